@@ -25,7 +25,7 @@ RUN npm ci --ignore-scripts --omit=dev && rm -r node_modules/@underround
 
 FROM ${NODE_IMAGE}
 LABEL org.opencontainers.image.title="Underround" \
-  org.opencontainers.image.description="Records order books of prediction markets, proves what it recorded, and serves it." \
+  org.opencontainers.image.description="Records prediction market order books, verifies them against the venue and serves them through an API." \
   org.opencontainers.image.licenses="Apache-2.0"
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules

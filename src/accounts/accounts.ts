@@ -25,13 +25,13 @@ import { SessionRepository } from './users/sessions.ts';
 import { SignInLinks } from './users/signInLinks.ts';
 import { UserRepository } from './users/users.ts';
 
-/** The control plane of a running service. */
+/** The account components of a running service. */
 export interface Accounts {
   readonly database: Database;
   readonly users: UserRepository;
-  /** How a service without an operator gets one. */
+  /** Gives a service without an operator its first one. */
   readonly setup: OperatorSetup;
-  /** Links that sign in without a password, once each. */
+  /** Sign-in links, which replace a password once. */
   readonly links: SignInLinks;
   readonly keys: KeyRepository;
   /** Log of sign-ins, sign-ups and operator actions. */
@@ -40,22 +40,25 @@ export interface Accounts {
   readonly passwords: Passwords;
   readonly maintenance: MaintenanceSwitch;
   readonly usage: Usage;
-  /** A key for its user; null when they have as many as a user may. @throws {InvalidInputError} For a bad label. */
+  /**
+   * Creates a key for its user; null if the user has the maximum number. @throws {InvalidInputError} For an invalid
+   * label.
+   */
   issueOwnKey(owner: { userId: string; label: string }): Promise<IssuedKey | null>;
-  /** Resolves when what was committed before holds in every process: see `freshness.ts`. */
+  /** Resolves once every process sees the changes committed so far: see `freshness.ts`. */
   settled(): Promise<void>;
   readonly authenticator: Authenticator;
-  /** For connections that stay open. */
+  /** Watches the keys of open connections. */
   readonly liveKeys: LiveKeys;
-  /** What the API asks about each request. */
+  /** Access decisions for each request of the API. */
   readonly access: AccessControl;
-  /** Writes what waits and closes the database; call it after the last request was answered. */
+  /** Writes pending data and closes the database; call it after the last request was answered. */
   close(): Promise<void>;
 }
 
 /**
- * @throws {ConfigError} When the configuration asks for a database there is no driver for.
- * @throws {StoreUnavailableError} When the database cannot be opened.
+ * @throws {ConfigError} If there is no driver for the configured database.
+ * @throws {StoreUnavailableError} If the database cannot be opened.
  */
 export async function openAccounts(parts: {
   database: Database;

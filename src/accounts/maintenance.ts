@@ -5,18 +5,18 @@ import type { Maintenance } from './keys/accessControl.ts';
 import type { Freshness, Moment } from './keys/freshness.ts';
 import { RowCache } from './keys/rowCache.ts';
 
-/** The row of `settings` that is there while the operator keeps the service closed. */
+/** Name of the row in `settings` that exists while maintenance mode is on. */
 export const MAINTENANCE_SETTING = 'maintenance';
 export const MAX_RETRY_AFTER_SECONDS = 86_400;
 /** Its value, as JSON. */
-export const maintenanceSchema = z.object({
+const maintenanceSchema = z.object({
   retry_after_seconds: z.int().min(1).max(MAX_RETRY_AFTER_SECONDS),
   message: z.string().nullable().default(null),
 });
-/** What a client is told where the row does not say. */
+/** The time to wait if the row does not contain one. */
 export const DEFAULT_RETRY_AFTER_SECONDS = 60;
 
-/** Whether the service is closed, from memory while what was read holds: like keys, so a switch works at once. */
+/** The state of maintenance mode, cached like keys, so a switch applies at once. */
 export class MaintenanceState {
   readonly #settings: RowCache<Maintenance>;
   readonly #logger: Logger;
@@ -32,7 +32,10 @@ export class MaintenanceState {
     });
   }
 
-  /** Never rejects: where the database does not answer, what was known last goes on, and the key is refused by it. */
+  /**
+   * Never rejects. If the database does not answer, the last known state applies, and authentication refuses the
+   * request.
+   */
   current(moment: Moment): Maintenance | null | Promise<Maintenance | null> {
     const state = this.#settings.get(MAINTENANCE_SETTING, moment);
     if (!(state instanceof Promise)) return state;
@@ -43,7 +46,7 @@ export class MaintenanceState {
   }
 }
 
-/** The row alone means closed, whatever it says. */
+/** The existence of the row switches maintenance mode on, whatever its content. */
 export function parseMaintenance(text: string): Maintenance {
   try {
     const parsed = maintenanceSchema.safeParse(JSON.parse(text));
@@ -51,7 +54,7 @@ export function parseMaintenance(text: string): Maintenance {
       return { retryAfterSeconds: parsed.data.retry_after_seconds, message: parsed.data.message };
     }
   } catch {
-    // Not JSON; the default below stands.
+    // Not JSON: use the default below.
   }
   return { retryAfterSeconds: DEFAULT_RETRY_AFTER_SECONDS, message: null };
 }

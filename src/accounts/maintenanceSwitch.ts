@@ -10,7 +10,7 @@ export interface MaintenanceStatus extends Maintenance {
   readonly sinceMs: number;
 }
 
-/** Closes the service to everyone for a while and opens it again; every process of the installation follows. */
+/** Switches maintenance mode on and off for every process of the installation. */
 export class MaintenanceSwitch {
   readonly #db: Database;
   readonly #clock: Pick<Clock, 'now'>;
@@ -31,9 +31,9 @@ export class MaintenanceSwitch {
   }
 
   /**
-   * Closed already, it goes on with what is given.
-   * @param message Null: the usual words.
-   * @throws {InvalidInputError} When the time or the message is out of bounds.
+   * If the service is already closed, updates the message and the time to wait.
+   * @param message Null: the default text.
+   * @throws {InvalidInputError} If the time or the message is out of bounds.
    */
   async close({ retryAfterSeconds, message }: Maintenance): Promise<void> {
     if (

@@ -23,7 +23,7 @@ import type { ApiDependencies } from './createApi.ts';
 import { allRoutes } from './routes.ts';
 
 const EVERY_TIER = 'free pro plus premium';
-/** Who may call what with a key, written from the contract; null: everyone, without one. */
+/** Tiers that may call each route with a key, written from the contract; null: everyone, without a key. */
 const WHO: Readonly<Record<string, string | null>> = {
   '/health': null,
   '/livez': null,
@@ -102,7 +102,7 @@ async function issue(tier: Tier, email = `${tier}@example.com`) {
 }
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 
-/** A request of the operation that succeeds where it is permitted. */
+/** A request of the operation that succeeds with the right permission. */
 function requestOf(operation: Operation) {
   const { path: inPath = {}, query = {}, body } = CONTRACT[operationName(operation)] ?? {};
   const value = (name: string, given: string | undefined) =>
@@ -116,7 +116,7 @@ function requestOf(operation: Operation) {
   return { method, url: `${path}?${words.join('&')}`, ...(body === undefined ? {} : { payload: body }) };
 }
 
-/** What a client can send that is no good key, and what it is told. */
+/** Credentials that are not a valid key, each with the expected `detail`. */
 async function badKeys(): Promise<[what: string, headers: Record<string, string>, detail: string][]> {
   const revoked = await issue('premium', 'revoked@example.com');
   await accounts.keys.revoke(revoked.record.keyId);
@@ -140,18 +140,18 @@ const document = describeApi(allRoutes({} as never));
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.keys(methods).map((method) => ({ path, method: method.toUpperCase() as Method })),
 );
-/** What a browser is told before anybody has signed in. */
+/** Routes of the dashboard that need no session. */
 const OPEN_APP = ['/app/sign-up'];
-/** Streams answer no request: `test/service/streamAccess.test.ts` asks them. */
+/** Streams answer no plain request; `test/service/streamAccess.test.ts` tests them. */
 const SOCKETS = ['/v1/stream', '/v1/arb/ws', '/v1/replay'];
 const open = operations.filter(({ path }) => !path.startsWith('/app/') && !SOCKETS.includes(path));
 
-describe('who may call what', () => {
-  test('the table has every operation that takes no session', () => {
+describe('access control', () => {
+  test('the table lists every operation that needs no session', () => {
     expect(open.map(operationName).sort()).toEqual(Object.keys(WHO).sort());
   });
 
-  test(`${operations.length} operations without a good key`, async () => {
+  test(`${operations.length} operations without a valid key`, async () => {
     const app = api();
     for (const [what, headers, detail] of await badKeys()) {
       for (const operation of operations) {
@@ -184,7 +184,7 @@ describe('who may call what', () => {
     }
   });
 
-  test('a row of the table an operator switches off is off on every route that asks for it', async () => {
+  test('a feature that an operator switches off for a tier is refused on every route that needs it', async () => {
     const { key } = await issue('free');
     const free = { ...DEFAULT_TIERS.free, market_data: false, backtest_jobs: 0, paper_strategies: 0 };
     const tiers: TierTable = { ...DEFAULT_TIERS, free };
@@ -198,7 +198,7 @@ describe('who may call what', () => {
     expect(refused.json()).toEqual({ detail: 'Tier free does not include this endpoint' });
   });
 
-  test('what another process changes holds at the next request', async () => {
+  test('a change made by another process applies to the next request', async () => {
     const { key, record, user } = await issue('free');
     const app = api({ tiers: { ...DEFAULT_TIERS, pro: { ...DEFAULT_TIERS.pro, market_data: false } } });
     const status = async () => (await app.inject({ url: DEPTH, headers: bearer(key) })).statusCode;
@@ -215,7 +215,7 @@ describe('who may call what', () => {
 });
 
 describe('the order of checks', () => {
-  test('each goes before all that follow it', async () => {
+  test('each check runs before all that follow it', async () => {
     const { key } = await issue('free');
     const rateLimits = new RateLimits(clock);
     const app = api({ rateLimits });
@@ -243,7 +243,7 @@ describe('the order of checks', () => {
 });
 
 describe('maintenance', () => {
-  test('refuses everything but what tells how the service is, and ends at once', async () => {
+  test('refuses everything but the health routes, and ends at once', async () => {
     const { key } = await issue('premium');
     const app = api({ rateLimits: new RateLimits(clock) });
     await accounts.maintenance.close({ retryAfterSeconds: 90, message: null });
@@ -266,7 +266,7 @@ describe('maintenance', () => {
     expect((await app.inject({ url: DEPTH, headers: bearer(key) })).statusCode).toBe(200);
   });
 
-  test('leaves what the dashboard needs to end it, and nothing else of it', async () => {
+  test('keeps only the dashboard routes that are needed to end it', async () => {
     const app = api();
     await accounts.maintenance.close({ retryAfterSeconds: 90, message: null });
     const served = operations.filter(({ path }) => path.startsWith('/app/') && !SOCKETS.includes(path));
@@ -294,7 +294,7 @@ describe('maintenance', () => {
 });
 
 describe('rates', () => {
-  test('10,000 requests at once: as many as the tier admits, and every answer says where it stands', async () => {
+  test("10,000 requests at once: the tier's limit is admitted, and every response has the rate limit headers", async () => {
     const { key } = await issue('premium');
     const app = api({ rateLimits: new RateLimits(clock) });
     await clock.advance(60_000);
@@ -315,7 +315,7 @@ describe('rates', () => {
     });
   });
 
-  test('count a request that the tier refuses, which says where its key stands', async () => {
+  test('count a request that the tier refuses, and its response has the rate limit headers', async () => {
     const { key } = await issue('free');
     const app = api({ rateLimits: new RateLimits(clock) });
     const ask = () => app.inject({ url: '/v1/export', headers: bearer(key) });
@@ -328,7 +328,7 @@ describe('rates', () => {
     expect(tooMany.headers).toMatchObject({ 'retry-after': '1', ratelimit: forbidden.headers.ratelimit });
   });
 
-  test('count per user: keys share them, and neither a new nor a revoked key resets them', async () => {
+  test('count per user: all keys of a user share one limit, and neither a new nor a revoked key resets it', async () => {
     const first = await issue('free');
     const app = api({ rateLimits: new RateLimits(clock) });
     const ask = async (key: string) => {
@@ -346,7 +346,7 @@ describe('rates', () => {
     expect(await ask(other.key)).toEqual([200, '"second";r=0;t=1, "minute";r=59;t=60']);
   });
 
-  test('none are told or kept when they are off', async () => {
+  test('are neither counted nor reported when they are off', async () => {
     const { key } = await issue('free');
     const app = api({ rateLimits: null });
     for (let request = 0; request < 5; request++) {
@@ -360,7 +360,7 @@ describe('rates', () => {
     expect((await app.inject({ url: DEPTH })).statusCode).toBe(401);
   });
 
-  test('10,000 random keys are 401, then 429; a good key from the same address is answered', async () => {
+  test('10,000 random keys get 401, then 429; a valid key from the same address is still answered', async () => {
     const { key } = await issue('premium');
     const app = api({ rateLimits: new RateLimits(clock) });
     const statuses = new Map<number, number>();
@@ -390,7 +390,7 @@ describe('several Authorization headers', () => {
     return answer;
   }
 
-  test('are refused, whichever of them is good', async () => {
+  test('are refused, whichever of them is valid', async () => {
     const { key } = await issue('premium');
     const good = `Bearer ${key}`;
     const app = api();
@@ -420,7 +420,7 @@ test.each([
   const app = api();
   await app.listen({ port: 0, host: '127.0.0.1' });
   const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
-  // The server may answer and close before all of a long header was sent.
+  // The server may answer and close before the client has sent all of a long header.
   socket.on('error', () => undefined);
   socket.write(`GET ${DEPTH} HTTP/1.1\r\nHost: localhost\r\n${header}Connection: close\r\n\r\n`, 'latin1');
   const [answer] = await once(socket, 'data');

@@ -49,7 +49,7 @@ const EV = 0.035175;
 const NOTHING = { total: 0, resolved: 0, avg_model_ev: null, avg_realized: null, total_realized: 0 };
 const close = (value: number) => expect.closeTo(value, 9);
 
-test('the aggregate has every bucket in order; daily windows count in all but their own', async () => {
+test('the aggregate has every bucket in order; only by_event_type leaves out daily windows', async () => {
   const paid = { avg_model_ev: close(EV), avg_realized: close(EV), total_realized: close(EV) };
   const open = { total: 1, resolved: 0, avg_model_ev: close(EV), avg_realized: null, total_realized: 0 };
   expect(await get('/v1/arb/audit/aggregate')).toEqual({
@@ -97,7 +97,7 @@ test('a window counts from its start; an empty audit has nulls and zeros', async
   await nothing.destroy();
 });
 
-test('rows page newest first and carry what became of them', async () => {
+test('rows are paged newest first and include their settlement', async () => {
   const first = await get('/v1/arb/audit?limit=2');
   expect(first.body.rows.map(({ tier }: { tier: string }) => tier)).toEqual(['stale', 'logical']);
   expect(first.body.rows[1]).toMatchObject({
@@ -107,7 +107,7 @@ test('rows page newest first and carry what became of them', async () => {
   });
   const second = await get(`/v1/arb/audit?limit=2&cursor=${first.body.next_cursor}`);
   expect(second.body).toMatchObject({ count: 1, rows: [{ tier: 'endgame' }], next_cursor: null });
-  // Each row's entry follows the one of the row before it: nothing else was written between them.
+  // Each row's entry follows the previous row's: nothing else was written between them.
   expect(first.body.rows[1].prev_hash).toBe('0'.repeat(64));
   expect(first.body.rows[0].prev_hash).toBe(first.body.rows[1].hash);
   const counted = await get('/v1/arb/audit?limit=0&ticker=BTC');
@@ -116,7 +116,7 @@ test('rows page newest first and carry what became of them', async () => {
   expect(foreign).toEqual({ status: 400, body: { detail: 'cursor is not valid for this query' } });
 });
 
-test('the board gets the parameters as they were meant', async () => {
+test('the board receives the parsed parameters', async () => {
   asked.length = 0;
   await get('/v1/arb/live?min_edge_pp=0.1&vol_window_sec=900&tickers=ETH,BTC&event_types=5m&limit=7');
   expect(asked).toEqual([
@@ -124,7 +124,7 @@ test('the board gets the parameters as they were meant', async () => {
   ]);
 });
 
-/** Chances at prices whose fees and edges are no short sums of doubles. */
+/** Underrounds at prices whose fees and edges have long decimal expansions as doubles. */
 async function noisyChances(rig: SignalRig): Promise<void> {
   for (let at = 0; at < 20; at++) {
     const marketId = rig.market({
@@ -140,14 +140,14 @@ async function noisyChances(rig: SignalRig): Promise<void> {
 const DECIMALS = /\d+\.\d{10,}/;
 const NOISY = /"(?:fill_price|est_fee_per_share|expected_pnl_per_share)":\d+\.\d{10,}/;
 
-test('board, audit, sums and pushes of one chance state the same money, in nine decimals at most', async () => {
+test('board, audit, sums and pushes of one opportunity report the same amounts, with at most nine decimals', async () => {
   const rig = await SignalRig.start();
   const stream = new OpportunityStream(rig.bus);
   await noisyChances(rig);
   const published = rig.published.map((opportunity) => JSON.stringify(opportunity));
   expect(published.filter((text) => NOISY.test(text)).length).toBeGreaterThan(5);
   const api = testApi({ store: unaskedStore, clock: rig.clock, signals: rig.signals });
-  // What it answers is checked for noise as every answer is.
+  // Every answer is checked for floating-point noise, this one too.
   const ask = async (url: string) => (await api.inject({ url, headers: KEY })).json();
   const { opportunities } = await ask('/v1/arb/live?min_edge_pp=0&limit=200');
   const { rows } = await ask('/v1/arb/audit?limit=100');
@@ -171,7 +171,7 @@ test('board, audit, sums and pushes of one chance state the same money, in nine 
   expect(audited.filter((text) => DECIMALS.test(text))).toEqual([]);
 });
 
-test('an audit row that an earlier release wrote is answered digit by digit as it was stored', async () => {
+test('an audit row written by an earlier release is returned digit by digit as it was stored', async () => {
   const entries = db.selectFrom('audit_entries').select('body').where('audit_id', '=', detection().auditId);
   const { body } = await entries.where('kind', '=', 'detected').executeTakeFirstOrThrow();
   const old = body.replace('"evPerShare":0.035175', '"evPerShare":0.03517500000000001');

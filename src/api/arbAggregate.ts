@@ -4,7 +4,7 @@ import { formatTime, formatTimeOrNull } from '../schema/time.ts';
 import type { AuditSums } from '../signals/auditReader.ts';
 
 /**
- * The sums of the audit as they are answered: every bucket present, averages null over nothing.
+ * The aggregate of the audit log as the API returns it: every bucket is present, and averages over nothing are null.
  * @param asked `sinceMs` null: since the first detection.
  */
 export function aggregateBody(

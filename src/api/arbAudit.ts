@@ -26,9 +26,13 @@ const WINDOW_MS: Readonly<Record<(typeof AUDIT_WINDOWS)[number], number | null>>
   '30d': 30 * 24 * HOUR_MS,
   all: null,
 };
-const window = withDefault(literal(AUDIT_WINDOWS), 'all', 'Only what was detected in the last so long');
+const window = withDefault(
+  literal(AUDIT_WINDOWS),
+  'all',
+  'Only signals detected within this long before now',
+);
 const ABOUT =
-  'Every chance is written here, once a market and tier, before anyone is told of it; rows are chained by hashes.';
+  'Every opportunity is written to this log before it is published, once per market and tier. A hash chain links the rows.';
 
 interface AuditDependencies {
   readonly signals: Pick<SignalReaders, 'audit'>;
@@ -43,7 +47,7 @@ export function arbAuditRoutes(parts: AuditDependencies): Route[] {
       path: '/v1/arb/audit/aggregate',
       auth: 'key',
       access: { feature: 'market_data' },
-      summary: 'What signals promised and what they paid',
+      summary: 'Expected and realised value of signals',
       description: ABOUT,
       query: { window },
       response: auditAggregateShape,
@@ -60,8 +64,8 @@ export function arbAuditRoutes(parts: AuditDependencies): Route[] {
       path: '/v1/arb/audit',
       auth: 'key',
       access: { feature: 'market_data' },
-      summary: 'The signals that were written, newest first',
-      description: `${ABOUT} \`prev_hash\` is the \`hash\` of the signal written before, whatever its ticker and tier.`,
+      summary: 'Signals in the audit log, newest first',
+      description: `${ABOUT} \`prev_hash\` is the \`hash\` of the previously written signal of any ticker and tier.`,
       query: {
         window,
         ticker: parameter.optionalTicker,
@@ -88,7 +92,7 @@ export function arbAuditRoutes(parts: AuditDependencies): Route[] {
           rows: records.map(rowBody),
           next_cursor: next ? encodeCursor(scope, next) : null,
         };
-        // Not printed as other money: rows of earlier releases are answered as they were stored and hashed.
+        // Not printed with `printJson`: rows of earlier releases are returned exactly as they were stored and hashed.
         return { body: JSON.stringify(body) };
       },
     }),

@@ -14,23 +14,23 @@ export function arbLiveRoute(parts: { signals: Pick<SignalReaders, 'board'> }): 
     path: '/v1/arb/live',
     auth: 'key',
     access: { feature: 'market_data' },
-    summary: 'Chances that stand now, logical ones first',
+    summary: 'Currently open opportunities, logical ones first',
     description:
-      'From the detectors’ memory. The parameters choose and re-price what is shown; `tier`, `detected_at` and ' +
-      '`confidence` stay as the detectors have them, and what is audited or pushed never depends on a reader.',
+      'Read from the detectors’ memory. The parameters filter and re-price the opportunities; `tier`, `detected_at` and ' +
+      '`confidence` are the detectors’ values. The parameters never affect the audit log or pushed opportunities.',
     query: {
-      min_edge_pp: withDefault(number({ ge: 0, le: 0.5 }), 0.04, 'Least edge in USDC per share'),
+      min_edge_pp: withDefault(number({ ge: 0, le: 0.5 }), 0.04, 'Minimum edge in USDC per share'),
       vol_window_sec: withDefault(
         integer({ ge: 60, le: 3600 }),
         600,
-        'Seconds the volatility is measured over, newest windows weighing most',
+        'Lookback of the volatility estimate in seconds; newer windows weigh more',
       ),
       tickers: optional(literalList(TICKERS), 'Only these assets, separated by commas'),
       event_types: optional(
         enumerationList('event_types', EVENT_TYPES),
         'Only these windows, separated by commas',
       ),
-      limit: withDefault(integer({ ge: 1, le: 200 }), 50, 'Most chances to answer'),
+      limit: withDefault(integer({ ge: 1, le: 200 }), 50, 'Maximum number of opportunities'),
     },
     response: liveBoardShape,
     handle: ({ query }) => {

@@ -21,13 +21,13 @@ import type { BacktestSpec, JobSpec } from '../schema/backtest.ts';
 import { formatTime, formatTimeOrNull } from '../schema/time.ts';
 
 const WAIT_MS_MAX = 30_000;
-/** A job takes seconds: asking again sooner than this tells nothing new. */
+/** A job takes seconds, so polling more often than this returns nothing new. */
 const RETRY_AFTER_SECONDS = 5;
 const JOB_ID = /^bt_[0-9A-Za-z]{1,64}$/;
 
-const wait = withDefault(boolean, false, 'Holds the answer until the job has ended, 30 s at most');
-const jobId = required(text(), '`job_id` of the list');
-const ABOUT = 'Not idempotent: a retry makes a second job. Too many jobs of one user at once: 429.';
+const wait = withDefault(boolean, false, 'Wait for the job to end before answering, at most 30 s');
+const jobId = required(text(), '`job_id` from the list of jobs');
+const ABOUT = 'Not idempotent: a retry creates a second job. 429 if the user has too many unfinished jobs.';
 
 interface BacktestDependencies {
   readonly backtests: Pick<Backtests, 'submit' | 'wait' | 'cancel'> & {
@@ -63,8 +63,8 @@ function submitRoutes(parts: BacktestDependencies): Route[] {
       path: '/v1/backtest/sweep',
       auth: 'key',
       access: { feature: 'sweep' },
-      summary: 'Replay a strategy for every value of one or two parameters',
-      description: `${ABOUT} \`cells\` of the result stand in rows of equal y.`,
+      summary: 'Sweep: replay a strategy for every value of one or two parameters',
+      description: `${ABOUT} In the result, each row of \`cells\` has one y value.`,
       query: { wait_for_result: wait },
       body: sweepMembers,
       success: 201,
@@ -91,7 +91,7 @@ function jobRoutes({ backtests }: BacktestDependencies): Route[] {
       path: '/v1/backtest',
       auth: 'key',
       access: { feature: 'backtest' },
-      summary: 'The user’s backtests and sweeps, newest first, without their results',
+      summary: 'List the user’s backtests and sweeps, newest first, without their results',
       query: {
         limit: parameter.limit(20, 100),
         offset: parameter.offset,
@@ -122,7 +122,7 @@ function jobRoutes({ backtests }: BacktestDependencies): Route[] {
       path: '/v1/backtest/{job_id}',
       auth: 'key',
       access: { feature: 'backtest' },
-      summary: 'One backtest or sweep with its result',
+      summary: 'Get one backtest or sweep with its result',
       pathFields: { job_id: jobId },
       response: backtestJobShape,
       handle: async (request) => {
@@ -136,7 +136,7 @@ function jobRoutes({ backtests }: BacktestDependencies): Route[] {
       path: '/v1/backtest/{job_id}',
       auth: 'key',
       access: { feature: 'backtest' },
-      summary: 'Cancel a backtest or sweep; one that has ended stays as it is',
+      summary: 'Cancel a backtest or sweep; a finished one does not change',
       pathFields: { job_id: jobId },
       success: 204,
       response: null,
@@ -203,7 +203,7 @@ function jobBody({ spec, ...job }: Job) {
     status: job.status,
     progress: job.progress,
     submitted_at: formatTime(job.submittedMs),
-    // Of one that waits again: its earlier start came to nothing.
+    // A queued job may have started before, but that run was lost.
     started_at: job.status === 'queued' ? null : formatTimeOrNull(job.startedMs),
     completed_at: formatTimeOrNull(job.completedMs),
     strategy: spec.strategy,

@@ -1,4 +1,4 @@
-/** Finds the book that an answer about one moment shows: from memory where it is the newest, else from the store. */
+/** Finds the book in force at a time: in memory if it is the newest book, otherwise in the store. */
 
 import type { StoreLag } from '../http/lifecycle.ts';
 import type { FollowedMarkets, NewestBook } from '../recorder/marketMemory.ts';
@@ -10,8 +10,8 @@ import type { BookRow } from '../store/tables/bookRowReader.ts';
 import { LiveBookRow } from '../stream/bookText.ts';
 
 /**
- * The last book of a market that nobody follows is called untrusted while the store is further behind than this: its
- * newest rows may wait. Half of it is how long a row waits at rest.
+ * The last book of a market that is not followed counts as untrusted if the store lags by more than this, because its
+ * newest rows may still be waiting. An idle writer keeps a row for at most half of this time.
  */
 export const LAG_TRUSTED_MS = 2_000;
 
@@ -35,9 +35,9 @@ function isStored({ live, clock }: Pick<BookDependencies, 'live' | 'clock'>, atM
 }
 
 /**
- * The newest book of a followed market, where it is the one in force. It is trusted where its state is proven and no gap
- * covers it or the time.
- * @returns Null: `storedBook` has to be asked. A row to be read before anything else runs.
+ * The newest book of a followed market, if it is the book in force. It is trusted if its state is proven and no gap
+ * covers the state or the time.
+ * @returns Null if `storedBook` must be used. The row is reused: read it before any other call.
  */
 export function newestBook(
   parts: Pick<BookDependencies, 'live' | 'clock'>,
@@ -52,8 +52,8 @@ export function newestBook(
 }
 
 /**
- * The last stored book at or before a time; untrusted where a newer one may be waiting, or a gap that covers the time.
- * @returns Null before the first.
+ * The last stored book at or before a time. It is untrusted if a newer one may be waiting, or if a gap covers the time.
+ * @returns Null before the first book.
  */
 export async function storedBook(
   parts: BookDependencies,
@@ -62,7 +62,7 @@ export async function storedBook(
 ): Promise<BookRow | null> {
   const { live, store } = parts;
   const { followed } = live;
-  // Of a followed market memory holds the newest state alone: those between it and the stored ones are waiting.
+  // For a followed market, memory has only the newest state. States between it and the last stored one may be waiting.
   const lagMsMax = followed.book(marketId) === null ? LAG_TRUSTED_MS : 0;
   const mayBeOld = !isStored(parts, atMs) && live.storeLagMs() > lagMsMax;
   const book = await findBook(store, { marketId, atMs }, signal);
@@ -71,12 +71,12 @@ export async function storedBook(
   return book;
 }
 
-/** As `TRUSTED_AT` decides it for stored books. */
+/** Applies the same rule as `TRUSTED_AT` applies to stored books. */
 function isInGap(book: NewestBook, atMs: number | null, gaps: readonly Gap[]): boolean {
   return gaps.some((gap) => liesInside(book, gap) || coversTime(gap, atMs));
 }
 
-/** Among rows stamped like those at the gap's ends the receipt decides. */
+/** For rows with the same timestamp as an end of the gap, the receive time decides. */
 function liesInside({ eventTimeMs, receivedTimeMs }: NewestBook, gap: Gap): boolean {
   const { startTimeMs, startReceivedMs } = gap;
   const endTimeMs = gap.endTimeMs ?? Number.POSITIVE_INFINITY;

@@ -16,7 +16,7 @@ let markets = 0;
 
 type Quote = [offsetMs: number, bid: number | null, ask: number | null, more?: Partial<QuoteRecord>];
 
-/** A market that ends five minutes after the one before, with quotes placed by their distance to its end. */
+/** A market that ends five minutes after the previous one; each quote is placed by its time to the end. */
 function write(market: Partial<Market>, quotes: readonly Quote[]): void {
   const marketId = `0x${String(++markets).padStart(64, '0')}`;
   const endTimeMs = market.endTimeMs ?? END + markets * 5 * MINUTE;
@@ -40,36 +40,36 @@ function write(market: Partial<Market>, quotes: readonly Quote[]): void {
 
 beforeAll(async () => {
   opened = await openTestStore();
-  // Exactly at the cut, on a bucket's edge; what comes a millisecond later does not count.
+  // Exactly at the cutoff, on a bucket's edge. A quote one millisecond later does not count.
   write({ outcome: 'Up' }, [
     [-2 * MINUTE, 100, 200],
     [-MINUTE, 2900, 3100],
     [-MINUTE + 1, 9000, 9200],
   ]);
-  // One-sided at the cut: the last two-sided mid before counts.
+  // One-sided at the cutoff: the last two-sided mid before it counts.
   write({ outcome: 'Down' }, [
     [-4 * MINUTE, 5400, 5600],
     [-MINUTE - 1, 5400, null],
     [-MINUTE, null, 5500],
   ]);
-  // Not trusted at the cut.
+  // Not trusted at the cutoff.
   write({ outcome: 'Down' }, [
     [-90_000, 900, 1100],
     [-MINUTE, 5000, 5100, { trusted: false }],
   ]);
-  // Sure.
+  // Probability one.
   write({ outcome: 'Up' }, [[-61_000, 10_000, 10_000]]);
-  // Of two quotes at one time the later arrival counts; half a tick below the edge at 0.3.
+  // Of two quotes at the same time, the later arrival counts; half a tick below the edge at 0.3.
   write({ outcome: 'Up', ticker: 'ETH', eventType: '1h' }, [
     [-MINUTE, 8000, 8200],
     [-MINUTE, 2999, 3000],
   ]);
-  // Without a mid in time: nothing, too late, one-sided, never trusted.
+  // No usable mid: no quotes, too late, one-sided, never trusted.
   write({ outcome: 'Up' }, []);
   write({ outcome: 'Down' }, [[-MINUTE + 1, 5000, 5200]]);
   write({ outcome: 'Up', ticker: 'ETH' }, [[-2 * MINUTE, null, 5000]]);
   write({ outcome: 'Up' }, [[-2 * MINUTE, 4000, 4100, { trusted: false }]]);
-  // Not resolved Up or Down.
+  // Not resolved to Up or Down.
   write({ outcome: null, payoutYes: 0.5 }, [[-2 * MINUTE, 4000, 4100]]);
   write({ outcome: null, status: 'closed' }, [[-2 * MINUTE, 4000, 4100]]);
   write({ outcome: null, status: 'open' }, [[-2 * MINUTE, 4000, 4100]]);
@@ -93,7 +93,7 @@ const filled = (body: CalibrationBody) =>
   );
 
 describe('/v1/stats/calibration', () => {
-  test('sorts what prices said into buckets and scores it', async () => {
+  test('sorts implied probabilities into buckets and scores them', async () => {
     const { status, body } = await get('');
     expect(status).toBe(200);
     calibrationShape.parse(body);
@@ -145,12 +145,12 @@ describe('/v1/stats/calibration', () => {
       '?minutes_before=1.0000166666666667',
       [[0, 1, 1, 0.015]],
     ],
-    ['half a minute: what came after the minute counts', '?minutes_before=0.5', [[0.9, 1, 1, 0.91]]],
+    ['half a minute: quotes in the last minute count', '?minutes_before=0.5', [[0.9, 1, 1, 0.91]]],
     ['at the end', '?minutes_before=0', [[0.9, 1, 1, 0.91]]],
     ['two minutes', '?minutes_before=2', [[0, 1, 1, 0.015]]],
-    ['before anything was known', '?minutes_before=1440', []],
+    ['before the first quote', '?minutes_before=1440', []],
   ])('takes the price %s', async (_, query, expected) => {
-    // The first market alone.
+    // Only the first market.
     const until = new Date(END + 5 * MINUTE + 1).toISOString();
     const { body } = await get(`${query}&until=${until}`);
     expect(filled(body)).toEqual(expected);
@@ -165,20 +165,20 @@ describe('/v1/stats/calibration', () => {
       '?ticker=SOL&event_type=daily_up_down',
       { n_markets: 0, ticker: 'SOL', event_type: 'daily_up_down' },
     ],
-    // The second market's end is the first moment, the fourth's is out.
+    // The second market's end equals `since` (included), the fourth's equals `until` (excluded).
     [
       'since and until',
       '?since=2026-11-20T12:10:00Z&until=2026-11-20T12:20:00Z',
       { n_markets: 2, n_without_mid: 0 },
     ],
-    ['the same moment twice', '?since=2026-11-20T12:10:00Z&until=2026-11-20T12:10:00Z', { n_markets: 0 }],
+    ['an empty range', '?since=2026-11-20T12:10:00Z&until=2026-11-20T12:10:00Z', { n_markets: 0 }],
   ])('filters by %s', async (_, query, expected) => {
     const { status, body } = await get(query);
     expect(status).toBe(200);
     expect(body).toMatchObject(expected);
   });
 
-  test('over nothing every figure is null and every bucket there', async () => {
+  test('without markets every figure is null and every bucket is present', async () => {
     const { body } = await get('?ticker=SOL&buckets=2');
     expect(body).toEqual({
       ...{ ticker: 'SOL', event_type: null, minutes_before: 1 },
@@ -191,7 +191,7 @@ describe('/v1/stats/calibration', () => {
     });
   });
 
-  test.each([2, 3, 7, 20, 49, 50])('%i buckets part [0, 1] evenly', async (buckets) => {
+  test.each([2, 3, 7, 20, 49, 50])('%i buckets divide [0, 1] evenly', async (buckets) => {
     const { body } = await get(`?buckets=${buckets}`);
     expect(body.buckets).toHaveLength(buckets);
     expect(body.buckets[0]?.prob_lo).toBe(0);
@@ -243,7 +243,7 @@ describe('/v1/stats/calibration', () => {
     expect(body).toEqual({ detail: [problem(name, input, type, msg, ctx)] });
   });
 
-  test('answers every bad field at once, in the order of the parameters', async () => {
+  test('reports every invalid field at once, in parameter order', async () => {
     const { status, body } = await get(
       '?max_markets=1&since=x&buckets=x&ticker=x&minutes_before=x&event_type=2h',
     );

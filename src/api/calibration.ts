@@ -27,22 +27,30 @@ export function calibrationRoute({ store }: { store: StoreReader }): Route {
     path: '/v1/stats/calibration',
     auth: 'key',
     access: { feature: 'market_data' },
-    summary: 'How often markets resolved Up, by the probability their price gave before',
+    summary: 'Calibration: how often markets resolved Up, by the probability implied by their price',
     description:
-      'The implied probability of a resolved market is its last two-sided, trusted YES mid at or before `minutes_before` ' +
-      'minutes ahead of its end. Markets of which none was known are counted in `n_without_mid` and nowhere else.',
+      'The implied probability of a resolved market is its last two-sided, trusted YES mid at least `minutes_before` minutes ' +
+      'before its end. Markets without such a mid are counted only in `n_without_mid`.',
     query: {
       ticker: parameter.optionalTicker,
       event_type: parameter.optionalEventType,
       minutes_before: withDefault(
         number({ ge: 0, le: 1440 }),
         1,
-        'How long before a window’s end the probability is taken',
+        'Minutes before the window’s end at which the price is read',
       ),
       since: optional(datetime, 'Only markets whose window ends at or after this'),
       until: optional(datetime, 'Only markets whose window ends before this'),
-      buckets: withDefault(integer({ ge: 2, le: 50 }), 10, 'Even parts of [0, 1]; the last includes 1'),
-      max_markets: withDefault(integer({ ge: 10, le: 10_000 }), 2000, 'The newest so many resolved markets'),
+      buckets: withDefault(
+        integer({ ge: 2, le: 50 }),
+        10,
+        'Number of equal buckets of [0, 1]; the last includes 1',
+      ),
+      max_markets: withDefault(
+        integer({ ge: 10, le: 10_000 }),
+        2000,
+        'Maximum number of markets; the newest ones are used',
+      ),
     },
     response: calibrationShape,
     handle: async ({ query, history, signal }) => {
@@ -53,7 +61,7 @@ export function calibrationRoute({ store }: { store: StoreReader }): Route {
         store,
         {
           ...{ ticker, eventType, sinceMs, untilMs: until },
-          // By way of microseconds, so that 0.07 minutes are 4,200 ms and not the float just above.
+          // Rounded to microseconds first, so that 0.07 minutes is exactly 4,200 ms.
           beforeMs: Math.round(minutesBefore * MINUTE_MICROSECONDS) / 1000,
           buckets: query.buckets,
           maxMarkets: query.max_markets,

@@ -13,7 +13,7 @@ const WINDOW_MS = 5 * 60_000;
 
 interface Recorded {
   readonly market: Market;
-  /** Last best prices of Up as the listing gives them; null where it names none. */
+  /** Last best prices of Up in the venue's listing; null if it has none. */
   readonly bid: number | null;
   readonly ask: number | null;
 }
@@ -76,11 +76,11 @@ describe.skipIf(recordingsAbsent)(
       return response.json();
     }
 
-    test('without any recorded price none is guessed', async () => {
+    test('without a recorded price none is estimated', async () => {
       expect(await ask(0)).toMatchObject({ n_markets: 0, n_without_mid: 292, brier_score: null });
     });
 
-    test('the last best prices count where both are there', async () => {
+    test('the last best prices count if both exist', async () => {
       for (const recorded of day) quote(recorded, 0, recorded.bid, recorded.ask);
       await opened.store.writer.flush();
       const twoSided = day.filter(({ bid, ask }) => bid !== null && ask !== null);
@@ -99,7 +99,7 @@ describe.skipIf(recordingsAbsent)(
       expect(body.brier_score).toBeCloseTo(squared / twoSided.length, 12);
     });
 
-    test('from the price at the opening, the share of Up is the published 140 of 292', async () => {
+    test('from the opening price, Up resolves in the published 140 of 292 markets', async () => {
       for (const recorded of day) quote(recorded, -WINDOW_MS, 4900, 5100);
       await opened.store.writer.flush();
       const body = await ask(5);

@@ -31,7 +31,7 @@ const TIMEFRAME_MS: Record<CandleTimeframe, number> = {
   '4h': 240 * MINUTE_MS,
   '24h': 1440 * MINUTE_MS,
 };
-/** A bucket's start is its whole key. */
+/** The start of a bucket identifies it completely. */
 const NO_TIE = '-';
 
 export function candlesRoute(parts: MarketLookup): Route {
@@ -42,12 +42,12 @@ export function candlesRoute(parts: MarketLookup): Route {
     access: { feature: 'market_data' },
     summary: 'Open, high, low, close of the YES mid and traded volume, in buckets aligned to UTC',
     description:
-      'A bucket with trades but no two-sided mid takes the last known mid; a bucket with neither is omitted.',
+      'A bucket with trades but no two-sided mid uses the last known mid; a bucket with neither is omitted.',
     query: {
       market_id: parameter.marketId,
-      timeframe: required(literal(CANDLE_TIMEFRAMES), 'Length of a bucket'),
-      start: required(datetime, 'First moment, included'),
-      end: required(datetime, 'Last moment, not included'),
+      timeframe: required(literal(CANDLE_TIMEFRAMES), 'Length of a candle'),
+      start: required(datetime, 'Start of the range, inclusive'),
+      end: required(datetime, 'End of the range, exclusive'),
       limit: parameter.limit(1000, 10_000),
       cursor: parameter.cursor,
     },
@@ -80,7 +80,7 @@ export function candlesRoute(parts: MarketLookup): Route {
   });
 }
 
-/** A short page and its candles, read by one statement. */
+/** Reads a short page and its candles with one statement. */
 async function shortCandles(
   { store }: Pick<MarketLookup, 'store'>,
   request: CandleRequest,

@@ -13,12 +13,14 @@ import { allRoutes } from './routes.ts';
 
 const asked: Asked[] = [];
 const app: FastifyInstance = testApi({ store: stubStore({ asked }) });
-// A market is looked up once: from then on what is asked follows from the request alone.
+// A market is looked up only once. After this request, the store queries depend on the request alone.
 beforeAll(() => app.inject({ url: `/v1/gaps?market_id=${STUB_MARKET}`, headers: KEY }));
 afterAll(() => app.close());
 
-/** The dashboard's own routes and its mirrors of these need a session: `test/accounts` asks them. */
-/** Streams answer no request: `test/service/stream*` asks them. */
+/**
+ * Routes under `/app/` need a session: `test/accounts` tests them. Streams answer no plain request:
+ * `test/service/stream*` tests them.
+ */
 const routes = allRoutes({} as never).filter(({ path, socket }) => !path.startsWith('/app/') && !socket);
 const operations = routes.map(({ path, method }) => {
   const name = operationName({ method, path });
@@ -29,7 +31,7 @@ const places = ['path', 'query'] as const;
 type Place = (typeof places)[number];
 type Given = Record<Place, Record<string, string>>;
 
-test('the table has every operation and every parameter the code declares, in its order', () => {
+test('the table has every operation and parameter that the code declares, in the same order', () => {
   const declared = routes.map((route) => [
     operationName(route),
     { path: Object.keys(route.pathFields), query: Object.keys(route.queryFields) },
@@ -42,7 +44,7 @@ test('the table has every operation and every parameter the code declares, in it
   expect(operations.filter(({ name }) => !(name in CONTRACT)).map(({ name }) => name)).toEqual([]);
 });
 
-/** What every required parameter needs to be there, and nothing else. */
+/** The smallest valid value of each required parameter. */
 function needed(contract: OperationContract): Given {
   const required = (place: Place) =>
     Object.fromEntries(
@@ -59,7 +61,7 @@ function urlOf(path: string, given: Given, more = ''): string {
   return `${filled}?${query.join('&')}${more}`;
 }
 
-/** The whole answer, and what the store was asked for it. */
+/** The response, and the queries that the store received for it. */
 async function askBy(
   { method, contract }: Pick<Operation, 'method' | 'contract'>,
   url: string,
@@ -71,14 +73,14 @@ async function askBy(
   return {
     status: response.statusCode,
     body: isJson ? response.json() : response.headers['content-type'],
-    // As text, which is how it leaves: there minus zero is zero.
+    // As JSON text, where minus zero is zero.
     asked: JSON.parse(JSON.stringify(asked)) as Asked[],
   };
 }
 
 const ask = (url: string) => askBy({ method: 'GET', contract: {} }, url);
 
-/** An input of more than 1 KiB as JSON is not repeated. */
+/** An input longer than 1 KiB as JSON is not repeated in the response. */
 function shownProblem<P extends { input: string }>({ input, ...problem }: P) {
   return Buffer.byteLength(JSON.stringify(input)) > 1024 ? problem : { ...problem, input };
 }
@@ -95,7 +97,7 @@ for (const operation of operations) {
       Object.entries(contract[place] ?? {}).map(([name, parameter]) => ({ place, name, parameter })),
     );
 
-    test('answers what needs to be given; unknown parameters are ignored', async () => {
+    test('answers a request with only the required parameters; ignores unknown ones', async () => {
       const plain = await ask(urlOf(path, base));
       expect(plain.status).toBe(success);
       if (path === '/metrics') return;
@@ -123,7 +125,7 @@ for (const operation of operations) {
       });
 
       if (place === 'query') {
-        test(`${name}: absent, and of several the last`, () =>
+        test(`${name}: absent, and given twice (the last value counts)`, () =>
           absentAndRepeated(operation, { name, parameter, base }));
       }
     }
@@ -136,9 +138,9 @@ for (const operation of operations) {
     );
 
     if (failing.length === 0) return;
-    test('all that fail are told at once, path first, in order', async () => {
+    test('reports all invalid parameters at once, path first, in declaration order', async () => {
       const given = structuredClone(base);
-      // Written the other way round, as the order told is that of the declaration.
+      // The query lists them in reverse, because the reported order is that of the declaration.
       for (const { place, name, text } of failing.toReversed()) {
         const { [name]: _old, ...rest } = given[place];
         given[place] = { ...rest, [name]: text };
@@ -148,7 +150,7 @@ for (const operation of operations) {
         loc: [place, name],
         input: text,
       }));
-      // A 422 goes before the 400 of an event type or a cursor, and before anything is looked up.
+      // A 422 is reported before the 400 of an event type or cursor, and before any look-up.
       const more = '&event_type=2h&cursor=x';
       expect(await ask(urlOf(path, given, more))).toEqual(refusal(422, problems));
     });
@@ -186,14 +188,14 @@ async function absentAndRepeated(
   }
 }
 
-test('a plus that is not encoded stays an offset', async () => {
+test('an unencoded plus is part of the UTC offset', async () => {
   for (const name of ['start', 'end']) {
     const url = `/v1/perp/depth?ticker=BTC&${name}=2026-01-01T00:00:00`;
     expect(await ask(`${url}+02:00`)).toEqual(await ask(`${url}%2B02:00`));
   }
 });
 
-test('whole milliseconds and whole seconds are told apart at 2e10', async () => {
+test('whole milliseconds and whole seconds are distinguished at 2e10', async () => {
   const of = (start: string) => ask(`/v1/perp/depth?ticker=BTC&start=${start}`);
   expect(await of('1767225600')).toEqual(await of('2026-01-01T00:00:00Z'));
   expect(await of('1767225600123')).toEqual(await of('2026-01-01T00:00:00.123Z'));

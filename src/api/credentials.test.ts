@@ -1,4 +1,4 @@
-/** Every operation of the service with every kind of credential, good and bad: only the right kind gets in. */
+/** Sends every kind of credential, valid and invalid, to every operation. Only the right kind is admitted. */
 import { randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
@@ -17,7 +17,7 @@ import { silentLogger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
 import { allRoutes } from './routes.ts';
 
-/** What an operation asks of its caller, by the contract: nothing, an API key, a session, or an operator's session. */
+/** The credential an operation requires by the contract: none, an API key, a session, or an operator's session. */
 type Wants = 'nothing' | 'key' | 'session' | 'operator';
 interface Operation {
   readonly method: string;
@@ -25,9 +25,9 @@ interface Operation {
 }
 interface Credential {
   readonly headers?: Record<string, string | string[]>;
-  /** Put behind the path. */
+  /** Appended to the path. */
   readonly query?: string;
-  /** Which operations it gives access to, beside those that need no credential. */
+  /** Operations that the credential gives access to, beside those that need none. */
   readonly opens: readonly Wants[];
 }
 
@@ -36,7 +36,7 @@ const OPEN_TO_ALL = ['/app/sign-up', 'POST /app/sign-up', 'POST /app/sign-in', '
 const OPERATORS_ONLY = /^\/app\/(users|maintenance|feeds|operator)(\/|$)/;
 const CHANGES = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
-/** Handshakes are asked by the tests of the whole service. */
+/** The service tests cover WebSocket handshakes. */
 const operations: Operation[] = allRoutes({} as never)
   .filter(({ socket }) => socket !== true)
   .map(({ method, path }) => ({ method, path }));
@@ -67,7 +67,7 @@ beforeEach(async () => {
   onTestFinished(() => app.close());
 });
 
-/** Premium, so that no tier refuses what the credential opens. */
+/** Premium, so that the tier never refuses an admitted credential. */
 async function issue(name: string) {
   const wanted = {
     email: `${name}@example.com`,
@@ -85,7 +85,7 @@ async function sessionOf(userId: string) {
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 const cookie = (token: string) => ({ cookie: `${SESSION_COOKIE}=${token}` });
 
-/** Each function makes a fresh credential: some operations, such as signing out, end it. */
+/** Each function creates a fresh credential, because some operations (such as signing out) end it. */
 async function credentials(): Promise<Record<string, () => Credential | Promise<Credential>>> {
   const { key, user } = await issue('user');
   const { userId } = user;
@@ -174,14 +174,14 @@ test(`${operations.length} operations with every kind of credential`, async () =
       const isAdmitted = statusCode !== 401 && statusCode !== 403;
       const isOpen = wanted === 'nothing';
       expect([name, isAdmitted || isOpen]).toEqual([name, isOpen || credential.opens.includes(wanted)]);
-      // A known user without the right gets 403, an unknown one 401.
+      // A known user without permission gets 403, an unknown one 401.
       const isKnown = wanted === 'operator' && credential.opens.includes('session');
       if (!isOpen && !isAdmitted) expect([name, statusCode]).toEqual([name, isKnown ? 403 : 401]);
     }
   }
 });
 
-test("another site's page cannot use a session to change anything", async () => {
+test("another site's page cannot change anything with a user's session", async () => {
   const { user } = await issue('user');
   const changing = operations.filter(({ path, method }) => path.startsWith('/app/') && CHANGES.has(method));
   expect(changing.length).toBeGreaterThan(10);

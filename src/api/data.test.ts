@@ -70,7 +70,7 @@ const SNAPSHOTS = [
 ];
 
 describe('/v1/snapshots', () => {
-  test('answers every change, mirrored and not, one-sided, fine and coarse sizes', async () => {
+  test('returns every change: mirrored and not, one-sided, with fine and coarse sizes', async () => {
     const { status, body } = await get(`/v1/snapshots?market_id=${M}`);
     expect(status).toBe(200);
     expect(body).toEqual({ market_id: M, count: 3, snapshots: SNAPSHOTS, next_cursor: null });
@@ -79,15 +79,15 @@ describe('/v1/snapshots', () => {
 
   test.each([
     ['start is included, end is not', `start=${iso(0)}&end=${iso(1000)}`, [0, 1]],
-    ['a start between two milliseconds means the later', 'start=2026-11-20T12:00:00.000001Z', [2]],
+    ['a start between two milliseconds is rounded up', 'start=2026-11-20T12:00:00.000001Z', [2]],
     ['desc reverses', 'order=desc', [2, 1, 0]],
-    ['the earliest of the range', 'limit=1', [0]],
-    ['desc takes the latest', 'limit=1&order=desc', [2]],
+    ['the earliest in the range', 'limit=1', [0]],
+    ['desc selects the latest', 'limit=1&order=desc', [2]],
     ['the last state of each second', 'interval_ms=1000', [1, 2]],
     ['the last state of each second, newest first', 'interval_ms=1000&order=desc', [2, 1]],
     ['nothing there', 'end=2020-01-01', []],
-    ['a range of no length', `start=${iso(0)}&end=${iso(0)}`, []],
-    ['bounds beyond what the engine stores', 'start=0001-01-01&end=9999-12-31', [0, 1, 2]],
+    ['an empty range', `start=${iso(0)}&end=${iso(0)}`, []],
+    ['bounds outside the time range of the engine', 'start=0001-01-01&end=9999-12-31', [0, 1, 2]],
   ])('%s', async (_name, query, expected) => {
     const { body } = await get(`/v1/snapshots?market_id=${M}&${query}`);
     expect(body).toMatchObject({
@@ -96,14 +96,14 @@ describe('/v1/snapshots', () => {
     });
   });
 
-  test('depth cuts every ladder to its best levels', async () => {
+  test('depth limits every ladder to its best levels', async () => {
     const { body } = await get(`/v1/snapshots?market_id=${M}&depth=1&limit=1`);
     expect(body).toMatchObject({
       snapshots: [{ ...SNAPSHOTS[0], yes_bids: [level(0.5, 1)], no_asks: [level(0.5, 1)] }],
     });
   });
 
-  test('a limit of 0 counts and answers no rows', async () => {
+  test('a limit of 0 counts rows and returns none', async () => {
     expect((await get(`/v1/snapshots?market_id=${M}&limit=0`)).body).toEqual({
       market_id: M,
       count: 3,
@@ -116,7 +116,7 @@ describe('/v1/snapshots', () => {
   });
 
   test.each(['', '&order=desc', '&interval_ms=1000', '&interval_ms=1000&order=desc'])(
-    'cursors walk through all rows once, even of one millisecond%s',
+    'cursors visit every row once, even within one millisecond%s',
     async (query) => {
       const all = (await get(`/v1/snapshots?market_id=${M}${query}`)).body as { snapshots: unknown[] };
       const walked: unknown[] = [];
@@ -133,7 +133,7 @@ describe('/v1/snapshots', () => {
   );
 });
 
-test('/v1/snapshot-at and /orderbook answer the last book at or before a time', async () => {
+test('/v1/snapshot-at and /orderbook return the last book at or before a time', async () => {
   const at = (query: string) => get(`/v1/snapshot-at/${query}?market_id=${M}`);
   expect((await at(iso(999))).body).toEqual({ market_id: M, ...SNAPSHOTS[1] });
   expect((await at(iso(1000))).body).toEqual({ market_id: M, ...SNAPSHOTS[2] });
@@ -182,7 +182,7 @@ describe('/v1/markets/{market_id}/timeseries', () => {
     timeseriesShape.parse(body);
   });
 
-  test('offset and cursor give the same pages; total stays', async () => {
+  test('offset and cursor return the same pages, and the total does not change', async () => {
     let cursor = '';
     for (let offset = 0; offset < 6; offset += 2) {
       const byOffset = (await get(`/v1/markets/${M}/timeseries?limit=2&offset=${offset}`)).body as Paged;
@@ -228,12 +228,12 @@ describe('/v1/candles', () => {
   const url = `/v1/candles?market_id=${M}&timeframe=5m`;
   const CANDLES = [
     candle('2026-11-20T12:00:00.000+00:00', [0.515, 0.535, 0.405, 0.405], 13.5, 2),
-    // Trades alone: the last mid known before.
+    // Only trades: the last earlier mid is used.
     candle('2026-11-20T12:05:00.000+00:00', [0.405, 0.405, 0.405, 0.405], 2, 1),
     candle('2026-11-20T12:10:00.000+00:00', [0.61, 0.61, 0.61, 0.61], 0, 0),
   ];
 
-  test('folds mids and trades into buckets aligned to UTC', async () => {
+  test('aggregates mids and trades into buckets aligned to UTC', async () => {
     const { body } = await get(`${url}&start=2026-11-20&end=2026-11-21`);
     expect(body).toEqual({ market_id: M, timeframe: '5m', count: 3, candles: CANDLES, next_cursor: null });
     candlesShape.parse(body);
@@ -251,7 +251,7 @@ describe('/v1/candles', () => {
       [CANDLES[1]],
     ],
     [
-      'only what lies in the range counts',
+      'rows outside the range do not count',
       `timeframe=5m&start=${iso(501)}&end=${iso(1000)}`,
       [candle('2026-11-20T12:00:00.000+00:00', [0.515, 0.515, 0.515, 0.515], 1, 1)],
     ],
@@ -261,7 +261,7 @@ describe('/v1/candles', () => {
     expect(body).toMatchObject({ count: candles.length, candles });
   });
 
-  test('pages from the earliest by cursor', async () => {
+  test('is paged from the earliest by cursor', async () => {
     const first = (await get(`${url}&start=2026-11-20&end=2026-11-21&limit=2`)).body as Candles;
     expect(first.candles).toEqual(CANDLES.slice(0, 2));
     const second = await get(`${url}&start=2026-11-20&end=2026-11-21&limit=2&cursor=${first.next_cursor}`);
@@ -278,7 +278,7 @@ interface Candles {
   next_cursor: string | null;
 }
 
-test('/v1/perp/depth answers rows as polled, with the total', async () => {
+test('/v1/perp/depth returns rows as polled, with the total', async () => {
   const { body } = await get('/v1/perp/depth?ticker=BTC&limit=1&offset=1');
   expect(body).toEqual({
     ticker: 'BTC',
@@ -335,7 +335,7 @@ test('/v1/markets lists the newest record of each market, newest end first', asy
     close_price: 97_001,
     outcome: 'Up',
     payout_yes: 1,
-    // A gap of one second of five minutes; another one began after them.
+    // One second of five minutes is in a gap; another gap began after these minutes.
     coverage: 0.996667,
     resolved_at: '2026-11-20T12:06:00.000+00:00',
     resolved_at_source: 'stream',

@@ -4,10 +4,12 @@ import { PAGE_STYLE } from '../http/description/style.ts';
 import { type Route, route } from '../http/route.ts';
 import { openApiShape } from '../schema/api/resources.ts';
 
-/** The description of all `routes` (these included, once they are in the list), for programs and for people. */
+/**
+ * Serves the OpenAPI document of all `routes`, and its HTML page. `routes` includes these routes once they are added.
+ */
 export function descriptionRoutes(routes: readonly Route[]): Route[] {
   let built: { json: string; html: string } | null = null;
-  // Built when first asked for: the list is not whole before.
+  // Built at the first request, because the list of routes is incomplete before.
   const description = () => {
     if (!built) {
       const document = describeApi(routes);
@@ -21,7 +23,7 @@ export function descriptionRoutes(routes: readonly Route[]): Route[] {
       path: '/openapi.json',
       auth: 'none',
       access: { feature: null },
-      summary: 'This description, as OpenAPI 3.1',
+      summary: 'API description as an OpenAPI 3.1 document',
       response: openApiShape,
       handle: () => ({ body: description().json }),
     }),
@@ -30,7 +32,7 @@ export function descriptionRoutes(routes: readonly Route[]): Route[] {
       path: '/docs',
       auth: 'none',
       access: { feature: null },
-      summary: 'This description, as a page',
+      summary: 'API description as a web page',
       response: null,
       produces: 'text/html',
       handle: () => ({
@@ -44,7 +46,7 @@ export function descriptionRoutes(routes: readonly Route[]): Route[] {
       path: '/docs/style.css',
       auth: 'none',
       access: { feature: null },
-      summary: 'How the page looks',
+      summary: 'Style sheet of the API description page',
       response: null,
       produces: 'text/css',
       handle: () => ({ contentType: 'text/css; charset=utf-8', headers: PAGE_HEADERS, body: PAGE_STYLE }),

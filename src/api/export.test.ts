@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const timeOf = (ms: number) => new Date(ms).toISOString().replace('Z', '+00:00');
 
-/** What each dataset needs to be told. */
+/** The required parameter of each dataset. */
 const SUBJECTS = {
   snapshots: `market_id=${M}`,
   quotes: `market_id=${M}`,
@@ -33,7 +33,7 @@ const SUBJECTS = {
   underlying: 'ticker=BTC&source=chainlink',
   perp_depth: 'ticker=BTC',
 } as const;
-/** The same rows by the endpoint that pages through them. */
+/** The paged endpoints that return the same rows. */
 const LISTS = {
   snapshots: [`/v1/snapshots?market_id=${M}`, 'snapshots'],
   trades: [`/v1/trades?market_id=${M}`, 'trades'],
@@ -54,8 +54,8 @@ async function rowsOf(query: string): Promise<Record<string, unknown>[]> {
     .map((line) => JSON.parse(line));
 }
 
-describe('one JSON object a line', () => {
-  test.each(Object.entries(LISTS))('%s are the rows of %s', async (dataset, [url, list]) => {
+describe('JSON lines', () => {
+  test.each(Object.entries(LISTS))('%s contain the rows of %s', async (dataset, [url, list]) => {
     const { [list]: listed } = (await app.inject({ url, headers: KEY })).json() as Record<
       string,
       Record<string, unknown>[]
@@ -70,7 +70,7 @@ describe('one JSON object a line', () => {
     ).toEqual((listed ?? []).map(({ underlying_ticker: _, ...row }) => row));
   });
 
-  test('quotes are every change of a best price, either token’s', async () => {
+  test('quotes contain every change of a best price of either token', async () => {
     const rows = await rowsOf(`dataset=quotes&${SUBJECTS.quotes}`);
     const { total } = (
       await app.inject({ url: `/v1/markets/${M}/timeseries?limit=0`, headers: KEY })
@@ -79,12 +79,12 @@ describe('one JSON object a line', () => {
     expect(rows[0]).toMatchObject({ trusted: expect.any(Boolean), yes_bid: expect.any(Number) });
   });
 
-  test.each(EXPORT_DATASETS)('%s: the named columns, in their order', async (dataset) => {
+  test.each(EXPORT_DATASETS)('%s: the declared columns, in order', async (dataset) => {
     const [row = {}] = await rowsOf(`dataset=${dataset}&${SUBJECTS[dataset]}`);
     expect(Object.keys(row)).toEqual(exportColumns(dataset));
   });
 
-  test('of a range: its first moment included, its last not', async () => {
+  test('a range includes its start and excludes its end', async () => {
     const all = await rowsOf(`dataset=trades&${SUBJECTS.trades}`);
     const [first, last] = [all[0]?.ts, all.at(-1)?.ts] as string[];
     const within = `start=${encodeURIComponent(String(first))}&end=${encodeURIComponent(String(last))}`;
@@ -96,7 +96,7 @@ describe('one JSON object a line', () => {
 });
 
 describe('CSV', () => {
-  test.each(EXPORT_DATASETS)('%s: a header and as many lines as rows', async (dataset) => {
+  test.each(EXPORT_DATASETS)('%s: a header, and one line per row', async (dataset) => {
     const rows = await rowsOf(`dataset=${dataset}&${SUBJECTS[dataset]}`);
     const { headers, body } = await ask(`dataset=${dataset}&${SUBJECTS[dataset]}&format=csv`);
     expect(headers).toMatchObject({
@@ -109,7 +109,7 @@ describe('CSV', () => {
     expect(lines[0]).toContain(`"${Object.values(rows[0] ?? {})[0]}"`);
   });
 
-  test('no text begins a formula, as in no other format; numbers stay numbers', async () => {
+  test('no text starts a spreadsheet formula; other formats keep it, and numbers stay numbers', async () => {
     const ids = ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '', 'a=1', "'=1", '1-1'];
     const from = Date.UTC(2026, 10, 21);
     for (const [at, tradeId] of ids.entries()) {
@@ -133,14 +133,14 @@ describe('CSV', () => {
     expect((await rowsOf(asked)).map(({ trade_id }) => trade_id)).toEqual(ids);
   });
 
-  test('of nothing is its header', async () => {
+  test('an empty export is only the header', async () => {
     const { body } = await ask(`dataset=trades&${SUBJECTS.trades}&format=csv&start=2027-01-01`);
     expect(body).toBe('ts,received_at,side,price,size,trade_id\n');
   });
 });
 
 describe('Parquet', () => {
-  test.each(EXPORT_DATASETS)('%s: the same rows, their moments as moments', async (dataset) => {
+  test.each(EXPORT_DATASETS)('%s: the same rows, with times as timestamps', async (dataset) => {
     const rows = await rowsOf(`dataset=${dataset}&${SUBJECTS[dataset]}`);
     const { headers, rawPayload } = await ask(`dataset=${dataset}&${SUBJECTS[dataset]}&format=parquet`);
     expect(headers).toMatchObject({
@@ -162,7 +162,7 @@ describe('Parquet', () => {
     );
   });
 
-  test('beyond what one file holds is refused before any of it is made', async () => {
+  test('a Parquet file with too many rows is refused before it is built', async () => {
     const many = { ...opened.store, rows: async () => [{ total: '200001' }] as never };
     const limited = testApi({ store: many });
     const { statusCode, body } = await limited.inject({

@@ -12,7 +12,7 @@ import type { Tier } from '../schema/tier.ts';
 
 const MARKET = `0x${'a'.repeat(64)}`;
 const T0 = Date.UTC(2026, 10, 20, 11);
-/** About 6 MB of binary columns in five blocks, and 60 MB of JSON: more than all buffers on the way hold. */
+/** About 6 MB of binary columns in five blocks, and 60 MB of JSON: more than all buffers between engine and client. */
 const [BOOKS, LEVELS_A_SIDE] = [10_000, 50];
 const ATTACKERS = 8;
 
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => opened.dispose());
 
-/** The API on the real engine, with a probe of it; the user of a request is its bearer token, `tier:name`. */
+/** The API on the real engine, with a probe of the engine. A request's bearer token names its user: `tier:name`. */
 async function rig() {
   const clock = new FakeClock();
   let probed = 0;
@@ -62,7 +62,7 @@ async function rig() {
     const [answer] = (await once(asked, 'response')) as [IncomingMessage];
     return answer;
   };
-  /** Lets a probe begin, and waits for its answer. */
+  /** Starts one probe and waits for its result. */
   const probeOnce = async () => {
     const before = probed;
     await clock.advance(2_000);
@@ -74,14 +74,14 @@ async function rig() {
 test.each([
   ['one Premium user', () => 'premium:attacker'],
   ['eight Free users', (index: number) => `free:attacker ${index}`],
-])('unread long answers of %s stop neither a small read nor readiness', async (_name, userOf) => {
+])('unread long responses to %s block neither a small read nor readiness', async (_name, userOf) => {
   const { ask, probeOnce, served } = await rig();
   for (let index = 0; index < ATTACKERS; index++) {
     const answer = await ask(`/v1/snapshots?market_id=${MARKET}&limit=100000`, userOf(index));
     expect(answer.statusCode).toBe(200);
     answer.on('error', () => undefined);
   }
-  // More time than the probe may be silent, and less than an unread answer may stay open.
+  // Longer than a probe may be silent, and shorter than an unread response may stay open.
   for (let round = 0; round < 4; round++) await probeOnce();
   for (const path of [`/v1/snapshots?market_id=${MARKET}&limit=1`, `/v1/trades?market_id=${MARKET}`]) {
     const small = await ask(path, 'premium:victim');
@@ -90,6 +90,6 @@ test.each([
   }
   const ready = await ask('/readyz', '');
   expect(ready.statusCode).toBe(200);
-  // All of them are open still.
+  // All responses are still open.
   expect(served.slice(0, ATTACKERS).map(({ destroyed }) => destroyed)).toEqual(Array(ATTACKERS).fill(false));
 });

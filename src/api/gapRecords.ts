@@ -1,4 +1,4 @@
-/** Reads a market's gaps: those that memory has in their newest version, all others from the store. */
+/** Reads a market's gaps. Gaps in memory are newer than their stored versions; all others come from the store. */
 
 import type { MarketLookup } from '../http/marketLookup.ts';
 import type { GapBody } from '../schema/api/resources.ts';
@@ -29,7 +29,10 @@ export async function countGapRecords(
   return selected.length + (await countGaps(parts.store, { ...query, except }, signal));
 }
 
-/** Those of memory in the range, and the ids the store must leave out: of all, as its versions may be open still. */
+/**
+ * Gaps in memory within the range, and ids that the store query must exclude. All ids in memory are excluded, because a
+ * stored version may still be open.
+ */
 function inMemory(
   { live }: Pick<MarketLookup, 'live'>,
   { marketId, startMs, endMs }: GapQuery,
@@ -43,7 +46,7 @@ function inMemory(
   return { selected, except: gaps.map(({ gapId }) => gapId) };
 }
 
-/** As the store's query prints a stored one. */
+/** Formats a gap as the store's query does. */
 function gapBody(gap: Gap): GapBody {
   const { gapId, startTimeMs, endTimeMs, startReceivedMs, endReceivedMs, cause, feed, repairedBy } = gap;
   return {

@@ -14,7 +14,7 @@ export function gapsRoute(parts: MarketLookup): Route {
     path: '/v1/gaps',
     auth: 'key',
     access: { feature: 'market_data' },
-    summary: 'Stretches of a market’s recording that cannot be trusted, any of which lies in the range',
+    summary: 'Gaps: untrusted periods of a market’s recording that overlap the range',
     query: {
       market_id: parameter.marketId,
       start: parameter.start,

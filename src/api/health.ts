@@ -8,9 +8,9 @@ import type { Metrics } from '../runtime/metrics.ts';
 import { healthShape, probeShape, readinessShape } from '../schema/api/resources.ts';
 import { formatTime } from '../schema/time.ts';
 
-/** A book snapshot this recent means that recording works. */
+/** Recording counts as working if the newest book snapshot is at most this old. */
 const FRESH_MS = 5 * 60_000;
-/** What a balancer is told to wait before it asks again. */
+/** `Retry-After` of a failed readiness probe. */
 const RETRY_AFTER_SECONDS = '5';
 
 interface HealthDependencies {
@@ -42,7 +42,7 @@ export function healthRoutes({
       path: '/health',
       auth: 'none',
       access: { feature: null, duringMaintenance: true },
-      summary: 'Whether snapshots arrive',
+      summary: 'Health: whether book snapshots are arriving',
       response: healthShape,
       handle: () => {
         const latest = live.latestSnapshotTimeMs;
@@ -60,7 +60,7 @@ export function healthRoutes({
       path: '/livez',
       auth: 'none',
       access: { feature: null, duringMaintenance: true },
-      summary: 'The process answers',
+      summary: 'Liveness: the process answers',
       response: probeShape,
       handle: () => ({ body: '{"ok":true}' }),
     }),
@@ -69,8 +69,8 @@ export function healthRoutes({
       path: '/readyz',
       auth: 'none',
       access: { feature: null },
-      summary: 'The service can do its work, and is not closed for maintenance',
-      description: 'A late or silent venue feed is listed in `degraded` and leaves the service ready.',
+      summary: 'Readiness: the service works and is not in maintenance mode',
+      description: 'A late or silent venue feed is listed in `degraded`; the service stays ready.',
       response: readinessShape,
       handle: () => {
         const { ok, reasons, degraded } = live.ready();
@@ -94,7 +94,7 @@ function metricsRoute({ metrics, rateLimits }: Pick<HealthDependencies, 'metrics
     auth: 'none',
     access: { feature: null, duringMaintenance: true },
     summary: 'Metrics in the Prometheus text format',
-    description: `An address reads them ${METRICS_PER_MINUTE} times a minute at most.`,
+    description: `Each client address may read them ${METRICS_PER_MINUTE} times a minute.`,
     refusals: [429],
     beforeBody: (address) => {
       const waitSeconds = rateLimits?.metrics(address).retryAfterSeconds ?? 0;

@@ -1,6 +1,6 @@
 /**
- * Reads market records: of followed markets from memory, of all others from the store. So a window that opened while the
- * store is behind is found, and no older version of a record is shown.
+ * Reads market records: followed markets from memory, all others from the store. So a window that opened while the
+ * store lags is found, and an outdated record is never shown.
  */
 import { TICKS_PER_USDC } from '../core/money.ts';
 import { recordedShare } from '../core/recordedShare.ts';
@@ -26,7 +26,7 @@ export interface MarketDependencies extends MarketLookup {
   readonly clock: Clock;
 }
 
-/** Null: there is none. @param options Handed on unread: see `findMarket`. */
+/** Null if the market does not exist. @param options Passed on to `findMarket`; see there. */
 export async function marketRecord(
   parts: MarketDependencies,
   marketId: string,
@@ -71,7 +71,10 @@ export async function countMarketRecords(
   return selected.length + (await countMarkets(parts.store, { ...filter, except }, signal));
 }
 
-/** The followed markets a filter selects, and the ids the store must leave out: of all, as its versions may be older. */
+/**
+ * The followed markets that match a filter, and ids that the store query must exclude. All followed ids are excluded,
+ * because stored versions may be older.
+ */
 function followedOf(
   { live }: MarketDependencies,
   { ticker, eventType, status, sinceMs, untilMs }: MarketFilter,
@@ -97,7 +100,7 @@ function isBefore(a: MarketPosition, b: MarketPosition): boolean {
   return a.endTimeMs === b.endTimeMs ? a.marketId > b.marketId : a.endTimeMs > b.endTimeMs;
 }
 
-/** Rows that wait for the store are recorded: they count for the coverage, and so do gaps that wait. */
+/** Coverage counts rows and gaps that still wait for the store. */
 async function bodiesOf(
   { live, store, clock }: MarketDependencies,
   markets: readonly Market[],
@@ -128,7 +131,7 @@ async function bodiesOf(
   });
 }
 
-/** The version in memory wins over the stored one. */
+/** A gap in memory replaces its stored version. */
 function newestGaps(stored: readonly Gap[], inMemory: readonly Gap[]): Gap[] {
   const known = new Set(inMemory.map(({ gapId }) => gapId));
   return [...stored.filter(({ gapId }) => !known.has(gapId)), ...inMemory];

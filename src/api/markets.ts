@@ -39,7 +39,7 @@ export function marketRoutes(parts: MarketDependencies): Route[] {
       path: '/v1/markets',
       auth: 'key',
       access: { feature: 'market_data' },
-      summary: 'Markets, newest end first',
+      summary: 'List markets, newest end first',
       query: { ...filters, status },
       response: marketListShape,
       handle: ({ query, history, signal }) =>
@@ -50,7 +50,7 @@ export function marketRoutes(parts: MarketDependencies): Route[] {
       path: '/v1/markets/resolved',
       auth: 'key',
       access: { feature: 'market_data' },
-      summary: 'Resolved markets, newest end first',
+      summary: 'List resolved markets, newest end first',
       query: filters,
       response: marketListShape,
       handle: ({ query, history, signal }) =>
@@ -61,7 +61,7 @@ export function marketRoutes(parts: MarketDependencies): Route[] {
       path: '/v1/markets/{market_id}',
       auth: 'key',
       access: { feature: 'market_data' },
-      summary: 'One market',
+      summary: 'Get one market',
       pathFields: { market_id: parameter.marketId },
       response: marketShape,
       handle: async (request) => {

@@ -6,7 +6,7 @@ import { openTestStore, type TestStore } from '../../test/support/store.ts';
 const T0 = Date.UTC(2026, 10, 20, 12);
 const M = '0xaa';
 const FIRST_ROWS = 23;
-/** Rows that arrive between two pages, the first of them in the millisecond of the last row before. */
+/** Rows that arrive between two pages. The first one shares its millisecond with the previous last row. */
 const ADDED_ROWS = 3;
 const LIMIT = 5;
 
@@ -14,7 +14,7 @@ let opened: TestStore;
 let app: FastifyInstance;
 let rows = 0;
 
-/** Adds `count` rows to every list; one in three shares its millisecond with the row before. */
+/** Adds `count` rows to every list; one in three shares its millisecond with the previous row. */
 async function record(count: number): Promise<void> {
   const { writer } = opened.store;
   for (let added = 0; added < count; added++, rows++) {
@@ -80,7 +80,7 @@ async function get(url: string): Promise<Answer> {
 }
 
 test.each(LISTS)(
-  '$url: pages by cursor and by offset are the same while rows arrive',
+  '$url: cursor and offset return the same pages while rows arrive',
   async ({ url, list, hasOffset }) => {
     const byCursor: unknown[] = [];
     const byOffset: unknown[] = [];
@@ -95,7 +95,7 @@ test.each(LISTS)(
         expect(same.next_cursor).toBe(cursor);
         byOffset.push(...(same[list] as unknown[]));
       }
-      // Only some pages long, or the end would run away.
+      // Rows arrive during the first pages only, because otherwise the walk would never end.
       if (page < 4) await record(ADDED_ROWS);
     }
     const whole = (await get(`${url}limit=1000`))[list] as unknown[];
@@ -106,7 +106,7 @@ test.each(LISTS)(
 );
 
 test.each(LISTS)(
-  '$url order=desc: a walk by cursor sees what there was when it began',
+  '$url order=desc: a cursor walk sees the rows that existed when it began',
   async ({ url, list }) => {
     const began = (await get(`${url}order=desc&limit=1000`))[list];
     const walked: unknown[] = [];

@@ -24,7 +24,7 @@ import { positionBody } from '../trading/paper/positionBody.ts';
 import { MAX_STRATEGIES_PER_USER, type PaperStrategy, type Refusal } from '../trading/paper/strategies.ts';
 
 const POSITION_ID = /^pos_[0-9a-f]{1,64}$/;
-const strategyId = required(text(), '`paper_strategy_id` of the list');
+const strategyId = required(text(), '`paper_strategy_id` from the list of strategies');
 const ABSENT = 'Paper strategy not found';
 /** A comparison usually ends within seconds. */
 const RETRY_AFTER_SECONDS = 5;
@@ -56,8 +56,8 @@ function strategyRoutes({ paper }: PaperDependencies): Route[] {
       ...ours,
       method: 'POST',
       path: '/v1/paper/strategies',
-      summary: 'Trade a strategy on the live stream, on paper',
-      description: `Trades from a second after the answer on. Without \`baseline_backtest_id\` a baseline backtest is started, outside the cap on jobs; while ${MAX_COMPARISONS_PER_USER} baselines or replays of the user wait or run, the next is refused with 429. A name the user has already: 409.`,
+      summary: 'Start paper trading a strategy on the live stream',
+      description: `Trading starts one second after the response. Without \`baseline_backtest_id\` a baseline backtest is started, which does not count against the job limit. While ${MAX_COMPARISONS_PER_USER} baselines or replays of the user are queued or running, another one gets 429. 409 if the user already has a strategy with this name.`,
       body: paperStrategyMembers,
       success: 201,
       refusals: [400, 403, 404, 409, 429],
@@ -83,7 +83,7 @@ function strategyRoutes({ paper }: PaperDependencies): Route[] {
       ...ours,
       method: 'GET',
       path: '/v1/paper/strategies',
-      summary: 'The user’s paper strategies, oldest first',
+      summary: 'List the user’s paper strategies, oldest first',
       response: paperStrategyListShape,
       handle: async (request) => {
         const strategies = (await paper.strategies.list(ownerOf(request).userId)).map(strategyBody);
@@ -94,7 +94,7 @@ function strategyRoutes({ paper }: PaperDependencies): Route[] {
       ...ours,
       method: 'GET',
       path: '/v1/paper/strategies/{strategy_id}',
-      summary: 'One paper strategy',
+      summary: 'Get one paper strategy',
       pathFields: { strategy_id: strategyId },
       response: paperStrategyShape,
       handle: async (request) => ({ body: printJson(wholeBody(await found(paper, request))) }),
@@ -109,7 +109,7 @@ function changeRoutes({ paper }: PaperDependencies): Route[] {
       ...ours,
       method: 'PATCH',
       path: '/v1/paper/strategies/{strategy_id}',
-      summary: 'Rename, stop or go on with a paper strategy',
+      summary: 'Rename, stop or resume a paper strategy',
       pathFields: { strategy_id: strategyId },
       body: paperChangeMembers,
       refusals: [403, 409],
@@ -126,7 +126,7 @@ function changeRoutes({ paper }: PaperDependencies): Route[] {
       ...ours,
       method: 'DELETE',
       path: '/v1/paper/strategies/{strategy_id}',
-      summary: 'Delete a paper strategy with its positions',
+      summary: 'Delete a paper strategy and its positions',
       pathFields: { strategy_id: strategyId },
       success: 204,
       response: null,
@@ -146,7 +146,7 @@ function readingRoutes({ paper }: PaperDependencies): Route[] {
       ...ours,
       method: 'GET',
       path: '/v1/paper/strategies/{strategy_id}/positions',
-      summary: 'The positions of a paper strategy, in the order they were opened',
+      summary: 'List the positions of a paper strategy in the order they were opened',
       pathFields: { strategy_id: strategyId },
       query: { limit: parameter.limit(1000, 10_000), cursor: parameter.cursor },
       response: paperPositionsShape,
@@ -172,7 +172,7 @@ function readingRoutes({ paper }: PaperDependencies): Route[] {
       ...ours,
       method: 'GET',
       path: '/v1/paper/strategies/{strategy_id}/equity',
-      summary: 'What a paper strategy won and lost, position by position as they were closed',
+      summary: 'Equity curve of a paper strategy: cumulative P&L after each closed position',
       pathFields: { strategy_id: strategyId },
       response: paperEquityShape,
       handle: async (request) => {
@@ -202,14 +202,14 @@ function divergenceRoutes({ paper }: PaperDependencies): Route[] {
     route({
       ...shared,
       method: 'GET',
-      summary: 'A paper strategy against its baseline and a backtest of the window it ran in',
+      summary: 'Compare a paper strategy with its baseline and with a backtest of the same period',
       handle: async (request) => ({ body: await divergenceBody(paper, await found(paper, request)) }),
     }),
     route({
       ...shared,
       method: 'POST',
-      summary: 'Replay the window a paper strategy has run in so far',
-      description: `Starts a backtest outside the cap on jobs, unless the last one is still under way. While ${MAX_COMPARISONS_PER_USER} baselines or replays of the user wait or run, the next is refused with 429.`,
+      summary: 'Start a backtest of the period in which a paper strategy has run so far',
+      description: `The backtest does not count against the job limit. Starts none while the previous one is queued or running. While ${MAX_COMPARISONS_PER_USER} baselines or replays of the user are queued or running, another one gets 429.`,
       success: 201,
       refusals: [429],
       handle: async (request) => {

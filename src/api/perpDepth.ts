@@ -11,7 +11,7 @@ export function perpDepthRoute({ store }: { store: StoreReader }): Route {
     path: '/v1/perp/depth',
     auth: 'key',
     access: { feature: 'market_data' },
-    summary: 'Order-book snapshots of the perpetual-futures venue, top 50 a side',
+    summary: 'Order book snapshots of the perpetual futures venue, best 50 levels per side',
     query: {
       ticker: parameter.requiredTicker,
       start: parameter.start,

@@ -27,15 +27,15 @@ export function replayRoute(parts: ReplayDependencies): Route {
     ...STREAM,
     path: '/v1/replay',
     access: { feature: 'replay' },
-    summary: 'WebSocket: recorded book changes as if they were live, at any speed',
+    summary: 'WebSocket: replay recorded book changes like a live stream, at any speed',
     description: STREAM_DESCRIPTION,
     query: {
       start: parameter.start,
-      end: optional(datetime, 'Last moment, not included; now when absent'),
+      end: optional(datetime, 'End of the range, exclusive; default: now'),
       speed: withDefault(
         number({ ge: 0, le: 1000 }),
         1,
-        'Recorded seconds in one second; 0: as fast as the client takes them',
+        'Recorded seconds per second; 0: as fast as the client reads',
       ),
     },
     handle: (request) => {

@@ -6,8 +6,8 @@ import { oneClock } from '../../test/support/gaps.ts';
 import { openTestStore } from '../../test/support/store.ts';
 
 const RANGE = `start=${new Date(T0).toISOString()}&end=${new Date(T0 + 5 * MINUTE).toISOString()}`;
-/** What each list says of the market, as far as a gap changes it. */
-const LISTS: readonly (readonly [url: string, told: (body: never) => unknown])[] = [
+/** The fields of each list that a gap changes. */
+const LISTS: readonly (readonly [url: string, fields: (body: never) => unknown])[] = [
   [
     `/v1/snapshots?market_id=${M}&${RANGE}`,
     ({ snapshots }: { snapshots: { trusted: boolean }[] }) => snapshots.map(({ trusted }) => trusted),
@@ -23,7 +23,7 @@ const LISTS: readonly (readonly [url: string, told: (body: never) => unknown])[]
   [`/v1/trades?market_id=${M}&${RANGE}`, ({ count }: { count: number }) => count],
 ];
 
-test('a gap found long after a range was answered: a copy whose trust it changes is good no more', async () => {
+test('a gap found long after a response invalidates cached copies whose trust it changes', async () => {
   const { store, dispose } = await openTestStore();
   const app = testApi({ store, clock: new FakeClock(T0 + 60 * MINUTE) });
   onTestFinished(async () => {

@@ -18,7 +18,7 @@ const T0 = Date.UTC(2026, 10, 20, 23, 59, 55);
 const M = '0xaa';
 const MANY = '0xbb';
 const MANY_ROWS = 100_000;
-/** Memory is looked at after each so many bytes of the answer. */
+/** Memory is measured after each part of the response of this size. */
 const LOOK_BYTES = 16 * 1024 * 1024;
 const HELD_BYTES_MAX = 32 * 1024 * 1024;
 const SEED = 20_261_120;
@@ -55,7 +55,7 @@ const ladder = (descending: boolean): fc.Arbitrary<LevelPairs> =>
     })
     .map((levels) => levels.sort(([a], [b]) => (descending ? b - a : a - b)));
 
-/** 300 books over two days' border, many in one millisecond, half of them with a NO side of its own. */
+/** 300 books around midnight of two days, many within one millisecond, half of them with NO levels of their own. */
 const randomBooks = fc
   .array(
     fc.record({
@@ -86,7 +86,7 @@ const request = fc.record({
 });
 type Asked = typeof request extends fc.Arbitrary<infer T> ? T : never;
 
-test(`any range, limit, depth, interval and order equals a naive model (seed ${SEED})`, async () => {
+test(`every range, limit, depth, interval and order matches a naive model (seed ${SEED})`, async () => {
   await fc.assert(
     fc.asyncProperty(request, async (asked) => {
       const want = naive(asked);
@@ -111,7 +111,7 @@ test(`any range, limit, depth, interval and order equals a naive model (seed ${S
   );
 });
 
-test(`a count, and the book in force at any moment, equal the naive model (seed ${SEED})`, async () => {
+test(`counts and the book in force at any time match the naive model (seed ${SEED})`, async () => {
   const last = (books.at(-1) as TestBook).timeMs - T0;
   const moment = fc.integer({ min: -50, max: last + 200 });
   await fc.assert(
@@ -182,14 +182,14 @@ test.each([
   ['asc', 6000],
   ['desc', 5201],
   ['desc', 6000],
-] as const)('a page of several blocks is whole and in order (%s, %i)', async (order, limit) => {
+] as const)('a page of several blocks is complete and in order (%s, %i)', async (order, limit) => {
   const market = `0xcc${order}${limit}`;
   const { writer } = opened.store;
   writer.market({ ...marketRecord({ marketId: market }), seq: 3 });
   const rows = Array.from({ length: 6000 }, (_, i): TestBook => {
     const levels: LevelPairs = [[4900 - (i % 7) * 100, (1 + i) * 10_000]];
     const yesAsks: LevelPairs = [[5000, 10_000]];
-    // Three rows share a millisecond; one row has a NO side of its own in one case, which changes the statement.
+    // Three rows share a millisecond. In one case a row has NO levels of its own, which changes the statement.
     const own = limit === 401 && i === 10 ? { no: { bids: levels, asks: yesAsks } } : {};
     return {
       seq: 10 + i,
@@ -254,6 +254,6 @@ test(`${MANY_ROWS} snapshots stream at flat memory`, async () => {
   await once(socket, 'close');
   expect(tail).toMatch(/"next_cursor":null\}\r\n0\r\n\r\n$/);
   expect(bytes).toBeGreaterThan(100 * 1024 * 1024);
-  // The body is held in pieces only, far below its size.
+  // Only pieces of the body are in memory, far below its size.
   expect(most).toBeLessThan(HELD_BYTES_MAX);
 });

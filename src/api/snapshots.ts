@@ -14,17 +14,17 @@ import { bookColumns, booksOf } from '../store/queries/books.ts';
 import { BOOK_FORMAT } from '../store/tables/bookRowReader.ts';
 import { type BookDependencies, newestBook, storedBook } from './bookInForce.ts';
 
-const depth = optional(integer({ ge: 1, le: 1000 }), 'Levels a side; all when absent');
+const depth = optional(integer({ ge: 1, le: 1000 }), 'Levels per side; default: all');
 const interval = optional(
   integer({ ge: 1, le: 86_400_000 }),
-  'Milliseconds; the last state of each such interval instead of every change',
+  'Milliseconds; returns the last state of each such interval instead of every change',
 );
-const at = optional(datetime, 'The moment; now when absent');
+const at = optional(datetime, 'Time of the snapshot; default: now');
 
-/** A seventh of the text, and read once: see `snapshotText.ts`. */
+/** Binary columns are a seventh of the size of text, and parsed once: see `snapshotText.ts`. */
 const BINARY_BOOKS: RowFormat = {
   format: BOOK_FORMAT,
-  // Rows this short are cheaper in larger blocks than the store's own.
+  // Rows this short are cheaper to read in larger blocks than the store's default.
   settings: { query_plan_optimize_lazy_materialization: 0, max_block_size: '2048' },
 };
 
@@ -38,8 +38,8 @@ function snapshotsRoute(parts: BookDependencies): Route {
     path: '/v1/snapshots',
     auth: 'key',
     access: { feature: 'market_data' },
-    summary: 'Order-book snapshots of a market, one for every change',
-    description: 'Levels are best first. Nothing is sampled away. The body streams.',
+    summary: 'Order book snapshots of a market, one for every change',
+    description: 'Levels are best first. Every change is included, without sampling. The body is streamed.',
     query: {
       market_id: parameter.marketId,
       start: parameter.start,
@@ -79,9 +79,9 @@ function snapshotAtRoute(parts: BookDependencies): Route {
     path: '/v1/snapshot-at/{ts}',
     auth: 'key',
     access: { feature: 'market_data' },
-    summary: 'The snapshot in force at a time: the last at or before it',
-    description: 'A snapshot is untrusted where a newer one may be waiting for the store.',
-    pathFields: { ts: required(datetime, 'The moment') },
+    summary: 'Get the order book snapshot in force at a time: the last one at or before it',
+    description: 'A snapshot is untrusted if a newer one may not be stored yet.',
+    pathFields: { ts: required(datetime, 'Time of the snapshot') },
     query: { market_id: parameter.marketId },
     response: orderbookShape,
     handle: ({ path, query, history, signal }) => {
@@ -97,8 +97,8 @@ function orderbookRoute(parts: BookDependencies): Route {
     path: '/v1/markets/{market_id}/orderbook',
     auth: 'key',
     access: { feature: 'market_data' },
-    summary: 'The newest snapshot of a market, or the one in force at a time',
-    description: 'A snapshot is untrusted where a newer one may be waiting for the store.',
+    summary: 'Get the newest order book of a market, or the one in force at a time',
+    description: 'A snapshot is untrusted if a newer one may not be stored yet.',
     pathFields: { market_id: parameter.marketId },
     query: { at },
     response: orderbookShape,
@@ -122,7 +122,7 @@ async function answerBook(
   const moment = { marketId, atMs };
   const book = newestBook(parts, moment) ?? (await storedBook(parts, moment, signal));
   if (book === null) throw notFound('No snapshot at or before this time');
-  // The last snapshot of a market that ended long ago is in force ever after, and as old as it is.
+  // The last snapshot of a market stays in force after its end, so it may be older than the history window.
   history.check(book.timeMs, 'the snapshot in force');
   const text = snapshotText(book, market.ticker);
   return { body: `{"market_id":${JSON.stringify(market.marketId)},${text.slice(1)}` };

@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 afterEach(() => held.close());
 
-/** One action of the venue, received at once. */
+/** One venue action, received at once. */
 function act(timeMs: number, ...sizes: number[]): void {
   const changes = sizes.map((size, i) => ({ side: 'BUY' as const, price: 4900 - i * 100, size }));
   for (const frame of wire.action(timeMs, changes)) held.recorder.clobFrame(frame, timeMs);
@@ -39,7 +39,7 @@ function snapshot(timeMs: number): void {
   held.recorder.clobFrame(wire.snapshot(timeMs), timeMs);
 }
 
-describe('the book of now', () => {
+describe('the current book', () => {
   test('is the newest recorded one while its row waits for the store', async () => {
     snapshot(T0);
     await held.letThrough();
@@ -55,7 +55,7 @@ describe('the book of now', () => {
     expect(await held.ask(`/v1/snapshot-at/${iso(T0 + 500_000)}?market_id=${M}`)).toEqual({ status, body });
   });
 
-  test('is the last finished one while an action is half applied', async () => {
+  test('is the last complete one while an action is half applied', async () => {
     snapshot(T0);
     act(T0 + 1_000, 7 * SHARE);
     const before = await held.ask(ORDERBOOK);
@@ -70,7 +70,7 @@ describe('the book of now', () => {
     expect((await held.ask(ORDERBOOK)).body).toMatchObject({ ts: shown(T0 + 2_000), trusted: true });
   });
 
-  test('is untrusted in a gap, and trusted again after it though nothing of it is stored', async () => {
+  test('is untrusted in a gap, and trusted again after it though neither end is stored', async () => {
     snapshot(T0);
     held.recorder.disconnect([MARKET.yesTokenId, MARKET.noTokenId], T0 + 1_000);
     held.at(T0 + 1_500, 1_500);
@@ -89,7 +89,7 @@ describe('the book of now', () => {
     ]);
   });
 
-  test('is untrusted for a past time whose states are waiting', async () => {
+  test('is untrusted for a past time whose states wait for the store', async () => {
     snapshot(T0);
     await held.letThrough();
     act(T0 + 20_000, 7 * SHARE);
@@ -107,7 +107,7 @@ describe('the book of now', () => {
     expect(await at(T0 + 29_999)).toEqual([shown(T0 + 20_000), true]);
   });
 
-  test('is untrusted for a stored time that a gap covers, though the gap waits', async () => {
+  test('is untrusted for a stored time in a gap that waits for the store', async () => {
     snapshot(T0);
     act(T0 + 1_000, 7 * SHARE);
     await held.letThrough();
@@ -149,7 +149,7 @@ describe('the book of now', () => {
       ];
       await held.letThrough();
       const stored = await held.askStored(ORDERBOOK);
-      // Memory knows sooner than a gap tells the store that the newest state is not proven.
+      // Memory knows that the newest state is unproven before the gap reaches the store.
       const trusted = live.body.trusted && stored.body.trusted;
       expect(live.body.trusted).toBe(trusted);
       expect(live).toEqual({ ...stored, body: { ...stored.body, trusted } });
@@ -162,7 +162,7 @@ describe('the book of now', () => {
   });
 });
 
-describe('a market that nobody follows', () => {
+describe('a market that is not followed', () => {
   const bookAt = async (lagMs: number, query = '') => {
     const clock = new FakeClock();
     const live = { ...idleLive, followed: nothingFollowed, storeLagMs: () => lagMs };
@@ -173,20 +173,20 @@ describe('a market that nobody follows', () => {
     return response.json().trusted;
   };
 
-  test('has a trusted book of now while the store is at most two seconds behind', async () => {
+  test('has a trusted current book while the store lags at most two seconds', async () => {
     expect(await bookAt(0)).toBe(true);
     expect(await bookAt(LAG_TRUSTED_MS)).toBe(true);
     expect(await bookAt(LAG_TRUSTED_MS + 1)).toBe(false);
   });
 
-  test('has a trusted book of any time that is stored', async () => {
+  test('has a trusted book for any stored time', async () => {
     const nowMs = new FakeClock().now();
     expect(await bookAt(60_000, `?at=${iso(nowMs - 60_000)}`)).toBe(true);
     expect(await bookAt(60_000, `?at=${iso(nowMs - 59_999)}`)).toBe(false);
   });
 });
 
-describe('records of markets', () => {
+describe('market records', () => {
   const next: Market = {
     ...{ ...MARKET, marketId: '0xnext', slug: 'next', eventId: 'e2' },
     ...{ startTimeMs: MARKET.endTimeMs, endTimeMs: MARKET.endTimeMs + 300_000 },
@@ -200,7 +200,7 @@ describe('records of markets', () => {
     return markets.map(({ market_id: id }) => id);
   };
 
-  test('the next window is found, listed and empty before any row of it is stored', async () => {
+  test('the next window is found, listed and empty before any of its rows is stored', async () => {
     await held.letThrough();
     held.recorder.track(next);
     held.at(T0, 600_000);
@@ -216,11 +216,11 @@ describe('records of markets', () => {
     expect((await held.ask('/v1/markets/0xnext/orderbook')).status).toBe(404);
     expect((await held.askStored('/v1/markets/0xnext')).status).toBe(404);
     await held.letThrough();
-    // The engine measures coverage by its own clock, for which this window is over.
+    // The engine measures coverage by its own clock, which is past this window.
     expect((await held.askStored('/v1/markets/0xnext')).body).toEqual({ ...body, coverage: 0 });
   });
 
-  test('the newest record wins over an older stored one, and is found by what it says now', async () => {
+  test('the newest record replaces an older stored one, and filters use its values', async () => {
     held.recorder.track(next);
     await held.letThrough();
     const closed: Market = { ...MARKET, status: 'closed', strikePrice: 97_000.5, strikeSource: 'official' };
@@ -242,7 +242,7 @@ describe('records of markets', () => {
     expect(await held.askStored('/v1/markets/resolved')).toEqual(resolved);
   });
 
-  test('pages hold followed and stored markets once each, in one order', async () => {
+  test('pages contain followed and stored markets once each, in one order', async () => {
     const windows = Array.from({ length: 12 }, (_, i): Market => {
       const startTimeMs = MARKET.startTimeMs + Math.floor(i / 2) * 300_000;
       return { ...MARKET, marketId: `0x${i}`, slug: `m${i}`, startTimeMs, endTimeMs: startTimeMs + 300_000 };
@@ -274,7 +274,7 @@ describe('records of markets', () => {
     expect(await ids('?event_type=15m')).toEqual([]);
   });
 
-  test('rows that wait are recorded: the coverage counts them, and gaps that wait', async () => {
+  test('coverage counts rows and gaps that wait for the store', async () => {
     const window = { ...MARKET, marketId: '0xc', recordedSinceMs: MARKET.startTimeMs - 5_000 };
     held.recorder.track(window);
     held.at(MARKET.startTimeMs + 100_000, 90_000);
@@ -297,7 +297,7 @@ describe('records of markets', () => {
   });
 });
 
-test('an answer about a range whose rows wait may not be kept', async () => {
+test('a response about a range with waiting rows is not cacheable', async () => {
   const clock = new FakeClock();
   const end = iso(clock.now() - SETTLED_AFTER_MS - 1_000);
   const keptAt = async (lagMs: number) => {

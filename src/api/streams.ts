@@ -10,7 +10,7 @@ import type { SignalReaders } from '../signals/signals.ts';
 import { BoardStream } from '../stream/boardStream.ts';
 import type { StreamHub } from '../stream/streamHub.ts';
 
-/** Tabs of one reader that may look at the board, whatever the tier. */
+/** Board connections that every user may have, whatever the tier: several browser tabs. */
 const BOARDS_MIN = 4;
 
 interface StreamDependencies {
@@ -29,7 +29,7 @@ export function streamRoutes(parts: StreamDependencies): Route[] {
       ...STREAM,
       path: '/v1/stream',
       access: { feature: 'stream' },
-      summary: 'WebSocket: every book change of the markets subscribed to, as it happens',
+      summary: 'WebSocket: every book change of the subscribed markets, live',
       description: STREAM_DESCRIPTION,
       handle: (request) =>
         admit(request, 'market', {
@@ -45,9 +45,9 @@ export function streamRoutes(parts: StreamDependencies): Route[] {
       ...STREAM,
       path: '/v1/arb/ws',
       access: { feature: 'arb_ws' },
-      summary: 'WebSocket: every logical and endgame opportunity, as it is detected',
+      summary: 'WebSocket: every logical and endgame opportunity when it is detected',
       description: STREAM_DESCRIPTION,
-      query: { ticker: optional(listOf(tickerType), 'Only these underlyings; all when absent') },
+      query: { ticker: optional(listOf(tickerType), 'Only these underlyings; default: all') },
       handle: (request) => {
         const tickers = TICKERS.filter((ticker) => request.query.ticker?.includes(ticker) ?? true);
         return admit(request, 'opportunity', {
@@ -64,10 +64,10 @@ export function streamRoutes(parts: StreamDependencies): Route[] {
       auth: 'session',
       path: '/app/arb/board',
       access: { feature: 'market_data' },
-      summary: 'WebSocket: the live board, whole whenever anything of it changes',
+      summary: 'WebSocket: the live opportunity board, sent in full after every change',
       description:
-        '`{"type":"ready"}`, then `{"type":"board","as_of":..,"opportunities":[..]}` with the rows of `GET /app/arb/live` ' +
-        'of any edge, at most four times a second.',
+        '`{"type":"ready"}`, then `{"type":"board","as_of":..,"opportunities":[..]}` with the opportunities of `GET /app/arb/live` ' +
+        'at any edge. Sent at most four times a second.',
       handle: (request) =>
         admit(request, 'board', {
           streams,

@@ -11,8 +11,8 @@ export function timeseriesRoute(parts: MarketLookup): Route {
     path: '/v1/markets/{market_id}/timeseries',
     auth: 'key',
     access: { feature: 'market_data' },
-    summary: 'YES mid and spread, one point for each change of a YES best price or of trust',
-    description: '`mid_yes` and `spread_yes` are null while the YES book is one-sided or not trusted.',
+    summary: 'YES mid and spread, one point for each change of a YES best price or of its trust',
+    description: '`mid_yes` and `spread_yes` are null while the YES book is one-sided or untrusted.',
     pathFields: { market_id: parameter.marketId },
     query: {
       start: parameter.start,

@@ -23,7 +23,7 @@ export function tradesRoute(parts: MarketLookup): Route {
     path: '/v1/trades',
     auth: 'key',
     access: { feature: 'market_data' },
-    summary: 'Trades of a market; `side` is the taker’s',
+    summary: 'Trades of a market; `side` is the taker’s side',
     query: { market_id: parameter.marketId, ...paging },
     response: tradesShape,
     cacheable: true,
@@ -55,7 +55,7 @@ export function underlyingRoute({ store }: { store: StoreReader }): Route {
     summary: 'Prices of the underlying asset from one source',
     query: {
       ticker: parameter.requiredTicker,
-      source: required(literal(UNDERLYING_SOURCES), 'Where the price comes from'),
+      source: required(literal(UNDERLYING_SOURCES), 'Price source'),
       ...paging,
     },
     response: underlyingShape,

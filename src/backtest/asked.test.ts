@@ -13,7 +13,7 @@ const BODY = {
 const X_AXIS = { param: 'threshold', start: 0.1, end: 0.5, steps: 9 };
 const Y_AXIS = { param: 'latency_ms', start: 0, end: 500, steps: 3 };
 
-/** As the API reads a body, at a moment, for a user whose history begins `historyMs` before it. */
+/** The spec that the API builds from a body at a time, for a user whose history begins `historyMs` before it. */
 function accepted(body: object, { nowMs = NOW_MS, historyMs }: { nowMs?: number; historyMs?: number } = {}) {
   const isSweep = 'x_axis' in body;
   const read = readBody(isSweep ? sweepMembers : backtestMembers, body);
@@ -27,7 +27,7 @@ function accepted(body: object, { nowMs = NOW_MS, historyMs }: { nowMs?: number;
   return JSON.parse(JSON.stringify(job)) as JobSpec;
 }
 
-test('the request of a backtest has every member, with the defaults that were filled in', () => {
+test('the request of a backtest has every member, including the defaults', () => {
   expect(requestOf(accepted(BODY))).toEqual({
     ...BODY,
     ...{ size_usd: 10, start: null, end: '2026-11-20T12:00:00.000+00:00', market_limit: 50 },
@@ -35,14 +35,14 @@ test('the request of a backtest has every member, with the defaults that were fi
   });
 });
 
-test('the request of a sweep has both axes, null where there is no second', () => {
+test('the request of a sweep has both axes, with null for a missing second one', () => {
   expect(requestOf(accepted({ ...BODY, x_axis: X_AXIS }))).toMatchObject({ x_axis: X_AXIS, y_axis: null });
   const both = requestOf(accepted({ ...BODY, x_axis: X_AXIS, y_axis: Y_AXIS }));
   expect(both).toMatchObject({ x_axis: X_AXIS, y_axis: Y_AXIS });
 });
 
 test.each([
-  ['nothing but what is required', {}],
+  ['only the required members', {}],
   ['a start', { start: '2026-11-19T10:00:00+02:00' }],
   [
     'a range that ends in the future, and a limit',
@@ -53,18 +53,18 @@ test.each([
     { start: '2026-11-19T10:00:00.000001Z', end: '2026-11-19T11:00:00.5005Z' },
   ],
   ['both axes', { x_axis: X_AXIS, y_axis: Y_AXIS, size_usd: 25, params: { fill_mode: 'mid' } }],
-])('the request posted again an hour later asks for the same job: %s', (_what, more) => {
+])('the request posted again an hour later describes the same job: %s', (_what, more) => {
   const first = accepted({ ...BODY, ...more });
   expect(accepted(requestOf(first), { nowMs: NOW_MS + HOUR_MS })).toEqual(first);
 });
 
-test('where no start was asked for, the history window of the tier is not part of the request', () => {
+test("without a requested start, the tier's history window is not part of the request", () => {
   const first = accepted(BODY, { historyMs: 24 * HOUR_MS });
   expect(first.startMs).toBe(NOW_MS - 24 * HOUR_MS);
   expect(requestOf(first).start).toBeNull();
 });
 
-test('a job that was stored before requests were answers the start it was run with', () => {
+test('a job stored by a release without requests returns the start it was run with', () => {
   const { askedStartMs: _, ...old } = accepted({ ...BODY, x_axis: X_AXIS }, { historyMs: 24 * HOUR_MS });
   expect(requestOf(old as JobSpec)).toMatchObject({
     ...{ start: '2026-11-19T12:00:00.000+00:00', end: '2026-11-20T12:00:00.000+00:00', market_limit: 50 },

@@ -1,4 +1,4 @@
-/** From the body of a request to the job it makes, and back; the API and the command line read the same bodies. */
+/** Converts request bodies to jobs and back. The API and the command line accept the same bodies. */
 import type { backtestMembers, sweepMembers } from '../schema/api/backtests.ts';
 import type { MemberValues } from '../schema/api/body.ts';
 import type { Problem } from '../schema/api/fields.ts';
@@ -9,7 +9,7 @@ import { sweepableParams } from './cells.ts';
 export type AskedBacktest = MemberValues<typeof backtestMembers>;
 export type AskedSweep = MemberValues<typeof sweepMembers>;
 
-/** @param within What the asker may read, and now: a window that ends later is not there yet. */
+/** @param within The range the user may read, and the current time: a window that ends later does not exist yet. */
 export function specOf(
   asked: AskedBacktest,
   within: { startMs: number | null; nowMs: number; marketLimit: number },
@@ -26,15 +26,15 @@ export function specOf(
   };
 }
 
-/** Windows end at whole milliseconds, so rounding up excludes none of them; answers print no finer times. */
+/** Windows end at whole milliseconds, so rounding up excludes none of them. Responses print no finer times. */
 function wholeMs(timeMs: number | null): number | null {
   return timeMs === null ? null : Math.ceil(timeMs);
 }
 
 /**
- * The body that asks for the job again, every default filled in; on the same data its result is the same bytes. `end` is
- * always set. `start` stays null where none was asked for: the history window of a tier moves, and a start that it has
- * passed is refused.
+ * The request body that recreates the job, with every default filled in. On the same data its result is identical, byte
+ * for byte. `end` is always set. `start` stays null if none was given: a tier's history window moves, and a start
+ * before it would be refused.
  */
 export function requestOf(spec: JobSpec): JobRequest {
   const { strategy, universe, sizeUsd, startMs, askedStartMs = startMs, endMs, marketLimit } = spec;
@@ -46,7 +46,7 @@ export function requestOf(spec: JobSpec): JobRequest {
   };
 }
 
-/** What is wrong with the axes of a sweep: a parameter the strategy has not, or two axes of one. */
+/** Problems of a sweep's axes: a parameter that the strategy does not have, or two axes with the same parameter. */
 export function axisProblems({ strategy, x_axis: x, y_axis: y }: AskedSweep): Problem[] {
   const names = sweepableParams(strategy);
   const unknown = [unknownParam(x, 'x_axis', names), y && unknownParam(y, 'y_axis', names)];

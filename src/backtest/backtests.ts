@@ -7,19 +7,19 @@ import { type JobQueue, LEASE_MS } from './jobQueue.ts';
 import { type RunnerParts, runJob } from './jobRunner.ts';
 import type { Job, JobRepository, NewJob } from './jobs.ts';
 
-/** Jobs one process has under way; the threads are shared among their users task by task. */
+/** Maximum number of jobs running in one process. The threads are shared among their users, task by task. */
 const JOBS_MAX = 8;
 /**
- * Jobs of one user among them. One job keeps all threads busy, so a user alone loses nothing by it, and another user's
- * first job finds a place at once.
+ * Maximum number of jobs of one user among them. One job keeps all threads busy, so a single user loses nothing, and
+ * another user's first job can start at once.
  */
 const JOBS_PER_USER_MAX = 4;
-/** How often a process looks for jobs others have queued or left, and says that it lives. */
-const LOOK_MS = 1_000;
+/** How often a process polls for queued and abandoned jobs, and renews its leases. */
+const POLL_MS = 1_000;
 const WAIT_POLL_MS = 100;
 
 const UNREACHABLE = 'the data store could not be reached; submit the job again';
-const DEFECT = 'the job failed for a reason of the service’s own, which is in its log';
+const DEFECT = 'the job failed because of a defect in the service; its log has the details';
 
 interface Running {
   readonly job: Job;
@@ -28,10 +28,10 @@ interface Running {
   progress: number;
 }
 
-export interface BacktestsParts extends Omit<RunnerParts, 'turns'> {
+interface BacktestsParts extends Omit<RunnerParts, 'turns'> {
   readonly jobs: JobRepository;
   readonly queue: JobQueue;
-  /** Resolves once everything received so far is in the store, or was set aside. */
+  /** Resolves once all rows received so far are stored or were set aside. */
   readonly stored?: () => Promise<void>;
   /** No other process runs jobs of this database. */
   readonly alone: boolean;
@@ -40,7 +40,7 @@ export interface BacktestsParts extends Omit<RunnerParts, 'turns'> {
   readonly metrics: Metrics;
 }
 
-/** Takes jobs, runs them in turn, and forgets none: the table is the truth, this is whoever works on it. */
+/** Runs queued jobs. The jobs table is the source of truth; this class is a worker. */
 export class Backtests {
   readonly jobs: JobRepository;
   readonly #parts: BacktestsParts;
@@ -62,23 +62,23 @@ export class Backtests {
     ]);
   }
 
-  /** Takes up what was left, and starts to look for work. */
+  /** Requeues abandoned jobs, then polls for work. */
   async start(): Promise<void> {
     const { queue, alone, log } = this.#parts;
     const recovered = await queue.recover({ alone });
     if (recovered > 0) log.info({ jobs: recovered }, 'backtest.recovered');
-    this.#timer = every(this.#parts.clock, LOOK_MS, () => void this.#look());
+    this.#timer = every(this.#parts.clock, POLL_MS, () => void this.#poll());
     this.#pump();
   }
 
-  /** @returns Null where the user has as many jobs as they may. */
+  /** @returns Null if the user has the maximum number of jobs. */
   async submit(wanted: NewJob): Promise<Job | null> {
     const job = await this.jobs.create(wanted);
     if (job !== null) this.#pump();
     return job;
   }
 
-  /** The job once it has ended, or as it stands after `limitMs`; null where the user has none such. */
+  /** The job once it has ended, or its state after `limitMs`; null if the user has no such job. */
   async wait(
     jobId: string,
     owner: { userId: string },
@@ -95,14 +95,14 @@ export class Backtests {
     }
   }
 
-  /** @returns False where the user has none such. A job that has ended stays as it is. */
+  /** @returns False if the user has no such job. A finished job does not change. */
   async cancel(jobId: string, owner: { userId: string }): Promise<boolean> {
     const found = await this.jobs.cancel(jobId, owner);
     if (found) this.#running.get(jobId)?.controller.abort();
     return found;
   }
 
-  /** Stops; jobs under way go back into the queue. */
+  /** Stops; running jobs return to the queue. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#timer?.cancel();
@@ -113,7 +113,7 @@ export class Backtests {
     await this.#parts.workers.close();
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const { queue, log } = this.#parts;
     try {
       for (const { job, progress, controller } of this.#running.values()) {
@@ -121,13 +121,13 @@ export class Backtests {
       }
       await queue.recover({ alone: false });
     } catch (error) {
-      // The next look tries again; a lease outlives many of them.
+      // The next poll tries again; a lease outlasts many polls.
       log.warn({ err: error, leaseMs: LEASE_MS }, 'backtest.look_failed');
     }
     this.#pump();
   }
 
-  /** Starts what may start; calls while it does so have it look once more. */
+  /** Starts as many jobs as possible. A call during a run causes one more run. */
   #pump(): void {
     if (this.#pumping !== null) {
       this.#again = true;
@@ -186,13 +186,13 @@ export class Backtests {
     if (!this.#closed) this.#pump();
   }
 
-  /** A job that began before its rows are stored would be without them for ever. */
+  /** Starting a job before its rows are stored would exclude them from its result forever. */
   async #untilStored(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const aborted = new Promise<void>((resolve) =>
       signal.addEventListener('abort', () => resolve(), { once: true }),
     );
-    // Rows that were set aside are in no store; the job goes on without them, as every reader does.
+    // Rows that were set aside are not in the store; the job runs without them, like every reader.
     const stored = this.#parts.stored?.().catch(() => undefined);
     await Promise.race([stored, aborted]);
     signal.throwIfAborted();
@@ -206,17 +206,17 @@ export class Backtests {
         await queue.giveBack(job.jobId);
         return 'given_back';
       }
-      await queue.finish(job.jobId, { error: toldOf(error) });
+      await queue.finish(job.jobId, { error: errorText(error) });
     } catch (unsaved) {
-      // Its lease runs out, and it is tried again.
+      // Its lease expires, and the job is tried again.
       log.error({ err: unsaved, job_id: job.jobId }, 'backtest.not_saved');
     }
     return 'failed';
   }
 }
 
-/** What its user reads; never an internal text. */
-function toldOf(error: unknown): string {
+/** The error text for the user; never an internal text. */
+function errorText(error: unknown): string {
   if (error instanceof BacktestFailedError) return error.message;
   return error instanceof StoreUnavailableError ? UNREACHABLE : DEFECT;
 }

@@ -28,7 +28,7 @@ describe('an axis', () => {
     [{ param: 'lookback', start: 10, end: 20, steps: 4 }, [10, 13, 17, 20]],
   ])('%j', (axis, values) => expect(axisValues(axis)).toEqual(values));
 
-  test('varies what its strategy has, inside conditions too', () => {
+  test('varies any parameter of its strategy, including those inside conditions', () => {
     expect(sweepableParams(CONDITIONS)).toEqual([
       ...['entry.0.value', 'entry.1.value', 'take_profit.0.value', 'max_trades_per_market'],
       ...['latency_ms', 'max_fill_price', 'max_slippage', 'size_usd'],
@@ -41,7 +41,7 @@ describe('an axis', () => {
     expect(CONDITIONS.entry[1]?.value).toBe(60);
   });
 
-  test('rows of equal y, and a reason where a value cannot be', () => {
+  test('produces rows of equal y, and a reason for each invalid value', () => {
     const yAxis = { param: 'size_usd', start: 0, end: 20, steps: 3 };
     const cells = cellsOf({ ...SPEC, yAxis });
     expect(cells.map((cell) => (typeof cell === 'string' ? cell : cell.sizeUsd))).toEqual([
@@ -51,7 +51,7 @@ describe('an axis', () => {
   });
 });
 
-describe('axes that are refused', () => {
+describe('invalid axes', () => {
   const asked = (x: string, y: string | null) => {
     const axis = (param: string) => ({ param, start: 0, end: 1, steps: 2 });
     return axisProblems({

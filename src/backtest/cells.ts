@@ -1,4 +1,4 @@
-/** Which numbers a sweep may vary, and the backtests its axes make. */
+/** The parameters a sweep may vary, and the cells that its axes define. */
 
 import { type JsonType, NestedProblems } from '../schema/api/body.ts';
 import { paramsType, sizeUsdType, strategyType } from '../schema/api/strategies.ts';
@@ -6,21 +6,21 @@ import { Invalid } from '../schema/api/types.ts';
 import type { Axis, BacktestSpec, SweepSpec } from '../schema/backtest.ts';
 import type { ReplayParams, Strategy } from '../schema/strategy.ts';
 
-/** What one cell replays with. */
+/** The parameters of one cell's backtest. */
 export interface Cell {
   readonly strategy: Strategy;
   readonly params: ReplayParams;
   readonly sizeUsd: number;
 }
 
-/** Digits that survive adding up steps: 0.1 to 0.5 passes through 0.3, not 0.30000000000000004. */
+/** Significant digits kept after adding steps: 0.1 to 0.5 passes through 0.3, not 0.30000000000000004. */
 const DIGITS = 12;
 
 const WHOLE = new Set(['lookback', 'max_trades_per_market', 'latency_ms']);
 const OF_PARAMS = ['latency_ms', 'max_fill_price', 'max_slippage'];
 const SIZE = 'size_usd';
 
-/** Names an axis may have for this strategy; `entry.0.value` is the first condition's. */
+/** Parameter names allowed for this strategy; `entry.0.value` belongs to the first condition. */
 export function sweepableParams(strategy: Strategy): string[] {
   return [...strategyParams(strategy), ...OF_PARAMS, SIZE];
 }
@@ -43,7 +43,7 @@ function strategyParams(strategy: Strategy): string[] {
   }
 }
 
-/** `steps` values from start to end, both included; whole ones where the parameter is a whole number. */
+/** `steps` values from start to end, both included; rounded if the parameter is a whole number. */
 export function axisValues({ param, start, end, steps }: Axis): number[] {
   return Array.from({ length: steps }, (_, at) => {
     const value = steps === 1 ? start : start + (at * (end - start)) / (steps - 1);
@@ -55,7 +55,7 @@ export function cellCount({ xAxis, yAxis }: Pick<SweepSpec, 'xAxis' | 'yAxis'>):
   return xAxis.steps * (yAxis?.steps ?? 1);
 }
 
-/** The cells in rows of equal y: cell (x, y) at `y * xAxis.steps + x`. A text says why a cell cannot be. */
+/** The cells in rows of equal y: cell (x, y) is at `y * xAxis.steps + x`. An invalid cell is the text of its error. */
 export function cellsOf(spec: SweepSpec): (Cell | string)[] {
   const { xAxis, yAxis } = spec;
   const columns = axisValues(xAxis);

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** What decides the bytes of a result. */
+/** Folders whose code determines the bytes of a result. */
 const FOLDERS = ['../core/', '../backtest/'];
 const FINGERPRINT_LENGTH = 12;
 
 let known: string | null = null;
 
-/** The release and a fingerprint of the code that makes results, so that a changed line changes every receipt. */
+/** The release and a fingerprint of the code that produces results, so every changed line changes the receipts. */
 export function codeVersion(release: string): string {
   known ??= fingerprint();
   return `${release}-${known}`;

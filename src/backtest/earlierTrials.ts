@@ -1,4 +1,4 @@
-/** What a user has tried on a universe before a job: the best of all of it is what looks good by chance. */
+/** Counts a user's earlier trials on a universe: the best of many trials looks good by chance. */
 import { sql } from 'kysely';
 import { beyondPlace } from '../control/keyset.ts';
 import type { Database } from '../control/schema.ts';
@@ -7,16 +7,16 @@ import { cellCount } from './cells.ts';
 import { storedSpec } from './jobs.ts';
 
 const PAGE_JOBS = 200;
-/** End of a result that is searched for its receipt, the last member: about 200 characters. */
+/** Length of the end of a result that is searched for its receipt, the last member (about 200 characters). */
 const RECEIPT_CHARACTERS = 1_000;
-/** Jobs that show nothing were no trials. */
+/** Jobs without a result are not trials. */
 const SHOW_NOTHING: readonly JobStatus[] = ['failed', 'cancelled'];
 
-export interface JudgedJob {
+interface JudgedJob {
   readonly jobId: string;
   readonly userId: string;
   readonly spec: JobSpec;
-  /** Of its receipt. */
+  /** The `data_hash` of its receipt. */
   readonly dataHash: string;
 }
 
@@ -26,16 +26,16 @@ interface Place {
 }
 
 /**
- * Cells that jobs of the same user on the same universe tried, up to the first that asked the same question of the
- * same data as this one: a repeated job answers the same bytes. Such repeats of other jobs count once. A backtest is
- * one cell; comparisons of paper strategies, failed and cancelled jobs count nothing.
+ * Number of cells that the user's earlier jobs on the same universe tried. Counting stops at the first job with the
+ * same question and data, because a repeated job must return the same bytes. Repeated jobs in between count once. A
+ * backtest is one cell. Comparisons of paper strategies, failed and cancelled jobs do not count.
  */
 export async function earlierTrials(db: Database, job: JudgedJob): Promise<number> {
   const own = keyOf(job.spec, job.dataHash);
   const tried = new Map<string, number>();
   for await (const { spec, dataHash } of jobsBefore(db, job)) {
     if (!isSameUniverse(spec, job.spec)) continue;
-    // A job that has not ended is taken to read the same data as this one.
+    // An unfinished job is assumed to read the same data as this one.
     const key = keyOf(spec, dataHash ?? job.dataHash);
     if (key === own) break;
     tried.set(key, spec.kind === 'sweep' ? cellCount(spec) : 1);
@@ -86,7 +86,7 @@ function isSameUniverse({ universe: a }: JobSpec, { universe: b }: JobSpec): boo
   return a.ticker === b.ticker && a.event_type === b.event_type;
 }
 
-/** The question apart from its range of time, which the data stand for: an open end moves with every request. */
+/** The job's question without its time range, which the data hash represents: an open end moves with every request. */
 function keyOf(spec: JobSpec, dataHash: string): string {
   const { strategy, params, sizeUsd } = spec;
   const axes = spec.kind === 'sweep' ? [spec.xAxis, spec.yAxis] : [];

@@ -2,18 +2,18 @@ import type { Database } from '../control/schema.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type Job, SUMMARY, toJob } from './jobs.ts';
 
-/** A process that said nothing of its job for so long has lost it to whoever asks next. */
+/** Lease: a job without a heartbeat for this long may be claimed by another process. */
 export const LEASE_MS = 15_000;
-/** A job that ended its process so often is not tried again. */
+/** A job that ended its process this many times is not tried again. */
 export const ATTEMPTS_MAX = 3;
 
-const LOST = 'the processes that ran it ended, several times; it is not tried again';
+const LOST = 'the processes that ran the job ended several times; it is not tried again';
 
-/** What the processes that run jobs ask of the table. The table is the queue: it outlives them. */
+/** Queue operations of the processes that run jobs. The table is the queue, so it outlives them. */
 export class JobQueue {
   readonly #db: Database;
   readonly #clock: Pick<Clock, 'now'>;
-  /** Names this process. */
+  /** Id of this process. */
   readonly #runner: string;
 
   constructor(db: Database, { clock, runner }: { clock: Pick<Clock, 'now'>; runner: string }) {
@@ -23,9 +23,9 @@ export class JobQueue {
   }
 
   /**
-   * Takes the next job: of the user who has the fewest running, then of the one who has waited longest since their
-   * last start, so that nobody's many jobs stand before another's first.
-   * @param isServed False for a user from whom no further job is taken now.
+   * Claims the next job. It belongs to the user with the fewest running jobs, and among those to the user whose last
+   * start is longest ago. So one user's many jobs do not delay another user's first.
+   * @param isServed False for users from whom no further job is claimed now.
    */
   async claim(isServed: (userId: string) => boolean = () => true): Promise<Job | null> {
     for (const userId of await this.#usersInTurn()) {
@@ -48,7 +48,7 @@ export class JobQueue {
           ...{ runner: this.#runner, attempts: job('attempts', '+', 1) },
         }))
         .where('job_id', '=', oldest.job_id)
-        // Another process may have been faster.
+        // Another process may have claimed it first.
         .where('status', '=', 'queued')
         .returning(SUMMARY)
         .executeTakeFirst();
@@ -57,13 +57,13 @@ export class JobQueue {
     return null;
   }
 
-  /** Says that a job is being worked on. @returns False where it is no longer ours: cancelled, or taken by another. */
+  /** Renews the lease of a job. @returns False if the job was cancelled or claimed by another process. */
   async keep(jobId: string, progress: number): Promise<boolean> {
     const kept = await this.#ours(jobId, { progress, seen_ms: this.#clock.now() });
     return kept > 0;
   }
 
-  /** Ends a job that is still ours. */
+  /** Ends a job that this process still owns. @returns False if it does not. */
   async finish(
     jobId: string,
     outcome: { readonly result: string } | { readonly error: string },
@@ -76,7 +76,9 @@ export class JobQueue {
     return done > 0;
   }
 
-  /** Puts a job of ours back in the queue: this process is about to end, which is not the job's fault. */
+  /**
+   * Returns a job to the queue because this process is ending. The attempt does not count, as the job did not cause it.
+   */
   async giveBack(jobId: string): Promise<void> {
     const { attempts } = await this.#db
       .selectFrom('backtest_jobs')
@@ -88,8 +90,8 @@ export class JobQueue {
   }
 
   /**
-   * Queues again what others left running.
-   * @param alone No other process runs jobs of this database, so whatever runs was left by one that is gone.
+   * Requeues jobs that other processes abandoned.
+   * @param alone No other process runs jobs of this database, so every job of another runner is abandoned.
    */
   async recover({ alone }: { alone: boolean }): Promise<number> {
     const lost = () => {

@@ -1,4 +1,4 @@
-/** One job from its universe to the bytes of its result. */
+/** Runs one job from its universe to the bytes of its result. */
 
 import { createHash } from 'node:crypto';
 import type { FairQueue } from '../core/fairQueue.ts';
@@ -20,15 +20,15 @@ import { checkSwept, sweepResult } from './sweepReport.ts';
 import type { MarketSource } from './task.ts';
 import type { Workers } from './workerPool.ts';
 
-/** Of the draws behind the intervals: always the same, so that the same receipt is the same bytes. */
+/** Seed of the random draws behind the intervals; constant, so the same receipt means the same bytes. */
 const SEED = 1;
-/** Cells a thread replays at once where a sweep has too few markets to keep all threads busy. */
+/** Minimum number of cells per task in a sweep with too few markets to keep all threads busy. */
 const CELLS_PER_TASK_MIN = 64;
-/** Where a sweep stands when all is replayed and the cells are weighed against each other. */
+/** Progress of a sweep when all cells are replayed and only their comparison remains. */
 const JUDGE_PROGRESS = 0.95;
-/** Trades of all cells that are kept to be summed up: 320 MB. */
+/** Maximum number of trades of all cells kept for summing: 320 MB. */
 const TRADES_MAX = 20_000_000;
-const TOO_MANY_TRADES = 'the cells made more trades than can be summed up; ask for fewer cells or markets';
+const TOO_MANY_TRADES = 'the cells made too many trades to be summed; use fewer cells or markets';
 
 export interface RunnerParts {
   readonly store: StoreReader;
@@ -36,12 +36,14 @@ export interface RunnerParts {
   readonly turns: FairQueue;
   /** Named in receipts. */
   readonly codeVersion: string;
-  /** Cells that the same user's earlier jobs tried on the same universe; `dataHash` is that of the job's receipt. */
+  /**
+   * Number of cells that the user's earlier jobs tried on the same universe; `dataHash` is that of the job's receipt.
+   */
   readonly trialsBefore: (job: RunnableJob, dataHash: string) => Promise<number>;
 }
 
-/** The job as the runner needs it. */
-export interface RunnableJob {
+/** The fields of a job that the runner needs. */
+interface RunnableJob {
   readonly jobId: string;
   readonly userId: string;
   readonly spec: JobSpec;
@@ -49,7 +51,7 @@ export interface RunnableJob {
 
 interface Work {
   readonly signal: AbortSignal;
-  /** Told the share that is done, 0..1. */
+  /** Receives the completed share, 0..1. */
   readonly onProgress: (share: number) => void;
 }
 
@@ -60,8 +62,8 @@ interface MarketTask {
 
 /**
  * @returns The result as JSON.
- * @throws {BacktestFailedError} When there is nothing to replay, or the worker threads end.
- * @throws {StoreUnavailableError} When the store cannot be reached.
+ * @throws {BacktestFailedError} If no market can be replayed, or the worker threads end.
+ * @throws {StoreUnavailableError} If the store cannot be reached.
  */
 export async function runJob(parts: RunnerParts, job: RunnableJob, work: Work): Promise<string> {
   const { spec } = job;
@@ -126,7 +128,7 @@ async function sweep(
   return sweepResult(markets, { spec, judged, receipt });
 }
 
-/** Does the tasks in order, some at a time; results stand in the order of the tasks. */
+/** Runs the tasks in order, several at a time; results are in the order of the tasks. */
 async function inLanes<T>(
   { workers }: RunnerParts,
   tasks: readonly MarketTask[],
@@ -144,12 +146,12 @@ async function inLanes<T>(
         onProgress(++done / tasks.length);
       }
     } catch (error) {
-      // The other lanes begin nothing more.
+      // The other lanes start no further task.
       next = tasks.length;
       throw error;
     }
   };
-  // One more than can run, so that no thread waits for this one to hand it the next.
+  // One more than can run at the same time, so no thread waits for its next task.
   await Promise.all(Array.from({ length: workers.threads + 1 }, lane));
   return results;
 }
@@ -158,7 +160,7 @@ function taskOf(market: Market, gaps: readonly TapeGap[], spec: JobSpec): Market
   return { source: { market, gaps, terms: termsOf(spec) }, resolution: resolutionOf(market) };
 }
 
-/** What has to be read for every cell of the job. */
+/** The data that must be read for every cell of the job. */
 function termsOf(spec: JobSpec): TapeTerms {
   const { books, model } = compileStrategy(spec.strategy).needs;
   const needsBooks = books || spec.params.fill_mode === 'walk_book';

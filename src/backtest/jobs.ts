@@ -18,20 +18,20 @@ export interface Job {
   readonly spec: JobSpec;
   readonly error: string | null;
   readonly attempts: number;
-  /** What a paper strategy is compared with: its baseline, or the replay of its windows. */
+  /** Whether the job is a paper strategy's comparison: its baseline, or the replay of its period. */
   readonly isComparison: boolean;
 }
 
 export interface NewJob {
   readonly userId: string;
   readonly spec: JobSpec;
-  /** Comparisons of paper strategies are counted apart from the jobs that a user submits. */
+  /** Comparisons of paper strategies count separately from jobs that a user submits. */
   readonly isComparison: boolean;
-  /** Jobs of the user that may wait or run at once, of those counted together, this one among them. */
+  /** Maximum number of the user's unfinished jobs counted together, including this one. */
   readonly cap: number;
 }
 
-export interface JobPlace {
+interface JobPlace {
   readonly submittedMs: number;
   readonly jobId: string;
 }
@@ -42,7 +42,7 @@ export const SUMMARY = [
 ] as const;
 const ACTIVE: readonly JobStatus[] = ['queued', 'running'];
 
-/** The users' jobs, of any process. */
+/** The jobs of all users, run by any process. */
 export class JobRepository {
   readonly #db: Database;
   readonly #sources: RowSources;
@@ -52,12 +52,12 @@ export class JobRepository {
     this.#sources = sources;
   }
 
-  /** @returns Null where the user has as many jobs as they may. */
+  /** @returns Null if the user has the maximum number of jobs. */
   async create({ userId, spec, isComparison, cap }: NewJob): Promise<Job | null> {
     const { clock, randomBytes } = this.#sources;
     const nowMs = clock.now();
     return await this.#db.transaction().execute(async (transaction) => {
-      // Locks the user's row, so that two requests at once do not both count before either has made its job.
+      // Locks the user's row, so two concurrent requests cannot both count before either has created its job.
       const owner = transaction.updateTable('users').set((users) => ({ tier: users.ref('tier') }));
       await owner.where('user_id', '=', userId).execute();
       if ((await activeJobs(transaction, { userId, isComparison })) >= cap) return null;
@@ -75,19 +75,19 @@ export class JobRepository {
     });
   }
 
-  /** Jobs of a user that wait or run. */
+  /** Queued and running jobs of a user. */
   async countActive(counted: { userId: string; isComparison: boolean }): Promise<number> {
     return await activeJobs(this.#db, counted);
   }
 
-  /** @param owner Only a job of this user: another's is not there. */
+  /** @param owner Restricts the search to jobs of this user. */
   async find(jobId: string, owner: { userId: string }): Promise<Job | null> {
     const found = this.#db.selectFrom('backtest_jobs').select(SUMMARY).where('job_id', '=', jobId);
     const row = await found.where('user_id', '=', owner.userId).executeTakeFirst();
     return row ? toJob(row) : null;
   }
 
-  /** JSON as it was stored; null where there is none. */
+  /** JSON as stored; null if there is none. */
   async result(jobId: string): Promise<string | null> {
     const found = this.#db.selectFrom('backtest_jobs').select('result').where('job_id', '=', jobId);
     return (await found.executeTakeFirst())?.result ?? null;
@@ -126,7 +126,7 @@ export class JobRepository {
     return count;
   }
 
-  /** Ends a job that waits or runs; one that has ended stays as it is. @returns False where there is none. */
+  /** Cancels a queued or running job; a finished one does not change. @returns False if there is none. */
   async cancel(jobId: string, owner: { userId: string }): Promise<boolean> {
     const job = await this.find(jobId, owner);
     if (job === null) return false;
@@ -171,7 +171,7 @@ export function toJob(row: Pick<Selectable<BacktestJobsTable>, (typeof SUMMARY)[
   };
 }
 
-/** What a stored job asks for. Releases before `max_slippage` stored none, and their jobs filled without a limit. */
+/** Parses a stored job. Releases before `max_slippage` stored none, and their jobs filled without a limit. */
 export function storedSpec(text: string): JobSpec {
   const spec = JSON.parse(text) as JobSpec;
   return { ...spec, params: { ...spec.params, max_slippage: spec.params.max_slippage ?? null } };

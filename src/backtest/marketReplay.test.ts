@@ -12,7 +12,7 @@ const SIZES = [10, 100, 200, 1_000, 2_000];
 const RESOLUTION = { payoutYes: 1, resolvedTimeMs: START_MS + 400_000 };
 const SIDES = ['yesBids', 'yesAsks', 'noBids', 'noAsks'] as const;
 
-/** Most changes are of one level, near or far. */
+/** Most changes affect one level, near or far from the best price. */
 function deepTape(seed: string): MarketTape {
   const random = new Random(seed);
   const writer = new TapeWriter();
@@ -37,7 +37,7 @@ function deepTape(seed: string): MarketTape {
   return writer.tape();
 }
 
-/** Level by level and book by book, what a loader of that depth gives. */
+/** Limits the tape level by level and book by book to what a loader with that depth returns. */
 function cut(tape: MarketTape, depth: number): MarketTape {
   const books = tape.books as TapeBooks;
   const levelsOf = ({ offsets, prices, sizes }: TapeSide, book: number) =>
@@ -72,7 +72,7 @@ function cut(tape: MarketTape, depth: number): MarketTape {
 }
 
 describe.each(['mirrored', 'apart'])('cells of many sizes on one market, books %s', (kind) => {
-  test('each trades as the backtest of its size does, on books as deep as that reads them', () => {
+  test('each cell trades like the backtest of its size, on books of the depth that backtest reads', () => {
     const tape = kind === 'apart' ? withNoApart(deepTape('deep'), deepTape('other')) : deepTape('deep');
     let changedByDepth = 0;
     for (const strategy of Object.values(STRATEGIES)) {

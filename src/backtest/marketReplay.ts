@@ -1,4 +1,4 @@
-/** One market of a job: what a worker thread does with it. Pure but for the reading of the tape. */
+/** Replays one market of a job in a worker thread. Pure: the tape is already loaded. */
 import { hash } from 'node:crypto';
 import { MICRO_PER_USDC } from '../core/fees.ts';
 import { tapeAtDepth } from '../core/session/depth.ts';
@@ -11,22 +11,22 @@ import { compileStrategy } from '../core/strategies/compile.ts';
 import type { Cell } from './cells.ts';
 import { depthOf } from './depth.ts';
 
-/** What one backtest made of one market. */
+/** Result of one backtest on one market. */
 export interface MarketOutcome {
   readonly replay: MarketReplay;
   /** `coverageOf` the market. */
   readonly coverage: number;
 }
 
-/** What the cells of a sweep made of one market. */
+/** Results of a sweep's cells on one market. */
 export interface MarketSweep {
-  /** Set where no cell could replay it. */
+  /** The reason if no cell could replay the market. */
   readonly skipped: SkipReason | null;
   readonly coverage: number;
-  /** Trades of cell `n`: from `offsets[n]` up to `offsets[n + 1]`. */
+  /** Trades of cell `n` are at `offsets[n]` up to `offsets[n + 1]`. */
   readonly offsets: Uint32Array;
   readonly closedMs: Float64Array;
-  /** Whole micro-USD. */
+  /** In whole micro-USD. */
   readonly pnl: Float64Array;
 }
 
@@ -46,7 +46,7 @@ export function replayOne(tape: MarketTape, resolution: Resolution | null, cell:
 }
 
 /**
- * @param tape With books as deep as the largest size of any cell.
+ * @param tape With books deep enough for the largest size of any cell.
  * @param runs `cellTerms` of the cells.
  */
 export function replayCells(
@@ -82,7 +82,10 @@ export function replayCells(
   };
 }
 
-/** Makes the rows of each depth once, with all that any cell reads; those of no cell are as deep as the tape. */
+/**
+ * Prepares the rows of each depth once, with everything that any cell reads. `null` stands for the full depth of the
+ * tape.
+ */
 function preparedByDepth(
   tape: MarketTape,
   needs: { model: boolean },
@@ -102,7 +105,7 @@ function preparedByDepth(
   };
 }
 
-/** What cells run with, made once a sweep. Null: a text says why that cell cannot be, it trades nothing. */
+/** Compiled terms per cell, built once per sweep; null for an invalid cell, which does not trade. */
 export function cellTerms(cells: readonly (Cell | string)[]): (SessionTerms | null)[] {
   return cells.map((cell) => (typeof cell === 'string' ? null : termsOf(cell)));
 }
@@ -111,7 +114,7 @@ function termsOf({ strategy, params, sizeUsd }: Cell): SessionTerms {
   return { strategy: compileStrategy(strategy), size: Math.round(sizeUsd * MICRO_PER_USDC), params };
 }
 
-/** SHA-256 over everything a replay of the market can read, in hex. */
+/** SHA-256 in hex over all data that a replay of the market can read. */
 export function tapeHash(
   { market, quotes, books, prices, gaps }: MarketTape,
   resolution: Resolution | null,

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 
-/** Backtests and sweeps. Part of the one migration set in `controlDatabase.ts`. */
+/** Creates the table of backtests and sweeps. Part of the one migration set in `migrations.ts`. */
 export async function createJobs(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('backtest_jobs')

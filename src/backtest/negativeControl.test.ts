@@ -5,14 +5,14 @@
 import { describe, expect, test } from 'vitest';
 import { fairMarketPasses, shuffledCoverage, shuffledPasses } from '../../test/support/negativeControls.ts';
 
-describe.each([40, 100])('on %i markets whose prices are fair', (markets) => {
-  test('at most 5 % of worthless sweeps pass, wide, zoomed in on the best cell, or of dear bets', () => {
+describe.each([40, 100])('with fair prices on %i markets', (markets) => {
+  test('at most 5 % of sweeps over worthless strategies pass, wide, zoomed in on the best cell, or with expensive bets', () => {
     const rates = fairMarketPasses({ markets, seeds: 15 });
     expect(Object.entries(rates).filter(([, rate]) => rate > 0.05)).toEqual([]);
   });
 });
 
-test('with outcomes shuffled between markets at most 5 % of sweeps pass; with their own, nearly all do', () => {
+test('with outcomes shuffled between markets at most 5 % of sweeps pass; with the real outcomes, nearly all do', () => {
   const { own, shuffled } = shuffledPasses({ markets: 300, seeds: 30 });
   expect(shuffled).toBeLessThanOrEqual(0.05);
   expect(own).toBeGreaterThan(0.9);

@@ -1,4 +1,4 @@
-/** What a backtest answers: the summary of the core in the words of the API. */
+/** Builds a backtest's response: the summary of `core`, with the field names of the API. */
 
 import { Random } from '../core/random.ts';
 import type { SkipReason } from '../core/session/replay.ts';
@@ -21,7 +21,7 @@ export interface ReplayedMarket extends MarketOutcome {
 
 /**
  * @param markets The whole universe, oldest first.
- * @throws {BacktestFailedError} When none of it could be replayed: nothing is not a result of 0.
+ * @throws {BacktestFailedError} If no market could be replayed, because an empty result is not a result of 0.
  */
 export function backtestResult(
   markets: readonly ReplayedMarket[],
@@ -83,7 +83,7 @@ function intervalsBody(intervals: ResultIntervals | null): BacktestResultBody['i
   };
 }
 
-/** @throws {BacktestFailedError} When no market was replayed, saying why not. */
+/** @throws {BacktestFailedError} If no market was replayed, with the reasons. */
 export function checkReplayed(
   skips: readonly (SkipReason | null)[],
   { universe }: Pick<BacktestSpec, 'universe'>,
@@ -96,7 +96,7 @@ export function checkReplayed(
   throw new BacktestFailedError(`none of ${skips.length} markets could be replayed: ${countedSkips(skips)}`);
 }
 
-/** `3 gap, 1 unresolved`. */
+/** For example `3 gap, 1 unresolved`. */
 export function countedSkips(skips: readonly (SkipReason | null)[]): string {
   const counts = new Map<SkipReason, number>();
   for (const skip of skips) if (skip !== null) counts.set(skip, (counts.get(skip) ?? 0) + 1);

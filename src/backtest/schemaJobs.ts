@@ -15,20 +15,23 @@ export interface BacktestJobsTable {
   /** 0..1. */
   progress: number;
   submitted_ms: number;
-  /** Of the last start; null before the first. */
+  /** Time of the last start; null before the first. */
   started_ms: number | null;
   completed_ms: number | null;
   /** JSON of a `JobSpec`. */
   spec: string;
-  /** JSON as answered; null until complete. */
+  /** The response as JSON; null until complete. */
   result: string | null;
   error: string | null;
-  /** When it was made as the baseline of something else, which does not count against its user; null: it was not. */
+  /**
+   * Creation time of a comparison for a paper strategy, which does not count against its user's limit; null for other
+   * jobs.
+   */
   baseline_ms: number | null;
-  /** Process that runs it; null: none. */
+  /** Id of the process that runs it; null if none does. */
   runner: string | null;
-  /** Last sign of life of that process. */
+  /** Last heartbeat of that process. */
   seen_ms: number | null;
-  /** Times it was started. */
+  /** Number of times it was started. */
   attempts: number;
 }

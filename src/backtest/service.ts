@@ -1,4 +1,4 @@
-/** Puts the parts of backtesting together for one process. */
+/** Assembles the backtest components of one process. */
 import { availableParallelism } from 'node:os';
 import type { Config } from '../config.ts';
 import type { RandomBytes } from '../control/base62.ts';
@@ -16,21 +16,21 @@ import { JobQueue } from './jobQueue.ts';
 import { JobRepository } from './jobs.ts';
 import { WorkerPool } from './workerPool.ts';
 
-export interface BacktestServiceParts {
+interface BacktestServiceParts {
   readonly config: Pick<Config, 'dataDir' | 'clickhouseUrl' | 'databaseUrl'>;
   readonly database: Database;
   readonly store: StoreReader;
-  /** Resolves once everything received so far is in the store, or was set aside. */
+  /** Resolves once all rows received so far are stored or were set aside. */
   readonly stored?: () => Promise<void>;
   readonly clock: Clock;
   readonly randomBytes: RandomBytes;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** The worker threads' built entry. */
+  /** Path of the worker threads' compiled entry. */
   readonly workerEntry?: string;
 }
 
-/** @throws {StoreUnavailableError} When the control database cannot be reached. */
+/** @throws {StoreUnavailableError} If the control database cannot be reached. */
 export async function startBacktests(parts: BacktestServiceParts): Promise<Backtests> {
   const { database, clock, randomBytes, config, log } = parts;
   const runner = `run_${Buffer.from(randomBytes(8)).toString('hex')}`;
@@ -41,14 +41,14 @@ export async function startBacktests(parts: BacktestServiceParts): Promise<Backt
     queue: new JobQueue(database, { clock, runner }),
     trialsBefore: (job, dataHash) => earlierTrials(database, { ...job, dataHash }),
     workers: startWorkers(parts),
-    // One service runs on a data directory; a PostgreSQL database may have several.
+    // Only one service runs on a data directory; a PostgreSQL database may have several.
     alone: config.databaseUrl === null,
   });
   await backtests.start();
   return backtests;
 }
 
-/** Threads beside the service's own; they are made when the first job comes. */
+/** A pool of worker threads, which start with the first job. */
 export function startWorkers({
   config,
   clock,

@@ -9,7 +9,7 @@ function noise(seed: string, edge = 0): Outcome[] {
   return Array.from({ length: MARKETS }, () => (random.chance(0.5) ? 1 : -1) * 0.9 + edge);
 }
 
-/** Columns of cells as outcomes of markets. */
+/** Outcomes of markets from one column per cell. */
 function judged(columns: readonly (readonly Outcome[])[]) {
   return judgeOutcomes(
     Array.from({ length: MARKETS }, (_, at) => columns.map((column) => column[at] ?? null)),
@@ -17,7 +17,7 @@ function judged(columns: readonly (readonly Outcome[])[]) {
 }
 
 describe('the judge of a sweep', () => {
-  test('takes as best the cell with the highest ratio that is shown, though it traded few of the markets', () => {
+  test('selects as best the cell with the highest reported ratio, even if it traded few of the markets', () => {
     const rare = noise('rare', 0.5).map((value, at) => (at % 3 === 0 ? value : null));
     const { cells, luck } = judged([noise('often', 0.35), rare]);
     const shown = cells.map(({ sharpe_per_market: sharpe }) => sharpe ?? 0);
@@ -25,7 +25,7 @@ describe('the judge of a sweep', () => {
     expect(luck.best).toBe(1);
   });
 
-  test('gives forty near copies of the best cell no more than seventeen honest cells', () => {
+  test('credits forty near copies of the best cell no more than seventeen independent cells', () => {
     const best = noise('copied', 0.15);
     const copies = Array.from({ length: 40 }, (_, at) => best.map((value) => (value as number) - at / 1_000));
     const honest = [best, ...Array.from({ length: 16 }, (_, at) => noise(`honest ${at}`))];

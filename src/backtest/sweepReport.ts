@@ -1,4 +1,4 @@
-/** What a sweep answers: the grid, and how far its best cell can be believed. */
+/** Builds a sweep's response: the grid of cells, and statistics on how credible its best cell is. */
 import { tradeFigures } from '../core/session/summary.ts';
 import type { TapeMarket } from '../core/session/tape.ts';
 import { sharpeRatio } from '../core/statistics/returns.ts';
@@ -10,7 +10,7 @@ import type { MarketSweep } from './marketReplay.ts';
 import { checkReplayed, countedSkips } from './report.ts';
 import { type CellTrades, cellTrades } from './sweptTrades.ts';
 
-/** All cells on one market; its ranges follow each other in the order of the cells. */
+/** All cells on one market; the ranges are in the order of the cells. */
 export interface SweptMarket {
   readonly market: TapeMarket;
   readonly ranges: readonly MarketSweep[];
@@ -18,15 +18,15 @@ export interface SweptMarket {
 
 export interface JudgedSweep {
   readonly cells: readonly SweepCellBody[];
-  /** Of the cells that could be tried; `best` counts all cells. */
+  /** Statistics of the valid cells; `best` is an index into all cells. */
   readonly luck: SweepLuck;
 }
 
 /**
- * Sums every cell up as a backtest of its own would be, and weighs them against each other. Takes seconds for
- * thousands of cells.
+ * Summarises every cell like a separate backtest, and compares the cells statistically. Takes seconds for thousands of
+ * cells.
  * @param markets In order of their windows.
- * @param trialsBefore Cells that the same user's earlier jobs tried on the same universe.
+ * @param trialsBefore Number of cells that the user's earlier jobs tried on the same universe.
  */
 export function judgeSweep(
   markets: readonly SweptMarket[],
@@ -58,7 +58,7 @@ export function judgeSweep(
   };
 }
 
-/** @throws {BacktestFailedError} When no market could be replayed. */
+/** @throws {BacktestFailedError} If no market could be replayed. */
 export function sweepResult(
   markets: readonly SweptMarket[],
   { spec, judged, receipt }: { spec: SweepSpec; judged: JudgedSweep; receipt: Receipt },
@@ -82,7 +82,7 @@ export function sweepResult(
   };
 }
 
-/** @throws {BacktestFailedError} When no cell could replay any market. */
+/** @throws {BacktestFailedError} If no cell could replay any market. */
 export function checkSwept(markets: readonly SweptMarket[], spec: SweepSpec): void {
   checkReplayed(
     markets.map(({ ranges }) => skipOf(ranges)),
@@ -100,7 +100,7 @@ function leftOut(markets: readonly SweptMarket[], cells: readonly SweepCellBody[
   ];
 }
 
-/** A market is left out where no range of cells could replay it. */
+/** A market is left out if no range of cells could replay it. */
 function skipOf(ranges: readonly MarketSweep[]): MarketSweep['skipped'] {
   const replayed = ranges.some(({ skipped }) => skipped === null);
   return replayed ? null : (ranges[0]?.skipped ?? null);

@@ -28,11 +28,11 @@ function flat(cells: readonly (readonly Result[])[]): MarketSweep {
   };
 }
 
-test('a cell of a sweep says what a backtest of the same trades says', () => {
+test("a sweep's cell reports the same figures as a backtest of the same trades", () => {
   for (let seed = 0; seed < 50; seed++) {
     const random = new Random(`swept ${seed}`);
     const whole = (below: number) => Math.floor(random.next() * below);
-    // Windows overlap in time, so trades of one market close between those of another, some at the same moment.
+    // Windows overlap in time, so trades of one market close between those of another, some at the same time.
     const markets = Array.from({ length: 9 }, (_, market) =>
       Array.from({ length: CELLS }, () =>
         Array.from(
@@ -68,7 +68,7 @@ test('a cell of a sweep says what a backtest of the same trades says', () => {
   }
 });
 
-test('a cell beyond the last is none', () => {
+test('a cell beyond the last does not exist', () => {
   expect(() => cellTrades([[flat([[], []])]], 2)).toThrow(new RangeError('no cell 2'));
 });
 

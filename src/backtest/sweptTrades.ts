@@ -1,22 +1,22 @@
-/** The trades of single cells in a sweep's flat results: a sweep makes too many of them to be objects. */
+/** Reads the trades of single cells from a sweep's flat arrays. A sweep has too many trades for objects. */
 import { MICRO_PER_USDC } from '../core/fees.ts';
 import type { MarketSweep } from './marketReplay.ts';
 
-/** What one cell traded. */
+/** The trades of one cell. */
 export interface CellTrades {
-  /** P&L of its trades in the order they closed, whole micro-USD. */
+  /** P&L of its trades in closing order, in whole micro-USD. */
   readonly pnls: readonly number[];
-  /** P&L of each market, 0 where it did not trade, USD. */
+  /** P&L of each market in USD, 0 if it did not trade. */
   readonly marketPnls: readonly number[];
-  /** Of the markets it traded, USD. */
+  /** P&L of the markets it traded, in USD. */
   readonly tradedPnls: readonly number[];
-  /** The places of those in `marketPnls`. */
+  /** Indexes of the traded markets in `marketPnls`. */
   readonly tradedAt: readonly number[];
 }
 
 /**
- * @param markets Each a market's ranges of cells, which follow each other in the order of the cells.
- * @param cell Of all cells.
+ * @param markets For each market its ranges of cells, in the order of the cells.
+ * @param cell Index among all cells.
  */
 export function cellTrades(markets: readonly (readonly MarketSweep[])[], cell: number): CellTrades {
   const pnls: number[] = [];
@@ -45,7 +45,7 @@ export function cellTrades(markets: readonly (readonly MarketSweep[])[], cell: n
   return { pnls: inOrder ? pnls : ordered(pnls, closedMs), marketPnls, tradedPnls, tradedAt };
 }
 
-/** Trades that closed in the same moment stay in the order of their markets. */
+/** Trades that closed at the same time stay in the order of their markets. */
 function ordered(pnls: readonly number[], closedMs: readonly number[]): number[] {
   return pnls
     .map((_, at) => at)

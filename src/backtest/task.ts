@@ -1,4 +1,4 @@
-/** What the service and its worker threads say to each other. */
+/** Messages between the service and its worker threads. */
 import type { MarketTape, Resolution, TapeGap } from '../core/session/tape.ts';
 import type { SweepSpec } from '../schema/backtest.ts';
 import type { Market } from '../schema/market.ts';
@@ -7,10 +7,10 @@ import type { Cell } from './cells.ts';
 import type { MarketOutcome, MarketSweep } from './marketReplay.ts';
 import type { JudgedSweep, SweptMarket } from './sweepReport.ts';
 
-/** Where a thread finds the time-series store; null in tests that bring their own tapes. */
+/** How a thread reaches the time-series store; null in tests with their own tapes. */
 export interface WorkerSettings {
   readonly url: string;
-  /** Unix socket of the embedded engine; null: by the URL. */
+  /** Unix socket of the embedded engine; null: connect by the URL. */
   readonly socketPath: string | null;
 }
 
@@ -21,7 +21,7 @@ export interface MarketSource {
   readonly terms: TapeTerms;
 }
 
-/** A tape in shared memory, so that several threads replay the one that was read. */
+/** A tape in shared memory, so that several threads can replay it after one read. */
 export interface LoadedMarket {
   readonly tape: MarketTape;
   readonly hash: string;
@@ -41,7 +41,7 @@ export type Task =
       readonly resolution: Resolution | null;
       readonly jobId: string;
       readonly spec: SweepSpec;
-      /** Of the sweep's cells. */
+      /** First and last (exclusive) of the sweep's cells. */
       readonly from: number;
       readonly to: number;
     }

@@ -5,7 +5,7 @@ import type { BacktestTradeBody } from '../schema/api/backtests.ts';
 import type { Market } from '../schema/market.ts';
 import { formatTime, formatTimeOrNull } from '../schema/time.ts';
 
-/** A position as it is answered, by backtests and paper trading alike: the same members in the same order. */
+/** A position as backtests and paper trading return it: the same fields in the same order. */
 export function tradeBody(
   { marketId, outcome }: Pick<Market, 'marketId' | 'outcome'>,
   trade: Trade,

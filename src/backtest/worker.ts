@@ -1,4 +1,4 @@
-/** Entry of a worker thread: reads and replays one market at a time, apart from the service's event loop and memory. */
+/** Entry of a worker thread: reads and replays one market at a time, outside the service's event loop and memory. */
 import { Agent } from 'node:http';
 import { workerData } from 'node:worker_threads';
 import { sleep, systemClock } from '../runtime/clock.ts';
@@ -14,10 +14,10 @@ import type { LoadedMarket, MarketSource, Task, TaskResults, WorkerSettings } fr
 const SOCKETS_MAX = 4;
 
 let client: StoreClient | null = null;
-/** The newest sweep's: its tasks come one after another. */
+/** Compiled cells of the newest sweep; the tasks of a sweep follow each other. */
 let known: { jobId: string; runs: ReturnType<typeof cellTerms> } | null = null;
 
-/** Does one task; abandoning it means ending the thread. */
+/** Runs one task. It cannot be cancelled except by ending the thread. */
 export default async function work<T extends Task>(task: T): Promise<TaskResults[T['kind']]>;
 export default async function work(task: Task): Promise<TaskResults[Task['kind']]> {
   switch (task.kind) {
@@ -53,14 +53,14 @@ async function load({
   }
 }
 
-/** The engine is the service's: a thread only asks, and waits when it is being started again. */
+/** The engine belongs to the service: a thread only queries it, and waits while it restarts. */
 function store(): StoreClient {
   if (client !== null) return client;
   const { url, socketPath } = workerData as WorkerSettings;
   const agent =
     socketPath === null ? null : new Agent({ keepAlive: true, maxSockets: SOCKETS_MAX, ...{ socketPath } });
   const access = {
-    // A thread reads one tape at a time, so none of its calls waits for another.
+    // A thread reads one tape at a time, so its calls never wait for each other.
     ...{ url, agent, streamAgent: agent, hostPid: null },
     whenReady: (limitMs: number) => sleep(systemClock, limitMs),
     close: async () => undefined,

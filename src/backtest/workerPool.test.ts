@@ -35,7 +35,7 @@ test('a thread that ends by itself, twice, is told as that and nothing else', as
   await expect(failed).rejects.toThrow('the worker that ran the job ended, twice');
 });
 
-test('a thread that ended once is replaced and its task done', async () => {
+test('a thread that ended once is replaced, and its task completes', async () => {
   const mark = join(temporaryDirectory(), 'mark');
   const pool = poolOf(`import { existsSync, writeFileSync } from 'node:fs';
     export default () => {
@@ -89,7 +89,7 @@ test('arrays that are no longer held do not count', async () => {
   expect(await pool.run(TASK, NEVER)).toBe((255 * 256) / 2);
 });
 
-test('aborting ends a thread that never would, and the next task runs', async () => {
+test('aborting ends a thread that never finishes, and the next task runs', async () => {
   const pool = poolOf('export default ({ ends }) => { while (!ends); return 1; }');
   const controller = new AbortController();
   const running = pool.run(TASK, controller.signal);
@@ -98,7 +98,7 @@ test('aborting ends a thread that never would, and the next task runs', async ()
   expect(await pool.run({ ends: true } as never, NEVER)).toBe(1);
 });
 
-test('an error of a task is its own', async () => {
+test('an error of a task is passed on unchanged', async () => {
   const pool = poolOf("export default () => { throw new RangeError('of the task'); }");
   await expect(pool.run(TASK, NEVER)).rejects.toThrow(RangeError);
 });

@@ -6,27 +6,24 @@ import { BacktestFailedError } from '../runtime/errors.ts';
 import type { Task, TaskResults, WorkerSettings } from './task.ts';
 import { MIB, memoryExceeded, type ThreadMemory, ThreadMemoryGuard } from './threadMemory.ts';
 
-/** JavaScript heap of a thread. Node itself ends a thread that needs more. */
+/** Limit of a thread's JavaScript heap in MB; tapes are outside the heap and have their own limit. */
 const HEAP_MB_MAX = 512;
 /** Heap and typed arrays of a thread. The largest sweep's 20 million trades are 320 MB of arrays. */
 const MEMORY_MB_MAX = 1024;
 /** A thread with nothing to do ends after this long. */
 const IDLE_MS = 30_000;
-/** Below the recorder, which must not wait for a backtest. */
+/** Niceness: backtests must not starve the recorder. */
 const NICE = 5;
-/**
- * A thread that ended is replaced, and its task tried once more: the next job may be what ended it. A task that exceeds
- * a memory limit is not: it would again.
- */
+/** A task whose thread ended is tried once more on a new thread, because another job may have ended it. */
 const TRIES = 2;
 const ENDED_TWICE = 'the worker that ran the job ended, twice';
 
-/** Runs tasks elsewhere. */
+/** Runs tasks in other threads. */
 export interface Workers {
-  /** Tasks that can run at once. */
+  /** Number of tasks that can run at the same time. */
   readonly threads: number;
   /**
-   * @throws {BacktestFailedError} When the thread ended, twice, or exceeded a memory limit.
+   * @throws {BacktestFailedError} If the thread ended twice, or ran out of memory.
    * @throws The signal's reason when it aborts; the thread is then ended.
    */
   run<T extends Task>(task: T, signal: AbortSignal): Promise<TaskResults[T['kind']]>;
@@ -68,10 +65,10 @@ export class WorkerPool implements Workers {
       filename: entry,
       ...{ minThreads: 0, maxThreads: threads, idleTimeout: IDLE_MS },
       ...{ workerData: settings, resourceLimits: { maxOldGenerationSizeMb: heapMbMax } },
-      // Nothing of our environment: the service's secrets stay in its own thread.
+      // An empty environment, because threads must not see the service's secrets.
       ...{ niceIncrement: NICE, env: { TZ: 'UTC' } },
     });
-    // Also raised for a task whose promise rejects; unheard it would end the process.
+    // Also emitted when a task rejects; without a listener it would end the process.
     this.#pool.on('error', onCrash);
     this.#memory = new ThreadMemoryGuard({
       threads: () => this.#pool.threads,

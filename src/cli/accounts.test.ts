@@ -15,7 +15,7 @@ const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:0
 const { run, json, dataDir } = commandLine(registerKeys, registerUsers, registerMaintenance);
 
 describe('keys', () => {
-  it('create prints the key with what it belongs to', async () => {
+  it('create prints the key and the account it belongs to', async () => {
     const made = await json('keys', 'create', '--email', 'A@example.com', '--tier', 'plus', '--label', 'bot');
     expect(made).toEqual({
       key_id: expect.stringMatching(/^key_[0-9A-Za-z]{16}$/),
@@ -27,19 +27,19 @@ describe('keys', () => {
     expect(Object.keys(made)).toEqual(['key_id', 'key', 'label', 'email', 'tier']);
   });
 
-  it('create needs neither tier nor label, and follows the key environment', async () => {
+  it('create works without tier and label, and uses the configured key environment', async () => {
     process.env.UNDERROUND_KEY_ENV = 'test';
     const made = await json('keys', 'create', '--email', 'a@example.com');
     expect(made).toMatchObject({ label: 'default', tier: 'free' });
     expect(made.key).toMatch(/^svc_test_/);
   });
 
-  it('create keeps the tier of a known user unless one is given', async () => {
+  it('create keeps the tier of an existing user unless one is given', async () => {
     await json('keys', 'create', '--email', 'a@example.com', '--tier', 'pro');
     expect((await json('keys', 'create', '--email', 'a@example.com')).tier).toBe('pro');
   });
 
-  it('list shows keys without the keys, and of one user alone when asked', async () => {
+  it('list prints ids but never keys, and filters by user', async () => {
     const a = await json('keys', 'create', '--email', 'a@example.com', '--label', 'one');
     await json('keys', 'create', '--email', 'b@example.com', '--label', 'two');
     const { keys } = await json('keys', 'list', '--email', 'A@example.com');
@@ -59,7 +59,7 @@ describe('keys', () => {
     expect(await json('keys', 'list', '--email', 'nobody@example.com')).toEqual({ keys: [] });
   });
 
-  it('revoke can be repeated and shows in the list', async () => {
+  it('revoke can be repeated and is visible in the list', async () => {
     const made = await json('keys', 'create', '--email', 'a@example.com');
     const revoked = await json('keys', 'revoke', made.key_id);
     expect(revoked).toEqual({ key_id: made.key_id, revoked_at: TIME });
@@ -67,7 +67,7 @@ describe('keys', () => {
     expect((await json('keys', 'list')).keys[0].revoked_at).toBe(revoked.revoked_at);
   });
 
-  it('speaks to people in a table', async () => {
+  it('prints tables by default', async () => {
     const created = await run(
       'keys',
       'create',
@@ -98,7 +98,7 @@ describe('keys', () => {
     expect((await run('keys', 'revoke', id)).out[0]).toMatch(new RegExp(`^${id} is revoked since 20`));
   });
 
-  it('--data-dir goes before the environment', async () => {
+  it('--data-dir overrides the environment variable', async () => {
     const elsewhere = temporaryDirectory();
     await json('keys', 'create', '--email', 'a@example.com', '--data-dir', elsewhere);
     expect(readdirSync(dataDir())).toEqual([]);
@@ -107,7 +107,7 @@ describe('keys', () => {
 });
 
 describe('users', () => {
-  it('are created, moved to another tier and listed', async () => {
+  it('can be created, moved to another tier and listed', async () => {
     const made = await json('users', 'create', '--email', ' A@example.com');
     expect(made).toEqual({
       user_id: expect.stringMatching(/^usr_[0-9A-Za-z]{16}$/),
@@ -127,7 +127,7 @@ describe('users', () => {
     ]);
   });
 
-  it('one is made the operator, in place of whoever was', async () => {
+  it('set-operator replaces the current operator', async () => {
     const [a, b] = [
       await json('users', 'create', '--email', 'a@example.com'),
       await json('users', 'create', '--email', 'b@example.com'),
@@ -140,7 +140,7 @@ describe('users', () => {
     expect(await run('users', 'set-operator', 'c@example.com')).toEqual({ out: [], err: [line], exit: 1 });
   });
 
-  it('who lost the authenticator app sign in with the password alone again', async () => {
+  it('reset-totp lets a user sign in with the password alone', async () => {
     const user = await json('users', 'create', '--email', 'a@example.com');
     const line = 'underround: this user has no one-time codes';
     expect(await run('users', 'reset-totp', 'a@example.com')).toEqual({ out: [], err: [line], exit: 1 });
@@ -155,7 +155,7 @@ describe('users', () => {
     await db.destroy();
   });
 
-  it('are suspended and let in again', async () => {
+  it('can be suspended and unsuspended', async () => {
     const made = await json('users', 'create', '--email', 'a@example.com');
     const suspended = await json('users', 'suspend', '--email', 'A@example.com');
     expect(suspended).toEqual({ ...made, suspended: true });
@@ -168,7 +168,7 @@ describe('users', () => {
 describe('maintenance', () => {
   const OPEN = { on: false, retry_after_seconds: null, message: null, since: null };
 
-  it('is switched on, changed and switched off', async () => {
+  it('can be switched on, changed and switched off', async () => {
     expect(await json('maintenance', 'status')).toEqual(OPEN);
     const first = await json('maintenance', 'on');
     expect(first).toEqual({ on: true, retry_after_seconds: 60, message: null, since: TIME });
@@ -235,7 +235,7 @@ describe('a refusal is one line on standard error and exit status 1', () => {
       'no user with this e-mail address',
     ],
     [
-      'no tier of ours',
+      'an unknown tier to move to',
       ['users', 'create', '--email', 'a@example.com', '--tier', ''],
       'unknown tier; it is one of free, pro, plus, premium',
     ],
@@ -244,14 +244,14 @@ describe('a refusal is one line on standard error and exit status 1', () => {
     expect(await json('users', 'list')).toEqual({ users: [] });
   });
 
-  it('a user who exists already', async () => {
+  it('creating a user that exists already', async () => {
     await json('users', 'create', '--email', 'a@example.com');
     const again = await run('users', 'create', '--email', 'A@example.com');
     const err = ['underround: a user with this e-mail address exists already'];
     expect(again).toEqual({ out: [], err, exit: 1 });
   });
 
-  it('a configuration that cannot be used', async () => {
+  it('an invalid configuration', async () => {
     process.env.UNDERROUND_KEY_ENV = 'prod';
     const { err, exit } = await run('keys', 'list');
     expect(err).toEqual([

@@ -11,7 +11,9 @@ interface VerifyOptions extends ControlOptions {
 
 /** `underround audit verify|head`: works while a server runs. */
 export function registerAudit(program: Command): void {
-  const audit = program.command('audit').description('the signal audit: prove it unchanged, note its head');
+  const audit = program
+    .command('audit')
+    .description('signal audit log: verify its hash chain or print its newest hash');
   const command = (name: string, description: string) =>
     audit
       .command(name)
@@ -20,16 +22,16 @@ export function registerAudit(program: Command): void {
       .option('--data-dir <dir>', 'data directory (UNDERROUND_DATA_DIR)');
   command(
     'verify',
-    'prove that no entry was changed, removed, inserted or moved; exit 1 and the first fault if one was',
+    'check that no entry was changed, removed, inserted or moved; on a fault, print the first one and exit 1',
   )
-    .option('--head <hash>', 'a head noted down earlier, which must be in the chain')
+    .option('--head <hash>', 'a hash printed earlier by `audit head`; it must be in the chain')
     .action(verify);
-  command('head', 'show the newest hash: noted down elsewhere, it proves everything before it').action(head);
+  command('head', 'print the newest hash; a copy kept elsewhere proves every entry up to it').action(head);
 }
 
 function verify(options: VerifyOptions): Promise<void> {
   return withControl(options, 'read', async ({ database }) => {
-    // Else a slip of the pen would read like a changed audit.
+    // Without this check, a mistyped hash would be reported as a changed audit log.
     if (options.head !== undefined && !HEAD.test(options.head)) {
       throw new InvalidInputError(`--head ${JSON.stringify(options.head)} must be 64 hexadecimal digits`);
     }

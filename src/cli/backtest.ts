@@ -5,16 +5,19 @@ interface BacktestOptions {
   readonly dataDir?: string;
 }
 
-/** `underround backtest spec.json`: replays in this process what the data directory holds, beside a running service or without one. */
+/**
+ * `underround backtest spec.json`: replays the recording of the data directory in this process. A service may be
+ * running on it.
+ */
 export function registerBacktest(program: Command): void {
   program
     .command('backtest')
     .description(
-      'replay a strategy, or a sweep of it, on what was recorded; shows progress on standard error',
+      'replay a strategy or a parameter sweep on recorded markets; progress goes to standard error',
     )
     .argument(
       '<spec>',
-      'JSON file: the body of POST /v1/backtest, or with `x_axis` of POST /v1/backtest/sweep',
+      'JSON file with the request body of POST /v1/backtest, or of POST /v1/backtest/sweep (with `x_axis`)',
     )
     .option('--json', 'print the result as JSON')
     .option('--data-dir <dir>', 'data directory (UNDERROUND_DATA_DIR)')

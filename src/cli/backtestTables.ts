@@ -1,4 +1,4 @@
-/** Results of backtests as a person reads them. */
+/** Prints backtest results as text tables. */
 import type { BacktestResultBody, SweepCellBody, SweepResultBody } from '../schema/api/backtests.ts';
 import { formatTable } from './table.ts';
 
@@ -65,7 +65,7 @@ function tradesTable({ trades }: BacktestResultBody): string {
   return formatTable(headings, rows) + more;
 }
 
-/** The grid of P&L; rows are the y axis. */
+/** The P&L grid; rows are the y axis. */
 export function printSweep(result: SweepResultBody): string {
   const { x_axis: x, y_axis: y, best } = result;
   const bestCell = best === null ? undefined : result.cells[best.y]?.[best.x];
@@ -76,7 +76,7 @@ export function printSweep(result: SweepResultBody): string {
   ]);
   const judged: [string, string | null][] = [
     ['trials', String(result.n_trials)],
-    // The command has no account whose jobs could be counted.
+    // A command runs without an account, so there are no earlier jobs to count.
     ['trials before', 'not counted: a command has no account'],
     ['effective trials', fixed(result.n_trials_effective, 1)],
     ['variance of their Sharpe ratios', fixed(result.sharpe_variance, 4)],

@@ -17,7 +17,7 @@ async function takenPort() {
   return { port: (holder.address() as AddressInfo).port, free };
 }
 
-describe('addresses', () => {
+describe('checkAddress', () => {
   const at = (port: number) => ({
     host: '127.0.0.1',
     port,
@@ -25,7 +25,7 @@ describe('addresses', () => {
     dataDir: temporaryDirectory(),
   });
 
-  it('one that is taken is named, and a free one left free', async () => {
+  it('reports an address in use and leaves a free one unused', async () => {
     const { port, free } = await takenPort();
     const line = `cannot listen on 127.0.0.1:${port}: another program uses this port; set UNDERROUND_HOST or UNDERROUND_PORT`;
     expect(await addressProblems(at(port))).toEqual([line]);
@@ -34,7 +34,7 @@ describe('addresses', () => {
     expect(await addressProblems(at(port))).toEqual([]);
   });
 
-  it('that of the metrics is named beside the other', async () => {
+  it('reports the metrics address separately', async () => {
     const [api, metrics] = [await takenPort(), await takenPort()];
     const config = { ...at(api.port), metricsAddress: { host: '127.0.0.1', port: metrics.port } };
     expect(await addressProblems(config)).toEqual([
@@ -43,14 +43,14 @@ describe('addresses', () => {
     ]);
   });
 
-  it('that of the metrics must be another', async () => {
+  it('the metrics address must differ from the API address', async () => {
     const config = { ...at(8080), metricsAddress: { host: '127.0.0.1', port: 8080 } };
     expect(await addressProblems(config)).toEqual([
       'UNDERROUND_METRICS_ADDRESS is the address of the API, 127.0.0.1:8080; give it another port',
     ]);
   });
 
-  it('one of another machine is named', async () => {
+  it('reports an address of another machine', async () => {
     const [line = ''] = await addressProblems({ ...at(0), host: '192.0.2.7' });
     expect(line).toMatch(
       /^cannot listen on 192\.0\.2\.7:0: .*EADDRNOTAVAIL.*; set UNDERROUND_HOST or UNDERROUND_PORT$/,
@@ -58,7 +58,7 @@ describe('addresses', () => {
   });
 
   describe.skipIf(process.platform !== 'linux')('a service on the same data directory', () => {
-    /** As a running service leaves it: this test's parent stands for the other process. */
+    /** The lock that a running service leaves; this test's parent process plays that service. */
     function recorded(): string {
       const dataDir = temporaryDirectory();
       const run = join(dataDir, 'journal', 'main.run');
@@ -85,7 +85,7 @@ describe('addresses', () => {
       ]);
     });
 
-    it('is named where it stays', async () => {
+    it('is reported if it keeps the port', async () => {
       const { port } = await takenPort();
       vi.spyOn(console, 'error').mockImplementation(() => {});
       const waitsMs: number[] = [];
@@ -108,12 +108,12 @@ describe('addresses', () => {
 });
 
 describe('plain HTTP', () => {
-  it.each(['', '127.0.0.1', '127.1.2.3', 'localhost', '::1'])('is served on %j', (host) => {
+  it.each(['', '127.0.0.1', '127.1.2.3', 'localhost', '::1'])('is allowed on %j', (host) => {
     expect(plainHttpProblem({ UNDERROUND_HOST: host })).toEqual([]);
   });
 
   it.each(['0.0.0.0', '::', '192.0.2.7', '10.0.0.1', 'recorder.lan', '127.evil.example', '1270.0.0.1'])(
-    'on %s is refused unless it is meant, or TLS is in use',
+    'on %s is refused unless allowed explicitly or TLS is in use',
     (host) => {
       expect(plainHttpProblem({ UNDERROUND_HOST: host })).toEqual([
         `UNDERROUND_HOST=${host} would serve plain HTTP to other machines: set UNDERROUND_TLS_CERT and UNDERROUND_TLS_KEY, UNDERROUND_TRUST_PROXY behind a TLS proxy, or UNDERROUND_ALLOW_PLAIN_HTTP=on`,
@@ -129,7 +129,7 @@ describe('plain HTTP', () => {
   );
 });
 
-/** When a process started, in the kernel's ticks. */
+/** Start time of a process, in kernel ticks. */
 function startOf(pid: number): string | undefined {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];

@@ -5,15 +5,15 @@ import type { Config, Variables } from '../config.ts';
 import { type Clock, sleep, systemClock } from '../runtime/clock.ts';
 import { LEAVE_LIMIT_MS, otherWriter } from '../store/journal/runDirectory.ts';
 
-/** As `UNDERROUND_HOST` names this machine alone. */
+/** Values of `UNDERROUND_HOST` that only this machine can reach. */
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/i;
 const POLL_MS = 100;
 
-/** Why passwords and keys would cross the network in plain text without anyone having asked for it; else nothing. */
+/** One line if passwords and keys would cross the network in plain text without the operator allowing it. */
 export function plainHttpProblem(variables: Variables): string[] {
   const host = variables.UNDERROUND_HOST || '127.0.0.1';
   if (LOOPBACK.test(host) || variables.UNDERROUND_ALLOW_PLAIN_HTTP === 'on') return [];
-  // One file without the other, or one that cannot be read, is a problem of its own.
+  // A missing or unreadable TLS file is reported by another check.
   const { UNDERROUND_TRUST_PROXY, UNDERROUND_TLS_CERT, UNDERROUND_TLS_KEY } = variables;
   if (UNDERROUND_TRUST_PROXY || UNDERROUND_TLS_CERT || UNDERROUND_TLS_KEY) return [];
   return [
@@ -27,8 +27,8 @@ interface Address {
 }
 
 /**
- * One line for each address that cannot be listened on: the API's and that of the metrics. Where the service before
- * is still stopping, it gets the time a stop may take to free its port.
+ * One line for each address that cannot be listened on, API and metrics. If the previous service on this data directory
+ * is still stopping, waits up to the stop limit for it to free its port.
  */
 export async function addressProblems(
   { host, port, metricsAddress, dataDir }: Pick<Config, 'host' | 'port' | 'metricsAddress' | 'dataDir'>,
@@ -66,7 +66,7 @@ async function whyNotFree(address: Address, dataDir: string, clock: Clock): Prom
   }
 }
 
-/** Listens for a moment; null: the address is free. */
+/** Listens briefly to test an address. @returns Null if the address is free. */
 async function tryListening(address: Address): Promise<NodeJS.ErrnoException | null> {
   const server = createServer();
   try {

@@ -8,12 +8,12 @@ import { registerCommands } from './commands.ts';
 
 const { runWhole } = commandLine(registerCommands);
 
-/** Commands that run until they are stopped: `test/service/settings.test.ts` starts them. */
+/** Commands that run until they are stopped; `test/service/settings.test.ts` tests them. */
 const LONG_RUNNING = ['demo', 'serve'];
 const EMAIL = ['--email', 'a@example.com'];
 const HOOK = [...EMAIL, '--url', 'https://93.184.215.14/in'];
 
-/** Every other command with arguments that it accepts, and whether it makes a missing data directory. */
+/** Every other command with valid arguments, and whether it creates a missing data directory. */
 const COMMANDS: readonly (readonly [string, { words?: readonly string[]; makes?: boolean }])[] = [
   ['import', { words: ['recording.jsonl'], makes: true }],
   ['export', { words: ['perp_depth', '--ticker', 'BTC'] }],
@@ -53,7 +53,7 @@ const READERS = [
   'audit head',
 ];
 
-/** Runs a command of the table; files it names are in the working directory of the test. */
+/** Runs a command of the table; the files it names exist in the test's working directory. */
 function runCommand(name: string, words: readonly string[], ...more: string[]) {
   const directory = temporaryDirectory();
   writeFileSync(join(directory, 'recording.jsonl'), '');
@@ -72,7 +72,7 @@ function leaves(command: Command, path: readonly string[] = []): { name: string;
 const program = new Command('underround');
 registerCommands(program);
 
-it('the table below has every command', () => {
+it('the table above lists every command', () => {
   const names = [...COMMANDS.map(([name]) => name), ...LONG_RUNNING];
   expect(names.sort()).toEqual(
     leaves(program)
@@ -81,12 +81,12 @@ it('the table below has every command', () => {
   );
 });
 
-it.each(leaves(program))('$name takes --data-dir', ({ command }) => {
+it.each(leaves(program))('$name accepts --data-dir', ({ command }) => {
   expect(command.options.map(({ long }) => long)).toContain('--data-dir');
 });
 
 describe.each(COMMANDS)('%s', (name, { words = [] }) => {
-  it('names every variable that cannot be used, warns of unknown ones, and makes nothing', async () => {
+  it('reports every invalid variable, warns of unknown ones, and creates no files', async () => {
     const parent = temporaryDirectory();
     const tiers = join(parent, 'tiers.json');
     process.env = {
@@ -107,7 +107,7 @@ describe.each(COMMANDS)('%s', (name, { words = [] }) => {
     expect(readdirSync(parent)).toEqual([]);
   });
 
-  it('refuses a file as its data directory', async () => {
+  it('refuses a file as data directory', async () => {
     const dataDir = join(temporaryDirectory(), 'file');
     writeFileSync(dataDir, '');
     expect(await runCommand(name, words, '--data-dir', dataDir)).toEqual({
@@ -126,7 +126,7 @@ describe.each(COMMANDS)('%s', (name, { words = [] }) => {
 });
 
 it.each(COMMANDS.filter(([, { makes }]) => !makes))(
-  '%s says that a data directory is missing, and makes none',
+  '%s reports a missing data directory and creates none',
   async (name, { words = [] }) => {
     const dataDir = join(temporaryDirectory(), 'missing');
     const line = `underround: there is no data directory ${dataDir}; name the directory of a service with --data-dir or UNDERROUND_DATA_DIR`;
@@ -137,7 +137,7 @@ it.each(COMMANDS.filter(([, { makes }]) => !makes))(
 
 describe.skipIf(!existsSync('/proc/self'))('below /proc', () => {
   it.each(COMMANDS.filter(([, { makes }]) => makes))(
-    '%s names a data directory that cannot be made',
+    '%s reports a data directory that cannot be created',
     async (name, { words = [] }) => {
       expect(await runCommand(name, words, '--data-dir', '/proc/nope/data')).toEqual({
         out: [],
@@ -150,7 +150,7 @@ describe.skipIf(!existsSync('/proc/self'))('below /proc', () => {
   );
 });
 
-it.each(READERS)('%s reads an empty data directory, says which, and writes nothing', async (name) => {
+it.each(READERS)('%s reads an empty data directory, prints its path, and writes nothing', async (name) => {
   const dataDir = temporaryDirectory();
   const { err, out, exit } = await runCommand(name, [], '--data-dir', dataDir);
   expect(err).toEqual([`underround: data directory ${dataDir}`]);
@@ -174,7 +174,7 @@ describe.skipIf(process.getuid?.() !== 0)("another user's data directory (skippe
 });
 
 it.each(['export', 'backtest'])(
-  '%s refuses a directory without a recording, and writes nothing',
+  '%s refuses a directory without a recording and writes nothing',
   async (name) => {
     const dataDir = temporaryDirectory();
     mkdirSync(join(dataDir, 'photographs'));
@@ -209,7 +209,7 @@ it.each([
   expect(await runWhole(...words)).toEqual({ out: [], err: [`underround: ${line}`], exit: 1 });
 });
 
-it('NATS_URL is read and has no effect, which is said', async () => {
+it('NATS_URL is accepted with a warning that it has no effect', async () => {
   process.env = { ...process.env, NATS_URL: 'nats://127.0.0.1:4222' };
   const { err } = await runWhole('keys', 'list');
   expect(err[0]).toBe('underround: warning: NATS_URL has no effect yet');

@@ -11,8 +11,8 @@ import { registerUsers } from './users.ts';
 import { registerWebhooks } from './webhooks.ts';
 
 const SETTINGS_HELP = `
-Settings are environment variables (UNDERROUND_...); docs/CONFIGURATION.md lists them all. Every command judges all of
-them before it does anything, and says on standard error which data directory it uses.`;
+Settings are environment variables (UNDERROUND_...); docs/CONFIGURATION.md lists them all. Every command checks all of
+them before it starts, and prints the data directory it uses on standard error.`;
 
 /** Adds every command of `underround`. */
 export function registerCommands(program: Command): void {

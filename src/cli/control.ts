@@ -8,7 +8,9 @@ import type { Database } from '../control/schema.ts';
 import type { WebhookSources } from '../webhooks/delivery/webhooks.ts';
 import { printFailure } from './failure.ts';
 
-/** What the account commands work on: the control plane, opened beside a server that may be running. */
+/**
+ * The control database and its repositories, for the account commands. A server may be running on the same database.
+ */
 export interface Control {
   readonly config: Config;
   readonly database: Database;
@@ -18,7 +20,7 @@ export interface Control {
   readonly keys: KeyRepository;
   readonly sessions: SessionRepository;
   readonly maintenance: MaintenanceSwitch;
-  /** Resolves when what was committed before holds in every server. */
+  /** Resolves once every server process sees the changes committed so far. */
   settled(): Promise<void>;
 }
 
@@ -30,10 +32,10 @@ export interface ControlOptions {
 }
 
 /**
- * Opens the control plane, runs one command on it and closes it. A refusal is one line on standard error and
- * exit status 1. Imports wait until here so that `--help` and the other commands do not pay for them.
- * @param access `make` creates a missing data directory; `change` and `read` need one, and `read` writes no file to it.
- * @param judge Throws where the arguments are wrong: a command that `make`s does so for right arguments alone.
+ * Opens the control database, runs one command on it and closes it. A refusal is one line on standard error and exit
+ * status 1. Modules are imported only here, so that `--help` and the other commands start fast.
+ * @param access `make` creates a missing data directory; `change` and `read` require one, and `read` writes nothing to
+ * it.
  */
 export async function withControl(
   options: ControlOptions,
@@ -58,7 +60,7 @@ export async function withControl(
 async function openControl(options: ControlOptions, access: ControlAccess): Promise<Control> {
   const { OWNER_ONLY_UMASK } = await import('../store/engine/ownerOnly.ts');
   process.umask(OWNER_ONLY_UMASK);
-  // Judged before the rest is loaded.
+  // Check the settings before loading the other modules.
   const settings = await import('./settings.ts');
   const use = access === 'make' ? 'make accounts' : 'use accounts';
   const config = await settings.readSettings({ dataDir: options.dataDir, use });
@@ -91,7 +93,7 @@ async function openControl(options: ControlOptions, access: ControlAccess): Prom
   };
 }
 
-/** @throws {InvalidInputError} When it is not the name of a tier. */
+/** @throws {InvalidInputError} If the text is not the name of a tier. */
 export async function parseTier(text: string) {
   const { TIERS, tierSchema } = await import('../schema/tier.ts');
   const parsed = tierSchema.safeParse(text);

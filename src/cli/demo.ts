@@ -13,18 +13,14 @@ export function registerDemo(program: Command): void {
   program
     .command('demo')
     .description(
-      'everything at once without the internet: simulated venues, live at once, their history recorded behind it',
+      'try the whole service without the internet: simulated venues go live at once and their history is recorded in the background',
     )
-    .option('--hours <n>', 'simulated history to record', '1')
-    .option(
-      '--seed <text>',
-      'what the simulation is made from; the same seed gives the same venues',
-      'underround',
-    )
-    .option('--density <x>', 'live book changes as a share of the real venue', '0.1')
+    .option('--hours <n>', 'hours of simulated history to record', '1')
+    .option('--seed <text>', 'seed of the simulation; the same seed simulates the same venues', 'underround')
+    .option('--density <x>', 'rate of live book changes relative to the real venue, 0.001 to 1', '0.1')
     .option(
       '--data-dir <dir>',
-      'directory for the simulated data, emptied first (default: UNDERROUND_DATA_DIR with -demo appended)',
+      'directory for the simulated data; it is emptied first (default: UNDERROUND_DATA_DIR with -demo appended)',
     )
     .action((options: DemoCommandOptions) =>
       runUntilStopped(async (modules, starting) => {

@@ -26,16 +26,18 @@ import type { Store } from '../store/store.ts';
 import { Progress } from './progress.ts';
 
 const HOUR_MS = 3_600_000;
-/** Book changes of the history, as a share of the real venue's. */
+/** Rate of book changes in the history, relative to the real venue. */
 const HISTORY_DENSITY = 0.005;
-/** Cheap pairs an hour and market: some minutes pass between two of all, so that the board has something to show. */
+/** Simulated underrounds per market and hour. The whole board gets one every few minutes, so it is rarely empty. */
 const CHANCES_PER_HOUR = 2;
-/** Recorded before the service starts: of every series of five minutes one whole window and its outcome. */
+/**
+ * Recorded before the service starts. This covers one complete five-minute window of every ticker, with its outcome.
+ */
 const NEWEST_MS = 600_000;
-/** History that ends less than this before now is near enough for the live feeds to go on from. */
+/** The live feeds can take over when the history ends less than this before now. */
 const CAUGHT_UP_MS = 500;
 const FRAMES_PER_TURN = 200;
-/** Price frames in memory while the store opens: three hours of them. */
+/** Price frames buffered while the store opens: three hours of them. */
 const PRICES_HELD_MAX = 130_000;
 const ROUTES: Record<RecordedFeed, RoutedFeed> = {
   'polymarket.clob': 'polymarket.clob',
@@ -45,10 +47,16 @@ const ROUTES: Record<RecordedFeed, RoutedFeed> = {
   'bybit.rest': 'bybit.rest',
 };
 const PRICE_FEEDS: ReadonlySet<RecordedFeed> = new Set(['polymarket.rtds', 'binance.spot']);
-/** Rows of prices are numbered from the middle of their millisecond, so that no other row of it has their number. */
+/**
+ * Price rows get their sequence number from the middle of their millisecond, so no other row of that millisecond has
+ * the same number.
+ */
 const PRICES_NUMBERED_AFTER_MS = 0.5;
 
-/** Simulated time that is recorded: prices of all of it and everything from `newestFromMs` on before the service starts. */
+/**
+ * Simulated time to record. Prices of the whole span, and all other records from `newestFromMs` on, are recorded before
+ * the service starts.
+ */
 export interface HistorySpan {
   readonly seed: string;
   /** Unix milliseconds, whole seconds. */
@@ -61,7 +69,7 @@ export function historySpan({ seed, hours }: { seed: string; hours: number }, no
   return { seed, startTimeMs: second - hours * HOUR_MS, newestFromMs: second - newest };
 }
 
-/** The venues at the start of the history. Two models of one span make the same frames. */
+/** The venues at the start of the history. Two models of the same span generate the same frames. */
 export function historyModel({ seed, startTimeMs }: HistorySpan): VenueModel {
   return new VenueModel({
     seed,
@@ -71,7 +79,7 @@ export function historyModel({ seed, startTimeMs }: HistorySpan): VenueModel {
   });
 }
 
-/** Records the rows of one part of the history, without those that the other part has. */
+/** Records one part of the history and drops the kinds of rows that the other part records. */
 export class PartSink implements RecordSink {
   readonly #sink: RecordSink;
   #leftOut: ReadonlySet<keyof RecordSink> = new Set();
@@ -80,7 +88,7 @@ export class PartSink implements RecordSink {
     this.#sink = sink;
   }
 
-  /** Leaves out rows of these kinds, and no others, from now on. */
+  /** From now on drops rows of these kinds and of no others. */
   leaveOut(kinds: readonly (keyof RecordSink)[]): void {
     this.#leftOut = new Set(kinds);
   }
@@ -114,14 +122,17 @@ export class PartSink implements RecordSink {
   }
 }
 
-/** Records frames as if they had been received: rows are numbered by the time of their receipt, not of their making. */
+/**
+ * Records generated frames as if they had been received. Row numbers follow the receive time, not the time of
+ * generation.
+ */
 export class HistoryRecorder {
   frames = 0;
   readonly #recorder: Recorder;
   readonly #router: FrameRouter;
   #nowMs = 0;
 
-  /** @param numberedAfterMs Part of a millisecond that is added to a row's time for its number. */
+  /** @param numberedAfterMs Fraction of a millisecond added to a row's time to form its number. */
   constructor(sink: RecordSink, { log, numberedAfterMs = 0 }: { log: Logger; numberedAfterMs?: number }) {
     const clock: Clock = { ...systemClock, now: () => this.#nowMs + numberedAfterMs };
     const metrics = new Metrics();
@@ -136,7 +147,7 @@ export class HistoryRecorder {
     this.frames++;
   }
 
-  /** Ends the actions that are under way. */
+  /** Ends open actions. */
   finish(): void {
     this.#recorder.finishQuiet(Number.POSITIVE_INFINITY);
   }
@@ -147,9 +158,9 @@ export class HistoryRecorder {
 }
 
 /**
- * Brings the model to the present and records the prices of all its time, which volatility and strikes are made of, and
- * everything of the newest minutes. Returns when the store has it.
- * @param opening May still be under way: the model needs none.
+ * Advances the model to the present. Records the prices of the whole span, from which volatility and strikes are
+ * computed, and all records of the newest minutes. Resolves once the store has them.
+ * @param opening The store may still be opening: simulating needs no store.
  */
 export async function recordNewest(
   { model, span, opening }: { model: VenueModel; span: HistorySpan; opening: Promise<Store> },
@@ -167,14 +178,14 @@ export async function recordNewest(
     const { recorder } = await ready;
     for (const frame of prices.splice(0)) recorder.record(frame);
   };
-  const turns = new Turns(span, { progress, stopping });
+  const turns = new FramePacer(span, { progress, stopping });
   for (const frame of generateHistory(model, { endTimeMs: span.newestFromMs })) {
     if (PRICE_FEEDS.has(frame.feed) && prices.push(frame) >= PRICES_HELD_MAX) await recordPrices();
     if (turns.isDue()) await turns.next(frame);
   }
   await recordPrices();
   const { store, sink, recorder } = await ready;
-  // What the books are at that moment is the last row of the older part, and what changes since is recorded here.
+  // The thread's last book rows show the books at this moment; later changes are recorded here.
   sink.leaveOut(['book', 'quote']);
   for (const frame of inPlayFrames(model)) recorder.record(frame);
   recorder.finish();
@@ -190,8 +201,8 @@ export async function recordNewest(
   await store.close();
 }
 
-/** Lets signals, the journal and the engine have their turn now and then, and says how far it is. */
-class Turns {
+/** Yields to signals, the journal and the engine at intervals, and reports progress. */
+class FramePacer {
   readonly #fromMs: number;
   readonly #progress: Progress;
   readonly #stopping: AbortSignal;
@@ -210,7 +221,7 @@ class Turns {
     return ++this.#frames % FRAMES_PER_TURN === 0;
   }
 
-  /** @throws The signal's reason, when the command is to stop. */
+  /** @throws The signal's reason if the command was asked to stop. */
   async next({ receivedTimeMs }: RecordedFrame): Promise<void> {
     const share = (receivedTimeMs - this.#fromMs) / (systemClock.now() - this.#fromMs);
     this.#progress.update(share, `${this.#frames.toLocaleString('en')} frames`);

@@ -1,4 +1,4 @@
-/** Entry of a thread that records the demo's history from its start to its newest minutes, which are recorded already. */
+/** Entry of the thread that records the demo's older history. The newest minutes are recorded already. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { DiskReserve } from '../config.ts';
@@ -16,7 +16,7 @@ export interface HistoryThreadSettings {
   readonly logLevel: string;
 }
 
-/** Sent now and then, and with `stored` once all of it can be read. */
+/** Sent at intervals; `stored` is true in the last report, once all of the history can be read. */
 export interface HistoryThreadReport {
   readonly share: number;
   readonly frames: number;
@@ -24,10 +24,10 @@ export interface HistoryThreadReport {
 }
 
 const FRAMES_PER_REPORT = 2_000;
-/** So many frames wait for the engine at most: memory stays bounded. */
+/** At most this many frames wait for the engine, so memory stays bounded. */
 const FRAMES_PER_FLUSH = 20_000;
 
-/** Of the moment at which the newest minutes begin only the ends of gaps are this part's. */
+/** For the first moment of the newest minutes, this thread records only the ends of gaps. */
 const ALL_BUT_GAPS = ['market', 'book', 'quote', 'trade', 'underlying', 'perpDepth'] as const;
 
 await fill(workerData as HistoryThreadSettings);
@@ -39,7 +39,7 @@ async function fill({ span, dataDir, diskReserve, logLevel }: HistoryThreadSetti
   const storing = { dataDir, diskReserve, clickhouseUrl: null, writerName: 'history' };
   const store = await openStore({ ...common, ...storing });
   const sink = new PartSink(store.writer);
-  // Prices were recorded before.
+  // The prices are recorded already.
   sink.leaveOut(['underlying']);
   const recorder = new HistoryRecorder(sink, { log });
   const lengthMs = span.newestFromMs - span.startTimeMs;
@@ -54,7 +54,7 @@ async function fill({ span, dataDir, diskReserve, logLevel }: HistoryThreadSetti
   }
   recorder.finish();
   sink.leaveOut(ALL_BUT_GAPS);
-  // The books of the moment at which the newest minutes begin end what gaps are open.
+  // The books at the start of the newest minutes close any open gaps.
   for (const frame of inPlayFrames(model)) recorder.record(frame);
   recorder.close();
   await store.close();

@@ -1,6 +1,6 @@
 import { ConfigError } from '../runtime/errors.ts';
 
-/** Prints on standard error why a command failed: one line, or one for each problem of the configuration. */
+/** Prints on standard error why a command failed: one line, or one line for each configuration problem. */
 export function printFailure(error: unknown): void {
   const lines = error instanceof ConfigError ? error.problems : [messageOf(error)];
   for (const line of lines) console.error(`underround: ${line.replaceAll(/\s*\n\s*/g, ' ')}`);
@@ -10,7 +10,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Runs what Ctrl-C may stop; a failure is one line on standard error and exit status 1. */
+/** Runs a task that Ctrl-C aborts. A failure is one line on standard error and exit status 1. */
 export async function interruptible(run: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const controller = new AbortController();
   const stop = () => controller.abort(new Error('stopped'));

@@ -6,7 +6,7 @@ import { Progress } from './progress.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** Records the older part of the demo's history in a thread of its own while the service serves, and knows how far it is. */
+/** Records the older part of the demo's history in a thread while the service runs, and reports its progress. */
 export class HistoryFill {
   readonly #settings: HistoryThreadSettings;
   readonly #bar = new Progress('recording simulated history');
@@ -21,7 +21,7 @@ export class HistoryFill {
     this.#state = lengthMs > 0 ? { share: 0, hours, failure: null } : null;
   }
 
-  /** Null: all of it can be read. */
+  /** Null once all of the history can be read. */
   readonly state = (): HistoryProgress | null => this.#state;
 
   start(): void {
@@ -34,7 +34,7 @@ export class HistoryFill {
     this.#worker.once('exit', (code) => this.#failed(`its thread ended with status ${code}`));
   }
 
-  /** Ends the thread at once, wherever it is; the next demo begins with an empty directory. */
+  /** Stops the thread at once. Partial data is harmless, because the next demo starts with an empty directory. */
   async close(): Promise<void> {
     this.#isOver = true;
     await this.#worker?.terminate();
@@ -50,6 +50,6 @@ export class HistoryFill {
   #failed(failure: string): void {
     if (this.#state === null || this.#isOver || this.#state.failure !== null) return;
     this.#state = { ...this.#state, failure };
-    console.error(`underround: the history stays incomplete: ${failure}`);
+    console.error(`underround: the simulated history is incomplete: ${failure}`);
   }
 }

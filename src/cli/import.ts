@@ -10,10 +10,13 @@ interface ImportOptions {
 export function registerImport(program: Command): void {
   program
     .command('import')
-    .argument('<file|dir>', 'recorded frames: JSONL of {"received_ms", "frame"} or bare frames, .gz too')
-    .description('play recorded frames through the recorder into the store')
+    .argument(
+      '<file|dir>',
+      'recorded frames as JSON lines of {"received_ms", "frame"} or bare frames, optionally .gz',
+    )
+    .description('import recorded venue frames into the store')
     .option('--data-dir <dir>', 'data directory (UNDERROUND_DATA_DIR)')
-    .option('--again', 'import files that were imported before; their rows are then stored twice')
+    .option('--again', 'also import files that were imported before; this stores their rows twice')
     .option('--json', 'print the result as JSON')
     .action(async (target: string, options: ImportOptions) => {
       try {
@@ -39,9 +42,9 @@ async function runImport(target: string, { dataDir, json, again = false }: Impor
 }
 
 function printResult(result: Awaited<ReturnType<typeof import('./importInto.ts')['importInto']>>): void {
-  console.log(`${result.frames} frames of ${result.files} file(s), ${result.rejected} set aside`);
+  console.log(`${result.frames} frames of ${result.files} file(s), ${result.rejected} rejected`);
   if (result.skipped_files > 0)
-    console.log(`${result.skipped_files} file(s) were imported before: --again repeats them`);
+    console.log(`${result.skipped_files} file(s) skipped, imported before; --again imports them again`);
   for (const [feed, count] of Object.entries(result.frames_by_feed))
     console.log(`  ${feed.padEnd(20)} ${count}`);
   for (const [kind, count] of Object.entries(result.recorded))

@@ -15,9 +15,9 @@ import { recoveryProgress } from './progress.ts';
 import { makeDataDirectory } from './settings.ts';
 
 /**
- * Plays recordings into the store of a data directory; a server may be running on it. A file that was imported
- * before is left out unless `again` is set: its rows would stand there twice.
- * @throws {InvalidInputError} When nothing could be read or recorded.
+ * Imports recordings into the store of a data directory; a server may be running on it. A file that was imported before
+ * is skipped unless `again` is set, because its rows would be stored twice.
+ * @throws {InvalidInputError} If nothing could be read or recorded.
  */
 export async function importInto(config: Config, target: string, { again }: { again: boolean }) {
   const files = await recordingsUnder(target);
@@ -41,7 +41,7 @@ export async function importInto(config: Config, target: string, { again }: { ag
         skipped++;
         continue;
       }
-      // The writer takes rows faster than the engine: wait for it now and then, so that memory stays bounded.
+      // The writer accepts rows faster than the engine stores them. Flushing regularly keeps memory bounded.
       const onProgress = () => store.writer.flush();
       frames += await importRecording(file, { router, fallbackTimeMs: systemClock.now(), onProgress });
       recorder.finishQuiet(Number.POSITIVE_INFINITY);
@@ -54,7 +54,7 @@ export async function importInto(config: Config, target: string, { again }: { ag
     await store.writer.flush();
     if (skipped < files.length && !recordedSomething(sink))
       throw new InvalidInputError(`nothing under ${target} could be recorded (${frames} frames read)`);
-    // Of these something was recorded only when it was clear that no more would come.
+    // Nothing was recorded from these files until the recorder closed; their rows came only then.
     if (recordedSomething(sink)) for (const file of unclaimed) await ledger.add(file);
     return {
       files: files.length - skipped,

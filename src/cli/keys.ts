@@ -14,29 +14,29 @@ interface ListOptions extends ControlOptions {
   readonly email?: string;
 }
 
-/** `underround keys create|list|revoke`: works while a server runs and before one ever ran. */
+/** `underround keys create|list|revoke`: works while a server runs, and before the first start. */
 export function registerKeys(program: Command): void {
   const keys = program.command('keys').description('API keys: create, list, revoke');
   keys
     .command('create')
-    .description('make a key and show it, this once; the user is made if new')
-    .requiredOption('--email <email>', 'the user who owns the key')
-    .option('--tier <tier>', "set the user's tier: free, pro, plus or premium")
-    .option('--label <label>', 'what the key is for', 'default')
+    .description('create a key and print it, once; creates the user if needed')
+    .requiredOption('--email <email>', 'owner of the key')
+    .option('--tier <tier>', "also set the user's tier: free, pro, plus or premium")
+    .option('--label <label>', 'purpose of the key', 'default')
     .option('--json', 'print JSON')
     .option('--data-dir <dir>', 'data directory (UNDERROUND_DATA_DIR)')
     .action(create);
   keys
     .command('list')
-    .description('list keys, revoked ones too')
-    .option('--email <email>', 'only the keys of this user')
+    .description('list keys, including revoked ones')
+    .option('--email <email>', 'only keys of this user')
     .option('--json', 'print JSON')
     .option('--data-dir <dir>', 'data directory (UNDERROUND_DATA_DIR)')
     .action(list);
   keys
     .command('revoke')
-    .description('refuse a key from its next request on')
-    .argument('<key_id>', 'the id `keys list` shows (key_...), not the key itself')
+    .description('revoke a key; its next request is refused')
+    .argument('<key_id>', 'id from `keys list` (key_...), not the key itself')
     .option('--json', 'print JSON')
     .option('--data-dir <dir>', 'data directory (UNDERROUND_DATA_DIR)')
     .action(revoke);
@@ -48,7 +48,7 @@ function create(options: CreateOptions): Promise<void> {
     const tier = options.tier === undefined ? null : await parseTier(options.tier);
     const wanted = { email: options.email, tier, label: options.label, environment: config.keyEnvironment };
     const { key, record, user } = await issueKey(database, sources, wanted);
-    // The tier is of all the user's keys.
+    // The tier applies to all keys of the user, so wait until every server applies it.
     if (tier !== null) await settled();
     if (options.json) {
       const shown = { key_id: record.keyId, key, label: record.label, email: user.email, tier: user.tier };

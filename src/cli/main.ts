@@ -3,7 +3,9 @@ import { API_VERSION } from '../schema/version.ts';
 import { registerCommands } from './commands.ts';
 
 const program = new Command('underround');
-program.description('Records order books of prediction markets, proves what it recorded, and serves it.');
+program.description(
+  'Records prediction market order books, verifies them against the venue and serves them through an API.',
+);
 program.version(API_VERSION);
 registerCommands(program);
 await program.parseAsync();

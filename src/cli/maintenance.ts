@@ -8,23 +8,23 @@ interface OnOptions extends ControlOptions {
   readonly message?: string;
 }
 
-/** `underround maintenance on|off|status`: closes a running service to its users and opens it again. */
+/** `underround maintenance on|off|status`: closes a running service to its users, and opens it again. */
 export function registerMaintenance(program: Command): void {
   const maintenance = program
     .command('maintenance')
-    .description('answer 503 to everyone for a while; recording goes on');
+    .description('maintenance mode: every request gets a 503; recording continues');
   const command = (name: string, description: string) =>
     maintenance
       .command(name)
       .description(description)
       .option('--json', 'print JSON')
       .option('--data-dir <dir>', 'data directory (UNDERROUND_DATA_DIR)');
-  command('on', 'close the service, from the next request on')
-    .option('--retry-after <seconds>', 'what clients are told to wait', '60')
-    .option('--message <text>', 'what clients are told')
+  command('on', 'start maintenance mode; applies from the next request')
+    .option('--retry-after <seconds>', 'value of the Retry-After header', '60')
+    .option('--message <text>', 'message shown to clients')
     .action(on);
-  command('off', 'open the service').action(off);
-  command('status', 'say whether it is closed').action(status);
+  command('off', 'end maintenance mode').action(off);
+  command('status', 'show whether maintenance mode is on').action(status);
 }
 
 function on(options: OnOptions): Promise<void> {

@@ -9,16 +9,16 @@ import { serverAccess } from '../store/engine/serverAccess.ts';
 import { finishRecovery } from '../store/journal/recovery.ts';
 import { recoveryProgress } from './progress.ts';
 
-/** The recording of a data directory or of a ClickHouse server, opened to be read. */
-export interface OpenRecording {
+/** The recording of a data directory or of a ClickHouse server, opened for reading. */
+interface OpenRecording {
   readonly store: StoreClient;
   close(): Promise<void>;
 }
 
 /**
- * Opens a recording, including the rows that a crash left in the journal. A running service's engine is found and
- * used; else one is started and ended with this process. No data directory is made.
- * @throws {StoreUnavailableError} When no engine answers.
+ * Opens a recording, including rows that a crash left in the journal. Uses the engine of a running service, or starts
+ * one that ends with this process. Creates no data directory.
+ * @throws {StoreUnavailableError} If no engine answers.
  */
 export async function openRecording(config: Config): Promise<OpenRecording> {
   const { dataDir, clickhouseUrl } = config;

@@ -7,7 +7,7 @@ function rig() {
   return { clock, lines, phases: new Phases(clock, (line) => void lines.push(line)) };
 }
 
-it('a phase that is over within two seconds is not announced', async () => {
+it('a phase shorter than two seconds is not announced', async () => {
   const { clock, lines, phases } = rig();
   const opening = async () => {
     await clock.advance(1_999);
@@ -18,7 +18,7 @@ it('a phase that is over within two seconds is not announced', async () => {
   expect(lines).toEqual([]);
 });
 
-it('a longer one is named after two seconds, and its seconds when it ends, also when it fails', async () => {
+it('a longer phase is announced after two seconds, and its duration when it ends or fails', async () => {
   const { clock, lines, phases } = rig();
   const failing = phases.during('opening', async () => {
     await clock.advance(2_000);

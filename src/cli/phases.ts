@@ -1,9 +1,9 @@
 import type { Clock } from '../runtime/clock.ts';
 
-/** A phase that lasts longer is announced: nobody should wonder what a command waits for. */
+/** A phase that lasts longer than this is announced, so that the user knows why the command waits. */
 const ANNOUNCED_AFTER_MS = 2_000;
 
-/** What a command is doing, for who waits for it. Writes to standard error. */
+/** Reports the current phase of a command on standard error. */
 export class Phases {
   readonly #clock: Clock;
   readonly #write: (line: string) => void;
@@ -14,12 +14,12 @@ export class Phases {
     this.#write = write;
   }
 
-  /** The phase that is under way; null between two. */
+  /** The current phase; null between phases. */
   get current(): string | null {
     return this.#current;
   }
 
-  /** Runs a phase; one that lasts longer than two seconds is named then, and its seconds when it ends. */
+  /** Runs a phase. If it lasts longer than two seconds, prints its name, and its duration when it ends. */
   async during<T>(name: string, run: () => Promise<T>): Promise<T> {
     const startedMs = this.#clock.monotonic();
     let isAnnounced = false;

@@ -1,6 +1,6 @@
 const BAR_WIDTH = 32;
 
-/** A progress bar on a terminal; elsewhere one line a tenth, so that logs stay readable. Writes to standard error. */
+/** A progress bar on a terminal; elsewhere one line per 10 %, so that logs stay readable. Writes to standard error. */
 export class Progress {
   readonly #label: string;
   readonly #isTerminal = process.stderr.isTTY === true;
@@ -36,9 +36,9 @@ export class Progress {
   }
 }
 
-/** Shows how far the journals of dead runs are in the store; nothing where there are none. */
+/** Reports how much of the journals of crashed runs has been stored; prints nothing if there are none. */
 export function recoveryProgress(): (progress: { segments: number; done: number }) => void {
-  const progress = new Progress('bringing in what waited in the journal');
+  const progress = new Progress('storing rows left in the journal');
   return ({ segments, done }) => {
     progress.update(done / segments, `${done} of ${segments} segments`);
     if (done === segments) progress.done();

@@ -1,9 +1,9 @@
-/** A longer line than any password. */
+/** Longer than any password. */
 const MAX_CHARACTERS = 4_096;
 
 /**
- * One line of standard input, without its end: never an argument, which other users of the machine can see and the
- * shell remembers. On a terminal it is asked for and not shown.
+ * Reads one line of standard input, without its line ending. A secret is never an argument: other users of the machine
+ * can see arguments, and shells store them. On a terminal, asks for the line and does not echo it.
  */
 export async function readSecret(question: string): Promise<string> {
   const { stdin, stderr } = process;
@@ -30,14 +30,14 @@ export async function firstLine(input: AsyncIterable<string | Uint8Array>): Prom
   return (text.split('\n', 1)[0] as string).replace(/\r$/, '');
 }
 
-/** What is typed up to Enter; Backspace takes one back, Ctrl-C gives up. */
+/** Reads typed characters up to Enter; Backspace removes one, Ctrl-C cancels. */
 async function typed(stdin: NodeJS.ReadStream): Promise<string> {
   stdin.setEncoding('utf8');
   const characters: string[] = [];
   for await (const chunk of stdin) {
     for (const character of String(chunk)) {
       if (character === '\r' || character === '\n') return characters.join('');
-      if (character === '\u0003') throw new Error('given up');
+      if (character === '\u0003') throw new Error('cancelled');
       if (character === '\u007f' || character === '\b') characters.pop();
       else if (characters.length < MAX_CHARACTERS) characters.push(character);
     }

@@ -20,10 +20,12 @@ import { openRecording } from './openRecording.ts';
 import { Progress } from './progress.ts';
 import { readSettings } from './settings.ts';
 
-/** Whoever may read the data directory has no tier. */
+/** Read access to the data directory is enough: a command has no user and no tier. */
 const OWN = { jobId: 'bt_command', userId: 'command' };
 
-/** Runs the job of a file and prints its result; a refusal is one line on standard error and exit status 1. */
+/**
+ * Runs the job described by a file and prints its result. A refusal is one line on standard error and exit status 1.
+ */
 export async function runBacktest(
   path: string,
   options: { json?: boolean; dataDir?: string },
@@ -60,7 +62,7 @@ async function run(spec: JobSpec, config: Config, signal: AbortSignal): Promise<
   }
 }
 
-/** @throws {InvalidInputError} Naming everything that is wrong with the file. */
+/** @throws {InvalidInputError} Lists every problem of the file. */
 function readSpec(path: string): JobSpec {
   const body = readJson(path);
   const isSweep = typeof body === 'object' && body !== null && 'x_axis' in body;
@@ -87,8 +89,8 @@ function readMembers<M extends Members>(members: M, body: unknown, path: string)
 
 function refuse(problems: readonly Problem[], path: string): void {
   if (problems.length === 0) return;
-  const told = problems.map(({ loc, msg }) => `${loc.slice(1).join('.') || 'body'}: ${msg}`);
-  throw new InvalidInputError(`${path}: ${told.join('; ')}`);
+  const lines = problems.map(({ loc, msg }) => `${loc.slice(1).join('.') || 'body'}: ${msg}`);
+  throw new InvalidInputError(`${path}: ${lines.join('; ')}`);
 }
 
 function readJson(path: string): unknown {

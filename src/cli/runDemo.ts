@@ -18,23 +18,23 @@ import { historyModel, historySpan, recordNewest } from './demoHistory.ts';
 import { HistoryFill } from './historyFill.ts';
 import type { RunningModules, Starting } from './running.ts';
 
-/** Marks a directory as the demo's own, which the next demo may empty. */
+/** Marks a directory as created by a demo, so the next demo may empty it. */
 const MARKER = '.underround-demo';
 const DEMO_EMAIL = 'demo@example.com';
-/** 95 bits, for a service that may stand on a network. */
+/** 95 bits, because the service may be reachable from a network. */
 const DEMO_PASSWORD_LENGTH = 16;
 
-export interface DemoOptions {
+interface DemoOptions {
   hours: number;
   seed: string;
   density: number;
-  /** As it was given; undefined: the configured one with `-demo` appended. */
+  /** Value of `--data-dir`; undefined: the configured directory with `-demo` appended. */
   dataDir: string | undefined;
 }
 
 /**
- * Records the newest of the simulated history, goes live against the simulated venues, says how to look at it, and
- * records the rest of the history behind that.
+ * Records the newest part of the simulated history, connects to the simulated venues, prints how to sign in, and
+ * records the rest of the history in the background.
  */
 export async function runDemo(
   modules: RunningModules,
@@ -50,13 +50,13 @@ export async function runDemo(
       databaseUrl: null,
     }),
   });
-  // The demo's reader wants its own words, not the recorder's; problems still show.
+  // The demo prints its own messages; of the recorder's log only errors are shown.
   const logLevel = process.env.UNDERROUND_LOG_LEVEL ? config.logLevel : 'error';
   const log = modules.createLogger(logLevel);
   await phases.during(`emptying ${config.dataDir}`, () => freshDirectory(config.dataDir, modules));
   const span = historySpan(options, systemClock.now());
   const common = { ...config, clock: systemClock, log };
-  // It starts while the model comes to the present.
+  // The engine starts while the model advances to the present.
   const engine = reachEngine({ ...common, metrics: new Metrics() });
   const opening = engine.then((access) =>
     openStore({ ...common, metrics: new Metrics(), engine: Promise.resolve(lent(access)) }),
@@ -100,7 +100,7 @@ export async function runDemo(
   };
 }
 
-/** The engine for a user that closes it before the next one needs it. */
+/** Lends the engine to a component whose close must not end it, because another component needs it next. */
 function lent(engine: EngineAccess): EngineAccess {
   const { url, agent, streamAgent, hostPid } = engine;
   return {
@@ -111,8 +111,8 @@ function lent(engine: EngineAccess): EngineAccess {
 }
 
 /**
- * Empties the demo's directory: another run simulates the same windows along other paths, and the two must not mix.
- * @throws {ConfigError} When the directory holds anything a demo did not make.
+ * Empties the demo's directory. Another run simulates different prices for the same windows, and the two must not mix.
+ * @throws {ConfigError} If the directory contains files that no demo created.
  */
 async function freshDirectory(
   dataDir: string,

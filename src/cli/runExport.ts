@@ -24,7 +24,7 @@ export interface ExportOptions {
   readonly dataDir?: string;
 }
 
-/** Writes an export; a refusal is one line on standard error and exit status 1, and leaves no file. */
+/** Writes an export. A refusal is one line on standard error and exit status 1, and leaves no file. */
 export async function runExport(dataset: string, options: ExportOptions): Promise<void> {
   await interruptible(async (signal) => {
     try {
@@ -32,18 +32,18 @@ export async function runExport(dataset: string, options: ExportOptions): Promis
       if (options.out !== undefined) checkOut(options.out);
       await write(asked, options, signal);
     } catch (error) {
-      // Whoever reads standard output has enough.
+      // The reader of standard output closed it, which is no failure.
       if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
     }
   });
 }
 
-/** @throws {InvalidInputError} Naming everything that is wrong. */
+/** @throws {InvalidInputError} Lists every problem. */
 function read(dataset: string, { marketId, ticker, source, start, end, format }: ExportOptions) {
   const asked = { dataset, market_id: marketId, ticker, source, start, end, format };
   const { values, problems } = readFields(exportFields, asked, 'query');
-  const told = problems.map(({ loc, msg }) => `${optionOf(loc.at(-1))}: ${msg}`);
-  if (told.length > 0) throw new InvalidInputError(told.join('; '));
+  const lines = problems.map(({ loc, msg }) => `${optionOf(loc.at(-1))}: ${msg}`);
+  if (lines.length > 0) throw new InvalidInputError(lines.join('; '));
   const subject = exportSubject(values);
   if (!('dataset' in subject))
     throw new InvalidInputError(`${dataset} needs ${optionOf(subject.loc.at(-1))}`);
@@ -53,7 +53,10 @@ function read(dataset: string, { marketId, ticker, source, start, end, format }:
   return { subject, startMs: values.start, endMs: values.end, format: values.format };
 }
 
-/** @throws {InvalidInputError} When no file can have this name: found only after the whole export otherwise. */
+/**
+ * @throws {InvalidInputError} If no file can have this name. Without this check it would fail only after the whole
+ * export.
+ */
 function checkOut(out: string): void {
   if (!existsSync(dirname(out))) throw new InvalidInputError(`--out: there is no directory ${dirname(out)}`);
   if (out === '' || statSync(out, { throwIfNoEntry: false })?.isDirectory()) {
@@ -91,7 +94,7 @@ async function checkMarket(store: StoreClient, subject: ExportSubject, signal: A
   if (found === null) throw new InvalidInputError(`no market ${subject.marketId} was recorded`);
 }
 
-/** Under its name only when it is whole. */
+/** Writes to a temporary name and renames the file once it is complete. */
 async function writeFile(rows: NodeJS.ReadableStream, path: string, signal: AbortSignal): Promise<void> {
   const part = `${path}.part`;
   try {

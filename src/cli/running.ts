@@ -2,7 +2,7 @@ import { systemClock } from '../runtime/clock.ts';
 import { printFailure } from './failure.ts';
 import { Phases } from './phases.ts';
 
-/** What every long-running command needs first; imported late so that the short ones start fast. */
+/** Modules that every long-running command needs; imported late so that the short commands start fast. */
 async function load() {
   const [settings, log, metrics, { OWNER_ONLY_UMASK }] = await Promise.all([
     import('./settings.ts'),
@@ -16,12 +16,12 @@ async function load() {
 
 export type RunningModules = Awaited<ReturnType<typeof load>>;
 
-/** A stop that hangs is ended after this long; the journal keeps what the store did not take. */
+/** The process exits after this long if a stop hangs. The journal keeps rows that the store did not accept. */
 const STOP_LIMIT_MS = 25_000;
-/** A start that was told to stop may take this long to come to a point where it can. */
+/** A start that was asked to stop may take this long to reach a point where it can stop. */
 const START_STOP_LIMIT_MS = 5_000;
 
-/** Lets a start report its phases to the user who waits, and learn that the user has asked it to stop. */
+/** Lets a start report its phases to the user, and learn when the user asks it to stop. */
 export interface Starting {
   readonly phases: Phases;
   readonly stopping: AbortSignal;
@@ -30,9 +30,9 @@ export interface Starting {
 const STOPPING = 'ending feeds, open answers and the store';
 
 /**
- * Starts something and keeps it running until SIGINT or SIGTERM, which stop it cleanly; a second one ends it at
- * once. Ctrl-C prints at once which phase the stop waits for. A refusal to start is one line on standard error and exit
- * status 1; so is an error nobody caught, after what was recorded has been saved.
+ * Starts a service and keeps it running until SIGINT or SIGTERM stops it cleanly; a second signal exits at once. Ctrl-C
+ * prints at once which phase the stop is waiting for. A refused start is one line on standard error and exit status 1.
+ * An uncaught error also exits with status 1, after the recorded rows have been saved.
  */
 export async function runUntilStopped(
   start: (modules: RunningModules, starting: Starting) => Promise<{ close(): Promise<void> }>,
@@ -46,7 +46,7 @@ export async function runUntilStopped(
       if (asked) process.exit(130);
       asked = true;
       const waitsFor = started ? STOPPING : (phases.current ?? 'the start');
-      if (signal === 'SIGINT') console.error(`stopping: ${waitsFor} (Ctrl-C again ends at once)`);
+      if (signal === 'SIGINT') console.error(`stopping: ${waitsFor} (press Ctrl-C again to exit at once)`);
       controller.abort(new Error('stopped'));
       if (!started) setTimeout(() => process.exit(130), START_STOP_LIMIT_MS).unref();
       resolve(code);

@@ -2,14 +2,14 @@ import type { Command } from 'commander';
 import { runUntilStopped } from './running.ts';
 
 const FIRST_OPERATOR_HELP = `
-While there is no operator, a line \`setup http://...\` follows the line \`ready http://...\`: the first sign-up needs that
-link, which works once. Start again for another, or make an existing user the operator:
+Without an operator, a line \`setup http://...\` follows the line \`ready http://...\`. The first sign-up needs that link,
+which works once. Restart to get a new link, or make an existing user the operator:
   underround users set-operator EMAIL`;
 
 export function registerServe(program: Command): void {
   program
     .command('serve')
-    .description('record the venues and serve the API until stopped; settings are environment variables')
+    .description('record the venues and serve the API until stopped')
     .option('--data-dir <dir>', 'data directory (UNDERROUND_DATA_DIR)')
     .addHelpText('after', FIRST_OPERATOR_HELP)
     .action((options: { dataDir?: string }) =>
@@ -20,14 +20,14 @@ export function registerServe(program: Command): void {
         const metrics = new Metrics();
         const { reachEngine } = await import('../store/engine/engineAccess.ts');
         const { systemClock: clock } = await import('../runtime/clock.ts');
-        // First of all, because it takes as long as loading the rest.
+        // Start the engine first: it takes as long as loading the other modules.
         const engine = reachEngine({ ...config, clock, log, metrics });
         engine.catch(() => undefined);
         const { startService } = await import('../service.ts');
         const service = await startService({ config, log, metrics, dataSource: 'live', engine });
         const link = await service.accounts.setup.link(service.url);
         console.log(`ready ${service.url}`);
-        // On standard output alone: logs are kept and sent elsewhere.
+        // Printed on standard output only, because logs are stored and forwarded.
         if (link !== null) console.log(`setup ${link}   (makes you the operator; works once)`);
         return service;
       }),

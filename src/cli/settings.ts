@@ -14,30 +14,30 @@ import { addressProblems, plainHttpProblem } from './checkAddress.ts';
 import { unknownVariables } from './unknownVariables.ts';
 
 /** How a command uses the data directory. */
-export type DirectoryUse =
-  /** Writes recordings: makes a missing directory, whatever else is configured. */
+type DirectoryUse =
+  /** Writes recordings: creates a missing directory, whatever else is configured. */
   | 'record'
-  /** Reads recordings: the directory must have one, unless a ClickHouse server is configured. */
+  /** Reads recordings: the directory must contain one, unless a ClickHouse server is configured. */
   | 'read recording'
-  /** Writes accounts: makes a missing directory, unless PostgreSQL is configured. */
+  /** Writes accounts: creates a missing directory, unless PostgreSQL is configured. */
   | 'make accounts'
   /** Reads or changes existing accounts: the directory must exist, unless PostgreSQL is configured. */
   | 'use accounts';
 
-export interface SettingsOptions {
-  /** Value of `--data-dir`; goes before `UNDERROUND_DATA_DIR`. */
+interface SettingsOptions {
+  /** Value of `--data-dir`; overrides `UNDERROUND_DATA_DIR`. */
   readonly dataDir?: string | undefined;
   readonly use: DirectoryUse;
   /** The command listens on the configured addresses. */
   readonly listens?: boolean;
-  /** What to change before the rest is judged. */
+  /** Changes the configuration before the remaining checks. */
   readonly adjust?: (config: Config) => Config;
 }
 
 /**
- * The configuration of a command. Warns of unknown variables and names the data directory on standard error.
- * @throws {ConfigError} With one line for each problem: variables, files they name, addresses, data directory.
- * @throws {InvalidInputError} When the command reads a data directory and there is none.
+ * The configuration of a command. Warns of unknown variables and prints the data directory on standard error.
+ * @throws {ConfigError} With one line for each problem: variables, the files they name, addresses, data directory.
+ * @throws {InvalidInputError} If the command reads a data directory and it does not exist.
  */
 export async function readSettings(
   options: SettingsOptions,
@@ -62,7 +62,7 @@ export async function readSettings(
   return config;
 }
 
-/** @throws {ConfigError} When the system refuses to make the directory. */
+/** @throws {ConfigError} If the operating system refuses to create the directory. */
 export function makeDataDirectory(dataDir: string): void {
   try {
     makeDirectories(dataDir);
@@ -73,7 +73,7 @@ export function makeDataDirectory(dataDir: string): void {
   }
 }
 
-/** Problems of the files and lists that variables name. */
+/** Problems of the files and lists that the variables name. */
 function fileProblems(variables: Variables): string[] {
   const value = (name: string) => variables[name] || null;
   const [certFile, keyFile] = [value('UNDERROUND_TLS_CERT'), value('UNDERROUND_TLS_KEY')];
@@ -97,12 +97,12 @@ function problemsOf(judge: () => unknown): readonly string[] {
   }
 }
 
-/** An empty `--data-dir` would be the working directory. */
+/** An empty `--data-dir` would mean the working directory. */
 function emptyName({ dataDir }: SettingsOptions): string[] {
   return dataDir === '' ? ['--data-dir "" must name a directory; name one, or leave the option out'] : [];
 }
 
-/** Why the data directory cannot be used as it is. Writes nothing; a missing directory is made later. */
+/** Why the data directory cannot be used as it is. Writes nothing; a missing directory is created later. */
 function directoryProblems(config: Config, use: DirectoryUse): readonly string[] {
   if (!usesDirectory(config, use)) return [];
   const { dataDir } = config;
@@ -137,7 +137,10 @@ function whyUnusable(path: string): string | null {
   }
 }
 
-/** Makes and removes another directory where it would be: permissions alone do not say what `/proc` refuses. */
+/**
+ * Creates and removes another directory in the same place, because permissions alone do not reveal what `/proc`
+ * refuses.
+ */
 function whyNotMade(path: string): string | null {
   const parent = existingParent(dirname(path));
   try {

@@ -1,6 +1,6 @@
 const GAP = '  ';
 
-/** Rows under their headings, columns as wide as their widest cell; a missing value is shown as `-`. */
+/** Formats rows under headings; each column is as wide as its widest cell, and a missing value is shown as `-`. */
 export function formatTable(
   headings: readonly string[],
   rows: readonly (readonly (string | null)[])[],

@@ -14,6 +14,6 @@ it.each([
   ]);
 });
 
-it('is silent about known variables and those of other programs', () => {
+it('ignores known variables and those of other programs', () => {
   expect(unknownVariables({ UNDERROUND_PORT: '1', PATH: 'x', MY_UNDERROUND_PORT: 'x' })).toEqual([]);
 });

@@ -1,10 +1,10 @@
 import { CONFIG_VARIABLES, type Variables } from '../config.ts';
 
 const PREFIX = 'UNDERROUND_';
-/** More edits than this make another word. */
+/** A name that differs by more edits is not suggested. */
 const EDITS_MAX = 6;
 
-/** One line for each variable of our prefix that nothing reads, with the nearest name that is read. */
+/** One line for each `UNDERROUND_` variable that nothing reads, with the most similar known name. */
 export function unknownVariables(variables: Variables): string[] {
   const unknown = Object.keys(variables).filter(
     (name) => name.startsWith(PREFIX) && !CONFIG_VARIABLES.has(name),
@@ -26,7 +26,9 @@ function nearestName(name: string): string | null {
   return best?.name ?? null;
 }
 
-/** Insertions, deletions and replacements of one character that lead from one text to the other (Levenshtein). */
+/**
+ * The fewest insertions, deletions and replacements of one character that turn one text into the other (Levenshtein).
+ */
 function editDistance(from: string, to: string): number {
   let previous = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let i = 1; i <= from.length; i++) {

@@ -14,11 +14,14 @@ interface TierOptions extends UserOptions {
   readonly tier: string;
 }
 
-/** `underround users create|set-tier|set-operator|reset-totp|suspend|unsuspend|set-password|list`: works while a server runs and before one ever ran. */
+/**
+ * `underround users create|set-tier|set-operator|reset-totp|suspend|unsuspend|set-password|list`: works while a server
+ * runs, and before the first start.
+ */
 export function registerUsers(program: Command): void {
   const users = program
     .command('users')
-    .description('users: create, set tier, password or operator, suspend, list');
+    .description('user accounts: create, list, suspend, set tier, password or operator');
   const ofUser = (name: string, description: string) =>
     common(
       users
@@ -26,31 +29,30 @@ export function registerUsers(program: Command): void {
         .description(description)
         .requiredOption('--email <email>', 'e-mail address of the user'),
     );
-  ofUser('create', 'make a user, who cannot sign in until `users set-password`')
+  ofUser('create', 'create a user; `users set-password` enables sign-in')
     .option('--tier <tier>', 'free, pro, plus or premium', 'free')
     .action(create);
-  ofUser('set-tier', "set a user's tier; it holds from the next request of each of the user's keys")
+  ofUser('set-tier', "set a user's tier; it applies from the next request of each of their keys")
     .requiredOption('--tier <tier>', 'free, pro, plus or premium')
     .action(setTier);
-  ofUser('suspend', 'keep a user out: their sessions end, none of their keys is admitted').action(
+  ofUser('suspend', 'suspend a user: their sessions end and their keys are refused').action(
     (options: UserOptions) => setSuspended(options, true),
   );
-  ofUser('unsuspend', 'let a suspended user in again; their keys work as before').action(
-    (options: UserOptions) => setSuspended(options, false),
+  ofUser('unsuspend', "end a suspension; the user's keys work again").action((options: UserOptions) =>
+    setSuspended(options, false),
   );
-  ofUser(
-    'set-password',
-    'set the password a user signs in with, read from standard input; their sessions end',
-  ).action(setPassword);
+  ofUser('set-password', "set a user's password, read from standard input; ends all their sessions").action(
+    setPassword,
+  );
   common(
     users
       .command('set-operator <email>')
-      .description('make an existing user the operator, in place of whoever is'),
+      .description('make an existing user the operator; replaces the current one'),
   ).action(setOperator);
   common(
     users
       .command('reset-totp <email>')
-      .description('have a user who lost the authenticator app sign in with the password alone'),
+      .description('disable one-time codes for a user who lost the authenticator app'),
   ).action(resetTotp);
   common(users.command('list').description('list users')).action(list);
 }
@@ -133,7 +135,7 @@ function list(options: ControlOptions): Promise<void> {
   });
 }
 
-/** Adds an action of the command line to the events that the operator page shows. */
+/** Adds an action of the command line to the events shown on the operator page. */
 async function note(
   { events }: Control,
   action: AccountAction,

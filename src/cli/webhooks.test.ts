@@ -12,7 +12,7 @@ describe('webhooks', () => {
     await json('users', 'create', '--email', 'a@example.com', '--tier', 'premium');
   });
 
-  it('create prints what belongs to it, in the order of the interface', async () => {
+  it("create prints the webhook's fields in the order of the API", async () => {
     const made = await json('webhooks', 'create', ...HOOK, '--tiers', 'logical,endgame', '--tickers', 'BTC');
     expect(made).toEqual({
       webhook_id: expect.stringMatching(/^wh_[0-9A-Za-z]{16}$/),
@@ -28,7 +28,7 @@ describe('webhooks', () => {
     expect(other).toMatchObject({ tiers: ['logical', 'endgame'], tickers: null });
   });
 
-  it('are listed, paused, resumed, rotated, tested and deleted', async () => {
+  it('can be listed, paused, resumed, rotated, tested and deleted', async () => {
     const { webhook_id: id, secret } = await json('webhooks', 'create', ...HOOK);
     const listed = await json('webhooks', 'list', '--email', 'a@example.com');
     expect(listed.webhooks).toMatchObject([{ webhook_id: id, state: 'active', failing: false }]);
@@ -47,7 +47,7 @@ describe('webhooks', () => {
     expect(await json('webhooks', 'list')).toEqual({ webhooks: [] });
   });
 
-  it('label and filters are changed in parts, and what is left out stays', async () => {
+  it('update changes single fields and keeps the others', async () => {
     const { webhook_id: id } = await json('webhooks', 'create', ...HOOK, '--tickers', 'BTC');
     const filters = { label: 'bot', tiers: ['logical', 'endgame'], tickers: ['BTC'] };
     const update = (...words: string[]) => json('webhooks', 'update', id, ...words);
@@ -94,7 +94,7 @@ describe('webhooks', () => {
     expect(await json('webhooks', 'list')).toEqual({ webhooks: [] });
   });
 
-  it.each(['free', 'pro', 'plus'])('tier %s is refused; one that exists stays', async (tier) => {
+  it.each(['free', 'pro', 'plus'])('tier %s cannot create one; an existing one remains', async (tier) => {
     const { webhook_id: id } = await json('webhooks', 'create', ...HOOK);
     await json('users', 'set-tier', '--email', 'a@example.com', '--tier', tier);
     const line = `tier ${tier} does not include webhooks`;
@@ -109,7 +109,7 @@ describe('webhooks', () => {
   it.each([
     ...['resume', 'pause', 'delete', 'rotate', 'test'].map((verb) => [verb]),
     ['update', '--label', 'x'],
-  ])('%s of one that is not there is refused', async (verb = '', ...words) => {
+  ])('%s refuses an unknown id', async (verb = '', ...words) => {
     const line = 'no webhook with this id; `webhooks list` shows the ids';
     expect(await run('webhooks', verb, 'wh_none', ...words)).toEqual({
       out: [],

@@ -25,49 +25,52 @@ interface ListOptions extends ControlOptions {
   readonly email?: string;
 }
 
-/** `underround webhooks create|list|update|resume|pause|delete|rotate|test`: beside a running server, which hears within a second. */
+/**
+ * `underround webhooks create|list|update|resume|pause|delete|rotate|test`: works while a server runs; the server
+ * applies changes within a second.
+ */
 export function registerWebhooks(program: Command): void {
   const webhooks = program
     .command('webhooks')
     .description('webhooks: create, list, update, pause, resume, rotate, test, delete');
   const filtered = (command: Command, absent: string) =>
     command
-      .option('--tiers <tiers>', `logical, endgame or both, separated by a comma; all: both (${absent})`)
-      .option('--tickers <tickers>', `BTC, ETH, SOL, separated by commas; all: every one (${absent})`);
+      .option(
+        '--tiers <tiers>',
+        `kinds of signals: logical, endgame, or both separated by a comma; all: both (${absent})`,
+      )
+      .option('--tickers <tickers>', `BTC, ETH, SOL, separated by commas; all: all three (${absent})`);
   const creation = webhooks
     .command('create')
-    .description('register a webhook of a Premium user and show its secret, this once')
-    .requiredOption('--email <email>', 'the user who owns it')
-    .requiredOption('--url <url>', 'where to send; https only')
-    .option('--label <label>', 'what it is for', 'webhook');
+    .description('register a webhook for a Premium user and print its secret, once')
+    .requiredOption('--email <email>', 'owner of the webhook')
+    .requiredOption('--url <url>', 'target URL; https only')
+    .option('--label <label>', 'purpose of the webhook', 'webhook');
   common(filtered(creation, 'default: all')).action(create);
   common(
     webhooks
       .command('list')
       .description('list webhooks')
-      .option('--email <email>', 'only those of this user'),
+      .option('--email <email>', 'only webhooks of this user'),
   ).action(list);
   const ofOne = (name: string, description: string) =>
     common(
-      webhooks
-        .command(name)
-        .description(description)
-        .argument('<webhook_id>', 'the id `webhooks list` shows'),
+      webhooks.command(name).description(description).argument('<webhook_id>', 'id from `webhooks list`'),
     );
-  const changing = ofOne('update', 'change label or filters, for what is detected from now on');
-  filtered(changing.option('--label <label>', 'what it is for'), 'default: as before').action(update);
-  ofOne('resume', 'send again what is detected from now on').action(
+  const changing = ofOne('update', 'change label or filters; applies to signals detected from now on');
+  filtered(changing.option('--label <label>', 'purpose of the webhook'), 'default: unchanged').action(update);
+  ofOne('resume', 'resume a webhook; sends signals detected from now on').action(
     change((id, { registry }) => registry.resume({ webhookId: id })),
   );
-  ofOne('pause', 'send nothing more; what waits is skipped').action(
+  ofOne('pause', 'pause a webhook; pending deliveries are skipped').action(
     change((id, { registry }) => registry.pause({ webhookId: id })),
   );
-  ofOne('delete', 'delete a webhook with its log').action(remove);
+  ofOne('delete', 'delete a webhook and its delivery log').action(remove);
   ofOne(
     'rotate',
-    'make a new secret and show it, this once; the old one is signed with for 24 hours more',
+    'create a new secret and print it, once; the old secret also signs for 24 more hours',
   ).action(rotate);
-  ofOne('test', 'have a running server send a test event').action(test);
+  ofOne('test', 'make the running server send a test event').action(test);
 }
 
 function common(command: Command): Command {
@@ -156,7 +159,7 @@ function test(webhookId: string, options: ControlOptions): Promise<void> {
     if (webhook === null)
       throw new InvalidInputError('no webhook with this id; `webhooks list` shows the ids');
     const deliveryId = await log.sendTest(webhook);
-    const words = `${deliveryId} is sent by the running server; the dashboard shows how it went`;
+    const words = `the running server sends ${deliveryId}; the dashboard shows its outcome`;
     console.log(options.json ? JSON.stringify({ delivery_id: deliveryId }) : words);
   });
 }
@@ -172,7 +175,7 @@ function withWebhooks(
   });
 }
 
-/** What was given of them; its words are checked where they are stored. */
+/** The filters that were given. The webhook registry validates them. */
 function filtersOf({ tiers, tickers }: Pick<UpdateOptions, 'tiers' | 'tickers'>) {
   return {
     ...(tiers === undefined ? {} : { tiers: listOf(tiers) as PushedTier[] | null }),

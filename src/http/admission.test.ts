@@ -48,8 +48,8 @@ function rig(accounts: Partial<ApiDependencies['accounts']> = {}) {
   return { events, read };
 }
 
-describe('what one turn of the event loop reads', () => {
-  test('is decided by one look at the database, taken after the last of it was read, in its order', async () => {
+describe('requests read in one turn of the event loop', () => {
+  test('are decided in order by one read of the database, after the last of them has arrived', async () => {
     const { events, read } = rig();
     read('a');
     read('b');
@@ -62,7 +62,7 @@ describe('what one turn of the event loop reads', () => {
     ]);
   });
 
-  test('a key revoked before its request was decided is refused, though the request came before', async () => {
+  test('a key revoked before the decision is refused, although its request arrived earlier', async () => {
     let revoked = false;
     const { events, read } = rig({ authenticate: (header = '') => (revoked ? UNKNOWN : identity(header)) });
     read('a');
@@ -85,7 +85,7 @@ describe('what one turn of the event loop reads', () => {
     expect(events.slice(5)).toEqual(['a: Unknown API key', 'd admitted', 'b admitted', 'c: no answer']);
   });
 
-  test('is refused whole where the look fails, and the next turn looks again', async () => {
+  test('are all refused if the database read fails; the next turn reads again', async () => {
     let fails = true;
     const moment = () => {
       if (fails) throw new StoreUnavailableError('no version');

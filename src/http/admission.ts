@@ -16,7 +16,7 @@ import type { Route } from './route.ts';
 import { checkSameOrigin } from './sameOrigin.ts';
 import { sessionToken } from './sessionCookie.ts';
 
-/** Requests of a signed-in user whose tier has less. */
+/** Minimum rates of a signed-in user, for tiers with lower limits. */
 const DASHBOARD_FLOOR = { requests_per_second: 10, requests_per_minute: 300 };
 
 export interface AdmissionParts {
@@ -28,17 +28,17 @@ export interface AdmissionParts {
 }
 
 type Call = { readonly route: Route; readonly request: FastifyRequest; readonly reply: FastifyReply };
-/** Called once: without an error, the request is admitted. */
+/** Called once; without an error the request is admitted. */
 type Decided = (error?: Error) => void;
 
 /**
- * The one place that decides whether a request reaches its handler, in this order: maintenance (503), key (401), request
- * rate (429), the tier's permission for the route (403). It comes before any body is read, so that who has no key sends
- * no megabytes.
+ * The one place that decides whether a request reaches its handler. It checks in this order: maintenance (503), key
+ * (401), request rate (429), the tier's permission for the route (403). It runs before any body is read, so a client
+ * without a key cannot send megabytes.
  *
- * What one turn of the event loop has read off all sockets is decided together, after the last of it was read. So one
- * look at whether the control database changed is enough for all of it, and still none of it is judged by what held
- * before it arrived; and the answers leave together, which wakes whoever reads them once and not for each.
+ * All requests read in one turn of the event loop are decided together, after the last of them was read. So one check
+ * of whether the control database changed is enough for all, and no request is decided by state older than its arrival.
+ * Their responses are sent together, which wakes a reader once instead of once per response.
  */
 export class Admission {
   readonly #parts: AdmissionParts;
@@ -48,22 +48,24 @@ export class Admission {
     this.#parts = parts;
   }
 
-  /** `decided` gets the {@link RequestRefusedError} of a request that is not admitted, or what kept it from being known. */
+  /**
+   * `decided` receives the {@link RequestRefusedError} of a refused request, or the error that prevented the decision.
+   */
   admit(call: Call, decided: Decided): void {
     if (this.#arrived.length === 0) setImmediate(() => this.#decideAll());
     this.#arrived.push({ call, decided });
   }
 
   /**
-   * Counts a 4xx answer to a request without a known user against the client's address.
-   * @returns The 429 to send instead once the address has had too many; null: send the answer as it is.
+   * Counts a 4xx response to a request without a known user against the client's address.
+   * @returns The 429 to send instead once the address has had too many; null: send the original response.
    */
   refused(request: FastifyRequest, reply: FastifyReply, status: number): RequestRefusedError | null {
     const { rateLimits } = this.#parts;
     const isStranger = status >= 400 && status < 500 && !request.identity;
     if (!rateLimits || !isStranger) return null;
     const verdict = rateLimits.failure(request.ip);
-    tell(reply, verdict);
+    setRateHeaders(reply, verdict);
     const isTooMany = verdict.retryAfterSeconds > 0 && status !== 429;
     return isTooMany ? tooManyRefusals(verdict.retryAfterSeconds) : null;
   }
@@ -91,7 +93,7 @@ export class Admission {
     }
   }
 
-  /** At once what is known from memory; only a look-up makes it a promise. Throws, or rejects with, what refuses it. */
+  /** Synchronous if the state is in memory; only a look-up returns a promise. Throws or rejects with the refusal. */
   #decide(call: Call, moment: Moment): void | Promise<void> {
     if (call.route.access.duringMaintenance) return this.#identify(call, moment);
     const state = this.#parts.accounts.maintenance(moment);
@@ -102,7 +104,7 @@ export class Admission {
   #checkMaintenance(state: Maintenance | null, call: Call, moment: Moment): void | Promise<void> {
     if (state === null) return this.#identify(call, moment);
     const { rateLimits } = this.#parts;
-    if (rateLimits) tell(call.reply, rateLimits.standing(call.request.ip));
+    if (rateLimits) setRateHeaders(call.reply, rateLimits.standing(call.request.ip));
     throw underMaintenance(state.retryAfterSeconds, state.message);
   }
 
@@ -123,14 +125,17 @@ export class Admission {
     this.#checkTier(route, result);
   }
 
-  /** Before a body is read for nobody known. */
+  /** Checks an anonymous request before its body is read. */
   #checkStranger({ route, request }: Call): void {
     const waitSeconds = route.bodyMembers ? (this.#parts.rateLimits?.refusalsUsedUp(request.ip) ?? 0) : 0;
     if (waitSeconds > 0) throw tooManyRefusals(waitSeconds);
     route.beforeBody?.(request.ip);
   }
 
-  /** As with a key, by the session cookie; a page asks for several things at once, so no tier is slower than the floor. */
+  /**
+   * Like a key, but with the session cookie. A page sends several requests at once, so no tier is slower than the
+   * floor.
+   */
   #signedIn(call: Call, moment: Moment): void | Promise<void> {
     const token = sessionToken(call.request);
     const session = token === null ? null : this.#parts.accounts.signedIn(token, moment);
@@ -150,11 +155,13 @@ export class Admission {
     route.beforeBody?.(request.ip);
   }
 
-  /** Per user: all keys share one allowance, so that a new key adds nothing to it; the dashboard has another. */
+  /**
+   * Limits are per user: all keys share one allowance, so a new key adds none. The dashboard has a separate allowance.
+   */
   #checkRate({ tier }: Identity, client: string, limits: TierLimits, reply: FastifyReply): void {
     const verdict = this.#parts.rateLimits?.request(client, limits);
     if (!verdict) return;
-    tell(reply, verdict);
+    setRateHeaders(reply, verdict);
     if (verdict.retryAfterSeconds > 0) {
       throw tooManyRequests(`Rate limit of tier ${tier} exceeded`, verdict.retryAfterSeconds);
     }
@@ -167,7 +174,7 @@ export class Admission {
   }
 }
 
-/** The header; for a socket without one, the key of its query: browsers can send no header with it. */
+/** The header. A WebSocket may send the key in its query instead, because browsers cannot set headers on it. */
 function authorizationOf({ route, request }: Call): string | undefined {
   const authorization = everyAuthorization(request.raw.rawHeaders);
   if (authorization !== undefined || !route.socket) return authorization;
@@ -178,14 +185,14 @@ function authorizationOf({ route, request }: Call): string | undefined {
 const AUTHORIZATION = 'authorization';
 
 /**
- * As one list where there are several (RFC 9110, 5.3), which is no header of ours: Node's own reading keeps the first
- * and drops the rest, and a proxy before us may have judged another.
+ * Joins repeated headers into one list (RFC 9110, 5.3), which is never a valid key. Node keeps only the first, but a
+ * proxy in front of the service may have checked another.
  */
 function everyAuthorization(rawHeaders: readonly string[]): string | undefined {
   let all: string | undefined;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] as string;
-    // Its length tells it from nearly every other, at no cost.
+    // Comparing the length first rules out nearly all other headers at no cost.
     if (name.length !== AUTHORIZATION.length || name.toLowerCase() !== AUTHORIZATION) continue;
     const value = rawHeaders[at + 1] as string;
     all = all === undefined ? value : `${all}, ${value}`;
@@ -193,7 +200,7 @@ function everyAuthorization(rawHeaders: readonly string[]): string | undefined {
   return all;
 }
 
-function tell(reply: FastifyReply, { policy, limit }: RateVerdict): void {
+function setRateHeaders(reply: FastifyReply, { policy, limit }: RateVerdict): void {
   reply.header('ratelimit-policy', policy).header('ratelimit', limit);
 }
 
@@ -202,7 +209,7 @@ const tooManyRefusals = (waitSeconds: number) =>
 
 const floors = new WeakMap<TierLimits, TierLimits>();
 
-/** The same object for the same tier, because the rates are remembered by it. */
+/** Returns the same object for the same tier, because rate limits are cached by it. */
 function atLeast(limits: TierLimits): TierLimits {
   const known = floors.get(limits);
   if (known) return known;

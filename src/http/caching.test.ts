@@ -47,7 +47,7 @@ async function ask(url: string, headers: Record<string, string> = {}, keys: obje
   return { status: response.statusCode, etag, vary, kept, body: response.body };
 }
 
-test('a range that ended more than ten minutes ago may be kept for an hour by its client alone', async () => {
+test('only its client may cache a range that ended more than ten minutes ago, for an hour', async () => {
   const { status, etag, vary, kept } = await ask(settled);
   expect([status, kept, vary]).toEqual([
     200,
@@ -59,32 +59,32 @@ test('a range that ended more than ten minutes ago may be kept for an hour by it
 
 test.each([
   ['no end', DEPTH],
-  ['an end just ten minutes ago', `${DEPTH}&end=${new Date(NOW - SETTLED_AFTER_MS).toISOString()}`],
-  ['an end to come', `${DEPTH}&end=2027-01-01`],
+  ['an end exactly ten minutes ago', `${DEPTH}&end=${new Date(NOW - SETTLED_AFTER_MS).toISOString()}`],
+  ['a future end', `${DEPTH}&end=2027-01-01`],
   ['a refusal', `${settled}&limit=x`],
   ['a page of markets', '/v1/markets?limit=0&until=2020-01-01'],
   ['an unknown path', '/v1/nothing'],
-])('%s is not kept', async (_name, url) => {
+])('%s is not cached', async (_name, url) => {
   const { etag, kept } = await ask(url);
   expect([etag, kept]).toEqual([undefined, 'no-store']);
 });
 
 test.each(['/app/me', '/%61pp/me', '/app', '/app?x=1', '/app/nothing', '/v1/%6darkets'])(
-  '%s is not kept either, whatever refuses it',
+  '%s is not cached either, for any refusal',
   async (url) => {
     const { statusCode, headers } = await api().inject(url);
     expect([statusCode < 500, headers['cache-control']]).toEqual([true, 'no-store']);
   },
 );
 
-test('what stands outside /v1 says nothing about keeping', async () => {
+test('routes outside /v1 send no caching headers', async () => {
   expect((await api().inject('/livez')).headers['cache-control']).toBeUndefined();
 });
 
 test.each([
   ['', settled],
   [', and no row of a long page is read', `${settled}&limit=1001`],
-])('a client that has the answer gets 304%s', async (_, url) => {
+])('a client that has cached the response gets 304%s', async (_, url) => {
   const { etag = '' } = await ask(url);
   for (const held of [etag, `"other", ${etag}`, etag.slice(2), '*']) {
     const again = await ask(url, { 'if-none-match': held });
@@ -120,7 +120,9 @@ describe('in a tier with a history window', () => {
   const candles = `/v1/candles?market_id=${STUB_MARKET}&timeframe=5m&end=${end}`;
   const at = (days: number) => `start=${new Date(NOW - days * DAY_MS).toISOString()}`;
 
-  /** What each answer says of keeping, and the answer for its next page, that time later, to who has kept everything. */
+  /**
+   * Caching headers of each response and of its next page, requested after `passMs` by a client that cached everything.
+   */
   async function keptOf(urls: readonly string[], passMs = 0) {
     const kept: unknown[] = [];
     for (const url of urls) {
@@ -137,12 +139,12 @@ describe('in a tier with a history window', () => {
   }
   const lists = ['/v1/perp/depth?ticker=BTC&limit=1', `/v1/trades?market_id=${STUB_MARKET}&limit=1`];
 
-  test('a range that begins where the window does is not kept: the window moves', async () => {
+  test('a range that begins at the start of the window is not cached, because the window moves', async () => {
     const urls = lists.map((url) => `${url}&end=${end}`);
     expect(await keptOf(urls)).toEqual(urls.map(() => ['no-store', 200, 'no-store']));
   });
 
-  test('one that begins within it is, until the window has moved past its start', async () => {
+  test('a range that begins inside the window is cached until the window has moved past its start', async () => {
     const urls = [...lists.map((url) => `${url}&end=${end}&${at(30)}`), `${candles}&limit=1&${at(30)}`];
     const mayKeep = 'private, max-age=3600';
     expect(await keptOf(urls)).toEqual(urls.map(() => [mayKeep, 304, mayKeep]));
@@ -150,7 +152,7 @@ describe('in a tier with a history window', () => {
   });
 });
 
-test('a range without rows has a tag too', async () => {
+test('a range without rows has an ETag too', async () => {
   const { etag = '' } = await ask(settled, {}, { found: 0, total: '0' });
   expect((await ask(settled, { 'if-none-match': etag }, { found: 0, total: '0' })).status).toBe(304);
 });
@@ -161,7 +163,7 @@ test('without a key there is no 304', async () => {
   expect([response.statusCode, response.headers['cache-control']]).toEqual([401, 'no-store']);
 });
 
-test('an answer that fails before its first byte is not kept', async () => {
+test('a response that fails before its first byte is not cached', async () => {
   const source = new Readable({ read: () => source.destroy(new StoreUnavailableError('gone')) });
   const store = stubStore({ stream: async () => source });
   app = testApi({ store, clock: new FakeClock(NOW) });

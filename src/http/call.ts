@@ -19,7 +19,9 @@ export interface CallParts {
   readonly streamedAnswers: StreamedAnswers;
 }
 
-/** An admitted request as its route sees it. A class, because what most handlers never read must cost nothing. */
+/**
+ * An admitted request as its route sees it. A class with getters, so values that most handlers never read cost nothing.
+ */
 export class Call implements RawRequest {
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;

@@ -3,17 +3,17 @@ import { Server as TlsServer } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
 import type { Clock, Timer } from '../runtime/clock.ts';
 
-/** How long answers under way may take once the service stops; what is left is cut. */
+/** Time that open responses get to finish when the service stops; after it they are cut. */
 export const CLOSE_GRACE_MS = 5_000;
 
 /**
- * Lets `close` end soon. Node closes idle connections itself, but waits a minute for one that has not asked
- * anything yet, and for ever for a client that does not read.
+ * Makes `close` end soon. Node closes idle connections itself, but waits a minute for a connection without a request,
+ * and forever for a client that does not read.
  */
 export function closeInTime(app: FastifyInstance, clock: Clock): void {
   const silent = new Set<Socket>();
   let grace: Timer | null = null;
-  // Requests name the encrypted socket; a handshake that never ends has a limit of its own.
+  // Requests refer to the encrypted socket; unfinished handshakes have a time limit of their own.
   app.server.on(app.server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
     silent.add(socket);
     socket.once('close', () => silent.delete(socket));

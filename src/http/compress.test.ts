@@ -8,7 +8,7 @@ import { acceptedEncodings, compress, type Encoded } from './compress.ts';
 
 const CHUNK = Buffer.alloc(64 * 1024, '{"price":0.52,"size":123.45},');
 
-/** `bytes` of text in chunks; `made` counts what was asked for so far. */
+/** Text of `bytes` bytes in chunks; `made` returns how many were requested so far. */
 function source(bytes: number): { body: Readable; made: () => number; text: () => Buffer } {
   let made = 0;
   const body = new Readable({
@@ -38,18 +38,15 @@ const STREAMED = [
   ['gzip', 5 * 1024 * 1024],
 ] as const;
 
-test.each(STREAMED)(
-  'a client that likes %s best gets a stream of %i bytes in it',
-  async (encoding, bytes) => {
-    const { body, text } = source(bytes);
-    const encoded = await compress(body, [encoding, 'br', 'gzip']);
-    expect(encoded.encoding).toBe(encoding);
-    expect(encoded.body).toBeInstanceOf(Readable);
-    expect((await unpacked(encoded)).equals(text())).toBe(true);
-  },
-);
+test.each(STREAMED)('a client that prefers %s gets a stream of %i bytes in it', async (encoding, bytes) => {
+  const { body, text } = source(bytes);
+  const encoded = await compress(body, [encoding, 'br', 'gzip']);
+  expect(encoded.encoding).toBe(encoding);
+  expect(encoded.body).toBeInstanceOf(Readable);
+  expect((await unpacked(encoded)).equals(text())).toBe(true);
+});
 
-test('a client that takes no encoding gets the body as it is', async () => {
+test('a client that accepts no encoding gets the plain body', async () => {
   const { body } = source(5 * 1024 * 1024);
   expect(await compress(body, [])).toEqual({ encoding: null, body });
 });
@@ -57,7 +54,7 @@ test('a client that takes no encoding gets the body as it is', async () => {
 test.each([
   ['a whole body', 'x'.repeat(300_000)],
   ['a stream', Readable.from(['x'.repeat(200_000), 'x'.repeat(100_000)], { objectMode: false })],
-])('zstd of %s is one frame with nothing behind it', async (_name, text) => {
+])('zstd of %s is one frame with nothing after it', async (_name, text) => {
   const { body } = await compress(text, ['zstd']);
   const bytes = body instanceof Readable ? await buffer(body) : (body as Buffer);
   const frames: boolean[] = [];
@@ -68,16 +65,19 @@ test.each([
   expect(frames.filter((isLast) => isLast)).toHaveLength(1);
 });
 
-test.each([['zstd'], ['br'], ['gzip']] as const)('what fails a source fails its %s', async (encoding) => {
-  const body = new Readable({ read: () => undefined });
-  body.push(CHUNK);
-  const packed = (await compress(body, [encoding])).body as Readable;
-  body.destroy(new Error('engine gone'));
-  await expect(buffer(packed)).rejects.toThrow('engine gone');
-});
+test.each([['zstd'], ['br'], ['gzip']] as const)(
+  'an error of the source is an error of its %s',
+  async (encoding) => {
+    const body = new Readable({ read: () => undefined });
+    body.push(CHUNK);
+    const packed = (await compress(body, [encoding])).body as Readable;
+    body.destroy(new Error('engine gone'));
+    await expect(buffer(packed)).rejects.toThrow('engine gone');
+  },
+);
 
 test.each([['zstd'], ['br'], ['gzip']] as const)(
-  'dropping the %s of a stream destroys the source, and nothing runs ahead of the reader',
+  'destroying the %s of a stream destroys the source, and the source never runs ahead of the reader',
   async (encoding) => {
     const { body, made } = source(1024 * 1024 * 1024);
     const encoded = (await compress(body, [encoding])).body as Readable;
@@ -87,7 +87,7 @@ test.each([['zstd'], ['br'], ['gzip']] as const)(
       await new Promise(setImmediate);
       still = made() === before ? still + 1 : 0;
     }
-    // Text this regular packs a thousandfold, so that much goes in before the output's buffer is full.
+    // Text this regular compresses a thousandfold, so much input is read before the output buffer is full.
     expect(made()).toBeLessThan(512 * 1024 * 1024);
     const closed = new Promise((resolve) => void body.once('close', resolve));
     encoded.destroy();
@@ -96,7 +96,7 @@ test.each([['zstd'], ['br'], ['gzip']] as const)(
   },
 );
 
-test('weights order the encodings, and ours break ties', () => {
+test("the client's weights order the encodings, and our preference breaks ties", () => {
   expect(acceptedEncodings('gzip, br, zstd')).toEqual(['zstd', 'br', 'gzip']);
   expect(acceptedEncodings('gzip;q=1, br;q=0.5, zstd;q=0.7')).toEqual(['gzip', 'zstd', 'br']);
   expect(acceptedEncodings('*;q=0.1, zstd;q=0')).toEqual(['br', 'gzip']);

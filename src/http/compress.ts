@@ -10,7 +10,7 @@ const CHUNK_BYTES = 64 * 1024;
 const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 3 } };
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
 
-/** In our order of liking: zstd is the fastest; brotli at level 1 is as fast as gzip and smaller. */
+/** In order of preference: zstd is the fastest; brotli at level 1 is as fast as gzip and smaller. */
 const ENCODINGS: readonly Encoding[] = ['zstd', 'br', 'gzip'];
 const ENCODERS = {
   zstd: () => createZstdCompress({ ...ZSTD, chunkSize: CHUNK_BYTES }),
@@ -19,15 +19,15 @@ const ENCODERS = {
 };
 const packZstd = promisify<string, typeof ZSTD, Buffer>(zstdCompress);
 
-/** A body and the encoding it is in; null for none. */
+/** A body and its encoding; null for none. */
 export interface Encoded {
   readonly encoding: Encoding | null;
   readonly body: string | Buffer | Readable;
 }
 
 /**
- * The encodings a client takes, by RFC 9110 12.5.3: its highest weight first, our order among equals. What it
- * likes less than the plain body, where it weighs that at all, is left out.
+ * The encodings a client accepts (RFC 9110 12.5.3): its highest weight first, our order among equals. Encodings that
+ * the client weighs below `identity` are omitted.
  */
 export function acceptedEncodings(acceptEncoding: string | undefined): Encoding[] {
   if (acceptEncoding === undefined) return [];
@@ -52,7 +52,7 @@ export function worthCompressing(body: string | Readable): boolean {
 export async function compress(body: string | Readable, accepted: readonly Encoding[]): Promise<Encoded> {
   const [encoding = null] = accepted;
   if (encoding === null) return { encoding, body };
-  // A whole body in one piece costs less than a stream of one.
+  // Compressing a complete body in one call is cheaper than a stream.
   if (encoding === 'zstd' && typeof body === 'string') return { encoding, body: await packZstd(body, ZSTD) };
   const source = typeof body === 'string' ? Readable.from([body], { objectMode: false }) : body;
   return { encoding, body: pipeline(source, ENCODERS[encoding](), () => {}) };

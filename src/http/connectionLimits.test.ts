@@ -11,7 +11,7 @@ import { PLAIN, type Transport } from './transport.ts';
 
 const PROXY: Transport = { ...PLAIN, trustProxy: (address) => address === '198.51.100.7' };
 
-/** A client's connection that stays open until somebody ends both ways of it. */
+/** A client's connection that stays open until both directions are ended. */
 class Client extends Duplex {
   readonly remoteAddress: string;
   received = '';
@@ -29,7 +29,7 @@ class Client extends Duplex {
   }
 }
 
-/** A server that serves nothing: what it is given is written down. */
+/** A server that only records the connections passed to it. */
 function gate({ most = 1_000, perAddress = 2, transport = PLAIN } = {}) {
   const [server, clock, metrics] = [new EventEmitter(), new FakeClock(), new Metrics()];
   const served: Socket[] = [];
@@ -47,7 +47,7 @@ function gate({ most = 1_000, perAddress = 2, transport = PLAIN } = {}) {
 }
 
 describe('connections of one address', () => {
-  test('beyond its number are refused with the reason, until one of them ends', async () => {
+  test('beyond the limit are refused with the reason, until one of them ends', async () => {
     const { arrive, isServed, metric } = gate();
     const [first, second, third] = [arrive('192.0.2.1'), arrive('192.0.2.1'), arrive('192.0.2.1')];
     expect([first, second, third].map(isServed)).toEqual([true, true, false]);
@@ -67,15 +67,15 @@ describe('connections of one address', () => {
 
   test.each([
     ['a /64 is one', ['2001:db8::1', '2001:db8::2', '2001:db8::3'], [true, true, false]],
-    ['loopback has no number', ['127.0.0.1', '127.0.0.1', '127.0.0.1'], [true, true, true]],
-    ['loopback as IPv6 has none', ['::1', '::1', '::ffff:127.0.0.1', '::1'], [true, true, true, true]],
+    ['loopback has no limit', ['127.0.0.1', '127.0.0.1', '127.0.0.1'], [true, true, true]],
+    ['IPv6 loopback has none', ['::1', '::1', '::ffff:127.0.0.1', '::1'], [true, true, true, true]],
     ['a trusted proxy has none', ['198.51.100.7', '198.51.100.7', '198.51.100.7'], [true, true, true]],
   ])('%s', (_name, addresses, expected) => {
     const { arrive, isServed } = gate({ transport: PROXY });
     expect(addresses.map((address) => isServed(arrive(address)))).toEqual(expected);
   });
 
-  test('that are handed over again, having offered another protocol, count once', () => {
+  test('that offered another protocol and are passed on again count once', () => {
     const { arrive, served } = gate();
     const socket = arrive('192.0.2.1');
     for (let again = 0; again < 5; again++) arrive('192.0.2.1', socket);
@@ -94,7 +94,7 @@ describe('a refused connection', () => {
     expect(socket.destroyed).toBe(true);
   });
 
-  test('is destroyed at once while many others read their answers', () => {
+  test('is destroyed at once while many others are reading their refusal', () => {
     const { arrive } = gate({ most: 0 });
     const refused = Array.from({ length: 100 }, (_, at) => arrive(`192.0.2.${at}`));
     expect(refused.filter(({ destroyed }) => destroyed)).toHaveLength(36);
@@ -107,11 +107,11 @@ test.each([
   [4_096, 3_584],
   [1_024, 512],
   [256, 128],
-])('of %i descriptors %i are for connections', (descriptors, most) => {
+])('of %i file descriptors %i are for connections', (descriptors, most) => {
   expect(connectionLimits(descriptors)).toEqual({ most, perAddress: 512 });
 });
 
-test('this process knows its own number', () => {
+test('the descriptor limit of this process can be read', () => {
   expect(connectionLimits().most).toBeGreaterThan(0);
 });
 

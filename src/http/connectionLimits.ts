@@ -10,14 +10,14 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { Transport } from './transport.ts';
 
 const CONNECTIONS_MAX = 16_384;
-/** Files, sockets of the feeds and of the engine: the recorder must never lack a descriptor. */
+/** For files and the sockets of feeds and engine: the recorder must never run out of descriptors. */
 const RESERVED_DESCRIPTORS = 512;
-/** Where the system does not say: the usual limit of macOS. */
+/** If the system does not report a limit: the usual limit of macOS. */
 const UNKNOWN_DESCRIPTORS = 10_240;
-export const CONNECTIONS_PER_ADDRESS = 512;
-/** How long a refused client may take to read why. */
+const CONNECTIONS_PER_ADDRESS = 512;
+/** Time a refused client has to read the reason. */
 export const REFUSED_MS = 5_000;
-/** Refused connections that may read why at once; others are cut, as each holds a descriptor. */
+/** Refused connections that may read the reason at the same time. Others are cut, because each uses a descriptor. */
 const REFUSED_MAX = 64;
 const REFUSAL = JSON.stringify({ detail: 'Too many connections, retry later' });
 const REFUSAL_TEXT = [
@@ -39,13 +39,15 @@ interface Limits {
   readonly perAddress: number;
 }
 
-/** Connections, WebSockets included, that the process can serve without its recorder lacking a descriptor. */
+/**
+ * How many connections, including WebSockets, the process can serve and still leave the recorder enough descriptors.
+ */
 export function connectionLimits(descriptors = descriptorLimit()): Limits {
   const spare = Math.max(descriptors - RESERVED_DESCRIPTORS, Math.floor(descriptors / 2));
   return { most: Math.min(CONNECTIONS_MAX, spare), perAddress: CONNECTIONS_PER_ADDRESS };
 }
 
-/** The soft limit on open files, which Node raises to the hard one when it starts. */
+/** The soft limit on open files. Node raises it to the hard limit at startup. */
 function descriptorLimit(): number {
   try {
     const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
@@ -55,14 +57,14 @@ function descriptorLimit(): number {
   }
 }
 
-/** Refuses connections beyond the limits before a byte of them is read. */
+/** Refuses connections beyond the limits before any byte of them is read. */
 export function limitConnections(
   app: FastifyInstance,
   parts: { clock: Clock; metrics: Metrics; transport: Transport; limits?: Limits },
 ): void {
   const gate = new ConnectionGate(parts);
   const { server } = app as { server: Server };
-  // What Node does with a connection comes after the decision: a refused one gets no parser and no TLS.
+  // Node handles a connection only after this decision: a refused one gets no parser and no TLS.
   const serve = server.listeners('connection');
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {
@@ -99,14 +101,14 @@ class ConnectionGate {
     );
     this.#refused = metrics.counter(
       'underround_http_connections_refused_total',
-      'Connections refused because there were too many, in all or of one address',
+      'Connections refused because there were too many, in total or from one address',
       ['reason'],
     );
   }
 
-  /** @param canRead Whether the client reads plain text: not before a TLS handshake. */
+  /** @param canRead Whether the client can read plain text; false before a TLS handshake. */
   admits(socket: Socket, { canRead }: { canRead: boolean }): boolean {
-    // One that offered another protocol is handed to the server again.
+    // A connection that offered another protocol is passed to the server again.
     if (this.#open.has(socket)) return true;
     const { remoteAddress = '' } = socket;
     const counted = this.#isExempt(remoteAddress) ? null : addressGroup(remoteAddress);
@@ -139,7 +141,7 @@ class ConnectionGate {
     else this.#byAddress.delete(counted);
   }
 
-  /** A proxy's connections are those of many clients, and whoever is on this machine has other ways to harm it. */
+  /** A proxy connects for many clients, and a local process has other ways to do harm. */
   #isExempt(address: string): boolean {
     return isLoopback(address) || this.#transport.trustProxy?.(address, 0) === true;
   }
@@ -153,7 +155,7 @@ class ConnectionGate {
       this.#refusing--;
       limit.cancel();
     });
-    // What the client sends is read and dropped: closing on unread bytes would cut the answer, too.
+    // Reads and discards the client's data: closing with unread bytes would also cut the response.
     socket.resume();
     socket.end(REFUSAL_TEXT);
   }

@@ -15,7 +15,7 @@ function refusal(text: string, scope = SCOPE): unknown {
 }
 const REFUSED = { status: 400, detail: 'cursor is not valid for this query' };
 
-test('a cursor leads back to its place', () => {
+test('a cursor decodes to its position', () => {
   expect(decodeCursor(SCOPE, CURSOR, SEQ_TIE)).toEqual(PLACE);
   expect(decodeCursor(SCOPE, null, SEQ_TIE)).toBeNull();
 });
@@ -24,13 +24,13 @@ test('a cursor of another query is refused', () => {
   expect(refusal(CURSOR, ['perp_depth', 'ETH', null, null, 'asc'])).toEqual(REFUSED);
 });
 
-test('a cursor that was cut anywhere is refused, even where what is left reads as a place', () => {
+test('a cursor truncated anywhere is refused, even if the rest is a valid position', () => {
   for (let length = 0; length < CURSOR.length; length++) {
     expect(refusal(CURSOR.slice(0, length)), `${length} characters`).toEqual(REFUSED);
   }
 });
 
-test('a cursor with one character changed is refused', () => {
+test('a cursor with one changed character is refused', () => {
   for (let at = 0; at < CURSOR.length; at++) {
     const other = CURSOR[at] === 'A' ? 'B' : 'A';
     expect(refusal(CURSOR.slice(0, at) + other + CURSOR.slice(at + 1)), `character ${at}`).toEqual(REFUSED);

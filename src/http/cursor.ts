@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { badRequest } from './refusal.ts';
 
-/** A place in a list: a time and what breaks ties (an arrival number, or an id). */
-export interface CursorPlace {
+/** A position in a list: a time and a tie-breaker (sequence number or id). */
+interface CursorPlace {
   readonly timeMs: number;
   readonly tie: string;
 }
 
-/** What a cursor is bound to: the operation and every parameter that selects or orders its rows. */
+/** The query a cursor belongs to: the operation and every parameter that selects or orders its rows. */
 export type CursorScope = readonly (string | number | boolean | null)[];
 
 const SHAPE = /^[0-9a-f]{12}:(-?\d{1,15}):([\w.-]{1,128})$/;
@@ -17,7 +17,7 @@ export function encodeCursor(scope: CursorScope, place: CursorPlace): string {
   return Buffer.from(`${fingerprint(scope, place)}:${place.timeMs}:${place.tie}`).toString('base64url');
 }
 
-/** @throws {RequestRefusedError} 400 for a cursor that is broken or was made by another query. */
+/** @throws {RequestRefusedError} 400 for a cursor that is broken or belongs to another query. */
 export function decodeCursor(scope: CursorScope, text: string | null, tie: RegExp): CursorPlace | null {
   if (text === null) return null;
   const match =
@@ -25,14 +25,14 @@ export function decodeCursor(scope: CursorScope, text: string | null, tie: RegEx
   const [, time, found] = match ?? [];
   if (found !== undefined && tie.test(found)) {
     const place = { timeMs: Number(time), tie: found };
-    // The fingerprint tells another query and a cut or mistyped place; Node reads base64 leniently, so that only the
-    // very text we made is ours.
+    // The fingerprint detects another query and a truncated or mistyped position. Node decodes base64 leniently, so the
+    // re-encoded cursor must equal the text.
     if (encodeCursor(scope, place) === text) return place;
   }
   throw badRequest('cursor is not valid for this query');
 }
 
-/** Ties of lists in arrival order: below what UInt64 holds. */
+/** Tie-breaker of lists in arrival order: a number that fits into UInt64. */
 export const SEQ_TIE = /^\d{1,19}$/;
 
 function fingerprint(scope: CursorScope, { timeMs, tie }: CursorPlace): string {

@@ -4,20 +4,20 @@ import type { Logger } from '../runtime/log.ts';
 import type { Admission } from './admission.ts';
 import { RequestRefusedError } from './refusal.ts';
 
-/** An engine that was started again answers by then; a full disk takes longer, and is asked again. */
+/** A restarted engine answers within this time. A full disk takes longer, so clients retry several times. */
 const STORE_RETRY_SECONDS = '5';
 /** A full disk, and an engine that broke its answer off: a client that did so is gone. */
 const STORE_CODES: ReadonlySet<unknown> = new Set(['ENOSPC', 'ECONNRESET']);
 const INTERNAL = { status: 500, detail: 'Internal Server Error' };
 
-/** Turns whatever went wrong before a body began into JSON with `detail`; internal texts go to the log alone. */
+/** Turns any error before the body into JSON with `detail`; internal texts go to the log only. */
 export function handleErrors(app: FastifyInstance, parts: ErrorParts): void {
   app.setErrorHandler((error, request, reply) => answerError(error, { request, reply }, parts));
 }
 
 interface ErrorParts {
   readonly log: Logger;
-  /** Counts 4xx answers to requests without a known user. */
+  /** Counts 4xx responses to requests without a known user. */
   readonly admission: Pick<Admission, 'refused'>;
 }
 
@@ -34,7 +34,7 @@ export function answerError(
     reply.header('retry-after', '1');
     return sendDetail(reply, 503, 'Too busy at this moment, retry');
   }
-  // The client is gone and its query was cancelled; the access log says so, and nobody reads an answer.
+  // The client has disconnected and its query was cancelled. The access log has the request; nobody reads a response.
   if (reply.raw.destroyed) return reply;
   const outward = outwardForm(error, request);
   const tooMany = admission.refused(request, reply, outward.status);
@@ -67,7 +67,7 @@ function outwardForm(error: unknown, { routeOptions }: FastifyRequest): { status
 }
 
 function sendDetail(reply: FastifyReply, status: number, detail: unknown): FastifyReply {
-  // A stream that failed before its first byte may have announced its encoding and its validator already.
+  // A stream that failed before its first byte may already have set its encoding and validator.
   reply.removeHeader('content-encoding').removeHeader('etag');
   if (reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
   return reply.code(status).type('application/json').send(JSON.stringify({ detail }));

@@ -7,13 +7,13 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { KEY, testApi } from '../../test/support/api.ts';
 import { stubStore } from '../../test/support/stubStore.ts';
 
-/** What Java's client and `curl --http2` add to requests. */
+/** Headers that Java's HTTP client and `curl --http2` add to requests. */
 const H2C = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AAMAAABkAAQAAP__' };
 const WEBSOCKET = {
   ...{ connection: 'Upgrade', upgrade: 'websocket' },
   ...{ 'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' },
 };
-/** More than the buffers on the way hold. */
+/** More than all buffers between server and client hold. */
 const ROWS = Array.from({ length: 1000 }, () => `"${'x'.repeat(8192)}"`).join();
 
 let app: FastifyInstance;
@@ -55,9 +55,9 @@ async function ask(
 
 describe.each([
   ['h2c', H2C],
-  ['websocket, where there is none', WEBSOCKET],
+  ['websocket, on a plain route', WEBSOCKET],
 ])('an offer of %s is ignored', (_name, headers) => {
-  test('a long answer comes whole, and the connection serves on', async () => {
+  test('a long response is complete, and the connection stays usable', async () => {
     const answer = await ask('/v1/perp/depth?ticker=BTC&limit=1001', { headers });
     expect([answer.status, answer.text.length > ROWS.length]).toEqual([200, true]);
     expect(answer.text).toContain(ROWS);
@@ -76,14 +76,14 @@ describe.each([
     ]);
   });
 
-  test('a key is asked for as ever, and unknown paths are 404', async () => {
+  test('a key is still required, and unknown paths are 404', async () => {
     const bad = await ask('/v1/markets', { headers: { ...headers, authorization: 'Bearer wrong' } });
     expect([bad.status, bad.headers['www-authenticate']]).toEqual([401, 'Bearer']);
     expect((await ask('/v1/nothing', { headers })).text).toBe('{"detail":"Not Found"}');
   });
 });
 
-test('a stream asked for with another protocol is told which it speaks', async () => {
+test('a stream requested with another protocol gets 426 with the protocol it speaks', async () => {
   const answer = await ask('/v1/stream', { headers: H2C });
   expect([answer.status, answer.headers.upgrade]).toEqual([503, undefined]);
 });

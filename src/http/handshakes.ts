@@ -3,17 +3,17 @@ import type { Duplex } from 'node:stream';
 import { Server as TlsServer } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
 
-/** Headers that ask for another protocol, or belong to the asking. */
+/** Headers that offer another protocol, and headers that belong to the offer. */
 const OFFERS = new Set(['upgrade', 'http2-settings']);
 
 /**
- * Hears of WebSocket handshakes to the given paths, and of them alone.
+ * Emits WebSocket handshakes, and only those to the given paths.
  *
- * Node hands the bare connection over whenever a request names another protocol, whatever protocol and path it is:
- * what Java's client and `curl --http2` send with every request (`Upgrade: h2c`) would lose its body, and a long answer
- * its flow control. Such an offer may be ignored (RFC 9110, 7.8), so those requests are served as if they had none. Node
- * asks about each since 24.9; before, they are read once more without the offer.
- * @returns What emits `upgrade` for the handshakes; it never listens itself.
+ * Node hands the raw connection over whenever a request names another protocol, for any protocol and path. Java's
+ * client and `curl --http2` do so with every request (`Upgrade: h2c`): the request would lose its body, and a long
+ * response its flow control. A server may ignore such an offer (RFC 9110, 7.8), so these requests are served as if they
+ * had none. Node asks for each request since 24.9; before that, the request is parsed again without the offer.
+ * @returns The emitter of `upgrade` events for the handshakes; it never listens itself.
  */
 export function handshakesOf(app: FastifyInstance, paths: ReadonlySet<string>): Server {
   const handshakes = new Server();
@@ -42,7 +42,7 @@ function headWithoutOffer({ method, url, httpVersion, rawHeaders }: IncomingMess
     if (OFFERS.has(lower)) continue;
     lines.push(`${name}: ${lower === 'connection' ? withoutOffers(value) : value}`);
   }
-  // As Node read it.
+  // The encoding that Node's parser used.
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
 }
 

@@ -9,10 +9,10 @@ import { HistoryWindow } from './history.ts';
 const clock = new FakeClock();
 const DAY_MS = 86_400_000;
 const iso = (timeMs: number) => new Date(timeMs).toISOString();
-/** Of 31 days. */
+/** 31 days ago. */
 const earliestMs = clock.now() - 31 * DAY_MS;
 const inside = iso(earliestMs);
-/** The last moment of the minute of grace, and the first beyond it. */
+/** The earliest time within the minute of grace, and the latest time before it. */
 const graced = iso(earliestMs - 60_000);
 const outside = iso(earliestMs - 60_001);
 
@@ -32,7 +32,7 @@ function api(tier: Tier, asked: Asked[] = []) {
   return app;
 }
 
-/** Every operation that reads recorded time, with the parameter that says from when. */
+/** Every operation that reads a range of recorded time, with its start parameter. */
 const RANGES: readonly (readonly [url: string, name: string])[] = [
   ['/v1/perp/depth?ticker=BTC', 'start'],
   ['/v1/markets?', 'since'],
@@ -51,7 +51,7 @@ const MOMENTS = [
   [(at: string) => `/v1/markets/${STUB_MARKET}/orderbook?at=${at}`, 'at'],
 ] as const;
 
-test('the table has every parameter that says from when or at what time', () => {
+test('the table has every parameter that gives a start or a time', () => {
   const declared = allRoutes({} as never)
     .filter(({ path, mirrors, socket }) => path.startsWith('/v1/') && mirrors === undefined && !socket)
     .flatMap(({ pathFields, queryFields }) => Object.keys({ ...pathFields, ...queryFields }))
@@ -64,7 +64,7 @@ const refusal = (name: string) => ({
 });
 
 describe.each(RANGES)('%s', (url, name) => {
-  test(`${name} before the window is 403 and says what is allowed, which then is`, async () => {
+  test(`${name} before the window gets 403 with the earliest allowed time, which is then accepted`, async () => {
     const asked: Asked[] = [];
     const app = api('pro', asked);
     const refused = await app.inject({ url: `${url}&${name}=${outside}` });
@@ -76,14 +76,14 @@ describe.each(RANGES)('%s', (url, name) => {
     expect(JSON.stringify(asked)).toContain(String(Date.parse(graced)));
   });
 
-  test(`${name} is free without a window`, async () => {
+  test(`${name} is unlimited without a window`, async () => {
     expect((await api('premium').inject({ url: `${url}&${name}=2020-01-01` })).statusCode).toBe(200);
   });
 
-  // Candles need one.
+  // Candles require a start.
   if (url.includes('candles')) return;
   const end = name === 'since' ? 'until' : 'end';
-  test(`no ${name}, and ${end} before the window, is 403 and says what is allowed, which then is`, async () => {
+  test(`no ${name}, and ${end} before the window, gets 403 with the earliest allowed time, which is then accepted`, async () => {
     const asked: Asked[] = [];
     const app = api('pro', asked);
     const refused = await app.inject({ url: `${url}&${end}=${outside}` });
@@ -107,10 +107,10 @@ describe.each(RANGES)('%s', (url, name) => {
 test.each([
   ['no end', null, false, earliestMs],
   ['an end in the window', earliestMs + 5, false, earliestMs],
-  ['an end just before it, still let through', earliestMs - 5, false, earliestMs - 5],
-  ['an end that left it since the first page', earliestMs - DAY_MS, true, earliestMs - DAY_MS],
+  ['an end just before the window, within the grace', earliestMs - 5, false, earliestMs - 5],
+  ['an end that left the window since the first page', earliestMs - DAY_MS, true, earliestMs - DAY_MS],
 ])(
-  'a range without a start begins with the window, and never after it ends: %s',
+  'a range without a start begins with the window, but never after its own end: %s',
   (_name, endMs, resumed, first) => {
     const history = new HistoryWindow({ history_days: 31 }, clock.now());
     expect(history.range({ startMs: null, endMs }, { resumed })).toBe(first);
@@ -128,13 +128,13 @@ describe.each(MOMENTS)('%s', (url, name) => {
   test('before the window is 403', async () => {
     const refused = await api('pro').inject({ url: url(outside) });
     expect([refused.statusCode, refused.json()]).toEqual([403, refusal(name)]);
-    // Within the minute of grace it is the snapshot in force that decides, as the next test has it.
+    // Within the minute of grace the snapshot in force decides, as the next test shows.
     expect((await api('pro').inject({ url: url(graced) })).json()).not.toEqual(refusal(name));
     expect((await api('pro').inject({ url: url(iso(clock.now())) })).statusCode).toBe(200);
     expect((await api('premium').inject({ url: url('2020-01-01') })).statusCode).toBe(200);
   });
 
-  test('in the window, a snapshot in force since before it is 403', async () => {
+  test('a snapshot in force since before the window is 403, even at a time inside it', async () => {
     const later = new FakeClock(clock.now() + 40 * DAY_MS);
     const identity = { keyId: 'key_1', userId: 'usr_1', email: 'a@example.com', tier: 'free' as const };
     const access = { moment: () => 0, maintenance: () => null, signedIn: async () => null };
@@ -150,7 +150,7 @@ describe.each(MOMENTS)('%s', (url, name) => {
   });
 });
 
-test('a cursor goes on while the window slides, and never beyond it', async () => {
+test('a cursor continues while the window moves, and never reads before the window', async () => {
   const asked: Asked[] = [];
   const moving = new FakeClock();
   const identity = { keyId: 'key_1', userId: 'usr_1', email: 'a@example.com', tier: 'free' as const };

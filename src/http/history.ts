@@ -4,23 +4,22 @@ import { forbidden } from './refusal.ts';
 
 const DAY_MS = 86_400_000;
 /**
- * A time this much before the window is accepted: the window slides while a client reads in a refusal what the
- * earliest allowed time is, and asking again with that very time works. CONFIGURATION.md states it.
+ * A time this much before the window is accepted. The window moves while a client reads the earliest allowed time in a
+ * refusal, so a request with exactly that time must succeed. CONFIGURATION.md documents this.
  */
 const GRACE_MS = 60_000;
 
-/** The two parameters of a range, as the client knows them. */
-export type RangeNames = readonly [first: string, last: string];
+/** The parameter names of a range, as used in messages to the client. */
+type RangeNames = readonly [first: string, last: string];
 export const START_END: RangeNames = ['start', 'end'];
-/** Of lists of markets, by the ends of their windows. */
+/** For lists of markets, filtered by the ends of their windows. */
 export const SINCE_UNTIL: RangeNames = ['since', 'until'];
 
 /**
- * How far back a request may read. A handler asks it after everything a 422 or 400 is for, and before it looks
- * anything up.
+ * How far back a request may read. Handlers check it after everything that causes a 422 or 400, and before any look-up.
  */
 export class HistoryWindow {
-  /** Null: without limit. */
+  /** Null: no limit. */
   readonly earliestMs: number | null;
 
   constructor(limits: Pick<TierLimits, 'history_days'>, nowMs: number) {
@@ -28,18 +27,18 @@ export class HistoryWindow {
   }
 
   /**
-   * The first moment of a range to read from: the earliest allowed where it has none.
-   * @param names The parameters it begins and ends by, as the client knows them.
-   * @param resumed A cursor of this very query came with it: the window has slid since its first page, so what has left
-   *   it is left out instead of the page refused.
-   * @throws {RequestRefusedError} 403 when it begins or ends before the window and its grace.
+   * The start of the range to read: the given one, or the earliest allowed.
+   * @param names The parameters of the range, as used in messages to the client.
+   * @param resumed The request has a cursor of the same query. The window has moved since the first page, so rows
+   * before it are omitted instead of refusing the page.
+   * @throws {RequestRefusedError} 403 if the range starts or ends before the window and its grace.
    */
   range(
     { startMs, endMs }: { startMs: number | null; endMs: number | null },
     { names = START_END, resumed = false }: { names?: RangeNames; resumed?: boolean } = {},
   ): number | null {
     if (this.earliestMs === null) return startMs;
-    // An end that is let through may lie just before it; no range ends before it starts.
+    // An end within the grace may be before the window, and a range must not end before it starts.
     const earliestMs = Math.min(this.earliestMs, endMs ?? Infinity);
     if (resumed && (startMs === null || startMs < this.earliestMs)) return earliestMs;
     this.check(startMs, names[0]);
@@ -47,7 +46,7 @@ export class HistoryWindow {
     return startMs ?? earliestMs;
   }
 
-  /** @throws {RequestRefusedError} 403 when a moment is before the window and its grace. */
+  /** @throws {RequestRefusedError} 403 if a time is before the window and its grace. */
   check(givenMs: number | null, name: string): void {
     if (this.earliestMs === null || givenMs === null || givenMs >= this.earliestMs - GRACE_MS) return;
     const earliest = formatTime(this.earliestMs);

@@ -9,19 +9,19 @@ import { STUB_MARKET, stubStore } from '../../test/support/stubStore.ts';
 const SEED = 20_261_121;
 const REQUESTS = 100_000;
 const AT_ONCE = 50;
-/** After a tenth everything is compiled and cached; what grows from there on is a leak. */
+/** After a tenth of the requests everything is compiled and cached; memory growth from then on is a leak. */
 const WARM_AFTER = REQUESTS / 10;
 const GROWTH_MAX_BYTES = 8 * 1024 * 1024;
 
 let app: FastifyInstance;
 beforeAll(() => {
   app = uncheckedApi({ store: stubStore() });
-  // No operation of this list takes a body yet; the parser of bodies is the same for all.
+  // No operation of this list has a body; all operations share one body parser.
   app.post('/test', async (request) => ({ read: typeof request.body }));
 });
 afterAll(() => app.close());
 
-/** Small, fast and the same everywhere (mulberry32). */
+/** A small, fast and portable generator (mulberry32). */
 function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
@@ -38,7 +38,7 @@ const pick = <T>(values: readonly T[]): T => values[below(values.length)] as T;
 const chance = (share: number) => random() < share;
 
 const paths = Object.keys(CONTRACT);
-/** Where there is something to be hostile with; the others are asked now and then. */
+/** Paths with parameters; the others are requested occasionally. */
 const pathsWithParameters = paths.filter((path) => Object.keys(CONTRACT[path] ?? {}).length > 0);
 const parameters = Object.values(CONTRACT).flatMap(({ path = {}, query = {} }) =>
   Object.entries({ ...path, ...query }),
@@ -51,7 +51,7 @@ const names = [
   'api_key',
   'a[]',
 ];
-/** Every text of the contract's cases: half of what is hostile is nearly right. */
+/** Every text of the contract cases: half of the hostile values are nearly valid. */
 const texts = parameters.flatMap(([, parameter]) => casesOf(parameter).map(([text]) => text));
 const PIECES = [
   ...[
@@ -106,7 +106,7 @@ function hostileText(): string {
 /** Half a surrogate pair cannot be sent. */
 const wellFormed = (text: string) => Buffer.from(text).toString();
 const encoded = (text: string) => encodeURIComponent(wellFormed(text));
-/** Sometimes as it is, so that broken escapes and bare separators come through. */
+/** Sometimes unencoded, so that broken escapes and bare separators reach the server. */
 const inUrl = (text: string) => (chance(0.7) ? encoded(text) : wellFormed(text).replace(/[\s#\\]/g, encoded));
 
 function hostileUrl(): string {
@@ -167,7 +167,7 @@ test(`${REQUESTS} hostile requests (seed ${SEED}): no 500, no hang, no growth`, 
     }
   }
   expect(heldMemory().heapUsed - warm).toBeLessThan(GROWTH_MAX_BYTES);
-  // The run reached what it is about: answers, refusals of every kind, and nothing but them.
+  // The run contained successes, every kind of refusal, and nothing else.
   for (const status of [200, 400, 401, 404, 405, 422]) {
     expect(statuses.get(status) ?? 0, `${status}`).toBeGreaterThan(REQUESTS / 1000);
   }

@@ -6,7 +6,7 @@ import { type Browser, openDashboard, type TestDashboard } from '../../test/supp
 import { PROJECT_ROOT } from '../../test/support/sourceFiles.ts';
 import { type Asked, stubStore } from '../../test/support/stubStore.ts';
 
-/** What ends a text, a statement, a line or a path elsewhere, or reads as another text. */
+/** Texts that end a string, a statement, a line or a path in other languages, or look equal to another text. */
 const INJECTIONS = [
   "' OR '1'='1",
   "'; DROP TABLE markets; --",
@@ -44,9 +44,9 @@ const INJECTIONS = [
 ] as const;
 const VICTIM = 'victim';
 const UNDECLARED = { name: 'undeclared', in: 'query' };
-/** Ends the session that asks; it has no parameter. */
+/** Ends the session that sends it; it has no parameters. */
 const SKIPPED = new Set(['POST /app/sign-out']);
-/** Of streams, which answer no request: `test/service/stream*` asks them. */
+/** For streams, which answer no plain request; `test/service/stream*` tests them. */
 const UPGRADE_REQUIRED = '426';
 
 interface Schema {
@@ -79,7 +79,7 @@ const operations = Object.entries(paths).flatMap(([path, methods]) =>
 );
 type Described = (typeof operations)[number];
 
-/** A value of the schema's type, near enough for the members around the injected one. */
+/** A value of the schema's type, good enough for the fields beside the injected one. */
 function sample(schema: Schema): unknown {
   const { oneOf, enum: values, properties, items, format } = schema;
   if (oneOf) return sample(oneOf[0] as Schema);
@@ -96,7 +96,7 @@ function sample(schema: Schema): unknown {
   return format === 'email' ? 'attacker@example.com' : 'correct horse battery';
 }
 
-/** The body with each of its texts, numbers and lists in turn replaced. */
+/** The body with each of its texts, numbers and lists replaced in turn. */
 function* injected(value: unknown, text: string): Generator<unknown> {
   yield text;
   if (typeof value !== 'object' || value === null) return;
@@ -114,7 +114,7 @@ let operator: Browser;
 let attacker: Browser;
 let key: string;
 
-/** Routes under `/app` that serve a `/v1` route's own handler once more. */
+/** Routes under `/app` that reuse the handler of a `/v1` route. */
 const isMirror = (path: string) => path.startsWith('/app/') && path.replace(/^\/app/, '/v1') in paths;
 
 test.each(['/v1/', '/app/', '/'])(
@@ -133,7 +133,7 @@ test.each(['/v1/', '/app/', '/'])(
     for (const described of chosen) {
       const { parameters = [], requestBody } = described.operation;
       for (const text of INJECTIONS) {
-        // An undeclared parameter must be ignored, so one is tried with every operation.
+        // Undeclared parameters must be ignored, so one is tried with every operation.
         for (const { name, in: place } of [...parameters, UNDECLARED]) {
           await inject(described, { name, in: place, text });
         }
@@ -153,7 +153,7 @@ async function openWithVictim(): Promise<void> {
   key = (await attacker.ask('POST', '/app/keys', { label: 'mine' })).json().key;
 }
 
-/** Whoever may ask it: the operator only where nobody else may. */
+/** Sends the request as the least privileged user who may: the operator only if required. */
 async function ask(
   { path, method }: Described,
   { url, body }: { url: string; body?: unknown },
@@ -188,11 +188,11 @@ async function injectBody(described: Described, text: string): Promise<void> {
   for (const body of injected(CONTRACT[described.name]?.body ?? sample(schema), text)) {
     judge(await ask(described, { url, body }), { described, name: 'body', text });
   }
-  // One of them may have closed the service for a while.
+  // A request may have switched maintenance mode on.
   await dashboard.accounts.maintenance.open();
 }
 
-/** That the answer has a described form is checked with every answer of the test API. */
+/** The test API already checks that every response matches its description. */
 function judge(
   { statusCode, headers }: LightMyRequestResponse,
   { described, name, text }: { described: Described; name: string; text: string },
@@ -204,7 +204,7 @@ function judge(
     cookies.some((cookie) => cookie.startsWith('x=')),
     what,
   ).toBe(false);
-  // Values reach the engine as parameters, never within a statement; short ones may be there by chance.
+  // Values reach the engine only as parameters, never inside a statement. Short texts may occur by chance.
   const isTelling = text.length > 4 && !/^\w+$/.test(text);
   const statements = asked.splice(0).map(([statement]) => statement);
   expect(isTelling && statements.some((statement) => statement.includes(text)), what).toBe(false);

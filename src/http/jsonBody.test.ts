@@ -8,7 +8,7 @@ test('reads JSON', async () => {
   expect(await parseJsonBody('{"a":[1,"é"]}')).toEqual({ a: [1, 'é'] });
 });
 
-test('a long body is read in parts, as JSON.parse reads it', async () => {
+test('a long body is parsed in parts, with the result of JSON.parse', async () => {
   const texts = [
     '',
     'short',
@@ -34,7 +34,7 @@ test('a long body is read in parts, as JSON.parse reads it', async () => {
   expect(Object.getPrototypeOf((read as object[])[0])).toBe(Object.prototype);
 });
 
-test('other work runs while a long body is read', async () => {
+test('other work runs while a long body is parsed', async () => {
   let turns = 0;
   const count = () => {
     turns++;
@@ -46,7 +46,7 @@ test('other work runs while a long body is read', async () => {
   expect(turns).toBeGreaterThanOrEqual(9);
 });
 
-// Positions and words are those of Python 3.11's json module.
+// Positions and messages are those of Python 3.11's json module.
 test.each([
   ['{"name": ', 9, 'Expecting value'],
   ['', 0, 'Expecting value'],
@@ -92,15 +92,15 @@ test.each([
   ['arrays', arrays(65)],
   ['arrays within a member', `{"a":${arrays(64)}}`],
   ['objects', `${'{"a":'.repeat(65)}1${'}'.repeat(65)}`],
-  ['arrays far beyond the stack', arrays(100_000)],
+  ['arrays far deeper than the stack', arrays(100_000)],
   ['arrays that never end', '['.repeat(100_000)],
-  ['a fault that comes after them', `${arrays(65)} x`],
-])('%s in more than 64 levels are refused', async (_what, text) => {
+  ['an error after the arrays', `${arrays(65)} x`],
+])('%s nested deeper than 64 levels are refused', async (_what, text) => {
   const refusal = { status: 400, detail: 'JSON is nested too deeply' };
   await expect(parseJsonBody(text)).rejects.toMatchObject(refusal);
 });
 
-test('64 levels are read, and brackets within a text are none', async () => {
+test('64 levels are accepted, and brackets inside a string do not count', async () => {
   const text = arrays(64, JSON.stringify('['.repeat(100)));
   expect(JSON.stringify(await parseJsonBody(text))).toBe(text);
 });

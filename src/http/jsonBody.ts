@@ -7,15 +7,15 @@ import { invalid, tooManyRequests } from './refusal.ts';
 
 /** A longer body, in UTF-16 units, is parsed in parts. */
 const AT_ONCE_MAX = 16 * 1024;
-/** Long bodies of one user that are parsed or wait for it; the next is refused. */
+/** Long bodies of one user that may be parsed or wait for it; the next one is refused. */
 export const USER_BODIES_MAX = 64;
-/** The same of all users: 64 MiB of text at most. */
+/** The same limit for all users: at most 64 MiB of text. */
 export const BODIES_MAX = 256;
 const RETRY_AFTER_S = 1;
 
 /**
- * Parses request bodies as JSON. Long ones are parsed one at a time and in parts, users in turn: parsed beside each
- * other, fifty of them would each add their part to every turn of the event loop, which other requests wait for.
+ * Parses request bodies as JSON. Long bodies are parsed one at a time and in parts, and users take turns. If fifty were
+ * parsed at the same time, each would add a part to every turn of the event loop, which delays other requests.
  */
 export class JsonBodyParser {
   readonly #turns = new FairQueue(1);
@@ -24,9 +24,9 @@ export class JsonBodyParser {
   #heldByAll = 0;
 
   /**
-   * @param user Whose turn it takes; the client's address where no user is known.
-   * @throws {RequestRefusedError} 422 `json_invalid`, worded and placed as Python 3.11's decoder does; 400 for more than
-   *   `NESTING_MAX` levels, where no fault comes before them; 429 or 503 when too many long bodies wait.
+   * @param user The user whose turn is used; the client's address if the user is unknown.
+   * @throws {RequestRefusedError} 422 `json_invalid` with the wording and position of Python 3.11's decoder; 400 for
+   * more than `NESTING_MAX` levels, unless an error comes first; 429 or 503 if too many long bodies wait.
    */
   async parse(body: string, user: string): Promise<unknown> {
     if (body.length > AT_ONCE_MAX) return await this.#parseLong(body, user);
@@ -60,7 +60,9 @@ export class JsonBodyParser {
   }
 }
 
-/** Every part in a turn of its own, the first one too: the body before it is answered in the turn that ended it. */
+/**
+ * Parses each part in a turn of its own, including the first: the previous body was answered in the turn that ended it.
+ */
 async function readInParts(body: string): Promise<unknown> {
   const reading = new JsonReader(body).read();
   for (;;) {
@@ -70,7 +72,7 @@ async function readInParts(body: string): Promise<unknown> {
   }
 }
 
-/** Of a short body, which takes no longer than one part of a long one. */
+/** Parses a short body, which takes no longer than one part of a long one. */
 function readAtOnce(body: string): unknown {
   const reading = new JsonReader(body).read();
   for (;;) {

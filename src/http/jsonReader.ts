@@ -2,11 +2,11 @@ import { KEPT_NAMES, keepFirstNames } from '../schema/api/largeObjects.ts';
 import { NESTED_TOO_DEEPLY, NESTING_MAX } from '../schema/api/nesting.ts';
 import { badRequest } from './refusal.ts';
 
-/** The first fault in text that is not JSON, worded and placed as Python 3.11's decoder does. */
+/** The first error in text that is not JSON, with the wording and position of Python 3.11's decoder. */
 export class JsonFault extends Error {
   readonly at: number;
 
-  /** @param at UTF-16 units before the fault. */
+  /** @param at UTF-16 units before the error. */
   constructor(message: string, at: number) {
     super(message);
     this.at = at;
@@ -19,12 +19,15 @@ const WORDS: readonly (readonly [string, unknown])[] = [
   ['true', true],
   ['false', false],
 ];
-/** A longer slice would share the memory of the whole text, and keep all of it as long as it is kept itself. */
+/** V8 copies slices up to this length. A longer slice references the whole text and keeps it in memory. */
 const COPIED_MAX = 12;
-/** Values read before other work gets its turn: less than a millisecond of them. */
+/** Values parsed before other work may run: less than a millisecond. */
 const VALUES_PER_TURN = 1_000;
 
-/** Reads JSON as `JSON.parse` does, but in parts: a long text of many small values takes that one tens of milliseconds. */
+/**
+ * Parses JSON like `JSON.parse`, but in parts: `JSON.parse` blocks for tens of milliseconds on a long text of many
+ * small values.
+ */
 export class JsonReader {
   readonly #text: string;
   #at = 0;
@@ -35,9 +38,9 @@ export class JsonReader {
   }
 
   /**
-   * Yields where other work may run.
+   * Yields whenever other work may run.
    * @throws {JsonFault}
-   * @throws {RequestRefusedError} 400 where the nesting is too deep before the first fault.
+   * @throws {RequestRefusedError} 400 if the nesting is too deep before the first error.
    */
   *read(): Generator<void, unknown> {
     this.#skipSpace();
@@ -60,13 +63,13 @@ export class JsonReader {
     const first: string[] = [];
     this.#at++;
     this.#skipSpace();
-    if (this.#took('}')) return object;
+    if (this.#skipIf('}')) return object;
     for (;;) {
       if (this.#text[this.#at] !== '"')
         throw this.#fault('Expecting property name enclosed in double quotes');
       const name = this.#string();
       this.#skipSpace();
-      if (!this.#took(':')) throw this.#fault("Expecting ':' delimiter");
+      if (!this.#skipIf(':')) throw this.#fault("Expecting ':' delimiter");
       this.#skipSpace();
       const value = yield* this.#value(depth + 1);
       if (first.length < KEPT_NAMES && !Object.hasOwn(object, name)) {
@@ -76,8 +79,8 @@ export class JsonReader {
       if (name === '__proto__') defineMember(object, name, value);
       else object[name] = value;
       this.#skipSpace();
-      if (this.#took('}')) return object;
-      if (!this.#took(',')) throw this.#fault("Expecting ',' delimiter");
+      if (this.#skipIf('}')) return object;
+      if (!this.#skipIf(',')) throw this.#fault("Expecting ',' delimiter");
       this.#skipSpace();
     }
   }
@@ -85,13 +88,13 @@ export class JsonReader {
   *#array(depth: number): Generator<void, unknown> {
     this.#at++;
     this.#skipSpace();
-    if (this.#took(']')) return [];
-    // A literal has room for its items; the first `push` to an empty array would take room for seventeen.
+    if (this.#skipIf(']')) return [];
+    // A literal allocates room for its items only; the first `push` to an empty array allocates room for seventeen.
     const array = [yield* this.#value(depth + 1)];
     for (;;) {
       this.#skipSpace();
-      if (this.#took(']')) return array;
-      if (!this.#took(',')) throw this.#fault("Expecting ',' delimiter");
+      if (this.#skipIf(']')) return array;
+      if (!this.#skipIf(',')) throw this.#fault("Expecting ',' delimiter");
       this.#skipSpace();
       array.push(yield* this.#value(depth + 1));
     }
@@ -130,13 +133,13 @@ export class JsonReader {
     throw new JsonFault('Unterminated string starting at', opened);
   }
 
-  /** From the backslash to the escape's last character; false: the text ends before it. */
+  /** Skips from the backslash to the last character of the escape; false: the text ends before it. */
   #skipEscape(): boolean {
     const backslash = this.#at++;
     const escaped = this.#text[this.#at];
     if (escaped === undefined) return false;
     if (escaped === 'u') {
-      // Python wants to see what follows the four digits, too, before it takes them.
+      // Python reads the character after the four digits before it accepts them.
       if (!/^[0-9a-fA-F]{4}.$/s.test(this.#text.slice(this.#at + 1, this.#at + 6))) {
         throw new JsonFault('Invalid \\uXXXX escape', this.#at);
       }
@@ -145,7 +148,7 @@ export class JsonReader {
     return true;
   }
 
-  #took(character: string): boolean {
+  #skipIf(character: string): boolean {
     if (this.#text[this.#at] !== character) return false;
     this.#at++;
     return true;
@@ -163,7 +166,7 @@ export class JsonReader {
   }
 }
 
-/** As `JSON.parse` does; an assignment would set the prototype. */
+/** Defines the member as `JSON.parse` does; an assignment would set the prototype. */
 function defineMember(object: object, name: string, value: unknown): void {
   Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
 }

@@ -8,11 +8,11 @@ import { BODIES_MAX, USER_BODIES_MAX } from './jsonBody.ts';
 const [MEMBERS, PARTS] = [4_000, 4];
 const bodyOf = (members: number) => `{${Array.from({ length: members }, (_, at) => `"m${at}":1`).join(',')}}`;
 const LARGE = bodyOf(MEMBERS);
-/** Just large enough to wait. */
+/** Just large enough to be parsed in parts. */
 const LARGE_ENOUGH = bodyOf(2_000);
 const BURST = 50;
 
-/** The API, where the user of a request is its bearer token; `answered` has the users in the order of their answers. */
+/** The API with bearer tokens as users; `answered` lists the users in the order of their responses. */
 function rig() {
   const authenticate = (header: string | undefined): Identity => {
     const userId = (header ?? '').replace('Bearer ', '');
@@ -35,14 +35,14 @@ function rig() {
 
 const times = <T>(count: number, make: (index: number) => T) =>
   Array.from({ length: count }, (_, at) => make(at));
-/** How many answers have each status. */
+/** Counts the responses by status. */
 function statuses(responses: readonly LightMyRequestResponse[]): Record<number, number> {
   const counts: Record<number, number> = {};
   for (const { statusCode } of responses) counts[statusCode] = (counts[statusCode] ?? 0) + 1;
   return counts;
 }
 
-test('a turn of the event loop reads a part of one large body, however many wait', async () => {
+test('a turn of the event loop parses one part of one large body, however many wait', async () => {
   const { post } = rig();
   let turns = 0;
   const count = () => {
@@ -56,7 +56,7 @@ test('a turn of the event loop reads a part of one large body, however many wait
   expect(turns).toBeGreaterThanOrEqual(BURST * PARTS);
 });
 
-test('a small request that comes after fifty large bodies is answered before the second of them', async () => {
+test('a small request sent after fifty large bodies is answered before the second of them', async () => {
   const { post, get, answered } = rig();
   const large = times(BURST, () => post('a'));
   await get('b');
@@ -64,7 +64,7 @@ test('a small request that comes after fifty large bodies is answered before the
   await Promise.all(large);
 });
 
-test('users take turns: a burst of large bodies delays the body of another user by one of them', async () => {
+test("users take turns: another user's body is delayed by at most one large body of a burst", async () => {
   const { post, answered } = rig();
   const burst = times(BURST, () => post('a'));
   const others = ['b', 'b', 'c'].map((user) => post(user));
@@ -73,7 +73,7 @@ test('users take turns: a burst of large bodies delays the body of another user 
   expect(answered).toHaveLength(BURST + 3);
 });
 
-test('a user has a bounded number of large bodies waiting; the next is 429, and small ones are read still', async () => {
+test('each user may have a bounded number of large bodies waiting; the next is 429, and small ones are still parsed', async () => {
   const { post } = rig();
   const all = times(USER_BODIES_MAX + 1, () => post('a', LARGE_ENOUGH));
   const small = await post('a', '{"m":1}');
@@ -86,7 +86,7 @@ test('a user has a bounded number of large bodies waiting; the next is 429, and 
   expect((await post('a')).statusCode).toBe(422);
 });
 
-test('all users together have a bounded number of large bodies waiting; the next is 503', async () => {
+test('all users together may have a bounded number of large bodies waiting; the next is 503', async () => {
   const { post } = rig();
   const responses = await Promise.all(times(BODIES_MAX + 1, (at) => post(`user ${at}`, LARGE_ENOUGH)));
   expect(statuses(responses)).toEqual({ 422: BODIES_MAX, 503: 1 });

@@ -12,10 +12,10 @@ declare module 'fastify' {
     identity: Identity | null;
     session: SignedIn | null;
     startedAtMs: number;
-    /** What its connection had sent before. */
+    /** Bytes sent on the connection before this request. */
     bytesBefore: number;
-    /** It was logged and timed. */
-    isTold: boolean;
+    /** The request has been logged and timed. */
+    isReported: boolean;
     /** The store failed after the body had begun, and the connection was cut. */
     bodyFailed: boolean;
   }
@@ -42,26 +42,26 @@ export interface ObservationParts {
 
 /** Seconds; from a look-up in memory to a whole day of books. */
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60];
-/** What a client may name a request itself, so that its logs and ours meet. */
+/** Accepted `X-Request-Id` of a client, so that its logs and ours can be matched. */
 const CLIENT_REQUEST_ID = /^[\w.:-]{1,64}$/;
-/** nginx's status for "the client closed the request": only logged, never sent. */
+/** nginx's status for "the client closed the request"; only logged, never sent. */
 const CLIENT_CLOSED = 499;
-/** Logged when a stream ends, with how long it lasted. */
+/** Logged when a stream ends, with its duration. */
 const SWITCHED = 101;
-/** Logged for an answer that could not be finished; its head had already said 200. */
+/** Logged for a response that could not be completed; its head had already sent 200. */
 const BODY_CUT = 502;
 
 /** Data under these paths comes from the store. */
 const STORED_DATA = /^\/(?:v1|app)\//;
-/** Usual delay between the receipt of a row and its storage; a larger one is a lag. */
+/** Usual delay between receiving a row and storing it; a longer delay is reported as lag. */
 const STORE_LAG_SHOWN_MS = 2_000;
 export const STORE_LAG_HEADER = 'x-store-lag';
 export const HISTORY_HEADER = 'x-history-recorded';
 
-/** Names a request. */
+/** Assigns an id to a request. */
 export type RequestIds = (request: { headers: Record<string, unknown> }) => string;
 
-/** Unique among processes by its random part, ordered within one by its count. */
+/** Ids are unique among processes by their random part, and ordered within one process by a counter. */
 export function requestIds(): RequestIds {
   const process = randomBytes(6).toString('hex');
   let count = 0;
@@ -73,8 +73,10 @@ export function requestIds(): RequestIds {
 }
 
 /**
- * Every answer carries `X-Request-Id` (and `X-Data-Source` unless live, and `X-Store-Lag` while what it was read from
- * is behind, and `X-History-Recorded` while history is still being recorded); every request is logged and timed once, when its answer has left or its client has. Query strings are not logged: a browser's may hold a key.
+ * Adds `X-Request-Id` to every response. Adds `X-Data-Source` unless the data is live, `X-Store-Lag` while the store
+ * lags, and `X-History-Recorded` while history is still being recorded. Logs and times every request once, when its
+ * response has been sent or its client has disconnected. Query strings are not logged, because a browser's may contain
+ * a key.
  */
 export function observeRequests(
   app: FastifyInstance,
@@ -92,11 +94,11 @@ export function observeRequests(
   app.decorateRequest('session', null);
   app.decorateRequest('startedAtMs', 0);
   app.decorateRequest('bytesBefore', 0);
-  app.decorateRequest('isTold', false);
+  app.decorateRequest('isReported', false);
   app.decorateRequest('bodyFailed', false);
-  const tell = (request: FastifyRequest, status: number) => {
-    if (request.isTold) return;
-    request.isTold = true;
+  const report = (request: FastifyRequest, status: number) => {
+    if (request.isReported) return;
+    request.isReported = true;
     const durationMs = clock.monotonic() - request.startedAtMs;
     const { method } = request;
     const route = routeName(request);
@@ -126,20 +128,20 @@ export function observeRequests(
     }
     request.bytesBefore = request.raw.socket?.bytesWritten ?? 0;
     const { raw } = reply;
-    raw.on('finish', () => tell(request, raw.statusCode));
+    raw.on('finish', () => report(request, raw.statusCode));
     raw.on('close', () => {
-      if (request.upgrade) tell(request, SWITCHED);
-      else tell(request, request.bodyFailed ? BODY_CUT : CLIENT_CLOSED);
+      if (request.upgrade) report(request, SWITCHED);
+      else report(request, request.bodyFailed ? BODY_CUT : CLIENT_CLOSED);
     });
     done();
   });
 }
 
 const UNKNOWN = 'unknown';
-/** By the router's spelling, so that no request spells it anew. There are as many as routes. */
+/** Route names by the router's path, so each is computed once. The map has one entry per route. */
 const routeNames = new Map<string, string>();
 
-/** The declared path, never the one asked for: unknown paths must not grow the metrics. */
+/** The declared path, never the requested one: unknown paths must not add metric series. */
 function routeName(request: FastifyRequest): string {
   const url = request.is404 ? undefined : request.routeOptions.url;
   if (url === undefined) return UNKNOWN;
@@ -150,7 +152,7 @@ function routeName(request: FastifyRequest): string {
   return name;
 }
 
-/** Bytes on the wire, head included; an in-process request has no wire. */
+/** Bytes sent, including the head; 0 for an in-process request. */
 function sentBytes({ raw, bytesBefore }: FastifyRequest): number {
   return Math.max(0, (raw.socket?.bytesWritten ?? bytesBefore) - bytesBefore);
 }

@@ -7,7 +7,7 @@ import { notFound } from './refusal.ts';
 
 const { signal } = new AbortController();
 
-/** A store that knows every market whose id does not begin with `no`, and the ids it was asked for. */
+/** A store that knows every market whose id does not begin with `no`, and a log of the ids requested. */
 function rig(ticker = 'BTC') {
   const asked: string[] = [];
   const store: StoreReader = {
@@ -21,7 +21,7 @@ function rig(ticker = 'BTC') {
   return { asked, find: (marketId: string) => knownMarket({ live: idleLive, store }, marketId, signal) };
 }
 
-test('the store is asked once for a market, and again for one it does not know', async () => {
+test('the store is queried once for a known market, and every time for an unknown one', async () => {
   const { asked, find } = rig();
   expect(await find('a')).toEqual({ marketId: 'a', eventType: '5m', ticker: 'BTC' });
   expect(await find('a')).toEqual({ marketId: 'a', eventType: '5m', ticker: 'BTC' });
@@ -31,19 +31,19 @@ test('the store is asked once for a market, and again for one it does not know',
   expect(asked).toEqual(['a', 'none', 'none']);
 });
 
-test('another store is asked for itself', async () => {
+test('another store has its own cache', async () => {
   const [one, other] = [rig('BTC'), rig('ETH')];
   expect([(await one.find('a')).ticker, (await other.find('a')).ticker]).toEqual(['BTC', 'ETH']);
 });
 
-test('a market of no series yet is not remembered', async () => {
+test('a market without a series is not cached', async () => {
   const { asked, find } = rig(UNKNOWN);
   await find('a');
   await find('a');
   expect(asked).toEqual(['a', 'a']);
 });
 
-test('the one remembered longest is forgotten first', async () => {
+test('the entry cached longest is evicted first', async () => {
   const { asked, find } = rig();
   for (let i = 0; i <= REMEMBERED_MAX; i++) await find(`m${i}`);
   asked.length = 0;

@@ -12,16 +12,16 @@ export interface MarketLookup {
 
 export type KnownMarket = Pick<Market, 'marketId' | 'eventType' | 'ticker'>;
 
-/** What an id of ours can look like; others are unknown without asking. */
+/** Possible form of a market id; any other is unknown without a query. */
 const MARKET_ID = /^[\w.-]{1,100}$/;
-/** Of each store, about 200 bytes each; the one remembered longest goes first. */
+/** Entries per store, about 200 bytes each; the oldest is evicted first. */
 export const REMEMBERED_MAX = 10_000;
 const remembered = new WeakMap<StoreReader, Map<string, KnownMarket>>();
 
 /**
- * The market a request names: from memory where the recorder follows it or somebody asked for it before, else from the
- * store, which costs as much as finding a page does.
- * @throws {RequestRefusedError} 404 when there is none.
+ * The market a request names. It is in memory if the recorder follows it or an earlier request named it; otherwise the
+ * store is queried, which costs as much as finding a page.
+ * @throws {RequestRefusedError} 404 if it does not exist.
  */
 export async function knownMarket(
   { live, store }: MarketLookup,
@@ -36,7 +36,7 @@ export async function knownMarket(
   return found;
 }
 
-/** No market changes its series; one that is of none yet may still be told what it is. */
+/** A market never changes its series. One without a series is not cached, because its series may still become known. */
 function remember(store: StoreReader, market: KnownMarket): void {
   if (market.ticker === UNKNOWN || market.eventType === UNKNOWN) return;
   const markets = remembered.get(store) ?? new Map<string, KnownMarket>();

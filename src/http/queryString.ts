@@ -5,8 +5,8 @@ export type QueryParameters = Readonly<Record<string, string | undefined>>;
 const NOTHING: QueryParameters = Object.freeze(Object.create(null));
 
 /**
- * Reads a query string as WHATWG forms are read: `+` is a space, a broken escape stays as it is, and of a
- * repeated parameter the last counts. The length of a request's head bounds how many there can be.
+ * Parses a query string like a WHATWG form: `+` is a space, a broken escape stays as it is, and the last value of a
+ * repeated parameter counts. The limit on the request head bounds the number of parameters.
  */
 export function parseQuery(text: string): QueryParameters {
   if (text === '') return NOTHING;

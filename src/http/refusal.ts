@@ -2,7 +2,7 @@ import { UnderroundError } from '../runtime/errors.ts';
 import type { Problem } from '../schema/api/fields.ts';
 import { boundedProblems, type ShownProblem } from '../schema/api/problems.ts';
 
-/** A request the API answers with an error. `detail` is sent as it is; nothing else of this error is. */
+/** A request that the API answers with an error. Only `detail` is sent to the client. */
 export class RequestRefusedError extends UnderroundError {
   readonly code = 'request_refused';
   readonly status: number;
@@ -32,7 +32,7 @@ export const methodNotAllowed = (allowed: readonly string[]) =>
   new RequestRefusedError(405, 'Method Not Allowed', { allow: allowed.join(', ') });
 export const tooManyRequests = (detail: string, retryAfterSeconds: number) =>
   new RequestRefusedError(429, detail, { 'retry-after': String(retryAfterSeconds) });
-/** The header has a page ask for the code; the text is for people. */
+/** The header makes a page ask for the code; the text is for people. */
 export const codeRequired = (detail: string) =>
   new RequestRefusedError(401, detail, { 'www-authenticate': 'Bearer', 'x-second-factor': 'required' });
 export const misdirected = () =>

@@ -13,7 +13,7 @@ function api() {
   return app;
 }
 
-/** What no request may come by, however its path is spelt. */
+/** Headers that every response carries, for any spelling of the path. */
 const CARRIED = {
   'x-request-id': expect.any(String),
   'x-data-source': 'simulated',
@@ -25,7 +25,7 @@ const CARRIED = {
 describe.each(['%zz', '%E0%A4%A', '%', '0xaa%2', '%00%ff', 'a%2Fb', '%25zz', '%'.repeat(8000)])(
   'a market spelt %s',
   (spelling) => {
-    test.each(['timeseries', 'orderbook'])('is asked for a key, then unknown: %s', async (list) => {
+    test.each(['timeseries', 'orderbook'])('requires a key, then is unknown: %s', async (list) => {
       const url = `/v1/markets/${spelling}/${list}`;
       const locked = await api().inject({ url });
       expect([locked.statusCode, locked.json()]).toEqual([401, { detail: 'Unknown API key' }]);
@@ -37,7 +37,7 @@ describe.each(['%zz', '%E0%A4%A', '%', '0xaa%2', '%00%ff', 'a%2Fb', '%25zz', '%'
   },
 );
 
-test('a broken escape in a time is refused as any other text that is no time', async () => {
+test('a broken escape in a time is refused like any other invalid time', async () => {
   const response = await api().inject({ url: '/v1/snapshot-at/12%3A00%zz?market_id=0xaa', headers: KEY });
   expect([response.statusCode, response.json().detail[0]]).toEqual([
     422,
@@ -48,7 +48,7 @@ test('a broken escape in a time is refused as any other text that is no time', a
 test.each([
   ['GET', '/v1/%zz', 404],
   ['POST', '/v1/markets/%zz/timeseries', 405],
-] as const)('%s %s is %i, and carries what every answer does', async (method, url, status) => {
+] as const)('%s %s is %i, with the headers of every response', async (method, url, status) => {
   const response = await api().inject({ method, url });
   expect(response.statusCode).toBe(status);
   expect(response.headers).toMatchObject(CARRIED);
@@ -64,11 +64,11 @@ describe('a target', () => {
     ['http://host', '/'],
     ['*', '/*'],
     ['', '/'],
-  ])('%j is read as %j', (target, read) => {
+  ])('%j becomes %j', (target, read) => {
     expect(readableTarget(target)).toBe(read);
   });
 
-  test('is always a path that can be decoded, and stays as it is where it could be', () => {
+  test('is always a decodable path, and is unchanged if it was one already', () => {
     const piece = fc.constantFrom('%', '%2', '%2f', '%C3', '%A9', '%zz', 'a', '/', '?', '&', '://', 'http');
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {

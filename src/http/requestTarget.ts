@@ -1,11 +1,11 @@
 const SLASH = 0x2f;
-/** A proxy's way to ask (RFC 9112, 3.2.2): the whole address. */
+/** The absolute form that proxies use (RFC 9112, 3.2.2). */
 const ORIGIN = /^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i;
 
 /**
- * A request's target as the router can read it, whatever was sent: a path with its query. What the router cannot read
- * it answers without a single hook: no key is asked for, and the answer carries nothing of what every answer does.
- * In a path with a broken escape each `%` stands for itself.
+ * Converts any request target into a path with query that the router can parse. The router answers an unparsable target
+ * without running hooks, so without asking for a key and without our response headers. In a path with a broken escape
+ * each `%` is taken literally.
  */
 export function readableTarget(target: string): string {
   const rooted = target.charCodeAt(0) === SLASH ? target : withRoot(target.replace(ORIGIN, ''));

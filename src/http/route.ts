@@ -13,7 +13,7 @@ import { badRequest, invalid } from './refusal.ts';
 import type { CookieScope } from './sessionCookie.ts';
 import { isStreamed } from './streamedAnswers.ts';
 
-/** What every handler gets, before its own parameters are read. */
+/** The request as every handler gets it, before its own parameters are parsed. */
 export interface RawRequest {
   readonly query: QueryParameters;
   readonly path: Readonly<Record<string, string>>;
@@ -21,32 +21,32 @@ export interface RawRequest {
   readonly identity: Identity | null;
   /** Null on routes without a session. */
   readonly session: SignedIn | null;
-  /** As parsed; undefined where there was none. */
+  /** The parsed body; undefined without one. */
   readonly body: unknown;
   readonly client: Client;
-  /** What the identity's tier may do. @throws {TypeError} On routes without a key: a defect of the program. */
+  /** Limits of the identity's tier. @throws {TypeError} On routes without a key, which is a defect of the program. */
   readonly limits: TierLimits;
-  /** How far back the identity's tier may read. @throws {TypeError} As `limits`. */
+  /** How far back the identity's tier may read. @throws {TypeError} Like `limits`. */
   readonly history: HistoryWindow;
-  /** HEAD: the head counts, no body is made. */
+  /** A HEAD request: only the head is sent, and no body is built. */
   readonly headOnly: boolean;
-  /** Whether the client may keep the answer, or has kept it. */
+  /** Inputs that decide whether the client may cache the response, or has cached it. */
   readonly conditions: Conditions;
-  /** Aborts when the client goes away before the answer is whole. */
+  /** Aborts when the client disconnects before the response is complete. */
   readonly signal: AbortSignal;
   /**
-   * Answers when the user has a place for one more streamed answer, which is given back when the answer has ended.
-   * @throws {RequestRefusedError} 429 when there is none for long.
+   * Runs `answer` once the user has a place for another streamed response. The place is freed when the response ends.
+   * @throws {RequestRefusedError} 429 if no place becomes free in time.
    */
   streamed(answer: () => Promise<Answer> | Answer): Promise<Answer>;
 }
 
-/** Where a request comes from. */
+/** The client that sent a request. */
 export interface Client {
   readonly address: string;
-  /** Empty where it says nothing. */
+  /** Empty if the header is missing. */
   readonly userAgent: string;
-  /** Null where it sent none of the right form. */
+  /** Null if no cookie has the right form. */
   readonly sessionToken: string | null;
   readonly cookies: CookieScope;
 }
@@ -58,66 +58,68 @@ export interface ApiRequest<Q extends Fields, P extends Fields, B extends Member
   readonly body: MemberValues<B>;
 }
 
-/** A whole body as text, or one that streams. JSON unless `contentType` says otherwise. */
+/** A response: a complete body as text, or a stream. JSON unless `contentType` says otherwise. */
 export interface Answer {
   readonly status?: number;
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string | string[]>>;
   readonly body: string | Readable;
-  /** Takes over the socket where the request asked for one; the rest is for who did not. */
+  /** Takes over the socket if the request asked for an upgrade; otherwise the plain response is sent. */
   readonly upgrade?: (upgraded: Upgraded) => void;
 }
 
-/** A socket with what lies under it, which tells when it has drained. */
-export interface Upgraded {
+/** A WebSocket and its underlying connection, which emits `drain`. */
+interface Upgraded {
   readonly socket: WebSocket;
   readonly transport: Duplex;
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** The tier rule of a route. Every route has one: it does not compile without. */
+/** The access rule of a route. It is mandatory: a route without one does not compile. */
 export interface Access {
-  /** What the tier must permit (else 403); null: every tier, or no user stands behind the request. */
+  /** The feature that the tier must include (else 403). Null: every tier, or the route needs no user. */
   readonly feature: Feature | null;
-  /** Answers during maintenance too, while everything else is 503. */
+  /** Also available during maintenance, while everything else is 503. */
   readonly duringMaintenance?: boolean;
 }
 
 interface Declaration<Q extends Fields, P extends Fields, B extends Members> {
   readonly method: Method;
-  /** With `{name}` for path parameters, as the API description writes it. */
+  /** With `{name}` for path parameters, as in the API description. */
   readonly path: string;
-  /** An API key, a signed-in browser, one of an operator, or nothing. */
+  /** Required credential: an API key, a session, an operator's session, or none. */
   readonly auth: 'key' | 'session' | 'operator' | 'none';
   readonly access: Access;
   readonly summary: string;
   readonly description?: string;
   readonly query?: Q;
   readonly pathFields?: P;
-  /** Members of the JSON object that is the body; left out: a body is not looked at. */
+  /** Fields of the JSON object in the body; if omitted, a body is ignored. */
   readonly body?: B;
   /** Status of success, 200 unless given; 204 has no body. */
   readonly success?: 200 | 201 | 202 | 204;
-  /** Statuses of refusals beside those that follow from the rest of the declaration. */
+  /** Error statuses beside those that follow from the rest of the declaration. */
   readonly refusals?: readonly number[];
-  /** Shape of a successful answer; null where it is not JSON. It describes and tests, it never runs on a request. */
+  /**
+   * Shape of a successful response; null if it is not JSON. Used for the description and in tests, never at run time.
+   */
   readonly response: z.ZodType | null;
-  /** Answers about a range that can change no more carry a validator and may be kept. */
+  /** Responses about a range that can no longer change carry a validator and may be cached. */
   readonly cacheable?: boolean;
-  /** A WebSocket: its key may also stand in `api_key`, since browsers send no header with one. */
+  /** A WebSocket: the key may also be in `api_key`, because browsers cannot set headers on it. */
   readonly socket?: boolean;
-  /** Media types of an answer that is not JSON. */
+  /** Media types of a response that is not JSON. */
   readonly produces?: string | readonly string[];
   /**
-   * Runs before the body is read, so that what it refuses costs no parsing. Counts attempts by the client's address.
+   * Runs before the body is read, so a refusal costs no parsing. Counts attempts by the client's address.
    * @throws {RequestRefusedError}
    */
   readonly beforeBody?: (address: string) => void;
   handle(request: ApiRequest<Q, P, B>): Promise<Answer> | Answer;
 }
 
-/** One operation of the API: what is served, to whom, how it is described. */
+/** One operation of the API: its handler, its access rule and its description. */
 export interface Route
   extends Pick<
     Declaration<Fields, Fields, Members>,
@@ -138,14 +140,14 @@ export interface Route
   readonly queryFields: Fields;
   readonly pathFields: Fields;
   readonly bodyMembers: Members | null;
-  /** The path whose handler this one serves again; it is described there. */
+  /** The path of the route whose handler this one reuses; that route is the one described. */
   readonly mirrors?: string;
   handle(request: RawRequest): Promise<Answer> | Answer;
 }
 
 /**
- * Declares a route. Its parameters are read and refused here, all failing ones in one answer, path before query
- * before body: 422 first, then 400 for what is malformed as a whole.
+ * Declares a route. Its parameters are parsed here, and all invalid ones are reported in one response, path before
+ * query before body: 422 first, then 400 for a request that is invalid as a whole.
  */
 export function route<
   Q extends Fields = Record<never, never>,
@@ -183,7 +185,10 @@ function limitOf(query: object): number {
   return 'limit' in query && typeof query.limit === 'number' ? query.limit : 0;
 }
 
-/** Hands everything but the parameters on unread: most answers need little of it, and some of it is made when read. */
+/**
+ * Passes on everything but the parameters lazily: most handlers need little of it, and some values are computed when
+ * read.
+ */
 class ParsedRequest<Q extends Fields, P extends Fields, B extends Members> implements ApiRequest<Q, P, B> {
   readonly query: Values<Q>;
   readonly path: Values<P>;

@@ -28,13 +28,13 @@ import {
 } from './shortPages.ts';
 import { isStreamed } from './streamedAnswers.ts';
 
-/** How the engine gives the rows. */
+/** Output format of the engine. */
 export interface RowFormat {
   readonly format: string;
   readonly settings: Readonly<Record<string, string | number>>;
 }
 
-/** As one JSON array. */
+/** One JSON array. */
 export const OBJECT_ARRAY: RowFormat = {
   format: 'JSONEachRow',
   settings: {
@@ -45,14 +45,14 @@ export const OBJECT_ARRAY: RowFormat = {
   },
 };
 
-/** The same objects, one a line. */
+/** The same objects, one per line. */
 export const OBJECT_LINES: RowFormat = {
   format: OBJECT_ARRAY.format,
   settings: { ...OBJECT_ARRAY.settings, output_format_json_array_of_rows: 0 },
 };
 
-/** The paging parameters of one list as a request gave them. */
-export interface PagingParameters {
+/** The paging parameters of a list as the request gave them. */
+interface PagingParameters {
   readonly start: number | null;
   readonly end: number | null;
   readonly limit: number;
@@ -62,8 +62,8 @@ export interface PagingParameters {
   readonly interval_ms?: number | null;
 }
 
-/** What a list is: which rows, how each is printed, and what stands around them. */
-export interface RowList {
+/** A list: its rows, how each row is printed, and the fields around them. */
+interface RowList {
   readonly source: Source;
   readonly columns: string;
   readonly columnParams?: QueryParams;
@@ -75,32 +75,32 @@ export interface RowList {
   tail?(counts: { count: number; total: number }): Record<string, unknown>;
 }
 
-/** A list of books, which the engine does not print itself. */
-export interface PrintedList extends RowList {
-  /** Makes the body of what the engine gives for a statement of `pagedRows`. */
+/** A list of books, which the API prints instead of the engine. */
+interface PrintedList extends RowList {
+  /** Creates the body from the engine's output for a statement of `pagedRows`. */
   print(): PrintedBody;
 }
 
-/** A body that finds out its page before it begins. */
+/** A body that finds its page before it begins. */
 export interface PrintedBody extends Duplex {
-  /** Null where no row is selected; then there is no body. Rejects with what the engine's answer failed with. */
+  /** Null if no row is selected; then there is no body. Rejects with the engine's error. */
   page(request: PageRequest): Promise<Page | null>;
-  /** @param behind Rows that come behind those of the page, and are not printed; none if left out. */
+  /** @param behind Rows after those of the page, which are not printed; default: none. */
   begin(page: Page, around: Around, behind?: number): void;
 }
 
-/** What a request asks for of a list. */
-export interface AskedPage {
+/** The page of a list that a request asks for. */
+interface AskedPage {
   readonly request: PageRequest;
   readonly scope: CursorScope;
-  /** As of `isSettled`. */
+  /** As for `isSettled`. */
   readonly settlesMs: number | null;
 }
 
 /**
  * Reads the paging parameters of a request, within the history its tier may read.
- * @throws {RequestRefusedError} 400 for a range that ends before it starts, and for a foreign or broken cursor; then 403
- *   for a range that begins or ends before the history window.
+ * @throws {RequestRefusedError} 400 for a range that ends before it starts, and for a foreign or broken cursor; then
+ * 403 for a range that starts or ends before the history window.
  */
 export function pageRequest(
   scope: CursorScope,
@@ -129,7 +129,7 @@ export function pageRequest(
 }
 
 /**
- * @param names The two parameters, as the client knows them.
+ * @param names The two parameters, as used in messages to the client.
  * @throws {RequestRefusedError} 400 for a range that ends before it starts.
  */
 export function checkRange(start: number | null, end: number | null, names = START_END): void {
@@ -137,7 +137,7 @@ export function checkRange(start: number | null, end: number | null, names = STA
   throw badRequest(`${names[0]} must not be after ${names[1]}`);
 }
 
-/** A page of a list, and how many rows its range holds; 0 where that is not answered. */
+/** A page of a list, and the number of rows in its range; 0 if the response does not include it. */
 interface FoundPage {
   readonly page: Page | null;
   readonly total: number;
@@ -148,7 +148,7 @@ async function findRows(
   source: Source,
   { request, withTotal = false, raw: { signal } }: ListTerms,
 ): Promise<FoundPage> {
-  // A limit of 0 asks for the count alone.
+  // A limit of 0 requests only the count.
   const [page, total] = await Promise.all([
     request.limit === 0 ? null : findPage(store, source, request, signal),
     withTotal || request.limit === 0 ? countRows(store, source, request, signal) : 0,
@@ -156,8 +156,8 @@ async function findRows(
   return { page, total };
 }
 
-/** What a list's answer is made with beside its rows. */
-export interface AnswerTerms extends AskedPage {
+/** The request's side of a list response. */
+interface AnswerTerms extends AskedPage {
   readonly raw: Pick<RawRequest, 'signal' | 'headOnly' | 'conditions'>;
 }
 
@@ -165,7 +165,7 @@ interface ListTerms extends AnswerTerms {
   readonly withTotal?: boolean;
 }
 
-/** Reads the source's revision only for answers that may be kept: it costs a millisecond. */
+/** Reads the source's revision only for cacheable responses, because it costs a millisecond. */
 export function sourceOf(
   source: Source,
   { settlesMs }: Pick<AskedPage, 'settlesMs'>,
@@ -176,7 +176,7 @@ export function sourceOf(
   return rest;
 }
 
-/** A page of a list that the engine prints: whole where it is short, else its rows stream. */
+/** Responds with a page that the engine prints: at once if it is short, otherwise as a stream. */
 export async function answerRows(store: StoreReader, list: RowList, terms: ListTerms): Promise<Answer> {
   const { request, withTotal, raw } = terms;
   if (!isShort(request)) {
@@ -203,7 +203,7 @@ async function readLines(
   return pageOfLines(await text(await streamOf(store, list, { query, params, ...terms })), terms.request);
 }
 
-/** Streams the rows of a page that was found by its keys, so that its count and cursor are known before its rows. */
+/** Streams the rows of a page found by its keys, so that count and cursor are known before the rows. */
 async function streamRows(
   store: StoreReader,
   list: RowList,
@@ -218,7 +218,7 @@ async function streamRows(
   return { headers: frame.headers, body: rowsBody(rows, frame.text) };
 }
 
-/** The same of a list without a total that the API prints: its page is found by the statement that reads its rows. */
+/** Responds with a list without a total that the API prints: one statement finds the page and reads its rows. */
 export async function answerPrinted(
   store: StoreReader,
   list: PrintedList,
@@ -227,7 +227,7 @@ export async function answerPrinted(
   const { request, raw } = terms;
   const source = sourceOf(list.source, terms, raw.conditions);
   if (isShort(request)) return answerShortPrinted(store, { ...list, source }, { ...terms, request });
-  // No row may be needed.
+  // The response may need no rows.
   if (request.limit === 0 || raw.headOnly || raw.conditions.ifNoneMatch !== undefined) {
     const found = await findRows(store, source, terms);
     if (found.page === null || raw.headOnly || frameOf(list, found, terms).notModified) {
@@ -236,7 +236,7 @@ export async function answerPrinted(
   }
   const { query, params } = pagedRows(source, request, list.columns);
   const given = await streamOf(store, list, { query, params, ...terms });
-  // Either end's failure, and a body nobody reads any more, destroys the other end.
+  // A failure of either stream, or an abandoned body, destroys the other stream.
   const body = pipeline(given, list.print(), () => {});
   const page = await body.page(request);
   const { text: around, headers } = frameOf(list, { page, total: 0 }, terms);
@@ -262,7 +262,7 @@ async function answerShortPrinted(
   return { headers: frame.headers, body };
 }
 
-/** The answer that needs no row; null where rows are needed. There is one where there is no page. */
+/** The response if it needs no rows, else null. Without a page there always is one. */
 function withoutRows(
   { text: { prefix, suffix }, headers, notModified }: Frame,
   page: Page | null,
@@ -270,7 +270,7 @@ function withoutRows(
 ): Answer | null {
   if (notModified) return { status: 304, headers, body: '' };
   if (!page) return { headers, body: `${prefix}[]${suffix}` };
-  // The head of a streamed answer carries no length, so nothing needs to be read for it.
+  // The head of a streamed response has no length, so no rows are read for it.
   return headOnly ? { headers, body: Readable.from([]) } : null;
 }
 
@@ -297,7 +297,7 @@ interface Frame {
   readonly notModified: boolean;
 }
 
-/** What stands around the rows, and whether the client has them already. */
+/** The text around the rows, and whether the client has cached them. */
 function frameOf(
   list: RowList,
   { page, total }: FoundPage,
@@ -312,7 +312,7 @@ function frameOf(
   return { text: frame, headers: validity?.headers ?? {}, notModified: validity?.notModified ?? false };
 }
 
-/** A body that is sent as a streamed one is: packed whatever its length, and without a length of its own. */
+/** A complete body sent like a streamed one: compressed whatever its length, and without a length header. */
 export function wholeBody(json: string): Readable {
   return Readable.from([Buffer.from(json)], { objectMode: false });
 }
@@ -323,7 +323,7 @@ export interface Around {
   readonly suffix: string;
 }
 
-/** The text before and after the array `key` of an object. */
+/** Builds the text before and after the array `key` of an object. */
 export function around(key: string, head: Record<string, unknown>, tail: Record<string, unknown>): Around {
   return {
     prefix: `${JSON.stringify(head).slice(0, -1)},${JSON.stringify(key)}:`,

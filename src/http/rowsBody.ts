@@ -5,9 +5,9 @@ const OPENING = 0x5b;
 const CLOSING = 0x5d;
 
 /**
- * Puts an object around the array the engine prints: `prefix`, the engine's bytes, `suffix`. Chunks pass through
- * untouched and no faster than the client takes them. If the engine fails, or its array does not end, the body
- * fails too: it never ends as if it were whole. Destroying the body destroys `source`, which cancels the query.
+ * Wraps an object around the array that the engine prints: `prefix`, the engine's bytes, `suffix`. Chunks pass
+ * unchanged, no faster than the client reads. If the engine fails or its array is incomplete, the body fails too and
+ * never looks complete. Destroying the body destroys `source`, which cancels the query.
  */
 export function rowsBody(source: Readable, { prefix, suffix }: { prefix: string; suffix: string }): Readable {
   let started = false;
@@ -32,7 +32,7 @@ export function rowsBody(source: Readable, { prefix, suffix }: { prefix: string;
       done();
     },
   });
-  // Either end's failure, and a body nobody reads any more, destroys the other end.
+  // A failure of either stream, or an abandoned body, destroys the other stream.
   pipeline(source, body, () => {});
   return body;
 }

@@ -2,17 +2,17 @@ import type { FastifyRequest } from 'fastify';
 import { forbidden } from './refusal.ts';
 
 const CHANGES_NOTHING = new Set(['GET', 'HEAD', 'OPTIONS']);
-/** What browsers say of a page of our own, and of an address the user typed. */
+/** Header values for pages of our own and for an address that the user typed. */
 const OWN_SITE = new Set(['same-origin', 'none']);
 
 /**
- * Refuses what a page of another site makes a browser ask: the browser would send the session cookie along. Browsers
- * say where a request comes from in `Sec-Fetch-Site`, older ones and those without TLS in `Origin`, which each of them
- * sends with whatever changes something and with every handshake: what says neither is no browser, so nobody else's
- * page made it. A request that changes nothing is let through, because its answer is not readable elsewhere; a socket
- * is not, because what it brings is.
+ * Refuses requests that a page of another site makes a browser send, because the browser would include the session
+ * cookie. Browsers report the source of a request in `Sec-Fetch-Site`. Older ones, and browsers without TLS, report it
+ * in `Origin` with every handshake and every request that changes something. A request with neither header is not from
+ * a browser, so no other site's page caused it. A request that changes nothing is admitted, because other sites cannot
+ * read its response. A WebSocket is not, because they could read its messages.
  * @throws {RequestRefusedError} 403.
- * @see https://pkg.go.dev/net/http#CrossOriginProtection, which decides alike.
+ * @see https://pkg.go.dev/net/http#CrossOriginProtection, which uses the same rules.
  */
 export function checkSameOrigin(
   { method, headers }: Pick<FastifyRequest, 'method' | 'headers'>,
@@ -25,7 +25,7 @@ export function checkSameOrigin(
   if (!own) throw forbidden('Cross-site request refused');
 }
 
-/** A proxy may have taken TLS away, so the scheme says nothing; name and port must be the ones that were asked. */
+/** Compares name and port only: a proxy may have removed TLS, so the scheme is unreliable. */
 function isOwn(origin: string | undefined, host: string | undefined): boolean {
   if (origin === undefined || host === undefined || !URL.canParse(origin)) return false;
   return new URL(origin).host === host.toLowerCase();

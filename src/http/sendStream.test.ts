@@ -10,7 +10,7 @@ import { STUB_MARKET, stubStore } from '../../test/support/stubStore.ts';
 
 const ROWS_A_BLOCK = 100;
 const LEVELS_A_SIDE = 60;
-/** Blocks of an answer that no buffer on its way holds, and of one that is soon over. */
+/** Blocks of a response too long for all buffers, and of a short one. */
 const [MANY, FEW] = [40, 4];
 const levelsOfBlocks = (blocks: number) => blocks * ROWS_A_BLOCK * 4 * LEVELS_A_SIDE;
 const TIME_MS = Date.UTC(2026, 10, 20, 12);
@@ -25,7 +25,7 @@ function bookOf(size: number): NativeBook {
   };
 }
 
-/** An API whose n-th answer is of sizes n only; the first two are long ones. */
+/** An API whose n-th response contains only sizes n; the first two are long. */
 async function rig() {
   let answers = 0;
   const stream = async () => {
@@ -53,14 +53,14 @@ async function rig() {
   };
 }
 
-/** How many levels of a body have the size `n`; no other may be in it. */
+/** Number of levels with size `n` in a body; fails on any other size. */
 function levelsOf(n: number, body: string): number {
   const levels = body.split(`"size":${n}}`).length - 1;
   expect(body.split('"size":').length - 1).toBe(levels);
   return levels;
 }
 
-test('answers that leave at their own pace, or never, do not print into each other', async () => {
+test('responses that are read slowly, or never, do not print into each other', async () => {
   const ask = await rig();
   const slow = await ask();
   const gone = await ask();

@@ -3,9 +3,9 @@ import type { FastifyReply } from 'fastify';
 import { giveBack } from '../print/slabs.ts';
 
 /**
- * Sends a body as it comes, no faster than its client takes it; a client that goes away destroys it. What it fails with
- * before its first byte is answered as an error, what it fails with later cuts the connection. Unlike a pipe, this
- * learns when a piece has left, and gives its memory back.
+ * Sends a body no faster than its client reads it; a disconnect destroys the body. An error before the first byte
+ * becomes an error response; a later one cuts the connection. Unlike a pipe, this learns when a piece has been sent,
+ * and releases its memory.
  */
 export function sendStream(reply: FastifyReply, body: Readable): void {
   const { raw } = reply;

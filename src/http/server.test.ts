@@ -21,7 +21,7 @@ const failing = (error: unknown): Partial<StoreReader> => ({
   },
 });
 
-/** With another implementation than the one that packed. */
+/** Decompresses with another implementation than the one that compressed. */
 const unpackZstd = (bytes: Buffer): Buffer => Buffer.from(decompress(bytes));
 
 const apps: FastifyInstance[] = [];
@@ -35,13 +35,13 @@ afterEach(async () => {
 });
 
 const DEPTH = '/v1/perp/depth?ticker=BTC';
-/** A page that is too long to be read before it is sent. */
+/** A page long enough to be streamed. */
 const STREAMED = `${DEPTH}&limit=1001`;
 
 describe('refusals', () => {
   test.each([
     ['no key', {}, 'Unknown API key'],
-    ['a bad key, though the parameters are bad too', { authorization: 'Bearer bad' }, 'Unknown API key'],
+    ['an invalid key with invalid parameters', { authorization: 'Bearer bad' }, 'Unknown API key'],
   ])('%s is 401 before anything is validated', async (_name, headers, detail) => {
     const response = await api().inject({ url: '/v1/perp/depth', headers });
     expect(response.statusCode).toBe(401);
@@ -63,7 +63,7 @@ describe('refusals', () => {
     expect(response.headers.allow).toBe(status === 405 ? 'GET, HEAD' : undefined);
   });
 
-  test('all failing parameters are answered at once, in declaration order', async () => {
+  test('all invalid parameters are reported at once, in declaration order', async () => {
     const response = await api().inject({ url: '/v1/perp/depth?offset=-3&limit=99999', headers: KEY });
     expect(response.statusCode).toBe(422);
     expect(response.json()).toEqual({
@@ -96,7 +96,7 @@ describe('refusals', () => {
     expect([response.statusCode, response.json()]).toEqual([400, { detail }]);
   });
 
-  test('a value of the wrong type goes before a range that makes no sense', async () => {
+  test('a value of the wrong type is reported before an invalid range', async () => {
     const url = `${DEPTH}&start=2026-02-02&end=2026-01-01&limit=x`;
     expect((await api().inject({ url, headers: KEY })).statusCode).toBe(422);
     const other = '/v1/markets?event_type=2h&limit=x';
@@ -111,12 +111,12 @@ describe('refusals', () => {
     ],
     [new StoreRefusedError('secret SQL', { storeCode: '62' }), 500, 'Internal Server Error'],
     [new TypeError('secret bug'), 500, 'Internal Server Error'],
-  ])('%s shows none of its text', async (error, status, detail) => {
+  ])('the text of %s is never sent', async (error, status, detail) => {
     const response = await api({ store: stubStore(failing(error)) }).inject({ url: DEPTH, headers: KEY });
     expect([response.statusCode, response.json()]).toEqual([status, { detail }]);
   });
 
-  test('bodies: too large is 413, not JSON is 422', async () => {
+  test('bodies: too large is 413, invalid JSON is 422', async () => {
     const app = api();
     app.post('/test', async () => 'ok');
     const large = await app.inject({ method: 'POST', url: '/test', payload: 'x'.repeat(256 * 1024 + 1) });
@@ -142,7 +142,7 @@ describe('refusals', () => {
   test.each([
     ['announced by its length', 'Content-Length: 8193\r\n\r\n'],
     ['sent in chunks', `Transfer-Encoding: chunked\r\n\r\n2001\r\n${'x'.repeat(0x2001)}\r\n`],
-  ])('a body that is too large is refused before the rest of it comes: %s', async (_name, rest) => {
+  ])('a body that is too large is refused before the rest of it arrives: %s', async (_name, rest) => {
     const app = api();
     await app.listen({ port: 0, host: '127.0.0.1' });
     const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
@@ -152,7 +152,7 @@ describe('refusals', () => {
     expect(answer).toMatch(/^HTTP\/1.1 413 .*\r\nconnection: close\r\n.*larger than 8 KiB"\}$/is);
   });
 
-  test('a body of many faults is answered with 100 of them', async () => {
+  test('for a body with many errors, 100 of them are reported', async () => {
     const payload = `{${Array.from({ length: 15_000 }, (_, at) => `"m${at}":${at}`).join(',')}}`;
     const response = await api().inject({ method: 'POST', url: '/v1/backtest', payload, headers: KEY });
     expect([response.statusCode, response.json().detail.length]).toEqual([422, 100]);
@@ -160,7 +160,7 @@ describe('refusals', () => {
   });
 
   test.each(['/v1/backtest', '/v1/backtest/sweep', '/v1/paper/strategies'])(
-    'POST %s: a body nested too deeply is 400, however far beyond the stack',
+    'POST %s: a body nested too deeply is 400, even far deeper than the stack',
     async (url) => {
       for (const levels of [65, 100_000]) {
         const payload = `{"strategy":${'['.repeat(levels)}${']'.repeat(levels)}}`;
@@ -183,7 +183,7 @@ describe('refusals', () => {
       /^Expectation/,
     ],
   ])(
-    'a request %s is refused as JSON, with what every answer carries',
+    'a request %s is refused with JSON and the headers of every response',
     async (_name, head, status, detail) => {
       const info = vi.fn();
       const app = api({ dataSource: 'replay', log: { ...silentLogger, info } as unknown as Logger });
@@ -214,8 +214,8 @@ describe('refusals', () => {
   });
 });
 
-describe('what every answer carries', () => {
-  test('a request id, the client’s own where it is sane', async () => {
+describe('headers of every response', () => {
+  test('a request id, the client’s own if it is valid', async () => {
     const app = api();
     const own = await app.inject({ url: '/livez', headers: { 'x-request-id': 'abc-1' } });
     expect(own.headers['x-request-id']).toBe('abc-1');
@@ -228,7 +228,7 @@ describe('what every answer carries', () => {
     ...['/livez', '/metrics', '/docs', '/openapi.json', '/nothing', '/', '/app/me', '/app/nothing', DEPTH],
     ...['/%zz', '//', '/v1/stream'],
   ])('nosniff: %s', async (url) => {
-    // Pages are described nowhere.
+    // Pages are not part of the API description.
     const app = uncheckedApi({ store: stubStore() });
     apps.push(app);
     for (const method of ['GET', 'HEAD', 'POST'] as const) {
@@ -246,19 +246,19 @@ describe('what every answer carries', () => {
     { lagMs: 1_999, header: undefined },
     { lagMs: 2_000, header: '2' },
     { lagMs: 543_210, header: '543' },
-  ])('X-Store-Lag $header while stored data is $lagMs ms behind', async ({ lagMs, header }) => {
+  ])('X-Store-Lag $header while the store lags $lagMs ms', async ({ lagMs, header }) => {
     const app = api({ live: { ...idleLive, storeLagMs: () => lagMs } });
     for (const url of ['/v1/nothing', '/app/nothing'])
       expect((await app.inject({ url })).headers['x-store-lag']).toBe(header);
     expect((await app.inject({ url: '/livez' })).headers['x-store-lag']).toBeUndefined();
   });
 
-  test('live data carries no X-Data-Source', async () => {
+  test('live data has no X-Data-Source', async () => {
     expect((await api().inject({ url: '/livez' })).headers['x-data-source']).toBeUndefined();
   });
 });
 
-test('one log line and one duration a request, without its query string', async () => {
+test('one log line and one duration per request, without its query string', async () => {
   const info = vi.fn();
   const metrics = new Metrics();
   const app = api({ log: { ...silentLogger, info } as unknown as Logger, metrics });
@@ -278,13 +278,13 @@ test('one log line and one duration a request, without its query string', async 
   expect(text).not.toContain('random-path');
 });
 
-test('metrics are not served here where they are elsewhere', async () => {
+test('metrics are not served here if they have their own address', async () => {
   expect((await api().inject({ url: '/metrics' })).statusCode).toBe(200);
   expect((await api({ metricsElsewhere: true }).inject({ url: '/metrics' })).statusCode).toBe(404);
 });
 
 describe('health', () => {
-  test('is three fields from memory', async () => {
+  test('has three fields from memory', async () => {
     expect((await api().inject({ url: '/health' })).json()).toEqual({
       ok: false,
       latest_snapshot: null,
@@ -302,7 +302,7 @@ describe('health', () => {
     expect((await app.inject({ url: '/health' })).json()).toMatchObject({ ok: false });
   });
 
-  test('/readyz says why not', async () => {
+  test('/readyz reports the reasons', async () => {
     const live = { ...idleLive, ready: () => ({ ok: false, reasons: ['store'], degraded: ['feed'] }) };
     const response = await api({ live }).inject({ url: '/readyz' });
     expect([response.statusCode, response.headers['retry-after'], response.json()]).toEqual([
@@ -346,12 +346,12 @@ describe('compression and HEAD', () => {
     expect(String(plain[encoding ?? 'none'](bytes))).toBe(whole);
   });
 
-  test('a small body stays as it is', async () => {
+  test('a small body is not compressed', async () => {
     const response = await api().inject({ url: '/livez', headers: { 'accept-encoding': 'gzip' } });
     expect(response.headers['content-encoding']).toBeUndefined();
   });
 
-  test('HEAD answers the head and reads no rows', async () => {
+  test('HEAD returns the head and reads no rows', async () => {
     const stream = vi.fn();
     const response = await api({ store: stubStore({ stream }) }).inject({
       method: 'HEAD',
@@ -368,7 +368,7 @@ describe('compression and HEAD', () => {
 describe('streamed bodies', () => {
   const streaming = (source: Readable) => stubStore({ stream: async () => source });
 
-  /** Resolves when the stream is closed, by an error or not. */
+  /** Resolves when the stream is closed, with or without an error. */
   const closing = (source: Readable) => new Promise<void>((resolve) => void source.once('close', resolve));
 
   async function listening(source: Readable): Promise<string> {
@@ -377,7 +377,7 @@ describe('streamed bodies', () => {
     return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}${STREAMED}`;
   }
 
-  test('a failure of the engine in the middle cuts the connection', async () => {
+  test('an engine failure in the middle cuts the connection', async () => {
     const source = new Readable({ read: () => undefined });
     source.push('[{"update_id":1},'.padEnd(64 * 1024));
     const response = await fetch(await listening(source), { headers: KEY });
@@ -394,7 +394,7 @@ describe('streamed bodies', () => {
     expect(response.headers.get('retry-after')).toBe('5');
   });
 
-  test('an array that does not end cuts the connection', async () => {
+  test('an incomplete array cuts the connection', async () => {
     const source = new Readable({ read: () => undefined });
     source.push('[{"update_id":1}'.padEnd(64 * 1024));
     const response = await fetch(await listening(source), { headers: KEY });
@@ -402,7 +402,7 @@ describe('streamed bodies', () => {
     await expect(response.text()).rejects.toThrow('terminated');
   });
 
-  test('a client that goes away destroys the stream', async () => {
+  test('a disconnecting client destroys the stream', async () => {
     const chunk = Buffer.from('[{"update_id":1},'.padEnd(64 * 1024));
     const source = new Readable({ read: () => void source.push(chunk) });
     const closed = closing(source);
@@ -414,7 +414,7 @@ describe('streamed bodies', () => {
     expect(source.destroyed).toBe(true);
   });
 
-  test('a client that goes away while the page is looked for cancels the query', async () => {
+  test('a client that disconnects while the page is searched cancels the query', async () => {
     let asked: (signal: AbortSignal) => void = () => undefined;
     const query = new Promise<AbortSignal>((resolve) => {
       asked = resolve;
@@ -438,7 +438,7 @@ describe('streamed bodies', () => {
     expect(signal.aborted).toBe(true);
   });
 
-  test('a client that reads slowly holds the engine back', async () => {
+  test('a slow reader slows the engine down', async () => {
     let pushed = 0;
     const chunk = Buffer.from('[{"update_id":1},'.padEnd(64 * 1024));
     const source = new Readable({
@@ -454,7 +454,7 @@ describe('streamed bodies', () => {
       `GET ${STREAMED} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${KEY.authorization}\r\n\r\n`,
     );
     await once(socket, 'readable');
-    // Buffers of the kernel fill first; then nothing moves although the engine always has more.
+    // The kernel's buffers fill first; then nothing moves although the engine always has more.
     for (let still = 0, before = pushed; still < 1000; before = pushed) {
       await new Promise(setImmediate);
       still = pushed === before ? still + 1 : 0;
@@ -466,7 +466,7 @@ describe('streamed bodies', () => {
 });
 
 describe('closing', () => {
-  test('does not wait for a connection that has asked nothing', async () => {
+  test('does not wait for a connection without a request', async () => {
     const app = api();
     await app.listen({ port: 0, host: '127.0.0.1' });
     const connected = once(app.server, 'connection');

@@ -36,14 +36,14 @@ import { PLAIN, type Transport } from './transport.ts';
 import { refuseConnection, refuseUnread } from './unread.ts';
 
 const BODY_MAX_BYTES = 256 * 1024;
-/** Of requests that anybody may send, and that hold an e-mail address and a password or two. */
+/** For requests that anyone may send, which contain an e-mail address and at most two passwords. */
 const CREDENTIALS_MAX_BYTES = 8 * 1024;
 const CREDENTIALS = /^\/app\/(?:sign-|password$)/;
-/** A request head that does not come whole within this is refused. */
+/** A request head that is incomplete after this long is refused. */
 const REQUEST_TIMEOUT_MS = 30_000;
-/** A connection on which nothing moves for this long is closed; a client that stops reading cancels its query. */
+/** A connection without traffic for this long is closed; if a client stops reading, this cancels its query. */
 const SOCKET_IDLE_MS = 120_000;
-/** The head of a request is bounded by Node (16 KiB), so a path parameter is too, each `%` of it written as `%25`. */
+/** Node limits the request head to 16 KiB, which bounds a path parameter too. Each `%` of it may become `%25`. */
 const PATH_PARAMETER_MAX = 3 * 16 * 1024;
 
 /** Needed by every request, whatever its route. */
@@ -61,7 +61,7 @@ export function createServer(routes: readonly Route[], options: ServerOptions): 
   const refusing = { nextId, dataSource, log, transport, rateLimits: options.rateLimits };
   const admission = new Admission(options);
   const app: FastifyInstance = Fastify({
-    // `refuseUnread` sees to the header, with a body.
+    // `refuseUnread` checks the header and responds with a body.
     ...(transport.tls
       ? { https: { ...transport.tls, requireHostHeader: false } }
       : { http: { requireHostHeader: false } }),
@@ -97,15 +97,15 @@ export function createServer(routes: readonly Route[], options: ServerOptions): 
   return app;
 }
 
-/** Whatever the media type says, a body is JSON: the answer to anything else is where it stops being that. */
+/** Parses every body as JSON, whatever its media type; anything else gets a JSON parse error. */
 function readBodiesAsJson(app: FastifyInstance): void {
   const parser = new JsonBodyParser();
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, async (request: FastifyRequest, body: string) =>
-    // An empty body is none, as with FastAPI, whatever media type was announced for it.
+    // An empty body counts as no body, as in FastAPI, whatever its media type.
     body === '' ? undefined : await parser.parse(body, request.identity?.userId ?? request.ip),
   );
-  // A media type that cannot be read would be refused before its body is.
+  // Fastify would refuse an unknown media type before reading the body.
   app.addHook('onRequest', (request, _reply, done) => {
     if (request.headers['content-type'] !== undefined) request.headers['content-type'] = 'application/json';
     done();
@@ -121,9 +121,9 @@ function routeOptions(
     method: declared.method === 'GET' ? ['GET', 'HEAD'] : declared.method,
     bodyLimit: CREDENTIALS.test(declared.path) ? CREDENTIALS_MAX_BYTES : BODY_MAX_BYTES,
     url: declared.path.replace(/\{(\w+)\}/g, ':$1'),
-    // With a callback, so that a request whose key is known waits for no promise.
+    // A callback, so that a request with a cached key waits for no promise.
     onRequest: (request, reply, done) => admission.admit({ route: declared, request, reply }, done),
-    // The same: an answer that is there at once is sent at once.
+    // Also without a promise: an immediate response is sent at once.
     handler: (request, reply) => {
       const answer = declared.handle(new Call(request, reply, parts));
       if (!(answer instanceof Promise)) return void send(answer, { request, reply, log });
@@ -150,7 +150,7 @@ function send(
   }
   reply.code(status);
   if (headers) reply.headers(headers);
-  // A client that kept it would show the lag, or half a history, long after it is gone.
+  // A cached copy would show the lag or the partial history long after it is gone.
   if (reply.hasHeader(STORE_LAG_HEADER) || reply.hasHeader(HISTORY_HEADER))
     reply.header('cache-control', 'no-store');
   if (status === 304 || status === 204) return void reply.send();
@@ -170,7 +170,7 @@ function send(
   );
 }
 
-/** 404 for unknown paths and 405 for known ones, decided before a key or a body is looked at. */
+/** 404 for unknown paths and 405 for unknown methods, decided before keys and bodies are read. */
 function refuseUnknown(app: FastifyInstance, routes: readonly Pick<Route, 'path' | 'method'>[]): void {
   const known = new Map<string, { pattern: RegExp; methods: Set<string> }>();
   for (const { path, method } of routes) {

@@ -3,24 +3,27 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { SESSION_LIFE_MS } from '../accounts/users/sessions.ts';
 
 export const SESSION_COOKIE = 'underround_session';
-/** Where TLS is in use. A browser takes this name from TLS alone, so nobody on the way or on a neighbouring name can plant one. */
+/**
+ * The name with TLS. Browsers accept this prefix over TLS only, so nobody on the network or on a sibling domain can set
+ * it.
+ */
 const TLS_SESSION_COOKIE = `__Host-${SESSION_COOKIE}`;
-/** A browser may have kept the other name from before the service got TLS. */
+/** A browser may still have the other name from before the service used TLS. */
 const NAMES = [TLS_SESSION_COOKIE, SESSION_COOKIE] as const;
 /** The form of a token; anything else is not looked up. */
 const TOKEN = /^[\w-]{43}$/;
-/** Longer headers are other sites' cookies on the same name; they are not parsed. */
+/** Longer headers contain cookies of other services on the same name; they are not parsed. */
 const MAX_HEADER_LENGTH = 8_192;
 const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 const HSTS = 'max-age=31536000';
 
 type Asked = Pick<FastifyRequest, 'protocol' | 'headers'>;
 
-/** How cookies reach a client, and which of ours it has. */
+/** How cookies are sent to a client, and which of ours it has. */
 export interface CookieScope {
-  /** The service's own, or of a proxy that is believed. */
+  /** TLS of the service itself, or reported by a trusted proxy. */
   readonly tls: boolean;
-  /** False only for plain HTTP within one machine, where browsers take a secure cookie or not as they please. */
+  /** False only for plain HTTP within one machine, where browsers differ in accepting secure cookies. */
   readonly secure: boolean;
   readonly sent: readonly string[];
 }
@@ -43,9 +46,9 @@ export function cookieScope({ protocol, headers }: Asked): CookieScope {
 }
 
 /**
- * The `Set-Cookie`s that begin a session, or end it where `token` is null; one of the other name ends either way. No
- * script of a page can read it, no other site's form sends it along, and it travels by TLS alone unless the scope says
- * otherwise.
+ * The `Set-Cookie` headers that start a session, or end it if `token` is null; a cookie with the other name is removed.
+ * Scripts cannot read the cookie, forms of other sites do not send it, and it is sent over TLS only unless the scope
+ * allows plain HTTP.
  */
 export function setSessionCookies(token: string | null, { tls, secure, sent }: CookieScope): string[] {
   const current = tls ? TLS_SESSION_COOKIE : SESSION_COOKIE;
@@ -58,7 +61,7 @@ export function setSessionCookies(token: string | null, { tls, secure, sent }: C
   return [begun, ...others.map(end)];
 }
 
-/** Has browsers that came by TLS come by TLS alone for a year. */
+/** Makes browsers that connected over TLS use only TLS for a year. */
 export function insistOnTls(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     if (request.protocol === 'https') reply.header('strict-transport-security', HSTS);

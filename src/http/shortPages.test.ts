@@ -37,7 +37,7 @@ import { SnapshotBody } from './snapshotBody.ts';
 const T0 = Date.UTC(2026, 10, 20, 12);
 const M = '0xaa';
 const ROWS = 240;
-/** Three rows share a millisecond, and the next ones are 50 ms later. */
+/** Three rows share a millisecond; the next ones are 50 ms later. */
 const timeOf = (row: number) => T0 + Math.floor(row / 3) * 50;
 const END = timeOf(ROWS);
 const seqOf = (row: number) => 1_000 + row;
@@ -51,7 +51,7 @@ function recordRow(row: number): void {
   const trusted = row % 17 !== 0;
   const price = 1000 + row * 7;
   const bids: LevelPairs = Array.from({ length: row % 5 }, (_, level) => [price - level, 1e6 * (level + 1)]);
-  // Every eleventh book has a size too fine for hundredths, and NO that is not the mirror of YES.
+  // Every eleventh book has a size finer than hundredths, and NO levels that do not mirror YES.
   const asks: LevelPairs = row % 11 === 0 ? [[9000, 1_234_567]] : [[9000, 2e6]];
   const no = row % 11 === 0 ? { no: { bids: [[500, 3]] as LevelPairs, asks: [] } } : {};
   const underlyingPrice = row % 4 === 0 ? null : 97_000 + row / 7;
@@ -67,7 +67,7 @@ function recordRow(row: number): void {
     ...{ yesChanged: row % 5 !== 0, trusted, underlyingPrice },
   });
   const side = row % 2 === 0 ? 'BUY_YES' : 'SELL_NO';
-  // A name with the text that the keys are found by.
+  // A trade id that contains the text by which the keys are found.
   writer.trade({ ...at, marketId: M, side, price, size: row * 12_345 + 1, tradeId: `t,"page_key":["${row}` });
   writer.underlying({
     ...at,
@@ -98,7 +98,7 @@ beforeAll(async () => {
   opened.store.writer.market({ ...marketRecord({ marketId: M }), seq: 1 });
   for (let row = 0; row < ROWS; row++) {
     recordRow(row);
-    // Several parts, as a market that is being recorded has.
+    // Several parts, as for a market that is being recorded.
     if (row % 60 === 59) await opened.store.writer.flush();
   }
   recordGap('gap_1', T0 + 500, T0 + 700);
@@ -129,7 +129,7 @@ const requests: fc.Arbitrary<ShortRequest> = fc.record({
   after: fc.option(fc.oneof(aPosition, aRowsPosition)),
   intervalMs: fc.constant(null),
 });
-/** Whether the answer may be kept, so that it carries the source's revision. */
+/** Whether the response is cacheable, so that it carries the source's revision. */
 const isKept = fc.boolean();
 
 function revised(source: Source, keep: boolean): Source {
@@ -162,7 +162,7 @@ function bodyOf(given: Readable): SnapshotBody {
   return pipeline(given, new SnapshotBody('BTC'), () => {});
 }
 
-describe('a short page and the same one found by its keys first are the same, byte for byte', () => {
+describe('a short page equals the same page found by its keys first, byte for byte', () => {
   const lists: readonly (readonly [name: string, source: Source, columns: string])[] = [
     ['timeseries', yesQuotesOf(M), TIMESERIES_COLUMNS],
     ['trades', tradesOf(M), TRADE_COLUMNS],
@@ -215,7 +215,7 @@ describe('a short page and the same one found by its keys first are the same, by
     );
   });
 
-  test('snapshots, of all levels and of some', async () => {
+  test('snapshots, with all levels and with limited depth', async () => {
     const depths = fc.option(fc.integer({ min: 1, max: 4 }));
     await fc.assert(
       fc.asyncProperty(requests, isKept, depths, async (request, keep, depth) => {
@@ -251,12 +251,12 @@ describe('a short page and the same one found by its keys first are the same, by
   });
 });
 
-describe('an answer of the engine that is cut', () => {
+describe('a truncated engine response', () => {
   const request: ShortRequest = {
     ...{ startMs: null, endMs: null, descending: false, limit: 2, offset: 0, after: null, intervalMs: null },
   };
 
-  test('within a line, or before its end, is no page', () => {
+  test('that ends within a line, or before its end, is an error', () => {
     const line = '{"ts":"a","page_key":["5","6","0"]}';
     expect(pageOfLines(`${line}\n`, request)).toEqual({
       page: {
@@ -272,7 +272,7 @@ describe('an answer of the engine that is cut', () => {
     }
   });
 
-  test('within a block of books is no page', async () => {
+  test('that ends within a block of books is an error', async () => {
     const source = booksOf(M);
     const columns = `${bookColumns({ hasDepth: false })}, ${bookKeyColumn(source)}`;
     const { query, params } = plainRows(source, request, columns);
@@ -290,8 +290,8 @@ test.each([
   ['one row more', { limit: 1_001 }, false],
   ['a count alone', { limit: 0 }, false],
   ['the last state of each interval', { intervalMs: 1 }, false],
-  ['skipped rows that make it long', { limit: 1, offset: 1_000 }, false],
-  ['skipped rows that a cursor replaces', { offset: 1_000, after: { timeMs: T0, seq: '1' } }, true],
+  ['an offset that makes it long', { limit: 1, offset: 1_000 }, false],
+  ['an offset that a cursor replaces', { offset: 1_000, after: { timeMs: T0, seq: '1' } }, true],
 ] as const)('%s: read by a plain statement is %s', (_, asked, expected) => {
   const request: PageRequest = {
     ...{

@@ -1,4 +1,4 @@
-/** Reads the engine's answer to `plainRows`: the rows of a page, each with its key, and the row after them. */
+/** Reads the engine's output for `plainRows`: the rows of a page, each with its key, and one row beyond the page. */
 
 import { StoreUnavailableError } from '../runtime/errors.ts';
 import { type Page, type PageRequest, type Position, pageOf, revisionOf } from '../store/queries/keyset.ts';
@@ -8,10 +8,10 @@ import { isStreamed } from './streamedAnswers.ts';
 
 const CUT = 'the engine ended its answer early';
 
-/** The request of a page that `plainRows` reads. */
+/** The request of a page that `plainRows` can read. */
 export type ShortRequest = PageRequest & { readonly intervalMs: null };
 
-/** Whether a plain statement reads few rows: a far offset would have it read the columns of every row it skips. */
+/** Whether a plain statement reads few rows. With a large offset it would read the columns of every skipped row. */
 export function isShort(request: PageRequest): request is ShortRequest {
   const { limit, offset, after, intervalMs } = request;
   return limit > 0 && intervalMs === null && !isStreamed(limit + (after === null ? offset : 0));
@@ -19,7 +19,7 @@ export function isShort(request: PageRequest): request is ShortRequest {
 
 type PageOrder = Pick<PageRequest, 'limit' | 'descending'>;
 
-/** The keys of rows in their order, as they are read. */
+/** Collects the keys of rows in reading order. */
 class PageKeys {
   readonly #request: PageOrder;
   #found = 0;
@@ -38,7 +38,7 @@ class PageKeys {
     if (this.#found <= this.#request.limit) this.#last = key;
   }
 
-  /** Null when no row was added. */
+  /** Null if no row was added. */
   page(): Page | null {
     if (this.#first === null || this.#last === null) return null;
     return pageOf(this.#request, {
@@ -50,15 +50,15 @@ class PageKeys {
   }
 }
 
-/** Column behind those of a book that `pageOfBooks` reads. */
+/** The column after those of a book, which `pageOfBooks` reads. */
 export function bookKeyColumn(source: Source): string {
   return `[t.seq, ${revisionOf(source)}]`;
 }
 
 /**
  * The page of books in `BOOK_FORMAT`, with `bookKeyColumn`.
- * @returns Null where there is no row.
- * @throws {StoreUnavailableError} When the answer is cut.
+ * @returns Null if there is no row.
+ * @throws {StoreUnavailableError} If the output is truncated.
  */
 export function pageOfBooks(given: Buffer, request: PageOrder): Page | null {
   const keys = new PageKeys(request);
@@ -79,17 +79,17 @@ export function pageOfBooks(given: Buffer, request: PageOrder): Page | null {
 
 const KEY_FIELDS = ',"page_key":';
 
-/** Columns behind those of a row that `pageOfLines` reads. */
+/** The columns after those of a row, which `pageOfLines` reads. */
 export function lineKeyColumns(source: Source): string {
   return keyColumns({ timeMs: 'toUnixTimestamp64Milli(t.ts)', seq: 't.seq', revision: revisionOf(source) });
 }
 
-/** The same of any rows. The three are expressions of whole numbers. */
+/** Builds the key column from three SQL expressions of whole numbers. */
 export function keyColumns({ timeMs, seq, revision }: Record<'timeMs' | 'seq' | 'revision', string>): string {
   return `[toString(${timeMs}), toString(${seq}), toString(${revision})] AS page_key`;
 }
 
-/** A page and its rows as the engine prints an array of them. */
+/** A page, and its rows in the form of the engine's JSON array. */
 export interface PrintedPage {
   readonly page: Page | null;
   readonly rows: string;
@@ -97,7 +97,7 @@ export interface PrintedPage {
 
 /**
  * The page of rows in the format `OBJECT_LINES`, with `lineKeyColumns`.
- * @throws {StoreUnavailableError} When the answer is cut.
+ * @throws {StoreUnavailableError} If the output is truncated.
  */
 export function pageOfLines(given: string, request: PageOrder): PrintedPage {
   const lines = given.split('\n');

@@ -15,7 +15,7 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 class FakeClient implements PacedClient {
   waiting = 0;
   accepted = 0;
-  /** Null: the kernel's table does not name the connection. */
+  /** Null: the kernel's table does not list the connection. */
   inKernel: number | null = 0;
   cutAfter: number | null = null;
 
@@ -45,10 +45,10 @@ function rules() {
 }
 
 describe('a client is', () => {
-  test('cut when it takes less than 64 KiB in 10 s', async () => {
+  test('cut when it reads less than 64 KiB in 10 s', async () => {
     const { clock, client } = rules();
     client.waiting = 64 * KIB + 1;
-    // The window begins with the first look.
+    // The window begins with the first sweep.
     await clock.advance(1_000);
     client.accepted += 64 * KIB - 1;
     await clock.advance(WINDOW_MS - 1);
@@ -58,7 +58,7 @@ describe('a client is', () => {
     expect(clock.waiting).toBe(0);
   });
 
-  test('kept when it takes 64 KiB in every 10 s', async () => {
+  test('kept when it reads 64 KiB in every 10 s', async () => {
     const { clock, client } = rules();
     client.waiting = Number.POSITIVE_INFINITY;
     for (let second = 0; second < 100; second++) {
@@ -68,14 +68,14 @@ describe('a client is', () => {
     expect(client.cutAfter).toBe(null);
   });
 
-  test('kept when no more than 64 KiB wait, however long', async () => {
+  test('kept when at most 64 KiB wait, however long', async () => {
     const { clock, client } = rules();
     client.waiting = 64 * KIB;
     await clock.advance(10 * WINDOW_MS);
     expect(client.cutAfter).toBe(null);
   });
 
-  test('given a new window once it took what waited', async () => {
+  test('given a new window once it has read all waiting bytes', async () => {
     const { clock, client } = rules();
     client.waiting = 100 * KIB;
     await clock.advance(9_000);
@@ -88,12 +88,12 @@ describe('a client is', () => {
     expect(client.cutAfter).toBe(0);
   });
 
-  test('judged by what it acknowledged, not by what the kernel accepted ahead of it', async () => {
+  test('measured by acknowledged bytes, not by bytes that the kernel accepted ahead of it', async () => {
     const { clock, client } = rules();
     client.waiting = 100 * KIB;
     [client.accepted, client.inKernel] = [2_000 * KIB, 2_000 * KIB];
     await clock.advance(1_000);
-    // It reads, and the kernel accepts nothing more yet.
+    // The client reads, and the kernel accepts nothing more yet.
     client.inKernel = 1_936 * KIB;
     await clock.advance(WINDOW_MS);
     expect(client.cutAfter).toBe(null);
@@ -104,19 +104,19 @@ describe('a client is', () => {
     expect(client.cutAfter).toBe(0);
   });
 
-  test('not judged by a look in which the kernel’s table missed it', async () => {
+  test('not judged in a sweep in which the kernel’s table missed it', async () => {
     const { clock, client } = rules();
     client.waiting = 100 * KIB;
     [client.accepted, client.inKernel] = [2_000 * KIB, null];
     await clock.advance(1_000);
-    // The window that began with a guess begins again with what the kernel says.
+    // The window that began without kernel data starts again with it.
     client.inKernel = 2_000 * KIB;
     await clock.advance(WINDOW_MS);
     expect(client.cutAfter).toBe(null);
     client.inKernel = null;
     await clock.advance(WINDOW_MS);
     expect(client.cutAfter).toBe(null);
-    // The next look decides.
+    // The next sweep decides.
     client.inKernel = 1_900 * KIB;
     await clock.advance(1_000);
     expect(client.cutAfter).toBe(null);
@@ -125,7 +125,7 @@ describe('a client is', () => {
     expect(client.cutAfter).toBe(0);
   });
 
-  test('judged by what the kernel accepted where the kernel says no more', async () => {
+  test('measured by bytes the kernel accepted, if the kernel reports nothing else', async () => {
     const { clock, client } = rules();
     client.waiting = 100 * KIB;
     [client.accepted, client.inKernel] = [2_000 * KIB, null];
@@ -135,7 +135,7 @@ describe('a client is', () => {
     expect(client.cutAfter).toBe(10 * KIB);
   });
 
-  test('forgotten when it is gone', async () => {
+  test('removed when it disconnects', async () => {
     const { clock, client, clients } = rules();
     client.waiting = 100 * KIB;
     await clock.advance(1_000);
@@ -149,7 +149,7 @@ const TRADES = `/v1/trades?market_id=${STUB_MARKET}&limit=10000`;
 const request = (path: string, headers = '') =>
   `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${KEY.authorization}\r\n${headers}\r\n`;
 
-/** An API whose store gives `source`, and a client of it that reads nothing by itself. */
+/** An API whose store returns `source`, and a client that reads only on demand. */
 async function rig(source: () => Readable, text: string) {
   const [clock, metrics] = [new FakeClock(), new Metrics()];
   const app = testApi({ store: stubStore({ stream: async () => source() }), clock, metrics });
@@ -172,7 +172,7 @@ async function rig(source: () => Readable, text: string) {
   return { clock, client, cuts, isOpen: () => connections === 1, waitingBytes };
 }
 
-/** Random enough that compression leaves most of it. */
+/** Random enough to be hardly compressible. */
 function endless(): Readable {
   let seed = 1;
   const piece = Buffer.alloc(64 * KIB);
@@ -206,7 +206,7 @@ describe('over real connections', () => {
   test.each([
     ['a stream', request(TRADES)],
     ['a compressed stream', request(TRADES, 'Accept-Encoding: gzip\r\n')],
-  ])('%s that nobody reads is cut', async (_name, text) => {
+  ])('%s that is not read is cut', async (_name, text) => {
     const { clock, cuts, isOpen } = await rig(endless, text);
     while (isOpen()) {
       await clock.advance(1_000);
@@ -215,10 +215,10 @@ describe('over real connections', () => {
     expect(await cuts()).toBe(1);
   });
 
-  test('whole answers on one connection that nobody reads are cut, or wait in the kernel', async () => {
+  test('complete responses on one connection that is not read are cut, or wait in the kernel', async () => {
     // Far more than the buffers of both kernels hold, which may grow to tens of megabytes.
     const { clock, cuts, isOpen, waitingBytes } = await rig(endless, request('/openapi.json').repeat(1_000));
-    // Node starts no further answer while one waits, and the unsent rest of that one may be small.
+    // Node starts no further response while one waits, and the unsent rest of that one may be small.
     for (let quiet = 0, before = 0; isOpen() && quiet < 3 * WINDOW_SECONDS; quiet++) {
       const { bytesWritten } = waitingBytes();
       if (bytesWritten !== before || bytesWritten === 0) quiet = 0;
@@ -230,7 +230,7 @@ describe('over real connections', () => {
     else expect(await cuts()).toBe(1);
   });
 
-  test('a client that reads steadily is not', async () => {
+  test('a client that reads steadily is not cut', async () => {
     const { clock, client, cuts, isOpen } = await rig(endless, request(TRADES));
     // The kernel may acknowledge in steps of a sixteenth of its receive buffer, which may grow to 32 MiB.
     for (let round = 0; round < 10; round++) {
@@ -241,7 +241,7 @@ describe('over real connections', () => {
     expect(await cuts()).toBe(0);
   });
 
-  test('nor one that waits for a server that is slow', async () => {
+  test('a client that waits for a slow server is not cut', async () => {
     const source = new Readable({ read: () => undefined });
     const { clock, client, isOpen } = await rig(() => source, request(TRADES));
     source.push('[\n');
@@ -252,7 +252,7 @@ describe('over real connections', () => {
   });
 });
 
-test.skipIf(process.platform !== 'linux')('Linux says what was not acknowledged', async () => {
+test.skipIf(process.platform !== 'linux')('Linux reports unacknowledged bytes', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   onTestFinished(() => void server.close());
   await once(server, 'listening');
@@ -262,7 +262,7 @@ test.skipIf(process.platform !== 'linux')('Linux says what was not acknowledged'
   onTestFinished(() => void served.destroy());
   const ask = async () => (await unacknowledgedBytes([served], (socket) => socket)).get(served);
   expect(await ask()).toBe(0);
-  // More than both ends' buffers hold.
+  // More than the buffers at both ends hold.
   served.write(Buffer.alloc(64 * KIB * KIB));
   while (!((await ask()) as number)) await settled();
   client.resume();

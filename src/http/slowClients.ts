@@ -7,39 +7,41 @@ import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { type Unacknowledged, unacknowledgedBytes } from './unacknowledged.ts';
 
-/** Up to this much may wait for a client for as long as it likes. */
+/** Up to this much may wait for a client without time limit. */
 const WAITING_BYTES_MAX = 64 * 1024;
-/** A client for which more waits takes this much within a window, or is cut off. */
+/** If more waits, the client must read at least this much within a window, or it is cut off. */
 const TAKEN_BYTES_MIN = 64 * 1024;
 export const WINDOW_MS = 10_000;
 const SWEEP_MS = 1_000;
 
-/** One connection, as far as its pace is concerned. */
+/** A connection whose reading speed is measured. */
 export interface PacedClient {
-  /** Bytes of answers that the kernel has not accepted yet; infinite while the rest of an answer is not made for lack of room. */
+  /**
+   * Response bytes that the kernel has not accepted yet. Infinite while a response is paused for lack of buffer space.
+   */
   waitingBytes(): number;
-  /** Bytes of answers that the kernel has accepted, since the connection began. */
+  /** Response bytes that the kernel has accepted since the connection began. */
   acceptedBytes(): number;
-  /** @param takenBytes What the client took in the last window. */
+  /** @param takenBytes Bytes the client read in the last window. */
   cut(takenBytes: number): void;
 }
 
 interface Window {
   readonly sinceMs: number;
   readonly acceptedBytes: number;
-  /** Null: the kernel did not say. */
+  /** Null: the kernel did not report it. */
   readonly unacknowledgedBytes: number | null;
 }
 
-/** Cuts off clients that take less than 64 KiB in 10 s while more than 64 KiB wait for them. */
+/** Cuts off clients that read less than 64 KiB in 10 s while more than 64 KiB wait for them. */
 export class SlowClients<C extends PacedClient> {
   readonly #clock: Clock;
   readonly #unacknowledged: Unacknowledged<C>;
   readonly #clients = new Map<C, Window | null>();
   #timer: Timer | null = null;
-  #isLooking = false;
+  #isSweeping = false;
 
-  /** @param unacknowledged What the kernel still has of what it accepted. */
+  /** @param unacknowledged Bytes accepted by the kernel that the peer has not acknowledged. */
   constructor(clock: Clock, unacknowledged: Unacknowledged<C>) {
     this.#clock = clock;
     this.#unacknowledged = unacknowledged;
@@ -57,9 +59,9 @@ export class SlowClients<C extends PacedClient> {
     this.#timer = null;
   }
 
-  /** Only clients whose window begins or ends cost a look at what the kernel has. */
+  /** Queries the kernel only for clients whose window begins or ends. */
   async #sweep(): Promise<void> {
-    if (this.#isLooking) return;
+    if (this.#isSweeping) return;
     const nowMs = this.#clock.monotonic();
     const due: C[] = [];
     for (const [client, window] of this.#clients) {
@@ -68,21 +70,21 @@ export class SlowClients<C extends PacedClient> {
       } else if (window === null || nowMs - window.sinceMs >= WINDOW_MS) due.push(client);
     }
     if (due.length === 0) return;
-    this.#isLooking = true;
+    this.#isSweeping = true;
     const unacknowledged = await this.#unacknowledged(due);
-    this.#isLooking = false;
+    this.#isSweeping = false;
     for (const client of due) this.#judge(client, unacknowledged.get(client) ?? null);
   }
 
   /**
-   * The kernel's table is read while it changes, and may miss a connection. Bytes taken are therefore counted between
-   * two looks that both know what was not acknowledged, or between two that both do not.
+   * The kernel's table changes while it is read and may miss a connection. So bytes read are counted only between two
+   * measurements that both have the unacknowledged bytes, or both lack them.
    */
   #judge(client: C, unacknowledgedBytes: number | null): void {
     const window = this.#clients.get(client);
-    // It is gone, or took what waited while the kernel was asked.
+    // The client disconnected, or read everything, while the kernel was queried.
     if (window === undefined || client.waitingBytes() <= WAITING_BYTES_MAX) return;
-    // The next sweep looks again.
+    // The next sweep tries again.
     if (window && window.unacknowledgedBytes !== null && unacknowledgedBytes === null) return;
     const acceptedBytes = client.acceptedBytes();
     const isComparable =
@@ -101,19 +103,19 @@ export class SlowClients<C extends PacedClient> {
   }
 }
 
-/** Node's counts of what the kernel has; its own idle timer reads the second one. */
+/** Node's internal counters of bytes passed to the kernel; Node's own idle timer reads the second one. */
 interface CountedSocket {
   readonly _bytesDispatched?: number;
   readonly _handle?: { readonly writeQueueSize?: number } | null;
 }
 
-class Connection implements PacedClient {
+class HttpConnection implements PacedClient {
   readonly socket: Socket;
-  /** The newest answer on this connection. */
+  /** The newest response on this connection. */
   response: ServerResponse | null = null;
-  readonly #cut: (connection: Connection, takenBytes: number) => void;
+  readonly #cut: (connection: HttpConnection, takenBytes: number) => void;
 
-  constructor(socket: Socket, cut: (connection: Connection, takenBytes: number) => void) {
+  constructor(socket: Socket, cut: (connection: HttpConnection, takenBytes: number) => void) {
     this.socket = socket;
     this.#cut = cut;
   }
@@ -139,20 +141,20 @@ class Connection implements PacedClient {
   }
 }
 
-/** Watches every connection of the service; WebSockets have a rule of their own. */
+/** Watches every connection of the service except WebSockets, which have a separate limit. */
 export function cutSlowClients(
   app: FastifyInstance,
   { clock, log, metrics }: { clock: Clock; log: Logger; metrics: Metrics },
 ): void {
   const count = metrics.counter(
     'underround_http_slow_clients_total',
-    'Connections closed because their client did not take its answer',
+    'Connections closed because their client did not read its response',
   );
-  const connections = new Map<Socket, Connection>();
-  const clients = new SlowClients<Connection>(clock, (due) =>
+  const connections = new Map<Socket, HttpConnection>();
+  const clients = new SlowClients<HttpConnection>(clock, (due) =>
     unacknowledgedBytes(due, ({ socket }) => socket),
   );
-  const cut = ({ socket, response }: Connection, takenBytes: number) => {
+  const cut = ({ socket, response }: HttpConnection, takenBytes: number) => {
     count.inc();
     const requestId = response?.getHeader('x-request-id') ?? null;
     log.info({ request_id: requestId, taken_bytes: takenBytes, window_ms: WINDOW_MS }, 'http.slow_client');
@@ -164,9 +166,9 @@ export function cutSlowClients(
     connections.delete(socket);
     clients.delete(connection);
   };
-  // Requests name the encrypted socket.
+  // Requests refer to the encrypted socket.
   app.server.on(app.server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
-    const connection = new Connection(socket, cut);
+    const connection = new HttpConnection(socket, cut);
     connections.set(socket, connection);
     clients.add(connection);
     socket.once('close', () => forget(socket));

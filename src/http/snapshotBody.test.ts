@@ -62,10 +62,10 @@ const printOf = (pieces: readonly Buffer[], count: number) => {
   return text(pipeline(Readable.from(pieces), body, () => {}));
 };
 
-test(`any rows, cut anywhere, print as JSON would (seed ${SEED})`, async () => {
+test(`any rows, in chunks of any size, print as JSON.stringify prints them (seed ${SEED})`, async () => {
   await fc.assert(
     fc.asyncProperty(
-      // Blocks of rows; the engine may send one without any.
+      // Blocks of rows; the engine may send an empty one.
       fc.array(fc.array(randomRow, { maxLength: 8 }), { maxLength: 4 }),
       fc.array(fc.nat(), { maxLength: 6 }),
       async (blocks, cuts) => {
@@ -77,7 +77,7 @@ test(`any rows, cut anywhere, print as JSON would (seed ${SEED})`, async () => {
           pieces.filter((piece) => piece.length > 0),
           rows.length,
         );
-        // As text and not as values: a size must look as JSON prints it, without blanks or zeros at its end.
+        // Compared as text, not as values: sizes must look as JSON prints them, without spaces or trailing zeros.
         expect(printedText).toBe(bodyOf(rows));
       },
     ),
@@ -99,14 +99,14 @@ describe('the page', () => {
     { timeMs: -5, seq: '18446744073709551615' },
     { timeMs: 1_700_000_000_000, seq: '7' },
   ];
-  /** As the engine sends it with the first row: how many keys it found, the page's first one and its last, and the revision. */
+  /** Sent by the engine with the first row: number of keys found, first and last key of the page, and the revision. */
   const sent = (count: number) => [count, first.timeMs, -1, last.timeMs, 7, 12];
 
   it.each([
     ['the last one', 2, { descending: false }, { low: first, high: last, next: null }],
     ['with a next one', 3, { descending: false }, { low: first, high: last, next: last }],
     ['newest first', 3, { descending: true }, { low: last, high: first, next: last }],
-  ])('comes with the first row, before anything is printed: %s', async (_, count, order, page) => {
+  ])('is known with the first row, before anything is printed: %s', async (_, count, order, page) => {
     const body = new SnapshotBody('BTC');
     const block = nativeBooks([BOOK, BOOK], sent(count));
     body.write(nativeBooks([]));
@@ -119,7 +119,7 @@ describe('the page', () => {
     expect(await text(body)).toBe(bodyOf([BOOK, BOOK]));
   });
 
-  it('is none where no row comes', async () => {
+  it('is null if there are no rows', async () => {
     const body = new SnapshotBody('BTC');
     body.end();
     expect(await body.page(REQUEST)).toBeNull();
@@ -127,35 +127,35 @@ describe('the page', () => {
 
   it.each([
     [
-      'is cut before the first row',
+      'is truncated before the first row',
       nativeBooks([BOOK]).subarray(0, 50),
       new StoreUnavailableError('the engine ended its answer early'),
     ],
     [
-      'is not what it must be',
+      'has an unexpected format',
       Buffer.from('\u0001\u0001\u0001a\u0006String'),
       new TypeError('a column of type String is not read here'),
     ],
-  ])('is not found in an answer that %s', async (_, bytes, error) => {
+  ])('is not found in a response that %s', async (_, bytes, error) => {
     const body = new SnapshotBody('BTC');
     body.end(bytes);
     await expect(body.page(REQUEST)).rejects.toThrow(error);
   });
 
-  it('is not found in an answer that fails, with its error', async () => {
+  it('rejects with the error of a failing response', async () => {
     const body = new SnapshotBody('BTC');
     body.destroy(new StoreUnavailableError('gone'));
     await expect(body.page(REQUEST)).rejects.toThrow(new StoreUnavailableError('gone'));
   });
 });
 
-describe('an answer cut short', () => {
+describe('a truncated response', () => {
   const [one, two] = [nativeBooks([BOOK]), nativeBooks([BOOK, BOOK])];
 
   it.each([
     ['between two blocks', [one, two], 4],
     ['inside a block', [one, two.subarray(0, -1)], 3],
-    ['inside a block, after as many books as there must be', [one, two.subarray(0, -1)], 1],
+    ['inside a block, after all expected books', [one, two.subarray(0, -1)], 1],
     ['before the first block', [], 1],
   ])('fails %s', async (_, pieces, count) => {
     await expect(printOf(pieces, count)).rejects.toThrow(

@@ -6,40 +6,40 @@ import { pageIn } from '../store/queries/pagedRows.ts';
 import { borrowBookRowReader, returnBookRowReader } from '../store/tables/bookRowReader.ts';
 import type { Around, PrintedBody } from './rows.ts';
 
-/** Printed before anything else gets its turn: a fraction of a millisecond. */
+/** Rows printed before other work may run: a fraction of a millisecond. */
 const ROWS_A_TURN = 256;
 const CUT = 'the engine ended its answer early';
 
 /**
- * Turns the engine's binary books into a JSON body with the array of them, no faster than it is read: what the engine
- * sends at once is a few megabytes of text.
+ * Turns the engine's binary books into a JSON body with an array of them, no faster than it is read. One block of the
+ * engine becomes a few megabytes of text.
  */
 export class SnapshotBody extends Duplex implements PrintedBody {
   readonly #rows = borrowBookRowReader();
   readonly #printer: SnapshotPrinter;
   readonly #found: Promise<readonly bigint[] | null>;
-  /** Tells what was found, and that nothing will be. */
-  #tell: ((found: readonly bigint[] | null) => void) | null = null;
+  /** Resolves `#found`; null once it is resolved. */
+  #resolveFound: ((found: readonly bigint[] | null) => void) | null = null;
   #fail: (error: Error) => void = () => {};
   #frame: (Around & Pick<Page, 'count'>) | null = null;
   #printed = 0;
-  /** Rows that come behind those of the page, and are not printed. */
+  /** Rows after those of the page, which are not printed. */
   #behind = 0;
-  /** Asks for the next bytes; null while there are none to print. */
+  /** Requests the next bytes; null while there are none to print. */
   #more: (() => void) | null = null;
   #isWanted = false;
-  /** It is printing, or will go on when others had their turn. */
+  /** Printing, or scheduled to continue after other work. */
   #isBusy = false;
 
-  /** @param ticker As printed in each snapshot. */
+  /** @param ticker Printed in each snapshot. */
   constructor(ticker: string) {
     super();
     this.#printer = new SnapshotPrinter(ticker);
     this.#found = new Promise((resolve, reject) => {
-      this.#tell = resolve;
+      this.#resolveFound = resolve;
       this.#fail = reject;
     });
-    // Who asks for the page, or sends the body, hears of it; nobody need.
+    // Callers of `page` and readers of the body observe the error; suppress the unhandled-rejection warning.
     this.#found.catch(() => {});
     this.on('error', () => {});
   }
@@ -61,8 +61,8 @@ export class SnapshotBody extends Duplex implements PrintedBody {
     this.#rows.add(bytes);
     this.#more = done;
     this.#guard(() => {
-      if (!this.#rows.hasNext()) this.#goOn();
-      else if (this.#tell) this.#know(this.#rows.extra());
+      if (!this.#rows.hasNext()) this.#requestMore();
+      else if (this.#resolveFound) this.#setFound(this.#rows.extra());
     });
     this.#print();
   }
@@ -78,7 +78,7 @@ export class SnapshotBody extends Duplex implements PrintedBody {
       done(new StoreUnavailableError(CUT));
       return;
     }
-    this.#know(null);
+    this.#setFound(null);
     if (frame) this.push(printed === 0 ? `${frame.prefix}[]${frame.suffix}` : `]${frame.suffix}`);
     this.push(null);
     done();
@@ -91,12 +91,12 @@ export class SnapshotBody extends Duplex implements PrintedBody {
     done(error);
   }
 
-  #know(found: readonly bigint[] | null): void {
-    this.#tell?.(found);
-    this.#tell = null;
+  #setFound(found: readonly bigint[] | null): void {
+    this.#resolveFound?.(found);
+    this.#resolveFound = null;
   }
 
-  #goOn(): void {
+  #requestMore(): void {
     const more = this.#more;
     this.#more = null;
     more?.();
@@ -113,17 +113,17 @@ export class SnapshotBody extends Duplex implements PrintedBody {
       const piece = this.#printer.finishPiece();
       if (piece.length > 0) this.#send(piece);
       this.#isBusy = false;
-      this.#goOn();
+      this.#requestMore();
       return;
     }
-    // What has come meanwhile would else be printed before everybody else's request.
+    // Continuing at once would delay all other requests that have arrived meanwhile.
     setImmediate(() => {
       this.#isBusy = false;
       this.#print();
     });
   }
 
-  /** @returns Whether all that came is printed. */
+  /** @returns Whether all received rows are printed. */
   #printTurn({ prefix, count }: Around & Pick<Page, 'count'>): boolean {
     for (let left = ROWS_A_TURN; left > 0; left--) {
       const row = this.#rows.next();
@@ -143,7 +143,7 @@ export class SnapshotBody extends Duplex implements PrintedBody {
     if (!this.push(piece)) this.#isWanted = false;
   }
 
-  /** Bytes that are not what they must be end the body, and nothing else. */
+  /** Destroys the body if the bytes have an unexpected format; no other request is affected. */
   #guard<T>(run: () => T): T | undefined {
     try {
       return run();

@@ -9,12 +9,12 @@ import type { Answer, Route } from './route.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set once a handshake was admitted: what becomes of its socket. */
+    /** Set once a handshake is admitted: takes over the socket. */
     upgrade: NonNullable<Answer['upgrade']> | null;
   }
 }
 
-/** The one version spoken (RFC 6455, 4.4). */
+/** The only supported version (RFC 6455, 4.4). */
 const WEBSOCKET_VERSION = '13';
 const CARRIED = new Set([
   'x-content-type-options',
@@ -25,18 +25,18 @@ const CARRIED = new Set([
   'ratelimit',
   'ratelimit-policy',
 ]);
-/** A message of a client; a larger one closes the connection with 1009. */
-export const SOCKET_MESSAGE_MAX_BYTES = 64 * 1024;
+/** Maximum size of a client's message; a larger one closes the connection with 1009. */
+const SOCKET_MESSAGE_MAX_BYTES = 64 * 1024;
 
 interface SocketParts {
-  /** What every route has. */
+  /** Route options that all routes share. */
   readonly options: (route: Route) => RouteOptions;
   readonly parts: CallParts & { readonly log: Logger; readonly streams: Pick<StreamHub, 'close'> | null };
 }
 
 /**
- * Serves the routes whose answer is a socket. Handshakes pass the same hooks as requests: whatever refuses one is an
- * HTTP answer, and only what `handle` lets through is upgraded.
+ * Serves the routes whose response is a WebSocket. Handshakes pass the same hooks as requests: a refusal is an HTTP
+ * response, and only handshakes that `handle` admits are upgraded.
  */
 export function serveSockets(
   app: FastifyInstance,
@@ -45,11 +45,11 @@ export function serveSockets(
 ): void {
   app.decorateRequest('upgrade', null);
   const handshakes = handshakesOf(app, new Set(routes.map(({ path }) => path)));
-  // In a scope of its own: what the plugin hooks into would else run for every request of every route.
+  // In its own scope, because the plugin's hooks would otherwise run for every request of every route.
   app.register((scope, _options, done) => {
     scope.register(websocket, {
       options: { server: handshakes, maxPayload: SOCKET_MESSAGE_MAX_BYTES, perMessageDeflate: false },
-      // `ws` has begun to close it with the fitting code; cutting it now would keep that from its client.
+      // `ws` is already closing it with the right code; destroying it now would hide that code from the client.
       errorHandler: (error: NodeJS.ErrnoException, socket: WebSocket, request) => {
         parts.log.info(
           { request_id: request.id, code: error.code, reason: error.message },
@@ -74,7 +74,7 @@ function declareSockets(
   routes: readonly Route[],
   { options, parts }: SocketParts,
 ): void {
-  // Node hands a connection over for good when it asks for an upgrade; one that was refused would stay.
+  // Node gives up a connection that asks for an upgrade, so a refused one would stay open.
   scope.addHook('onResponse', (request, _reply, done) => {
     if ('upgrade' in request.headers && request.upgrade === null) request.raw.socket.end();
     done();
@@ -82,11 +82,11 @@ function declareSockets(
   const replies = new WeakMap<object, FastifyReply>();
   const carriedBy = (request: object) =>
     Object.entries(replies.get(request)?.getHeaders() ?? {}).filter(([name]) => CARRIED.has(name));
-  // An admitted handshake is answered by `ws`, which knows nothing of what every answer carries.
+  // `ws` answers an admitted handshake itself, without our response headers.
   scope.websocketServer.on('headers', (headers, request) => {
     for (const [name, value] of carriedBy(request)) headers.push(`${name}: ${value}`);
   });
-  // Nor how a refusal looks; with a listener it leaves a faulty handshake to it.
+  // `ws` also has no JSON errors; with this listener it leaves a faulty handshake to us.
   scope.websocketServer.on('wsClientError', ({ message }, _socket, request) => {
     const reply = replies.get(request);
     if (!reply) return;
@@ -104,15 +104,19 @@ function declareSockets(
       preHandler: (request, reply, next) => {
         if (!request.ws) return next();
         replies.set(request.raw, reply);
-        const take = ({ upgrade }: Answer) => {
+        const acceptUpgrade = ({ upgrade }: Answer) => {
           request.upgrade = upgrade ?? null;
-          next(upgrade === undefined ? new TypeError('a route for sockets must take one') : undefined);
+          next(
+            upgrade === undefined
+              ? new TypeError('the answer of a WebSocket route must have `upgrade`')
+              : undefined,
+          );
         };
         try {
-          // At once where it can be: no other handshake comes between counting connections and adding one.
+          // Synchronous if possible: no other handshake runs between counting connections and adding one.
           const answer = route.handle(new Call(request, reply, parts));
-          if (answer instanceof Promise) answer.then(take, next);
-          else take(answer);
+          if (answer instanceof Promise) answer.then(acceptUpgrade, next);
+          else acceptUpgrade(answer);
         } catch (error) {
           next(error as Error);
         }

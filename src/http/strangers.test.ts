@@ -38,7 +38,7 @@ describe('requests refused without a known user', () => {
     ['a body that is not valid', 422, { ...SIGN_IN, payload: '{}' }],
     ['a body that is nested too deeply', 400, { ...SIGN_IN, payload: '['.repeat(65) }],
     ['a body that is too large', 413, { ...SIGN_IN, payload: 'x'.repeat(9_000) }],
-  ])('%s (%i) counts against the address, and beyond 600 a minute is 429', async (_name, status, request) => {
+  ])('%s (%i) counts against the address; more than 600 a minute get 429', async (_name, status, request) => {
     const { app, clock, rateLimits } = rig({ store: unaskedStore });
     for (let used = 1; used < FAILED_PER_MINUTE; used++) rateLimits.failure('127.0.0.1');
     const last = await app.inject(request);
@@ -51,7 +51,7 @@ describe('requests refused without a known user', () => {
     expect((await app.inject(request)).statusCode).toBe(status);
   });
 
-  test('do not keep a user at the same address from anything, nor do a user’s own count', async () => {
+  test('do not affect a user at the same address, and a user’s refusals do not count', async () => {
     const { app, rateLimits } = rig();
     const ask = async (url: string) => (await app.inject({ url, headers: KEY })).statusCode;
     expect(await ask('/v1/perp/depth?ticker=none')).toBe(422);
@@ -67,7 +67,7 @@ describe('requests refused without a known user', () => {
     const { app, rateLimits } = rig();
     while (rateLimits.failure('127.0.0.1').retryAfterSeconds === 0);
     await app.listen({ port: 0, host: '127.0.0.1' });
-    // The announced body never comes.
+    // The announced body is never sent.
     const answer = await answerTo(
       app,
       'POST /app/sign-in HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n',
@@ -90,7 +90,7 @@ describe('requests refused without a known user', () => {
     expect(await answerTo(app, head)).toMatch(/^HTTP\/1.1 429 .*\r\nretry-after: 60\r\n/is);
   });
 
-  test('of a trusted proxy’s own address do not count: it speaks for others', async () => {
+  test('from a trusted proxy’s own address do not count, because it forwards other clients', async () => {
     const { app, rateLimits } = rig({
       transport: { ...PLAIN, trustProxy: (address) => address === '127.0.0.1' },
     });
@@ -111,7 +111,7 @@ describe('an attempt to sign in', () => {
   });
 });
 
-test(`an address reads the metrics ${METRICS_PER_MINUTE} times a minute`, async () => {
+test(`an address may read the metrics ${METRICS_PER_MINUTE} times a minute`, async () => {
   const { app, clock } = rig();
   const ask = (remoteAddress: string) => app.inject({ url: '/metrics', remoteAddress });
   for (let read = 0; read < METRICS_PER_MINUTE; read++) expect((await ask('192.0.2.1')).statusCode).toBe(200);
@@ -129,7 +129,7 @@ async function answerTo(app: FastifyInstance, request: string): Promise<string> 
   let answer = '';
   for await (const chunk of socket) {
     answer += chunk;
-    // The rest of the body is waited for, but the answer is whole.
+    // The server still waits for the body, but the response is complete.
     if (answer.endsWith('}')) break;
   }
   socket.destroy();

@@ -4,12 +4,12 @@ import type { StreamHub } from '../stream/streamHub.ts';
 import { tooManyRequests, underMaintenance } from './refusal.ts';
 import type { Answer, RawRequest } from './route.ts';
 
-/** What every stream declares. */
+/** Declaration that all streams share. */
 export const STREAM = { method: 'GET', auth: 'key', socket: true, response: null, refusals: [426] } as const;
 export const STREAM_DESCRIPTION =
-  'Messages are described in docs/STREAMS.md. Browsers, which can send no header here, give the key as `api_key`; it is never logged. Connections of one user beyond the tier’s number are refused with 429.';
+  'docs/STREAMS.md describes the messages. Browsers cannot send headers with a WebSocket, so they pass the key as `api_key`, which is never logged. Connections of one user beyond the tier’s limit get 429.';
 
-/** Seconds after which a refused client may find a connection of its own ended. */
+/** Seconds after which a refused client may find that one of its connections has ended. */
 const RETRY_AFTER_S = 5;
 const UPGRADE_REQUIRED: Answer = {
   status: 426,
@@ -18,8 +18,8 @@ const UPGRADE_REQUIRED: Answer = {
 };
 
 /**
- * Takes a client in once its handshake is through.
- * @throws {RequestRefusedError} 429 when its user has as many connections as the tier permits; 503 while stopping.
+ * Admits a client and opens its connection after the handshake.
+ * @throws {RequestRefusedError} 429 if its user has as many connections as the tier permits; 503 while stopping.
  */
 export function admit(
   { identity, limits }: Pick<RawRequest, 'identity' | 'limits'>,
@@ -31,7 +31,7 @@ export function admit(
   }: { streams: StreamHub | null; most?: number; begin: (connection: Connection, tier: string) => void },
 ): Answer {
   if (streams === null || identity === null)
-    throw underMaintenance(RETRY_AFTER_S, 'No streams are served here');
+    throw underMaintenance(RETRY_AFTER_S, 'This process serves no streams');
   const { connections } = streams;
   if (connections.isClosing) throw underMaintenance(RETRY_AFTER_S, 'The service is stopping');
   const { tier } = identity;

@@ -14,7 +14,7 @@ const never = () => undefined;
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('places', () => {
-  test('are given in the order of asking', async () => {
+  test('are assigned in order of request', async () => {
     const answers = new StreamedAnswers(new FakeClock());
     const leave = await answers.enter(USER, 1, never);
     const entered: number[] = [];
@@ -30,7 +30,7 @@ describe('places', () => {
     expect(entered).toEqual([1, 2, 3]);
   });
 
-  test('are waited for 5 s, then refused with 429 and Retry-After', async () => {
+  test('are waited for up to 5 s, then refused with 429 and Retry-After', async () => {
     const clock = new FakeClock();
     const answers = new StreamedAnswers(clock);
     for (let i = 0; i < 4; i++) await answers.enter(USER, 4, never);
@@ -45,13 +45,13 @@ describe('places', () => {
     await refused;
   });
 
-  test('of one user are not taken by another', async () => {
+  test('of one user are not used by another', async () => {
     const answers = new StreamedAnswers(new FakeClock());
     await answers.enter(USER, 1, never);
     await answers.enter({ ...USER, userId: 'usr_2' }, 1, never);
   });
 
-  test('given back twice count once', async () => {
+  test('freed twice count once', async () => {
     const clock = new FakeClock();
     const answers = new StreamedAnswers(clock);
     const leave = await answers.enter(USER, 1, never);
@@ -62,7 +62,7 @@ describe('places', () => {
     expect(clock.waiting).toBe(1);
   });
 
-  test('are not kept for a client that goes away while it waits', async () => {
+  test('are not kept for a client that disconnects while waiting', async () => {
     const clock = new FakeClock();
     const answers = new StreamedAnswers(clock);
     const leave = await answers.enter(USER, 1, never);
@@ -80,7 +80,7 @@ describe('places', () => {
     expect(clock.waiting).toBe(0);
   });
 
-  test('there are none for a tier without', async () => {
+  test('do not exist in a tier without them', async () => {
     const answers = new StreamedAnswers(new FakeClock());
     await expect(answers.enter(USER, 0, never)).rejects.toMatchObject({ status: 403 });
   });
@@ -94,7 +94,7 @@ test.each([
   expect(isStreamed(limit)).toBe(expected);
 });
 
-/** An API at which a user has two places, and whose store gives rows that never end; a short page has none. */
+/** An API where a user has two places, and whose store returns endless rows; short pages need no place. */
 async function rig() {
   const clock = new FakeClock();
   const sources: Readable[] = [];
@@ -121,7 +121,7 @@ async function rig() {
     onTestFinished(() => void asked.destroy());
     return answer;
   };
-  /** Until all places are taken and one request waits for one. */
+  /** Waits until all places are in use and one request waits. */
   const waiting = async () => {
     const before = clock.waiting;
     const answer = ask(LONG);
@@ -133,7 +133,7 @@ async function rig() {
 const LONG = `/v1/trades?market_id=${STUB_MARKET}&limit=1001`;
 const EXPORT = `/v1/export?dataset=trades&market_id=${STUB_MARKET}&start=2026-11-20&format=jsonl`;
 
-test('exports and long answers are counted together; short ones and heads are not', async () => {
+test('exports and long responses share one limit; short ones and HEAD requests do not count', async () => {
   const { clock, ask, waiting } = await rig();
   expect((await ask(LONG)).statusCode).toBe(200);
   expect((await ask(EXPORT)).statusCode).toBe(200);
@@ -147,7 +147,7 @@ test('exports and long answers are counted together; short ones and heads are no
   expect(refused.headers['retry-after']).toBe('5');
 });
 
-test('a place is free again when an answer ends, fails, or its client is gone', async () => {
+test('a place becomes free when a response ends, fails, or its client disconnects', async () => {
   const { sources, ask, waiting } = await rig();
   const [first] = [await ask(LONG), await ask(LONG)];
   const next = await waiting();
@@ -164,7 +164,7 @@ test('a place is free again when an answer ends, fails, or its client is gone', 
   expect((await afterGone.answer).statusCode).toBe(200);
 });
 
-test('a refused answer gives its place back', async () => {
+test('a refused response frees its place', async () => {
   const { ask } = await rig();
   for (let i = 0; i < 5; i++) {
     const answer = await ask(LONG.replace(STUB_MARKET, '0xbb'));

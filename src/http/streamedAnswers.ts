@@ -2,14 +2,14 @@ import type { Identity } from '../accounts/keys/authenticate.ts';
 import type { Clock, Timer } from '../runtime/clock.ts';
 import { forbidden, tooManyRequests } from './refusal.ts';
 
-/** An answer of more rows than this is a streamed one, as exports are. */
+/** A response with more rows than this counts as streamed, like an export. */
 const SHORT_ROWS_MAX = 1_000;
-/** How long a further answer waits for a place. */
+/** How long a further response waits for a place. */
 export const PLACE_WAIT_MS = 5_000;
-/** Seconds after which a refused client may find that an answer of its own has ended. */
+/** Seconds after which a refused client may find that one of its responses has ended. */
 const RETRY_AFTER_S = 5;
 
-/** @param limit Rows asked for. */
+/** @param limit Number of rows requested. */
 export function isStreamed(limit: number): boolean {
   return limit > SHORT_ROWS_MAX;
 }
@@ -24,7 +24,7 @@ interface Places {
   readonly waiting: Waiter[];
 }
 
-/** Streamed answers in flight of each user, whichever of the user's keys or sessions asked for them. */
+/** Streamed responses in progress per user, counting all of the user's keys and sessions. */
 export class StreamedAnswers {
   readonly #clock: Clock;
   readonly #users = new Map<string, Places>();
@@ -35,10 +35,10 @@ export class StreamedAnswers {
 
   /**
    * Resolves when the user has a place, first come first served.
-   * @param most Places of the user's tier.
-   * @param whenGone Takes what ends the waiting, for a client that goes away.
-   * @returns Gives the place back; a second call does nothing.
-   * @throws {RequestRefusedError} 403 for a tier without places; 429 when none became free in time.
+   * @param most Number of places in the user's tier.
+   * @param whenGone Registers a callback that ends the wait, for a client that disconnects.
+   * @returns Frees the place; further calls do nothing.
+   * @throws {RequestRefusedError} 403 for a tier without places; 429 if none became free in time.
    */
   async enter(
     { userId, tier }: Pick<Identity, 'userId' | 'tier'>,
@@ -85,7 +85,7 @@ export class StreamedAnswers {
     });
   }
 
-  /** The place goes to the one that waits longest. */
+  /** Passes the place to the request that has waited longest. */
   #leave(userId: string, places: Places): void {
     const next = places.waiting.shift();
     if (next) return void next.enter();

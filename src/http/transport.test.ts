@@ -20,7 +20,7 @@ const openssl = (() => {
   }
 })();
 
-describe('a proxy is believed', () => {
+describe('a trusted proxy', () => {
   test.each([
     ['10.0.0.0/8', '10.1.2.3', 0, true],
     ['10.0.0.0/8', '10.1.2.3', 5, true],
@@ -46,7 +46,7 @@ describe('a proxy is believed', () => {
     },
   );
 
-  test('and then names the client whose failures count', async () => {
+  test('determines the client whose failures count', async () => {
     const addresses: string[] = [];
     const verdict = { policy: 'p', limit: 'l', retryAfterSeconds: 0 };
     const rateLimits = {
@@ -100,7 +100,7 @@ describe('TLS', () => {
     );
   });
 
-  test('half of it, or what is not there, is refused', () => {
+  test('a missing or unreadable file is refused', () => {
     const half = () => loadTransport({ ...NONE, tlsCertFile: 'cert.pem' });
     expect(half).toThrow(
       new ConfigError(

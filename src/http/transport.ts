@@ -4,16 +4,16 @@ import { createSecureContext } from 'node:tls';
 import { type Config, variableProblem } from '../config.ts';
 import { ConfigError } from '../runtime/errors.ts';
 
-/** How requests reach the service. */
+/** How requests reach the service: TLS, trusted proxies and host names. */
 export interface Transport {
   /** PEM texts; null: plain HTTP. */
   readonly tls: { readonly cert: string; readonly key: string } | null;
   /**
-   * Whether what an address says of the address before it is believed.
-   * @param hop 0 for the address that connected, 1 for the one it names, and so on.
+   * Whether an address is trusted to report the address before it.
+   * @param hop 0 for the address that connected, 1 for the one it reports, and so on.
    */
   readonly trustProxy: ((address: string, hop: number) => boolean) | null;
-  /** Names the service is asked by, beside addresses and loopback names. */
+  /** Names by which the service is requested, beside addresses and loopback names. */
   readonly hosts: readonly string[];
 }
 
@@ -21,19 +21,19 @@ export const PLAIN: Transport = { tls: null, trustProxy: null, hosts: [] };
 
 const HOPS_MAX = 16;
 
-/** @throws {ConfigError} When certificate and key cannot be used, or the proxies make no sense. */
+/** @throws {ConfigError} If certificate and key cannot be used, or the list of proxies is invalid. */
 export function loadTransport(
   config: Pick<Config, 'tlsCertFile' | 'tlsKeyFile' | 'trustProxy' | 'host' | 'publicHosts'>,
 ): Transport {
   return {
     tls: loadTls(config.tlsCertFile, config.tlsKeyFile),
     trustProxy: config.trustProxy === null ? null : parseTrust(config.trustProxy),
-    // A name to listen at is the operator's own choice, and stands in the `ready` line.
+    // The operator chose the host name to listen on, and the `ready` line prints it.
     hosts: [...config.publicHosts, config.host],
   };
 }
 
-/** @throws {ConfigError} When one is missing, cannot be read, or they do not belong together. */
+/** @throws {ConfigError} If one file is missing or unreadable, or the two do not belong together. */
 export function loadTls(certFile: string | null, keyFile: string | null): Transport['tls'] {
   if (certFile === null && keyFile === null) return null;
   if (certFile === null || keyFile === null) {
@@ -68,8 +68,8 @@ function readPem(name: string, path: string): string {
 }
 
 /**
- * Addresses and networks, a number of hops, or both: `10.0.0.0/8, 127.0.0.1, 2`.
- * @throws {ConfigError} When the text is something else.
+ * Parses addresses and networks, a number of hops, or both: `10.0.0.0/8, 127.0.0.1, 2`.
+ * @throws {ConfigError} If the text has another form.
  */
 export function parseTrust(text: string): NonNullable<Transport['trustProxy']> {
   const rule = `must be addresses, networks in CIDR notation and at most one number of hops (1 to ${HOPS_MAX}), separated by commas`;

@@ -1,16 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { isIPv4, type Socket } from 'node:net';
 
-/** Bytes of each connection that the kernel accepted and its peer has not acknowledged; left out where not known. */
+/** Bytes per connection that the kernel accepted and the peer has not acknowledged; unknown connections are omitted. */
 export type Unacknowledged<C> = (connections: readonly C[]) => Promise<ReadonlyMap<C, number>>;
 
-/** Linux lists its connections there, IPv4 and IPv6. */
+/** Linux lists its connections in these tables, for IPv4 and IPv6. */
 const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'];
 const [LOCAL, REMOTE, QUEUES] = [1, 2, 4];
 
 /**
- * Asks Linux; elsewhere nothing is known. The kernel accepts megabytes ahead of a client and in large steps, so that what
- * it accepted says little of what a slow client has taken.
+ * Reads Linux's tables; on other systems nothing is known. The kernel accepts megabytes ahead of a client and in large
+ * steps, so accepted bytes say little about the bytes that a slow client has read.
  */
 export async function unacknowledgedBytes<C>(
   connections: readonly C[],
@@ -32,7 +32,7 @@ export async function unacknowledgedBytes<C>(
   return found;
 }
 
-/** A connection as the tables write it: both ends in hexadecimal. IPv4 over an IPv6 socket is in either. */
+/** A connection's name in the tables: both ends in hexadecimal. IPv4 over an IPv6 socket may be in either table. */
 function namesOf({ localAddress, localPort, remoteAddress, remotePort }: Socket): string[] {
   if (!localAddress || !remoteAddress || localPort === undefined || remotePort === undefined) return [];
   const locals = wordsOf(localAddress);
@@ -44,7 +44,7 @@ function namesOf({ localAddress, localPort, remoteAddress, remotePort }: Socket)
 const hexPort = (port: number) => port.toString(16).toUpperCase().padStart(4, '0');
 const V4_IN_V6 = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]);
 
-/** An address in each spelling of the tables, IPv6 last. */
+/** An address in each notation of the tables, IPv6 last. */
 function wordsOf(address: string): string[] {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
   if (isIPv4(plain)) {
@@ -65,7 +65,7 @@ function bytesOfV6(address: string): Buffer {
   return bytes;
 }
 
-/** The kernel prints words of four bytes in the order of its processor; little-endian ones alone are read. */
+/** The kernel prints four-byte words in the byte order of the processor; only little-endian is supported. */
 function hexWords(bytes: Buffer): string {
   return Buffer.from(bytes).swap32().toString('hex').toUpperCase();
 }

@@ -18,8 +18,8 @@ interface Refusing {
 }
 
 /**
- * Says in JSON what Node's server would say without a body, of requests that no route is asked about. The server must be
- * made with `requireHostHeader` off.
+ * Adds JSON bodies to refusals that Node's server would send without one, for requests that reach no route. The server
+ * must be created with `requireHostHeader` off.
  */
 export function refuseUnread(app: FastifyInstance, refusing: Refusing): void {
   app.addHook('onRequest', ({ raw }, _reply, done) => {
@@ -33,7 +33,7 @@ export function refuseUnread(app: FastifyInstance, refusing: Refusing): void {
   });
 }
 
-/** Node keeps the first and drops the rest, and a proxy before us may have judged another (RFC 9112, 3.2). */
+/** Node keeps the first header and drops the rest, but a proxy in front may have checked another (RFC 9112, 3.2). */
 function hostHeaders(rawHeaders: readonly string[]): number {
   let count = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -43,7 +43,7 @@ function hostHeaders(rawHeaders: readonly string[]): number {
   return count;
 }
 
-/** For what is not HTTP at all: the connection cannot be used again. */
+/** For data that is not HTTP: the connection cannot be used again. */
 export function refuseConnection(refusing: Refusing): (error: NodeJS.ErrnoException, socket: Socket) => void {
   return (error, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
@@ -58,7 +58,7 @@ function statusOf({ code }: NodeJS.ErrnoException): number {
   return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
 }
 
-/** With what every answer carries, and logged as every request is: no hook sees these. */
+/** Adds the headers of every response and logs the request, because no hook runs for it. */
 function refusalOf(
   proper: number,
   request: Pick<IncomingMessage, 'headers' | 'socket'>,
@@ -85,7 +85,9 @@ function refusalOf(
   };
 }
 
-/** As of any refusal without a known user; a proxy's own address says nothing of who asked it. */
+/**
+ * Counts like any refusal without a known user. A proxy's own address does not identify the client, so it never counts.
+ */
 function countRefusal({ remoteAddress }: Socket, { transport, rateLimits }: Refusing): number {
   if (!rateLimits || remoteAddress === undefined || transport.trustProxy?.(remoteAddress, 0)) return 0;
   return rateLimits.failure(remoteAddress).retryAfterSeconds;

@@ -18,18 +18,18 @@ async function headersOf(history: HistoryProgress | null) {
   return [headers['x-history-recorded'], headers.etag === undefined, headers['cache-control']];
 }
 
-test('an answer says how much of the history is recorded, and is not to be kept until all of it is', async () => {
+test('a response reports how much history is recorded, and is not cacheable until all of it is', async () => {
   expect(await headersOf(progress(0.424))).toEqual(['42%', true, 'no-store']);
   expect(await headersOf(null)).toEqual([undefined, false, 'private, max-age=3600']);
 });
 
-test('never all of it before the end', () => {
+test('is never complete before the end', () => {
   expect([0, 0.999, 1].map((share) => percentOf({ share }))).toEqual([0, 99, 99]);
 });
 
 test.each([
-  ['nothing once it is complete', null, []],
-  ['how far it is', progress(0.5), ['history is being recorded: 50 % of 0.83 h']],
+  ['nothing once the history is complete', null, []],
+  ['its progress', progress(0.5), ['history is being recorded: 50 % of 0.83 h']],
   [
     'why it stopped',
     progress(0.5, 'disk full'),

@@ -1,13 +1,13 @@
-/** How far the history is that a service records behind its back while it serves already. */
+/** Progress of history that a running service records in the background. */
 export interface HistoryProgress {
-  /** 0 <= share < 1 of the time to record; 1 only once all of it can be read. */
+  /** 0 <= share < 1 of the time span; 1 only once all of it can be read. */
   readonly share: number;
   readonly hours: number;
-  /** Why no more of it comes; null: it goes on. */
+  /** Why recording stopped; null while it continues. */
   readonly failure: string | null;
 }
 
-/** Reads the present state; null: there is no such history, or it is complete. */
+/** Reads the current progress; null if there is no such history, or it is complete. */
 export type HistoryState = () => HistoryProgress | null;
 
 /** Whole percent, never 100 before the end. */
@@ -15,7 +15,7 @@ export function percentOf({ share }: Pick<HistoryProgress, 'share'>): number {
   return Math.min(99, Math.floor(share * 100));
 }
 
-/** The line of `/readyz` for who reads data that is not complete yet; none when it is. */
+/** Lines of `/readyz` while the history is incomplete; none once it is complete. */
 export function historyLines(progress: HistoryProgress | null): string[] {
   if (progress === null) return [];
   const { hours, failure } = progress;

@@ -33,14 +33,14 @@ test('and nothing else', async () => {
   ]);
 });
 
-test('a port that is taken is an error', async () => {
+test('a port in use is an error', async () => {
   const { port } = await serving();
   await expect(
     serveMetrics({ host: '127.0.0.1', port }, { metrics: new Metrics(), rateLimits: null }),
   ).rejects.toThrow('EADDRINUSE');
 });
 
-test('so often a minute to one address, and never as anything but text', async () => {
+test('limits requests per address and minute, and never sends anything but text', async () => {
   const { url } = await serving();
   for (let read = 0; read < METRICS_PER_MINUTE; read++) {
     const { status, headers } = await fetch(`${url}/metrics`, { method: 'HEAD' });

@@ -2,10 +2,10 @@ import { createServer, type Server } from 'node:http';
 import type { RateLimits } from '../accounts/limits/limits.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 
-/** A collector has one or two; each costs a descriptor that the recorder may need. */
+/** A collector opens one or two connections; each uses a descriptor that the recorder may need. */
 const CONNECTIONS_MAX = 64;
 
-/** Serves `GET /metrics` and nothing else, for an address the public API is not at. */
+/** Serves only `GET /metrics`, at an address separate from the public API. */
 export async function serveMetrics(
   { host, port }: { host: string; port: number },
   { metrics, rateLimits }: { metrics: Metrics; rateLimits: Pick<RateLimits, 'metrics'> | null },

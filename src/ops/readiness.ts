@@ -1,14 +1,16 @@
-/** What `/readyz` answers: `reasons` make the service not ready, `degraded` says which data is late or missing. */
+/** The response of `/readyz`: `reasons` make the service not ready, `degraded` lists late or missing data. */
 export interface ReadinessReport {
   readonly ok: boolean;
   readonly reasons: readonly string[];
   readonly degraded: readonly string[];
 }
 
-/** Each line is for an operator: the fault, and the figure that shows it. */
+/** Each line is for an operator: the fault and its figure. */
 type ReadinessCheck = () => readonly string[];
 
-/** Collects why the service is not ready or degraded. Each part registers its own checks; they read memory only. */
+/**
+ * Collects why the service is not ready or degraded. Each component registers its own checks, which only read memory.
+ */
 export class Readiness {
   readonly #reasons: ReadinessCheck[] = [];
   readonly #degraded: ReadinessCheck[] = [];
@@ -18,7 +20,10 @@ export class Readiness {
     this.#reasons.push(check);
   }
 
-  /** Registers a check whose lines are listed at 200: a venue's fault must not take every node out of a balancer. */
+  /**
+   * Registers a check whose lines are listed with status 200. A venue's fault must not remove every node from a load
+   * balancer.
+   */
   addDegraded(check: ReadinessCheck): void {
     this.#degraded.push(check);
   }

@@ -3,7 +3,7 @@ import { FakeClock } from '../../test/support/fakeClock.ts';
 import { StoreProbe } from './storeProbe.ts';
 
 describe('StoreProbe', () => {
-  it('is content while the store answers, says since when it does not, and recovers', async () => {
+  it('reports nothing while the store answers, how long it has been silent, and its recovery', async () => {
     const clock = new FakeClock();
     let answers = true;
     const probe = new StoreProbe({
@@ -26,7 +26,7 @@ describe('StoreProbe', () => {
     expect(clock.waiting).toBe(0);
   });
 
-  it('asks once at a time when the store hangs', async () => {
+  it('runs one query at a time while the store hangs', async () => {
     const clock = new FakeClock();
     let asked = 0;
     const probe = new StoreProbe({

@@ -1,24 +1,24 @@
 import { type Clock, every, type Timer } from '../runtime/clock.ts';
 
 const PERIOD_MS = 2000;
-/** Two probes may fail before the service calls itself not ready: an engine restart takes less. */
+/** Two probes may fail before the service is not ready, because an engine restart takes less time. */
 const SILENCE_LIMIT_MS = 6000;
 
-/** Asks the store now and then whether it answers, so that `/readyz` answers from memory. */
+/** Probes the store periodically, so that `/readyz` answers from memory. */
 export class StoreProbe {
   readonly #clock: Clock;
   readonly #timer: Timer;
   #lastAnswerAt: number;
   #asking = false;
 
-  /** @param ask Resolves when the store answered; the store has answered when this is made. */
+  /** @param ask Resolves when the store has answered. The store must have answered before construction. */
   constructor(options: { clock: Clock; ask: () => Promise<unknown> }) {
     this.#clock = options.clock;
     this.#lastAnswerAt = this.#clock.monotonic();
     this.#timer = every(this.#clock, PERIOD_MS, () => void this.#probe(options.ask));
   }
 
-  /** Why the service cannot do its work; empty when it can. */
+  /** Why the service cannot work; empty if it can. */
   reasons(): string[] {
     const silentMs = this.#clock.monotonic() - this.#lastAnswerAt;
     return silentMs > SILENCE_LIMIT_MS

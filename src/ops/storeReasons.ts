@@ -1,15 +1,15 @@
-/** Stored data further behind than this makes the service not ready: who reads it would take it for current. */
+/** A larger storage lag makes the service not ready, because readers would take old data for current. */
 const LAG_LIMIT_MS = 10_000;
 
-/** What of the store's writer decides whether the service is ready; read from memory. */
+/** The writer's state that decides readiness; read from memory. */
 interface WriterState {
   /** Whether the last write to the journal succeeded. */
   readonly journalWorks: boolean;
-  /** Age of the oldest row received that is not in the engine. */
+  /** Age of the oldest received row that is not in the engine. */
   lagMs(): number;
 }
 
-/** Why the writer makes the service not ready; empty when it does not. */
+/** Why the writer makes the service not ready; empty if it does not. */
 export function storeReasons(writer: WriterState): string[] {
   const reasons = [];
   const lagMs = writer.lagMs();

@@ -25,7 +25,7 @@ describe('signing up', () => {
     expect(other.json().user).toMatchObject({ email: 'b@example.com', operator: false });
   });
 
-  it('refuses an address that is taken, by a sign-up or on the command line', async () => {
+  it('refuses an address taken by a sign-up or on the command line', async () => {
     const { browser, signedUp, accounts } = await openDashboard();
     await signedUp('a@example.com');
     await accounts.users.create('made@example.com');
@@ -43,7 +43,7 @@ describe('signing up', () => {
     }
   });
 
-  it('refuses what is malformed, all of it at once, and repeats no password', async () => {
+  it('reports all malformed fields at once, and repeats no password', async () => {
     const { browser } = await openDashboard();
     const body = { email: 'nonsense', password: 'hunter2', more: 'hunter2' };
     const answer = await browser().ask('POST', '/app/sign-up', body);
@@ -58,14 +58,14 @@ describe('signing up', () => {
   });
 });
 
-describe('a password that is guessed first', () => {
+describe('a commonly guessed password', () => {
   const refusal = (name: string, msg: string) => ({
     detail: [{ type: 'value_error', loc: ['body', name], msg, input: '**********', ctx: { error: {} } }],
   });
   const COMMON = 'Value error, this is one of the commonest passwords; choose another';
   const OWN = 'Value error, a password must not be your e-mail address or a part of it';
 
-  it('is refused at sign-up, beside its field', async () => {
+  it('is refused at sign-up, and the error names its field', async () => {
     const { browser, accounts } = await openDashboard();
     const { token: setup } = accounts.setup;
     const refused = async (password: string) => {
@@ -88,7 +88,7 @@ describe('a password that is guessed first', () => {
 });
 
 describe('signing in', () => {
-  it('answers alike for a wrong password, an unknown address and a user without a password', async () => {
+  it('responds the same to a wrong password, an unknown address and a user without a password', async () => {
     const { browser, signedUp, accounts } = await openDashboard();
     await signedUp('a@example.com');
     await accounts.users.create('made@example.com');
@@ -100,7 +100,7 @@ describe('signing in', () => {
     }
   });
 
-  it('works with the password however its characters are composed', async () => {
+  it('accepts the password in any Unicode composition', async () => {
     const { browser, signedUp } = await openDashboard();
     await signedUp('op@example.com');
     const email = 'a@example.com';
@@ -109,7 +109,7 @@ describe('signing in', () => {
     expect(await browser().status('POST', '/app/sign-in', { email, password })).toBe(200);
   });
 
-  it('ends the session the browser had: what was planted there is worth nothing', async () => {
+  it("ends the browser's previous session, so a planted one is useless", async () => {
     const { app, signedUp } = await openDashboard();
     const browser = await signedUp('a@example.com');
     const before = new Browser(app);
@@ -121,7 +121,7 @@ describe('signing in', () => {
     ]);
   });
 
-  it('is refused to a suspended user, who learns it by the right password alone', async () => {
+  it('is refused to a suspended user, who learns the reason only with the right password', async () => {
     const { browser, signedUp, accounts } = await openDashboard();
     const signedIn = await signedUp('a@example.com');
     await accounts.users.update({ email: 'a@example.com' }, { suspended: true });
@@ -132,7 +132,7 @@ describe('signing in', () => {
     expect((await signIn('not the password')).json()).toEqual(WRONG);
   });
 
-  it('is limited per address of e-mail: exactly ten of many at once are looked at', async () => {
+  it('is limited per e-mail address: of many concurrent attempts exactly ten are checked', async () => {
     const { browser, clock, signedUp } = await openDashboard({ limited: true });
     await signedUp('a@example.com');
     const attempt = (password: string) =>
@@ -147,7 +147,7 @@ describe('signing in', () => {
     expect((await attempt(PASSWORD)).statusCode).toBe(200);
   });
 
-  it('a stranger who guesses locks nobody out elsewhere', async () => {
+  it('a stranger who guesses passwords locks nobody out at other addresses', async () => {
     const { browser, signedUp } = await openDashboard({
       limited: true,
       transport: { tls: null, hosts: [], trustProxy: () => true },
@@ -164,7 +164,7 @@ describe('signing in', () => {
     expect(await attempt('198.51.100.1', PASSWORD)).toBe(200);
   });
 
-  it('is limited per network address, whatever e-mail is tried', async () => {
+  it('is limited per network address, for any e-mail addresses', async () => {
     const { browser } = await openDashboard({ limited: true });
     const attempt = (index: number) =>
       browser().status('POST', '/app/sign-in', { email: `u${index}@example.com`, password: 'x' });
@@ -174,7 +174,7 @@ describe('signing in', () => {
     expect(statuses.slice(100)).toEqual([429, 429, 429]);
   });
 
-  it('up is limited to five an hour per network address, whatever comes of them', async () => {
+  it('sign-up is limited to five an hour per network address, successful or not', async () => {
     const { browser, clock, signedUp } = await openDashboard({ limited: true });
     const signUp = (email: string, password: string) =>
       browser().ask('POST', '/app/sign-up', { email, password });
@@ -194,7 +194,7 @@ describe('signing in', () => {
     expect((await signUp('e@example.com', PASSWORD)).statusCode).toBe(200);
   });
 
-  it('with more at once than can be hashed answers 503 to the rest', async () => {
+  it('gets 503 if more passwords wait than may be hashed', async () => {
     const { browser } = await openDashboard();
     const answers = await Promise.all(
       Array.from({ length: 60 }, () =>
@@ -209,7 +209,7 @@ describe('signing in', () => {
 });
 
 describe('a session', () => {
-  it('is needed: without, with another’s form or over it is 401', async () => {
+  it('is required: without one, with a malformed or an expired one, the response is 401', async () => {
     const { browser, clock, signedUp } = await openDashboard();
     const nobody = browser();
     for (const cookie of [
@@ -226,7 +226,7 @@ describe('a session', () => {
     expect(await user.status('GET', '/app/me')).toBe(401);
   });
 
-  it('ends at sign-out, and the cookie with it', async () => {
+  it('ends at sign-out, and the cookie is removed', async () => {
     const { app, signedUp } = await openDashboard();
     const browser = await signedUp('a@example.com');
     const kept = new Browser(app);
@@ -236,7 +236,7 @@ describe('a session', () => {
     expect(await kept.status('GET', '/app/me')).toBe(401);
   });
 
-  it('is listed, and ended by its user alone', async () => {
+  it('is listed for its user, and only its user can end it', async () => {
     const { browser, signedUp } = await openDashboard();
     const one = await signedUp('a@example.com');
     const two = browser();
@@ -264,7 +264,7 @@ describe('a session', () => {
     expect([await one.status('GET', '/app/me'), await two.status('GET', '/app/me')]).toEqual([200, 401]);
   });
 
-  it('all others end and this one is renewed when the password changes', async () => {
+  it('a password change ends all others and renews this one', async () => {
     const { app, browser, signedUp } = await openDashboard();
     const one = await signedUp('a@example.com');
     const two = browser();
@@ -286,7 +286,7 @@ describe('a session', () => {
 });
 
 describe('keys', () => {
-  it('are made, used, counted and revoked by their user alone', async () => {
+  it('are created, used, counted and revoked by their user only', async () => {
     const { app, accounts, signedUp } = await openDashboard();
     const user = await signedUp('a@example.com');
     const other = await signedUp('b@example.com');
@@ -312,7 +312,7 @@ describe('keys', () => {
     expect((await user.ask('GET', '/app/keys')).json().keys[0].revoked_at).toEqual(TIME);
   });
 
-  it('are at most so many at once', async () => {
+  it('are limited in number', async () => {
     const { signedUp } = await openDashboard();
     const user = await signedUp('a@example.com');
     for (let count = 0; count < MAX_LIVE_KEYS_PER_USER; count++) {
@@ -334,7 +334,7 @@ describe('keys', () => {
 });
 
 describe('an operator', () => {
-  it('sees users, sets tiers and suspends; a key follows at once', async () => {
+  it('lists users, sets tiers and suspends; keys follow at once', async () => {
     const { app, signedUp } = await openDashboard();
     const operator = await signedUp('op@example.com');
     const user = await signedUp('a@example.com');
@@ -363,7 +363,7 @@ describe('an operator', () => {
     expect(await operator.status('PATCH', path, { tier: 'gold' })).toBe(422);
   });
 
-  it('cannot suspend themselves', async () => {
+  it('cannot suspend their own account', async () => {
     const { signedUp } = await openDashboard();
     const operator = await signedUp('op@example.com');
     const { user_id } = (await operator.ask('GET', '/app/me')).json().user;
@@ -371,7 +371,7 @@ describe('an operator', () => {
     expect([answer.statusCode, answer.json().detail]).toEqual([409, 'An operator cannot suspend themselves']);
   });
 
-  it('closes the service and opens it again, though it is closed', async () => {
+  it('switches maintenance mode on, and off again while it is on', async () => {
     const { browser, signedUp } = await openDashboard();
     const operator = await signedUp('op@example.com');
     const user = await signedUp('a@example.com');
@@ -399,7 +399,7 @@ describe('an operator', () => {
     expect(await user.status('GET', '/app/markets')).toBe(200);
   });
 
-  it('alone may do so', async () => {
+  it('nobody else may do so', async () => {
     const { signedUp, browser } = await openDashboard();
     await signedUp('op@example.com');
     const user = await signedUp('a@example.com');

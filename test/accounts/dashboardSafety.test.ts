@@ -7,10 +7,10 @@ const unsafe = routes.filter(({ method }) => method !== 'GET');
 const urlOf = (path: string) => path.replace(/\{\w+\}/g, 'x');
 const REFUSED = { detail: 'Cross-site request refused' };
 
-describe('a request that changes something is taken from no other site’s page', () => {
+describe('a request that changes something is refused from pages of other sites', () => {
   const refused: readonly [string, Record<string, string>][] = [
     ['another site', { 'sec-fetch-site': 'cross-site' }],
-    ['a neighbour of the site', { 'sec-fetch-site': 'same-site' }],
+    ['a sibling domain', { 'sec-fetch-site': 'same-site' }],
     [
       'another site that names our origin',
       { 'sec-fetch-site': 'cross-site', origin: 'http://127.0.0.1:8080' },
@@ -19,18 +19,18 @@ describe('a request that changes something is taken from no other site’s page'
     ['nowhere', { origin: '' }],
     ['another origin', { origin: 'https://evil.example' }],
     ['our host’s other port', { origin: 'http://127.0.0.1:8081' }],
-    ['a host that begins like ours', { origin: 'http://127.0.0.1:8080.evil.example' }],
+    ['a host whose name starts like ours', { origin: 'http://127.0.0.1:8080.evil.example' }],
     ['an opaque origin', { origin: 'null' }],
   ];
   const taken: readonly [string, Record<string, string>][] = [
     ['our own page', SAME_ORIGIN],
     ['the address bar', { 'sec-fetch-site': 'none' }],
     ['our own page in an old browser', { origin: 'http://127.0.0.1:8080' }],
-    ['the same behind TLS', { origin: 'https://127.0.0.1:8080' }],
-    ['a program, which is no browser and says nothing', {}],
+    ['our own page behind TLS', { origin: 'https://127.0.0.1:8080' }],
+    ['a program that sends neither header', {}],
   ];
 
-  it('the table has every such route', () => {
+  it('the table lists every such route', () => {
     expect(unsafe.map(({ method, path }) => `${method} ${path}`).sort()).toEqual([
       'DELETE /app/backtest/{job_id}',
       'DELETE /app/keys/{key_id}',
@@ -90,7 +90,7 @@ describe('a request that changes something is taken from no other site’s page'
     expect(out.statusCode).toBe(204);
   });
 
-  it('reading is not refused: no other site can read the answer', async () => {
+  it('reading is admitted, because no other site can read the response', async () => {
     const { signedUp } = await openDashboard();
     const browser = await signedUp('a@example.com');
     const answer = await browser.ask('GET', '/app/me', undefined, { 'sec-fetch-site': 'cross-site' });
@@ -101,7 +101,7 @@ describe('a request that changes something is taken from no other site’s page'
 });
 
 describe('a body nested too deeply', () => {
-  it('is refused by every route that takes one', async () => {
+  it('is refused by every route with a body', async () => {
     const { signedUp, accounts } = await openDashboard();
     const browser = await signedUp('op@example.com');
     await accounts.users.setTier('op@example.com', 'premium');
@@ -139,7 +139,7 @@ describe('the cookie', () => {
     expect(cookie.includes('; Secure')).toBe(secure);
   });
 
-  it('is gone after sign-out', async () => {
+  it('is removed after sign-out', async () => {
     const { signedUp } = await openDashboard();
     const answer = await (await signedUp('a@example.com')).ask('POST', '/app/sign-out');
     expect(answer.headers['set-cookie']).toEqual([
@@ -150,12 +150,12 @@ describe('the cookie', () => {
   const ENDED = 'underround_session=; Max-Age=0; Path=/; HttpOnly; Secure; SameSite=Lax';
   const TLS_ENDED = '__Host-underround_session=; Max-Age=0; Path=/; HttpOnly; Secure; SameSite=Lax';
 
-  describe('behind a trusted proxy that speaks TLS', () => {
+  describe('behind a trusted proxy with TLS', () => {
     const https = { ...SAME_ORIGIN, 'x-forwarded-proto': 'https', 'x-forwarded-for': '192.0.2.1' };
     const open = (trusted = true) =>
       openDashboard({ transport: { tls: null, trustProxy: trusted ? () => true : null, hosts: [] } });
 
-    it('has the name that browsers take from TLS alone, and HSTS stands on every answer', async () => {
+    it('has the name that browsers accept over TLS only, and every response has HSTS', async () => {
       const { signedUp } = await open();
       const browser = await signedUp('a@example.com');
       browser.cookie = null;
@@ -172,7 +172,7 @@ describe('the cookie', () => {
       expect(out.headers['set-cookie']).toEqual([TLS_ENDED]);
     });
 
-    it('a session begun under the other name goes on, and ends under both', async () => {
+    it('a session with the other name continues, and ends under both names', async () => {
       const { signedUp } = await open();
       const browser = await signedUp('a@example.com');
       const before = browser.cookie;
@@ -184,7 +184,7 @@ describe('the cookie', () => {
       expect(await browser.status('GET', '/app/me')).toBe(401);
     });
 
-    it('signing in replaces a session of the other name, and one planted there is not used', async () => {
+    it('signing in replaces a session with the other name, and a planted one is not used', async () => {
       const { signedUp, browser } = await open();
       const user = await signedUp('a@example.com');
       const planted = (await signedUp('evil@example.com')).cookie;
@@ -199,7 +199,7 @@ describe('the cookie', () => {
       expect(await old.status('GET', '/app/me')).toBe(401);
     });
 
-    it('who is not trusted cannot say that it is TLS', async () => {
+    it('an untrusted client cannot claim TLS', async () => {
       const { signedUp } = await open(false);
       const browser = await signedUp('a@example.com');
       const answer = await browser.ask('POST', '/app/sign-in', signIn, https);
@@ -208,7 +208,7 @@ describe('the cookie', () => {
     });
   });
 
-  it('among others and quoted is found; in a header too long to be ours it is not looked for', async () => {
+  it('is found quoted and among others; a header too long to contain it is ignored', async () => {
     const { signedUp } = await openDashboard();
     const browser = await signedUp('a@example.com');
     const own = browser.cookie;
@@ -222,7 +222,7 @@ describe('the cookie', () => {
 describe('data routes under the session', () => {
   const mirrored = routes.filter(({ mirrors }) => mirrors !== undefined);
 
-  it('are all of /v1, and answer the same as with a key', async () => {
+  it('are all of /v1, with the same responses as with a key', async () => {
     const originals = allRoutes({} as never).filter(({ path }) => path.startsWith('/v1/'));
     expect(mirrored.map(({ mirrors }) => mirrors)).toEqual(originals.map(({ path }) => path));
     const { app, signedUp } = await openDashboard();
@@ -241,10 +241,10 @@ describe('data routes under the session', () => {
 
   const sockets = routes.filter(({ socket }) => socket).map(({ path }) => path);
 
-  it.each(sockets)('%s is open to no page of another site: it could read what comes', async (path) => {
+  it.each(sockets)('%s is refused to pages of other sites, which could read the messages', async (path) => {
     const { browser: another, signedUp } = await openDashboard();
     const browser = await signedUp('a@example.com');
-    // The first to sign up is an operator of tier free; the tier is judged after where a page comes from.
+    // The first user is an operator with tier free. The origin is checked before the tier.
     const status = ['/app/arb/ws', '/app/replay'].includes(path) ? 403 : 503;
     expect(await another().status('GET', path)).toBe(401);
     const ask = (headers: Record<string, string>) => browser.ask('GET', path, undefined, headers);
@@ -252,11 +252,11 @@ describe('data routes under the session', () => {
       const { statusCode, body } = await ask(headers as Record<string, string>);
       expect([statusCode, body]).toEqual([403, '{"detail":"Cross-site request refused"}']);
     }
-    // Past the check: this service has no streams.
+    // After the origin check: this service has no streams.
     for (const headers of [SAME_ORIGIN, {}]) expect((await ask(headers)).statusCode).toBe(status);
   });
 
-  it('need the session: a key is none, and a session is no key', async () => {
+  it('require a session: a key does not work, nor a session in place of a key', async () => {
     const { app, browser, signedUp } = await openDashboard();
     const user = await signedUp('a@example.com');
     const { key } = (await user.ask('POST', '/app/keys', { label: 'x' })).json();
@@ -268,7 +268,7 @@ describe('data routes under the session', () => {
     }
   });
 
-  it('have the tier of the user, and a rate a page can load with', async () => {
+  it("apply the user's tier, with a rate high enough to load a page", async () => {
     const { signedUp, clock } = await openDashboard({ limited: true });
     const user = await signedUp('a@example.com');
     const old = new Date(clock.now() - 40 * 86_400_000).toISOString();

@@ -22,7 +22,7 @@ const openGap = (marketId: string): Gap => ({
   ...{ feed: 'polymarket.clob', repairedBy: null, knownTimeMs: NOW, knownSeq: 1 },
 });
 
-/** A service without a store. */
+/** A service whose store must not be queried. */
 async function readerOf(live: Partial<LiveState>) {
   const { signedUp } = await openDashboard({ store: unaskedStore, live: { ...idleLive, ...live } });
   await signedUp('op@example.com');
@@ -30,7 +30,7 @@ async function readerOf(live: Partial<LiveState>) {
 }
 
 describe('/app/state', () => {
-  it('says how far stored data is behind, and why the service is not ready or its data late', async () => {
+  it('reports the storage lag, and why the service is not ready or its data is late', async () => {
     const reader = await readerOf({
       storeLagMs: () => 42_460,
       ready: () => ({
@@ -47,7 +47,7 @@ describe('/app/state', () => {
 });
 
 describe('/app/live', () => {
-  it('lists the windows that have not ended with their best prices, without a store', async () => {
+  it('lists open windows with their best prices, without using the store', async () => {
     const markets = [
       windowOf('next', 3, { ticker: 'ETH' }),
       windowOf('over', -5),
@@ -86,7 +86,7 @@ describe('/app/live', () => {
     });
   });
 
-  it('trusts no price in a gap, and shows a window that has no book yet', async () => {
+  it('trusts no price in a gap, and lists windows without a book', async () => {
     const followed = {
       ...nothingFollowed,
       markets: () => [windowOf('gap', -1), windowOf('new', 0)],

@@ -13,7 +13,7 @@ const GAP: Gap = {
 };
 
 describe('the state of the feeds', () => {
-  it('is each connection with its newest message and the gaps of its markets', async () => {
+  it('lists each connection with its newest message and the gaps of its markets', async () => {
     const metrics = new Metrics();
     const clob = (group: string) =>
       metrics.venueFeeds.join({ feed: 'polymarket.clob', group, kind: 'socket' });
@@ -63,7 +63,7 @@ describe('the state of the feeds', () => {
 });
 
 describe('the tiers', () => {
-  it('are those of this service and not the usual ones', async () => {
+  it('are those of this service, not the defaults', async () => {
     const tiers = { ...DEFAULT_TIERS, free: { ...DEFAULT_TIERS.free, webhooks: true, history_days: null } };
     const { signedUp, browser } = await openDashboard({ tiers });
     const user = await signedUp('a@example.com');

@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 const AT_ONCE = 6;
 
 describe.skipIf(commandAbsent)('several processes on one control database (needs `npm run build`)', () => {
-  it('each may be the one that creates it, none is refused', async () => {
+  it('any of them may create it, and none is refused', async () => {
     const dataDir = temporaryDirectory();
     const words = (index: number) => ['keys', 'create', '--email', `u${index % 2}@example.com`, '--json'];
     const made = await Promise.all(
@@ -28,7 +28,7 @@ describe.skipIf(commandAbsent)('several processes on one control database (needs
     await accounts.close();
   });
 
-  it('a key made or revoked by the command holds at once in a process that runs', async () => {
+  it('a key created or revoked by the command applies at once in a running process', async () => {
     const dataDir = temporaryDirectory();
     const accounts = await open(dataDir);
     const run = (...words: string[]) => underround(words, { UNDERROUND_DATA_DIR: dataDir });
@@ -44,7 +44,7 @@ describe.skipIf(commandAbsent)('several processes on one control database (needs
     await accounts.close();
   });
 
-  it.each(['serve', 'demo'])('%s does not start over plain HTTP for other machines', async (command) => {
+  it.each(['serve', 'demo'])('%s refuses to serve plain HTTP to other machines', async (command) => {
     const environment = { UNDERROUND_DATA_DIR: temporaryDirectory(), UNDERROUND_HOST: '0.0.0.0' };
     await expect(underround([command], environment)).rejects.toMatchObject({
       code: 1,

@@ -11,7 +11,7 @@ import type { Database } from '../../src/control/schema.ts';
 import { InvalidInputError } from '../../src/runtime/errors.ts';
 import { FakeClock } from '../support/fakeClock.ts';
 
-/** What users and keys must do on every database: run it for each driver with a fresh, empty database. */
+/** Behaviour of users and keys on every database; run it for each driver with a fresh, empty database. */
 export function repositorySuite(driver: string, open: () => Promise<Database>): void {
   describe(`users and keys on ${driver}`, () => {
     let db: Database;
@@ -36,7 +36,7 @@ export function repositorySuite(driver: string, open: () => Promise<Database>): 
       );
 
     describe('users', () => {
-      it('a new user is on the free tier unless told otherwise', async () => {
+      it('a new user is on the free tier unless another is given', async () => {
         const user = await users.create('a@example.com');
         expect(user).toEqual({
           userId: expect.stringMatching(/^usr_[0-9A-Za-z]{16}$/),
@@ -49,7 +49,7 @@ export function repositorySuite(driver: string, open: () => Promise<Database>): 
         expect((await users.create('b@example.com', 'plus')).tier).toBe('plus');
       });
 
-      it('one mailbox is one user however it is typed', async () => {
+      it('one mailbox is one user, however it is typed', async () => {
         const user = await users.create('  Ann.Lee@Example.COM ');
         expect(user.email).toBe('ann.lee@example.com');
         expect(await users.find('ANN.LEE@example.com')).toEqual(user);
@@ -61,7 +61,7 @@ export function repositorySuite(driver: string, open: () => Promise<Database>): 
       });
 
       it.each(['me@localhost', 'a@b.c', 'a..b@example.com'])(
-        'a browser takes %s, and so do we',
+        '%s is accepted, as in browsers',
         async (email) => {
           expect((await users.create(email)).email).toBe(email);
         },
@@ -75,7 +75,7 @@ export function repositorySuite(driver: string, open: () => Promise<Database>): 
         ['no host', 'a@'],
         ['two addresses', 'a@example.com,b@example.com'],
         ['too long', `${'a'.repeat(250)}@example.com`],
-      ])('an address that is none is refused: %s', async (_, email) => {
+      ])('an invalid address is refused: %s', async (_, email) => {
         const refusal = new InvalidInputError('not a valid e-mail address');
         await expect(users.create(email)).rejects.toThrow(refusal);
         await expect(users.findOrCreate(email)).rejects.toThrow(refusal);
@@ -83,13 +83,13 @@ export function repositorySuite(driver: string, open: () => Promise<Database>): 
         expect(await users.list()).toEqual([]);
       });
 
-      it('asked for at once by several, one user is made', async () => {
+      it('concurrent requests for one address create one user', async () => {
         const made = await Promise.all(Array.from({ length: 20 }, () => users.findOrCreate('a@example.com')));
         expect(new Set(made.map((user) => user.userId)).size).toBe(1);
         expect(await users.list()).toHaveLength(1);
       });
 
-      it('the tier can be set, of a known user alone', async () => {
+      it('the tier can be set for existing users only', async () => {
         const user = await users.create('a@example.com');
         expect(await users.setTier('A@example.com', 'premium')).toEqual({ ...user, tier: 'premium' });
         expect((await users.find('a@example.com'))?.tier).toBe('premium');
@@ -113,7 +113,7 @@ export function repositorySuite(driver: string, open: () => Promise<Database>): 
     });
 
     describe('signing up', () => {
-      it('makes a user, and the operator where it is asked to', async () => {
+      it('creates a user, or the operator if requested', async () => {
         await users.create('made@example.com');
         const first = await users.signUpOperator(' A@example.com', 'hash');
         expect(first).toMatchObject({
@@ -132,7 +132,7 @@ export function repositorySuite(driver: string, open: () => Promise<Database>): 
         );
       });
 
-      it('of many operators at once exactly one results, and of the others nothing', async () => {
+      it('of many concurrent operators exactly one is created, and the others store nothing', async () => {
         const emails = Array.from({ length: 12 }, (_, index) => `u${index}@example.com`);
         const made = await Promise.all(emails.map((email) => users.signUpOperator(email, 'hash')));
         expect(made.filter((user) => user === 'operator_exists')).toHaveLength(11);
@@ -141,7 +141,7 @@ export function repositorySuite(driver: string, open: () => Promise<Database>): 
         expect(made).toContainEqual(operator);
       });
 
-      it('with one address at once, one succeeds', async () => {
+      it('of concurrent sign-ups with one address, one succeeds', async () => {
         const made = await Promise.all(
           Array.from({ length: 8 }, (_, index) => users.signUp('a@example.com', `hash ${index}`)),
         );
@@ -151,7 +151,7 @@ export function repositorySuite(driver: string, open: () => Promise<Database>): 
         expect(kept).toMatchObject({ operator: false, passwordHash: `hash ${winner}` });
       });
 
-      it('claims nobody: an address made on the command line stays without a password', async () => {
+      it('takes over nobody: a user created on the command line stays without a password', async () => {
         const made = await users.create('a@example.com', 'plus');
         expect(await users.signUp('A@EXAMPLE.com', 'hash')).toBeNull();
         expect(await users.signUpOperator('A@EXAMPLE.com', 'hash')).toBe('email_taken');
@@ -164,7 +164,7 @@ export function repositorySuite(driver: string, open: () => Promise<Database>): 
     });
 
     describe('the operator', () => {
-      it('is whom the command line says, alone, and then nobody becomes it by signing up', async () => {
+      it('is the user set on the command line, and then no sign-up becomes operator', async () => {
         await users.create('a@example.com');
         await users.create('b@example.com');
         expect(await users.hasOperator()).toBe(false);
@@ -180,7 +180,7 @@ export function repositorySuite(driver: string, open: () => Promise<Database>): 
         expect(await users.find('c@example.com')).toBeNull();
       });
 
-      it('is nobody unknown and nobody suspended', async () => {
+      it('cannot be an unknown or suspended user', async () => {
         await users.signUpOperator('op@example.com', 'hash');
         await users.create('a@example.com');
         await users.update({ email: 'a@example.com' }, { suspended: true });
@@ -195,7 +195,7 @@ export function repositorySuite(driver: string, open: () => Promise<Database>): 
     });
 
     describe('changes to users', () => {
-      it('set what is given and leave the rest', async () => {
+      it('set the given fields and keep the others', async () => {
         const user = await users.create('a@example.com', 'plus');
         expect(await users.update(user, {})).toEqual(user);
         expect(await users.update(user, { suspended: true })).toEqual({ ...user, suspended: true });
@@ -209,13 +209,13 @@ export function repositorySuite(driver: string, open: () => Promise<Database>): 
         );
       });
 
-      it('at once both hold', async () => {
+      it('concurrent changes both apply', async () => {
         const user = await users.create('a@example.com');
         await Promise.all([users.update(user, { suspended: true }), users.update(user, { tier: 'premium' })]);
         expect(await users.find('a@example.com')).toEqual({ ...user, suspended: true, tier: 'premium' });
       });
 
-      it('a password is set, for a known user alone', async () => {
+      it('a password can be set for existing users only', async () => {
         const user = await users.create('a@example.com');
         await users.setPassword({ email: 'A@example.com' }, 'hash');
         expect(await users.findWithPassword(user)).toEqual({ ...user, passwordHash: 'hash' });
@@ -224,7 +224,7 @@ export function repositorySuite(driver: string, open: () => Promise<Database>): 
         );
       });
 
-      it('are listed a page at a time', async () => {
+      it('are listed in pages', async () => {
         for (const email of ['c@example.com', 'a@example.com', 'b@example.com']) {
           await users.create(email);
           await clock.advance(1);
@@ -236,7 +236,7 @@ export function repositorySuite(driver: string, open: () => Promise<Database>): 
     });
 
     describe('keys', () => {
-      it('a user may have so many live ones, however many are asked for at once', async () => {
+      it('a user has a limited number of live ones, however many are requested at once', async () => {
         const { user, record } = await issue('a@example.com');
         const own = () =>
           issueOwnKey(db, { clock, randomBytes }, { userId: user.userId, label: 'x', environment: 'live' });
@@ -247,14 +247,14 @@ export function repositorySuite(driver: string, open: () => Promise<Database>): 
         expect(await own()).toBeNull();
       });
 
-      it('another user’s key is not there to be revoked', async () => {
+      it('another user’s key cannot be revoked', async () => {
         const { record } = await issue('a@example.com');
         const other = await users.create('b@example.com');
         await expect(keys.revoke(record.keyId, other)).rejects.toThrow(InvalidInputError);
         expect((await keys.list())[0]?.revokedMs).toBeNull();
       });
 
-      it('a key is given in full once and listed without it', async () => {
+      it('a key is returned in full once and listed without it', async () => {
         const { key, record, user } = await issue('a@example.com', { tier: 'pro', label: ' my bot ' });
         expect(key).toMatch(/^svc_live_[0-9A-Za-z]{39}$/);
         expect(record).toEqual({
@@ -271,7 +271,7 @@ export function repositorySuite(driver: string, open: () => Promise<Database>): 
         expect(JSON.stringify(listed)).not.toContain(key.slice(13));
       });
 
-      it('issuing makes the user once, and changes the tier when one is given', async () => {
+      it('issuing creates the user once, and changes the tier if one is given', async () => {
         const first = await issue('a@example.com', { tier: 'pro' });
         const second = await issue('a@example.com');
         const third = await issue('a@example.com', { tier: 'premium' });
@@ -287,7 +287,7 @@ export function repositorySuite(driver: string, open: () => Promise<Database>): 
         ['too long', 'x'.repeat(129)],
         ['a control character', 'a\u0000b'],
         ['two lines', 'a\nb'],
-      ])('a refused label leaves no user behind: %s', async (_, label) => {
+      ])('a refused label creates no user: %s', async (_, label) => {
         await expect(issue('a@example.com', { tier: 'pro', label })).rejects.toThrow(
           new InvalidInputError('a label has 1 to 128 characters and no control characters'),
         );
@@ -306,7 +306,7 @@ export function repositorySuite(driver: string, open: () => Promise<Database>): 
         expect(await keys.list({ userId: 'usr_none' })).toEqual([]);
       });
 
-      it('revoking again keeps the first time; an unknown id is refused without being echoed', async () => {
+      it('revoking again keeps the first time; an unknown id is refused and not repeated', async () => {
         const { key, record } = await issue('a@example.com');
         await clock.advance(1000);
         const revoked = await keys.revoke(record.keyId);
@@ -319,12 +319,12 @@ export function repositorySuite(driver: string, open: () => Promise<Database>): 
         );
       });
 
-      it('a key of no user cannot be stored', async () => {
+      it('a key without a user cannot be stored', async () => {
         const orphan = keys.create({ userId: 'usr_none', label: 'bot', environment: 'live' });
         await expect(orphan).rejects.toThrow(/foreign key/i);
       });
 
-      it('a user who goes takes the keys along', async () => {
+      it('deleting a user deletes their keys', async () => {
         const { user } = await issue('a@example.com');
         await db.deleteFrom('users').where('user_id', '=', user.userId).execute();
         expect(await keys.list()).toEqual([]);

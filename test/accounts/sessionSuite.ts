@@ -21,7 +21,7 @@ import { FakeClock } from '../support/fakeClock.ts';
 
 const DAY_MS = 86_400_000;
 
-/** What sessions, usage and maintenance must do on every database: as `repositorySuite`. */
+/** Behaviour of sessions, usage and maintenance on every database; used like `repositorySuite`. */
 export function sessionSuite(driver: string, open: () => Promise<Database>): void {
   describe(`sessions, usage and maintenance on ${driver}`, () => {
     let db: Database;
@@ -49,7 +49,7 @@ export function sessionSuite(driver: string, open: () => Promise<Database>): voi
       const begin = (from = '127.0.0.1', userAgent = 'Browser/1') =>
         sessions.create({ userId, userAgent, address: from });
 
-      it('a token finds its session and user, and stands nowhere', async () => {
+      it('a token finds its session and user, and is not stored', async () => {
         const { token, session } = await begin();
         expect(token).toMatch(/^[\w-]{43}$/);
         expect(await sessions.find(token)).toEqual({
@@ -62,7 +62,7 @@ export function sessionSuite(driver: string, open: () => Promise<Database>): voi
         expect(JSON.stringify(row)).not.toContain(token);
       });
 
-      it('is over after seven days unused, to the millisecond', async () => {
+      it('expires after seven days without use, to the millisecond', async () => {
         const { token } = await begin();
         await clock.advance(SESSION_IDLE_MS - 1);
         expect(await sessions.find(token)).not.toBeNull();
@@ -74,7 +74,7 @@ export function sessionSuite(driver: string, open: () => Promise<Database>): voi
         expect(await db.selectFrom('sessions').selectAll().execute()).toEqual([]);
       });
 
-      it('is over after thirty days, however much it is used', async () => {
+      it('expires after thirty days, however much it is used', async () => {
         const { token, session } = await begin();
         for (let day = 1; day < 30; day++) {
           await clock.advance(86_400_000);
@@ -88,7 +88,7 @@ export function sessionSuite(driver: string, open: () => Promise<Database>): voi
         expect(await sessions.find(token)).toBeNull();
       });
 
-      it('its use is noted once a minute', async () => {
+      it('its use is recorded once a minute', async () => {
         const { token, session } = await begin();
         const seen = async () => (await sessions.list(userId))[0]?.lastSeenMs;
         await clock.advance(59_999);
@@ -99,7 +99,7 @@ export function sessionSuite(driver: string, open: () => Promise<Database>): voi
         expect(await seen()).toBe(session.createdMs + 60_000);
       });
 
-      it('of a suspended user is over, and stays over when the suspension is lifted', async () => {
+      it('of a suspended user ends, and does not return when the suspension ends', async () => {
         const { token } = await begin();
         await users.update({ userId }, { suspended: true });
         expect(await sessions.find(token)).toBeNull();
@@ -119,7 +119,7 @@ export function sessionSuite(driver: string, open: () => Promise<Database>): voi
         expect([await sessions.find(two.token), await sessions.find(three.token)]).toEqual([null, null]);
       });
 
-      it('one more than a user may have ends the one unused longest', async () => {
+      it('a further one beyond the limit ends the least recently used', async () => {
         const first = await begin();
         for (let count = 1; count < MAX_SESSIONS_PER_USER; count++) {
           await clock.advance(60_000);
@@ -133,7 +133,7 @@ export function sessionSuite(driver: string, open: () => Promise<Database>): voi
         expect(await sessions.find(first.token)).not.toBeNull();
       });
 
-      it('keeps the printable beginning of what the browser calls itself', async () => {
+      it('keeps the printable start of the user agent', async () => {
         await begin('::1', `Evil\u0000\u0007é${'x'.repeat(500)}`);
         const [session] = await sessions.list(userId);
         expect(session).toMatchObject({ address: '::1', userAgent: `Evil${'x'.repeat(196)}` });
@@ -147,7 +147,7 @@ export function sessionSuite(driver: string, open: () => Promise<Database>): voi
         return new Usage(database, { clock, logger: logger as never, metrics: new Metrics() });
       };
 
-      it('adds up by key and day, over writes and processes', async () => {
+      it('is summed by key and day, over writes and processes', async () => {
         const { record, user } = await issue('a@example.com');
         const other = await issue('b@example.com');
         const [one, two] = [usageOn(db), usageOn(db)];
@@ -165,7 +165,7 @@ export function sessionSuite(driver: string, open: () => Promise<Database>): voi
         expect(await one.since(user.userId, today + 2 * DAY_MS)).toEqual(new Map());
       });
 
-      it('is written a while after the first request, a new day’s apart', async () => {
+      it('is written some time after the first request; a new day is written separately', async () => {
         const { record, user } = await issue('a@example.com');
         const usage = usageOn(db);
         usage.note(record.keyId);
@@ -183,7 +183,7 @@ export function sessionSuite(driver: string, open: () => Promise<Database>): voi
         expect(logged).toEqual([]);
       });
 
-      it('a write that fails is logged and stops nothing', async () => {
+      it('a failed write is logged and stops nothing', async () => {
         const usage = usageOn(db);
         usage.note('key_none');
         await usage.close();
@@ -195,7 +195,7 @@ export function sessionSuite(driver: string, open: () => Promise<Database>): voi
       const CONFIG = { dataDir: '.', secretKey: '0'.repeat(64) };
       const factorsOn = () => openSecondFactors(db, { config: CONFIG, clock, randomBytes });
 
-      it('count once however many processes are asked, and stand nowhere as they are', async () => {
+      it('work once across all processes, and are not stored in plain text', async () => {
         const user = await users.create('a@example.com');
         const begun = await factorsOn().begin(user);
         const codeAt = (steps: number) =>
@@ -220,7 +220,7 @@ export function sessionSuite(driver: string, open: () => Promise<Database>): voi
         expect(stored).not.toContain(begun?.secret);
       });
 
-      it('of one user are no other’s, and are removed whole', async () => {
+      it('belong to one user only, and are removed completely', async () => {
         const [one, two] = [await users.create('a@example.com'), await users.create('b@example.com')];
         const begun = await factorsOn().begin(one);
         const code = totpCode(fromBase32(begun?.secret ?? ''), totpStep(clock.now()));
@@ -233,7 +233,7 @@ export function sessionSuite(driver: string, open: () => Promise<Database>): voi
         expect(await factorsOn().state(one.userId)).toEqual({ isEnabled: false, recoveryCodesLeft: 0 });
       });
 
-      it('under another key of the service are worth nothing, but for the recovery codes', async () => {
+      it('are useless with another service key, except the recovery codes', async () => {
         const user = await users.create('a@example.com');
         const begun = await factorsOn().begin(user);
         const codeAt = (steps: number) =>
@@ -252,7 +252,7 @@ export function sessionSuite(driver: string, open: () => Promise<Database>): voi
       const emails = async (events: AccountEvents) =>
         (await events.page({ limit: 1000, after: null })).map(({ email }) => email);
 
-      it('are kept as they were, and shown newest first, page by page', async () => {
+      it('are stored unchanged, and listed newest first in pages', async () => {
         const events = eventsOn();
         await events.record({
           action: 'sign_in',
@@ -300,7 +300,7 @@ export function sessionSuite(driver: string, open: () => Promise<Database>): voi
         expect(await emails(eventsOn())).toEqual(['new', 'late']);
       });
 
-      it('are so many at most, the newest', async () => {
+      it('are limited in number; the newest are kept', async () => {
         const events = eventsOn({ keptRows: 3 });
         for (let n = 0; n < 256; n++) {
           await clock.advance(1);
@@ -314,7 +314,7 @@ export function sessionSuite(driver: string, open: () => Promise<Database>): voi
     });
 
     describe('maintenance', () => {
-      it('is closed and opened, and closed again goes on since the first time', async () => {
+      it('can be closed and opened; closing again keeps the first time', async () => {
         const maintenance = new MaintenanceSwitch(db, clock);
         expect(await maintenance.status()).toBeNull();
         const sinceMs = clock.now();

@@ -9,7 +9,7 @@ interface Line {
   share: number | null;
 }
 
-/** How values and counts of rows come back from every database: run it for each driver with a fresh database. */
+/** How values and row counts are returned by every database; run it for each driver with a fresh database. */
 export function valueSuite(driver: string, open: () => Promise<Database>): void {
   describe(`values on ${driver}`, () => {
     let database: Database;
@@ -32,7 +32,7 @@ export function valueSuite(driver: string, open: () => Promise<Database>): void 
 
     it.each([
       ['text', { line: `it's "so" — \u{1f600}\n` }],
-      ['text of no characters', { line: '' }],
+      ['empty text', { line: '' }],
       ['text of digits', { line: '0123' }],
       ['a long text', { line: 'x'.repeat(1_000_000) }],
       ['zero', { count: 0, share: 0 }],
@@ -40,7 +40,7 @@ export function valueSuite(driver: string, open: () => Promise<Database>): void 
       ['a negative time', { count: -1_795_219_200_123 }],
       ['a fraction', { share: 0.1 }],
       ['null', { line: null, count: null, share: null }],
-    ])('%s comes back as it is', async (_name, values) => {
+    ])('%s is returned unchanged', async (_name, values) => {
       await store(values).execute();
       expect(await all()).toEqual([{ ...EMPTY, ...values }]);
     });
@@ -55,12 +55,12 @@ export function valueSuite(driver: string, open: () => Promise<Database>): void 
       ['a list', [1]],
       ['a date', new Date(0)],
       ['an object', { count: 1 }],
-    ])('%s is no count and is refused', async (_name, count) => {
+    ])('%s is not a count and is refused', async (_name, count) => {
       await expect(store({ count }).execute()).rejects.toThrow();
       expect(await all()).toEqual([]);
     });
 
-    it('says how many rows a statement wrote', async () => {
+    it('returns the number of rows a statement wrote', async () => {
       const [inserted] = await store({}).execute();
       expect(inserted?.numInsertedOrUpdatedRows).toBe(1n);
       const [ignored] = await store({ count: 5 })
@@ -75,7 +75,7 @@ export function valueSuite(driver: string, open: () => Promise<Database>): void 
       expect(await all()).toEqual([{ ...EMPTY, count: 3 }]);
     });
 
-    it('returns rows of what it wrote', async () => {
+    it('returns the rows it wrote', async () => {
       expect(await store({ count: 7 }).returning(['id', 'count']).execute()).toEqual([{ id: 1, count: 7 }]);
     });
 

@@ -25,7 +25,7 @@ interface ComposeFile {
 const read = (path: string) => readFileSync(join(PROJECT_ROOT, path), 'utf8');
 const { version } = JSON.parse(read('package.json'));
 const FILES = ['compose.yaml', 'compose.cluster.yaml'];
-/** Of the Compose Specification, those that are used here: https://github.com/compose-spec/compose-spec, read 2026-11. */
+/** The parts of the Compose Specification used here: https://github.com/compose-spec/compose-spec, read 2026-11. */
 const SERVICE_KEYS = [
   ...[
     'build',
@@ -52,7 +52,7 @@ const SERVICE_KEYS = [
 ];
 const HEALTH_KEYS = ['interval', 'retries', 'start_period', 'test', 'timeout'];
 const DURATION = /^\d+s$/;
-/** A release, never whatever is the newest. */
+/** A fixed release, never the latest one. */
 const PINNED = /^[\w./-]+:\d+\.\d+(?:\.\d+)?(?:-[a-z]\w*)?$/;
 const unknown = (keys: readonly string[], known: readonly string[]) =>
   keys.filter((key) => !known.includes(key));
@@ -63,7 +63,7 @@ describe.each(FILES)('%s', (path) => {
   const services = Object.entries(file.services);
   const own = file.services.underround as Service;
 
-  it('has the parts that Compose knows, and no other', () => {
+  it('uses only keys that Compose knows', () => {
     expect(unknown(Object.keys(file), ['name', 'services', 'networks', 'volumes'])).toEqual([]);
     expect(services.flatMap(([, service]) => unknown(Object.keys(service), SERVICE_KEYS))).toEqual([]);
     const checks = services.flatMap(([, { healthcheck }]) => (healthcheck ? [healthcheck] : []));
@@ -82,7 +82,7 @@ describe.each(FILES)('%s', (path) => {
     }
   });
 
-  it('pins each image, its own to the version of the package', () => {
+  it('pins each image, and its own to the package version', () => {
     expect(own).toMatchObject({ build: '.', image: `underround:${version}` });
     expect(services.filter(([, { image }]) => !PINNED.test(image))).toEqual([]);
   });
@@ -91,24 +91,24 @@ describe.each(FILES)('%s', (path) => {
     expect(unknown(Object.keys(own.environment ?? {}), SERVICE_VARIABLES)).toEqual([]);
   });
 
-  it('gives every variable as a text, since YAML reads on, off and numbers as something else', () => {
+  it('gives every variable as text, because YAML parses on, off and numbers differently', () => {
     const values = services.flatMap(([, { environment }]) => Object.values(environment ?? {}));
     expect(values.filter((value) => typeof value !== 'string')).toEqual([]);
   });
 
-  it('mounts the volumes it declares, one each, the service at the volume of the image', () => {
+  it('mounts each declared volume once, the service at the volume of the image', () => {
     expect(own.volumes).toEqual(['data:/data']);
     const mounted = services.flatMap(([, { volumes }]) => volumes.map((volume) => volume.split(':')[0]));
     expect(mounted.sort()).toEqual(Object.keys(file.volumes).sort());
   });
 
-  it('opens nothing but the service, and that to this machine alone, at the port of the image', () => {
+  it('publishes only the service, only to this machine, at the port of the image', () => {
     const open = services.flatMap(([name, { ports }]) => (ports ?? []).map((port) => [name, port]));
     expect(open).toEqual([['underround', '127.0.0.1:8080:8080']]);
     expect(read('Dockerfile')).toContain('\nEXPOSE 8080\n');
   });
 
-  it('lets the service write to its volume and to memory alone, without privileges', () => {
+  it('lets the service write only to its volume and to memory, without privileges', () => {
     expect(own).toMatchObject({
       ...{ read_only: true, tmpfs: ['/tmp'], cap_drop: ['ALL'] },
       security_opt: ['no-new-privileges:true'],
@@ -121,14 +121,14 @@ describe('compose.cluster.yaml', () => {
   const file: ComposeFile = parse(text);
   const { underround, ...servers } = file.services;
 
-  it('starts ClickHouse, PostgreSQL and NATS, and the service when each is well', () => {
+  it('starts ClickHouse, PostgreSQL and NATS, and the service once each is healthy', () => {
     expect(Object.keys(servers).sort()).toEqual(['clickhouse', 'nats', 'postgres']);
     const waits = Object.keys(servers).map((name) => [name, { condition: 'service_healthy' }]);
     expect(underround?.depends_on).toEqual(Object.fromEntries(waits));
     expect(Object.values(servers).filter(({ healthcheck }) => healthcheck === undefined)).toEqual([]);
   });
 
-  it('keeps the servers on a network that leads nowhere else', () => {
+  it('keeps the servers on an internal network', () => {
     expect(file.networks).toEqual({ outside: null, inside: { internal: true } });
     expect(Object.values(servers).map(({ networks }) => networks)).toEqual([
       ['inside'],
@@ -138,7 +138,7 @@ describe('compose.cluster.yaml', () => {
     expect(underround?.networks).toEqual(['outside', 'inside']);
   });
 
-  it('names the servers by addresses that lead to them, and their users by what they are made with', () => {
+  it('addresses the servers by their names, with the users they are created with', () => {
     const address = (name: string) => {
       const filled = (underround?.environment?.[name] ?? '').replaceAll(/\$\{\w+:\?[^}]+\}/g, 'secret');
       const { protocol, username, password, hostname, port, pathname } = new URL(filled);
@@ -154,7 +154,7 @@ describe('compose.cluster.yaml', () => {
     expect(postgres?.environment).toMatchObject({ POSTGRES_USER: 'underround', POSTGRES_DB: 'underround' });
   });
 
-  it('has no secret of its own: each is asked for, and its absence stops the start', () => {
+  it('contains no secret: each is required, and without it the start fails', () => {
     const asked = [...text.matchAll(/\$\{(\w+)(:\?)?/g)].map(([, name, required]) => ({ name, required }));
     const required = new Set(asked.filter((one) => one.required === ':?').map(({ name }) => name));
     expect([...required].sort()).toEqual([

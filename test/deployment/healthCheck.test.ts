@@ -25,7 +25,7 @@ async function listen(answer: RequestListener): Promise<string> {
   return String((server.address() as AddressInfo).port);
 }
 
-it.each(['', '0.0.0.0', '::', '127.0.0.1'])('is content with 200 of /livez, host "%s"', async (host) => {
+it.each(['', '0.0.0.0', '::', '127.0.0.1'])('succeeds on status 200 of /livez, host "%s"', async (host) => {
   const asked: unknown[] = [];
   const port = await listen(({ method, url }, response) => {
     asked.push([method, url]);
@@ -35,19 +35,19 @@ it.each(['', '0.0.0.0', '::', '127.0.0.1'])('is content with 200 of /livez, host
   expect(asked).toEqual([['GET', '/livez']]);
 });
 
-it('is not content with another answer', async () => {
+it('fails on another status', async () => {
   const port = await listen((_request, response) => void response.writeHead(503).end());
   const answer = await check({ UNDERROUND_PORT: port });
   expect(answer).toEqual({ status: 1, said: 'not healthy: status 503\n' });
 });
 
-it('is not content where nobody listens', async () => {
+it('fails if no server listens', async () => {
   const port = await freePort();
   const answer = await check({ UNDERROUND_PORT: String(port) });
   expect(answer).toEqual({ status: 1, said: `not healthy: connect ECONNREFUSED 127.0.0.1:${port}\n` });
 });
 
-it('speaks TLS where the service has a certificate', async () => {
+it('uses TLS if the service has a certificate', async () => {
   const port = await listen((_request, response) => void response.end());
   const answer = await check({ UNDERROUND_PORT: port, UNDERROUND_TLS_CERT: 'cert.pem' });
   expect([answer.status, answer.said]).toEqual([1, expect.stringMatching(/^not healthy: .*SSL/)]);

@@ -15,7 +15,7 @@ interface Stage {
   readonly instructions: Instruction[];
 }
 
-/** Instructions without comments, continued lines joined. */
+/** Instructions without comments, with continued lines joined. */
 const instructions: readonly Instruction[] = read('Dockerfile')
   .replaceAll(/^#.*\n/gm, '')
   .replaceAll(/\\\n\s*/g, '')
@@ -38,14 +38,14 @@ const image = stages.at(-1) as Stage;
 const texts = (name: string, { instructions: own }: Stage = image) =>
   own.filter((instruction) => instruction.name === name).map(({ text }) => text);
 
-/** What the context of the build has: what `.dockerignore` lets in. */
+/** Files of the build context: those that `.dockerignore` does not exclude. */
 const ignored = read('.dockerignore')
   .split('\n')
   .filter((line) => line !== '' && !line.startsWith('#'));
 const letIn = ignored.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
 
 describe('Dockerfile', () => {
-  it('has instructions of these names alone', () => {
+  it('uses only these instructions', () => {
     const known = ['ARG', 'FROM', 'WORKDIR', 'COPY', 'RUN', 'LABEL', 'ENV', 'USER', 'VOLUME', 'EXPOSE'];
     const names = new Set([...known, 'HEALTHCHECK', 'ENTRYPOINT', 'CMD']);
     expect(instructions.filter(({ name }) => !names.has(name))).toEqual([]);
@@ -60,7 +60,7 @@ describe('Dockerfile', () => {
     expect(text).toMatch(/^NODE_IMAGE=node:26\.\d+\.\d+-bookworm-slim$/);
   });
 
-  it('installs by the lock file, without install scripts, and for the image without development', () => {
+  it('installs by the lock file, without install scripts, and for the image without development dependencies', () => {
     const installs = stages.flatMap((stage) => texts('RUN', stage).filter((text) => text.includes('npm ci')));
     expect(installs.map((text) => text.split(' && ')[0])).toEqual([
       'npm ci --ignore-scripts',
@@ -68,7 +68,7 @@ describe('Dockerfile', () => {
     ]);
   });
 
-  it.each(stages)('$name copies from the context what exists and is let into it', (stage) => {
+  it.each(stages)('$name copies files that exist in the build context', (stage) => {
     const copied = texts('COPY', stage).filter((text) => !text.startsWith('--from='));
     const sources = copied.flatMap((text) => text.split(' ').slice(0, -1));
     expect(sources.length).toBeGreaterThan(0);
@@ -79,7 +79,7 @@ describe('Dockerfile', () => {
     );
   });
 
-  it('copies from stages that exist, what they make', () => {
+  it('copies files from existing stages that create them', () => {
     const made = texts('COPY').filter((text) => text.startsWith('--from='));
     expect(made).toEqual([
       '--from=dependencies /app/node_modules node_modules',
@@ -94,13 +94,13 @@ describe('Dockerfile', () => {
     expect(names.filter((name) => !SERVICE_VARIABLES.includes(name))).toEqual([]);
   });
 
-  it('runs as a user that is not root, with one volume that holds the data directory', () => {
+  it('runs as a user that is not root, with one volume for the data directory', () => {
     expect([texts('USER'), texts('VOLUME')]).toEqual([['1000:1000'], ['/data']]);
     expect(texts('ENV').join()).toContain('UNDERROUND_DATA_DIR=/data/');
     expect(texts('RUN')).toEqual(['install -d -o 1000 -g 1000 -m 0700 /data']);
   });
 
-  it('starts the command and checks its health with Node itself, by files that the image has', () => {
+  it('starts the command and checks its health with Node itself, using files of the image', () => {
     expect([texts('ENTRYPOINT'), texts('CMD')]).toEqual([['["node", "bin/underround.mjs"]'], ['["serve"]']]);
     const [check = ''] = texts('HEALTHCHECK');
     expect(check.replace(/^.* CMD /, '')).toBe('["node", "deploy/healthCheck.mjs"]');
@@ -115,7 +115,7 @@ describe('Dockerfile', () => {
 });
 
 describe('.dockerignore', () => {
-  it('lets in nothing but what the Dockerfile copies, and of that no test and no installation', () => {
+  it('includes only files that the Dockerfile copies, without tests and installed packages', () => {
     expect(ignored[0]).toBe('*');
     expect(ignored.filter((line) => !line.startsWith('!'))).toEqual(['*', '**/*.test.ts', '**/node_modules']);
     const copied = stages.flatMap((stage) => texts('COPY', stage)).flatMap((text) => text.split(' '));

@@ -8,11 +8,11 @@ import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 const UNIT = readFileSync(join(PROJECT_ROOT, 'deploy/underround.service'), 'utf8');
 const COMMAND = '/opt/underround/bin/underround';
-/** Tenths of a point on a scale of 0 to 10, as the option of `systemd-analyze security` counts. Below 2 points is "OK". */
+/** In tenths of a point from 0 to 10, as an option of `systemd-analyze security`. Below 2 points is "OK". */
 const EXPOSURE_MAX_TENTHS = 15;
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
 
-/** The values of each key; a key that adds up may stand more than once. */
+/** The values of each key; a key with several values may occur several times. */
 const values = new Map<string, string[]>();
 for (const [, key = '', value = ''] of UNIT.matchAll(/^(\w+)=(.*)$/gm)) {
   values.set(key, [...(values.get(key) ?? []), value]);
@@ -27,7 +27,7 @@ describe('deploy/underround.service', () => {
     expect(twice).toEqual(['Environment', 'SystemCallFilter']);
   });
 
-  it('starts the command as its own user, on a data directory of that user', () => {
+  it('starts the command as its own user, with a data directory of that user', () => {
     expect(only('ExecStart')).toEqual([`${COMMAND} serve`]);
     expect([
       ...only('User'),
@@ -43,7 +43,7 @@ describe('deploy/underround.service', () => {
     expect(names.filter((name) => !SERVICE_VARIABLES.includes(name))).toEqual([]);
   });
 
-  it('gives the service longer to stop than it gives itself', () => {
+  it('gives the service more time to stop than the service gives itself', () => {
     const running = readFileSync(join(PROJECT_ROOT, 'src/cli/running.ts'), 'utf8');
     const [, limitMs = ''] = /STOP_LIMIT_MS = ([\d_]+);/.exec(running) ?? [];
     const givenMs = Number(only('TimeoutStopSec')[0]?.replace(/s$/, '')) * 1000;
@@ -51,22 +51,22 @@ describe('deploy/underround.service', () => {
   });
 });
 
-describe.skipIf(!hasSystemd)('systemd-analyze (skipped where there is none)', () => {
-  /** The unit with a command that this machine has. */
+describe.skipIf(!hasSystemd)('systemd-analyze (skipped where it is not installed)', () => {
+  /** The unit with a command that exists on this machine. */
   const unit = () => {
     const file = join(temporaryDirectory(), 'underround.service');
     writeFileSync(file, UNIT.replace(COMMAND, process.execPath));
     return file;
   };
 
-  it('finds nothing to say about the unit', () => {
+  it('reports no problem of the unit', () => {
     const file = unit();
     const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', file], { encoding: 'utf8' });
-    // It says of the machine's other units what it finds, too.
+    // It also reports problems of the machine's other units.
     expect(stderr.split('\n').filter((line) => line.includes(file))).toEqual([]);
   });
 
-  it('calls its exposure low', () => {
+  it('rates its exposure as low', () => {
     const threshold = `--threshold=${EXPOSURE_MAX_TENTHS}`;
     const words = ['security', '--offline=true', '--no-pager', threshold, unit()];
     expect(spawnSync('systemd-analyze', words).status).toBe(0);

@@ -2,22 +2,22 @@ import type { User } from '../users/users.ts';
 import type { AuthFailure, Identity } from './authenticate.ts';
 import type { Moment } from './freshness.ts';
 
-/** The operator has closed the service to everyone for a while. */
+/** Maintenance mode, set by the operator: all requests are refused. */
 export interface Maintenance {
   readonly retryAfterSeconds: number;
-  /** What clients are told; null: the usual words. */
+  /** The message for clients; null: the default text. */
   readonly message: string | null;
 }
 
-/** A browser that is signed in. */
+/** A signed-in browser. */
 export interface SignedIn {
   readonly sessionId: string;
   readonly user: User;
 }
 
-/** What is asked about each request. What is known from memory is answered at once, else as a promise. */
+/** Access decisions for a request. The result is synchronous if it is cached, otherwise a promise. */
 export interface AccessControl {
-  /** One for each request: what was read before counts by whether it holds at this moment. */
+  /** Call once per request: cached rows count if they are still valid at this moment. */
   moment(): Moment;
   maintenance(moment: Moment): Maintenance | null | Promise<Maintenance | null>;
   /** @param authorization The header as received. */
@@ -25,6 +25,6 @@ export interface AccessControl {
     authorization: string | undefined,
     moment: Moment,
   ): Identity | AuthFailure | Promise<Identity | AuthFailure>;
-  /** @param token Of the session cookie. */
+  /** @param token Value of the session cookie. */
   signedIn(token: string, moment: Moment): SignedIn | null | Promise<SignedIn | null>;
 }

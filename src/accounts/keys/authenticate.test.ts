@@ -51,7 +51,7 @@ const failures = async () => {
 };
 
 describe('authenticate', () => {
-  it('knows who a key belongs to', async () => {
+  it('returns the owner of a key', async () => {
     const { key, record, user } = await issue();
     expect(await authenticate(`Bearer ${key}`)).toEqual({
       keyId: record.keyId,
@@ -84,7 +84,7 @@ describe('authenticate', () => {
     ['a tab for the space', `Bearer\t${sample}`, 'malformed_header', malformedHeader],
     ['a space in front', ` Bearer ${sample}`, 'malformed_header', malformedHeader],
     ['a space behind', `Bearer ${sample} `, 'malformed_header', malformedHeader],
-    ['a new line behind', `Bearer ${sample}\n`, 'malformed_header', malformedHeader],
+    ['a new line at the end', `Bearer ${sample}\n`, 'malformed_header', malformedHeader],
     [
       'a control character inside',
       `Bearer ${sample.slice(0, 20)}\u0000${sample.slice(21)}`,
@@ -114,7 +114,7 @@ describe('authenticate', () => {
     expect(await failures()).toEqual([[reason, 1]]);
   });
 
-  it('what cannot be a key never reaches the database', async () => {
+  it('text that cannot be a key never reaches the database', async () => {
     await accounts.database.destroy();
     const refused = await Promise.all(
       [
@@ -136,7 +136,7 @@ describe('authenticate', () => {
     expect((error as Error).cause).toBeInstanceOf(Error);
   });
 
-  it('a key of the other environment is refused by either', async () => {
+  it('a key of the other environment is refused in both directions', async () => {
     const live = await issue('live');
     const test = await issue('test');
     const wrong = { reason: 'wrong_environment', detail: 'API key is of another environment' };
@@ -147,7 +147,7 @@ describe('authenticate', () => {
     expect(admitted).toMatchObject({ keyId: test.record.keyId });
   });
 
-  it('a revocation holds from the very next request, of that key alone', async () => {
+  it('a revocation applies to the next request, and only to that key', async () => {
     const gone = await issue();
     const kept = await issue();
     expect(await authenticate(`Bearer ${gone.key}`)).toMatchObject({ keyId: gone.record.keyId });
@@ -160,14 +160,14 @@ describe('authenticate', () => {
     expect(await authenticate(`Bearer ${kept.key}`)).toMatchObject({ keyId: kept.record.keyId });
   });
 
-  it('a changed tier holds from the very next request', async () => {
+  it('a changed tier applies to the next request', async () => {
     const { key } = await issue();
     expect(await authenticate(`Bearer ${key}`)).toMatchObject({ tier: 'plus' });
     await (await open('live')).users.setTier('a@example.com', 'free');
     expect(await authenticate(`Bearer ${key}`)).toMatchObject({ tier: 'free' });
   });
 
-  it('no refusal holds any part of what was sent', async () => {
+  it('no refusal contains any part of the request', async () => {
     const { key, record } = await issue();
     await accounts.keys.revoke(record.keyId);
     const sent = [`Bearer ${key}`, `Bearer ${key}x`, `Basic ${key}`, `Bearer ${key.slice(0, 42)}000000`];
@@ -198,14 +198,14 @@ describe('last use', () => {
     expect(await lastUsed()).toBe(first + 61_000);
   });
 
-  it('many requests are one write', async () => {
+  it('many requests cause one write', async () => {
     const { key } = await issue();
     await Promise.all(Array.from({ length: 100 }, () => authenticate(`Bearer ${key}`)));
-    // One for the last use, one for the day's count.
+    // One timer for the last use, one for the daily count.
     expect(clock.waiting).toBe(2);
   });
 
-  it('never goes back when another node noted a later one', async () => {
+  it('never goes back when another process stored a later time', async () => {
     const { key } = await issue();
     await authenticate(`Bearer ${key}`);
     const later = clock.now() + 30_000;
@@ -214,14 +214,14 @@ describe('last use', () => {
     expect(await lastUsed()).toBe(later);
   });
 
-  it('is not noted for a refused key', async () => {
+  it('is not stored for a refused key', async () => {
     const { key, record } = await issue();
     await accounts.keys.revoke(record.keyId);
     await authenticate(`Bearer ${key}`);
     expect(clock.waiting).toBe(0);
   });
 
-  it('more keys than one write takes are all written', async () => {
+  it('all keys are written, even more than fit into one write', async () => {
     const issued = await Promise.all(Array.from({ length: 501 }, () => issue()));
     for (const { key } of issued) await authenticate(`Bearer ${key}`);
     await clock.advance(1_000);
@@ -231,7 +231,7 @@ describe('last use', () => {
     expect(listed.filter((key) => key.lastUsedMs === null)).toEqual([]);
   });
 
-  it('what waits is written at close', async () => {
+  it('pending uses are written at close', async () => {
     const { key } = await issue();
     await authenticate(`Bearer ${key}`);
     await accounts.close();
@@ -240,7 +240,7 @@ describe('last use', () => {
     expect(clock.waiting).toBe(0);
   });
 
-  it('a write that fails is counted, and the next request tries again', async () => {
+  it('a failed write is counted, and the next request tries again', async () => {
     const { key } = await issue();
     await authenticate(`Bearer ${key}`);
     const file = new SqliteFile(`${dataDir}/control.sqlite`);

@@ -9,7 +9,7 @@ import { hashKey, type KeyEnvironment, parseKey } from './keyFormat.ts';
 import type { LastUsed } from './lastUsed.ts';
 import { RowCache } from './rowCache.ts';
 
-/** Who a request comes from. */
+/** The owner of a request's key or session. */
 export interface Identity {
   readonly keyId: string;
   readonly userId: string;
@@ -27,9 +27,9 @@ const DETAILS = {
   revoked: 'API key has been revoked',
   suspended: 'Account is suspended',
 } as const;
-export type AuthFailureReason = keyof typeof DETAILS;
+type AuthFailureReason = keyof typeof DETAILS;
 
-/** Why a request is refused with 401; `detail` is safe to send and never holds any part of what was received. */
+/** Why a request is refused with 401; `detail` is safe to send and never contains any part of the request. */
 export interface AuthFailure {
   readonly reason: AuthFailureReason;
   readonly detail: string;
@@ -39,7 +39,7 @@ export function isAuthFailure(result: Identity | AuthFailure): result is AuthFai
   return 'reason' in result;
 }
 
-/** Longer headers cannot hold a key; they are refused before any pattern runs over them. */
+/** Longer headers cannot contain a key; they are refused before any pattern runs over them. */
 const MAX_HEADER_LENGTH = 256;
 /** RFC 6750, 2.1 allows several spaces; RFC 9110, 11.1 makes the scheme case-insensitive. */
 const BEARER = /^bearer +([!-~]+)$/i;
@@ -55,11 +55,11 @@ interface KeyRow {
   tier: Tier;
 }
 
-/** A key as the database has it, ready to be answered from memory. */
+/** A key as stored, ready to answer requests from memory. */
 interface KnownKey {
   readonly hash: Buffer;
   readonly lastUsedMs: number | null;
-  /** Why it is refused although it is known; null: it is good. */
+  /** Why a known key is refused; null if it is valid. */
   readonly refused: AuthFailureReason | null;
   readonly identity: Identity;
 }
@@ -67,8 +67,9 @@ interface KnownKey {
 type Decision = Identity | AuthFailureReason;
 
 /**
- * Decides who a request comes from, from memory while what was read holds: with the embedded database until any
- * process commits anything, so that a revocation holds from the very next request; with PostgreSQL for a lease.
+ * Identifies the sender of a request, from memory while cached rows are valid. With the embedded database they are
+ * valid until any process commits, so a revocation applies to the next request. With PostgreSQL they are valid for a
+ * lease.
  */
 export class Authenticator {
   readonly #environment: KeyEnvironment;
@@ -97,10 +98,10 @@ export class Authenticator {
   }
 
   /**
-   * At once from memory, else as a promise.
+   * Synchronous if the key is in memory, otherwise a promise.
    * @param header The `Authorization` header as received.
-   * @param moment Of the request, where one was taken already.
-   * @throws {StoreUnavailableError} When the database does not answer; the promise rejects with it as well.
+   * @param moment Moment of the request, if already taken.
+   * @throws {StoreUnavailableError} If the database does not answer; a returned promise rejects with it.
    */
   authenticate(
     header: string | undefined,
@@ -131,7 +132,7 @@ export class Authenticator {
       : this.#judge(known, hash);
   }
 
-  /** Compares hashes, in constant time: how long it takes tells nothing of any key's characters. */
+  /** Compares hashes in constant time, so the duration reveals nothing about a key. */
   #judge(known: KnownKey | null, hash: string): Decision {
     if (known === null || !timingSafeEqual(known.hash, Buffer.from(hash, 'latin1'))) return 'unknown';
     if (known.refused !== null) return known.refused;
@@ -159,7 +160,7 @@ function toKnownKey(row: KeyRow): KnownKey {
   };
 }
 
-/** Built once: building the query costs more than running it. The one parameter is the hash. */
+/** Compiled once, because building the query costs more than running it. The one parameter is the hash. */
 function compileLookUp(db: Database): CompiledQuery<KeyRow> {
   return db
     .selectFrom('api_keys')

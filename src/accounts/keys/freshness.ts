@@ -1,30 +1,30 @@
 import { type Clock, sleep } from '../../runtime/clock.ts';
 
-/** How long what was read from a database that cannot say whether it changed may be used. */
+/** How long cached rows are used if the database cannot report changes. */
 export const LEASE_MS = 900;
-/** After this, no process uses what it read before a write was committed; the rest is for clocks that differ. */
+/** After this, no process uses rows that it read before a commit; the margin covers differences between clocks. */
 export const LEASE_OVER_MS = 1_000;
 
-/** When something was read; only the `Freshness` that gave it knows what it means. */
+/** The time of a read or of a request, in units that only its `Freshness` knows. */
 export type Moment = number;
 
-/** Decides whether what was read from the control database still holds. */
+/** Decides whether rows read from the control database are still valid. */
 export interface Freshness {
-  /** Take one before reading, and one for each request. */
+  /** Call it before each read and once for each request. */
   moment(): Moment;
-  /** Whether what was read at `readAt` holds at `moment`. */
+  /** Whether rows read at `readAt` are valid at `moment`. */
   holds(readAt: Moment, moment: Moment): boolean;
 }
 
 /**
- * For a database that tells its version: what was read holds until any process commits anything.
- * @param version Changes with every commit, of this process or another. Cheap enough for every request.
+ * For a database with a version: rows are valid until any process commits.
+ * @param version Changes with every commit of any process. Cheap enough for every request.
  */
 export function versionFreshness(version: () => number): Freshness {
   return { moment: version, holds: (readAt, moment) => readAt === moment };
 }
 
-/** For a database on another machine, which would have to be asked: what was read holds for a lease. */
+/** For a remote database, which cannot report changes cheaply: rows are valid for a lease. */
 export function leaseFreshness(clock: Pick<Clock, 'monotonic'>): Freshness {
   return {
     moment: () => clock.monotonic(),
@@ -33,8 +33,8 @@ export function leaseFreshness(clock: Pick<Clock, 'monotonic'>): Freshness {
 }
 
 /**
- * Resolves when no process acts any more on what it read before now: call it after a revocation, a suspension or a
- * change of tier was committed, so that its caller can rely on it.
+ * Resolves once no process uses rows that it read before now. Call it after committing a revocation, a suspension or a
+ * tier change, so that the caller can rely on it.
  */
 export async function leaseOver(clock: Clock): Promise<void> {
   await sleep(clock, LEASE_OVER_MS);

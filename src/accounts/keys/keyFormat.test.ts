@@ -7,7 +7,7 @@ import { createKey, hashKey, KEY_LENGTH, keyChecksum, keyHint, parseKey } from '
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const environment = fc.constantFrom('live' as const, 'test' as const);
 
-/** Endless bytes from a seed, so that a failing case can be repeated. */
+/** Endless bytes from a seed, so a failing case can be repeated. */
 const seededBytes = (seed: number) => {
   let state = seed;
   return (size: number) =>
@@ -18,11 +18,11 @@ const seededBytes = (seed: number) => {
 };
 
 describe('key checksum', () => {
-  it('equals the published vector of this key format', () => {
+  it('equals the published test vector of this key format', () => {
     expect(keyChecksum('zQWBuTSOoRi4A9spHcVY5ncnsDkxkJ')).toBe('0mLq17');
   });
 
-  it('keeps zeros in front', () => {
+  it('keeps leading zeros', () => {
     expect(toBase62(0, 6)).toBe('000000');
     expect(toBase62(61, 6)).toBe('00000z');
     expect(toBase62(62, 6)).toBe('000010');
@@ -31,7 +31,7 @@ describe('key checksum', () => {
 });
 
 describe('createKey and parseKey', () => {
-  it('round trip: 48 characters of the right prefix, accepted in their environment', () => {
+  it('round trip: a key has 48 characters, the right prefix, and is accepted in its environment', () => {
     fc.assert(
       fc.property(environment, fc.integer(), (wanted, seed) => {
         const key = createKey(wanted, seededBytes(seed));
@@ -43,7 +43,7 @@ describe('createKey and parseKey', () => {
     );
   });
 
-  it('refuse any single character that changed', () => {
+  it('a change of any single character is refused', () => {
     const anyChange = fc.record({
       environment,
       seed: fc.integer(),
@@ -70,7 +70,7 @@ describe('createKey and parseKey', () => {
     ['a new line at the end', `${good.slice(0, -1)}\n`, 'malformed'],
     ['another prefix', `svc_prod_${body}`, 'malformed'],
     ['prefix in capitals', `SVC_LIVE_${body}`, 'malformed'],
-    ['a letter outside ASCII that lower-cases into it', `svc_live_\u212A${body.slice(1)}`, 'malformed'],
+    ['a letter outside ASCII whose lower case is ASCII', `svc_live_\u212A${body.slice(1)}`, 'malformed'],
     ['the other prefix with the first checksum', `svc_test_${body}`, 'bad_checksum'],
     ['two characters swapped', good.replace(/(.)(.)$/, '$2$1'), 'bad_checksum'],
     ['100 kB', 'a'.repeat(100_000), 'malformed'],
@@ -78,18 +78,18 @@ describe('createKey and parseKey', () => {
     expect(parseKey(text)).toEqual({ outcome });
   });
 
-  it('two keys of a real source differ', () => {
+  it('two keys from real randomness differ', () => {
     expect(createKey('live', randomBytes)).not.toBe(createKey('live', randomBytes));
   });
 });
 
 describe('randomBase62', () => {
-  it('skips the bytes that would favour some characters', () => {
+  it('skips bytes that would make some characters more likely', () => {
     const bytes = [248, 249, 255, 0, 61, 62, 247];
     expect(randomBase62(4, (size) => Uint8Array.from(bytes.splice(0, size)))).toBe('0z0z');
   });
 
-  it('makes each of the 62 characters equally often from equally often bytes', () => {
+  it('produces all 62 characters equally often from uniform bytes', () => {
     const everyByte = Uint8Array.from({ length: 256 }, (_, index) => index);
     let next = 0;
     const text = randomBase62(248, (size) =>
@@ -99,7 +99,7 @@ describe('randomBase62', () => {
     expect(counts).toEqual(Array.from({ length: 62 }, () => 4));
   });
 
-  it('stops on a source that is stuck instead of running for ever', () => {
+  it('fails on a constant random source instead of looping forever', () => {
     expect(() => randomBase62(1, () => Uint8Array.of(255))).toThrow(
       'the random source gives no usable bytes',
     );
@@ -111,7 +111,7 @@ describe('hashKey and keyHint', () => {
     expect(hashKey('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
   });
 
-  it('the hint shows the prefix and 4 of the 39 characters', () => {
+  it('the hint is the prefix and 4 of the 39 characters', () => {
     expect(keyHint(good(5))).toBe(good(5).slice(0, 13));
     function good(seed: number) {
       return createKey('live', seededBytes(seed));

@@ -7,11 +7,11 @@ import type { ApiKeysTable } from '../schemaAccounts.ts';
 import { type User, UserRepository } from '../users/users.ts';
 import { createKey, hashKey, type KeyEnvironment, keyHint } from './keyFormat.ts';
 
-/** What is known of a key: never the key itself. */
+/** Data about a key, without the key itself. */
 export interface ApiKey {
   readonly keyId: string;
   readonly userId: string;
-  /** First characters of the key, for its owner to tell keys apart. */
+  /** First characters of the key, so its owner can distinguish keys. */
   readonly hint: string;
   readonly label: string;
   readonly createdMs: number;
@@ -26,14 +26,14 @@ export interface OwnedApiKey extends ApiKey {
   readonly tier: Tier;
 }
 
-/** `key` is the only copy of the full key there will ever be: show it, do not keep it. */
+/** `key` is the only copy of the full key: show it, never store it. */
 export interface IssuedKey {
   readonly key: string;
   readonly record: ApiKey;
 }
 
 export const MAX_LABEL_LENGTH = 128;
-/** Keys a user may have made in the dashboard and not revoked; an operator's command line is not bound by it. */
+/** Limit on a user's unrevoked keys from the dashboard; the operator's command line is not limited. */
 export const MAX_LIVE_KEYS_PER_USER = 20;
 
 export class KeyRepository {
@@ -45,7 +45,7 @@ export class KeyRepository {
     this.#sources = sources;
   }
 
-  /** @throws {InvalidInputError} When the label is empty, too long or has control characters. */
+  /** @throws {InvalidInputError} If the label is empty, too long or has control characters. */
   async create(options: { userId: string; label: string; environment: KeyEnvironment }): Promise<IssuedKey> {
     const label = checkLabel(options.label);
     const { clock, randomBytes } = this.#sources;
@@ -67,7 +67,7 @@ export class KeyRepository {
     return { key, record: toApiKey(row) };
   }
 
-  /** Keys with their owners, revoked ones too, oldest first; of one user when `userId` is given. */
+  /** Keys with their owners, including revoked ones, oldest first; only of one user if `userId` is given. */
   async list(filter: { userId?: string } = {}): Promise<OwnedApiKey[]> {
     let query = this.#db
       .selectFrom('api_keys')
@@ -82,16 +82,16 @@ export class KeyRepository {
   }
 
   /**
-   * From the moment this resolves no request with the key is admitted, by any process. Revoking again changes
-   * nothing and keeps the first time.
-   * @param owner Only a key of this user; another's is not there.
-   * @throws {InvalidInputError} When there is no key with this id.
+   * Once this resolves, no process admits a request with the key. Revoking again changes nothing and keeps the first
+   * time.
+   * @param owner Restricts the search to keys of this user.
+   * @throws {InvalidInputError} If there is no key with this id.
    */
   async revoke(keyId: string, owner: { userId?: string } = {}): Promise<ApiKey> {
     const { userId } = owner;
     const found = this.#db.selectFrom('api_keys').selectAll().where('key_id', '=', keyId);
     const row = await (userId === undefined ? found : found.where('user_id', '=', userId)).executeTakeFirst();
-    // The text is not echoed: a full key given by mistake must not reach a log.
+    // The text is not repeated: a full key passed by mistake must not reach a log.
     if (!row) throw new InvalidInputError('no key with this id; `keys list` shows the ids');
     if (row.revoked_ms !== null) return toApiKey(row);
     const revoked = await this.#db
@@ -107,8 +107,8 @@ export class KeyRepository {
 }
 
 /**
- * A key that a user makes for themselves; null when they have as many live ones as a user may.
- * @throws {InvalidInputError} When the label is invalid.
+ * Creates a key of the calling user; null if the user has the maximum number of live keys.
+ * @throws {InvalidInputError} If the label is invalid.
  */
 export async function issueOwnKey(
   db: Database,
@@ -116,7 +116,7 @@ export async function issueOwnKey(
   wanted: { userId: string; label: string; environment: KeyEnvironment },
 ): Promise<IssuedKey | null> {
   return await db.transaction().execute(async (transaction) => {
-    // Locks the user's row, so that two requests at once do not both count before either has made its key.
+    // Locks the user's row, so two concurrent requests cannot both count before either has created its key.
     const owner = transaction.updateTable('users').set((users) => ({ tier: users.ref('tier') }));
     await owner.where('user_id', '=', wanted.userId).execute();
     const live = await transaction
@@ -131,9 +131,9 @@ export async function issueOwnKey(
 }
 
 /**
- * What an operator's `keys create` does, whole or not at all: the user is made if new, gets the tier if one is
- * given, and a key.
- * @throws {InvalidInputError} When the address or the label is invalid; then nothing is stored.
+ * Runs the operator's `keys create` in one transaction: creates the user if needed, sets the tier if given, and creates
+ * a key.
+ * @throws {InvalidInputError} If the address or the label is invalid; then nothing is stored.
  */
 export async function issueKey(
   db: Database,
@@ -154,7 +154,7 @@ export async function issueKey(
   });
 }
 
-/** The label as it is stored. @throws {InvalidInputError} When it is empty, too long or has control characters. */
+/** The label in its stored form. @throws {InvalidInputError} If it is empty, too long or has control characters. */
 export function checkLabel(text: string): string {
   const label = text.trim();
   if (label.length === 0 || label.length > MAX_LABEL_LENGTH || /\p{Cc}/u.test(label)) {

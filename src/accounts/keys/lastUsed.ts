@@ -3,15 +3,15 @@ import type { Clock, Timer } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 
-/** How fine a key's last use is recorded: a busy key costs one write a minute. */
+/** Resolution of the last use: a busy key costs one write a minute. */
 const STEP_MS = 60_000;
-/** Uses are collected this long and written together, away from the requests. */
+/** Uses are collected for this long and written together, so no request waits for the write. */
 const FLUSH_DELAY_MS = 1_000;
 const MAX_KEYS_PER_WRITE = 500;
-/** Keys that may wait; beyond it a use is not noted, and the key's next request tries again. */
+/** Keys that may wait to be written. Beyond that a use is skipped, and the key's next request tries again. */
 const MAX_WAITING = 10_000;
 
-/** Notes when keys were last used, without any request waiting for it. */
+/** Records when keys were last used, without delaying requests. */
 export class LastUsed {
   readonly #db: Database;
   readonly #clock: Clock;
@@ -26,11 +26,11 @@ export class LastUsed {
     this.#logger = parts.logger;
     this.#failures = parts.metrics.counter(
       'underround_key_last_used_write_failures_total',
-      'Writes of when keys were last used that failed; the next use of the keys tries again',
+      'Failed writes of last-use times; the next use of the keys tries again',
     );
   }
 
-  /** `knownMs` is what the database has for this key. */
+  /** @param knownMs The stored last use of this key. */
   note(keyId: string, knownMs: number | null): void {
     if (knownMs !== null && this.#clock.now() - knownMs < STEP_MS) return;
     if (this.#waiting.size >= MAX_WAITING) return;
@@ -38,14 +38,14 @@ export class LastUsed {
     this.#timer ??= this.#clock.after(FLUSH_DELAY_MS, () => void this.#flush());
   }
 
-  /** Writes what waits; call it before the database is closed. */
+  /** Writes pending uses; call it before the database is closed. */
   async close(): Promise<void> {
     while (this.#waiting.size > 0) await this.#flush();
     this.#timer?.cancel();
     this.#timer = null;
   }
 
-  /** Never rejects. Keys whose write failed are dropped: their next request notes them again. */
+  /** Never rejects. Keys of a failed write are dropped; their next request adds them again. */
   async #flush(): Promise<void> {
     this.#timer?.cancel();
     const keyIds = [...this.#waiting].slice(0, MAX_KEYS_PER_WRITE);
@@ -67,7 +67,7 @@ export class LastUsed {
       .updateTable('api_keys')
       .set({ last_used_ms: now })
       .where('key_id', 'in', keyIds)
-      // Another node may have noted a later use.
+      // Another process may have stored a later use.
       .where((row) => row.or([row('last_used_ms', 'is', null), row('last_used_ms', '<', now)]))
       .execute();
   }

@@ -37,7 +37,7 @@ async function watched(email: string, liveKeys: LiveKeys = accounts.liveKeys) {
   return { keyId: record.keyId, stop };
 }
 
-/** As PostgreSQL has it: no version to go by. */
+/** Like PostgreSQL, which has no version. */
 function unversioned(): LiveKeys {
   const parts = { clock, freshness: null, logger: silentLogger, metrics };
   const liveKeys = new LiveKeys(accounts.database, parts);
@@ -49,7 +49,7 @@ describe.each([
   ['with a version', () => accounts.liveKeys],
   ['without', unversioned],
 ])('%s', (_name, open) => {
-  it('an open connection is told once, within a second, and no other is', async () => {
+  it('an open connection is notified once, within a second, and no other is', async () => {
     const liveKeys = open();
     const one = await watched('a@example.com', liveKeys);
     await watched('b@example.com', liveKeys);
@@ -69,7 +69,7 @@ describe.each([
     expect(gone).toHaveLength(3);
   });
 
-  it('a browser is told when its session ends, or its user moves to a lower tier', async () => {
+  it('a browser is notified when its session ends or its user moves to a lower tier', async () => {
     const liveKeys = open();
     const connected = async (email: string) => {
       const user = await accounts.users.create(email, 'plus');
@@ -89,7 +89,7 @@ describe.each([
     expect(gone.sort()).toEqual(['a@example.com revoked', 'b@example.com downgraded']);
   });
 
-  it('what changed before the watch began is told, too', async () => {
+  it('a change before the watch began is reported too', async () => {
     const liveKeys = open();
     const one = await watched('a@example.com', liveKeys);
     await clock.advance(1000);
@@ -99,7 +99,7 @@ describe.each([
     expect(gone).toEqual(['a@example.com revoked', 'late revoked']);
   });
 
-  it('a connection that closed is told nothing, and with the last one the looking ends', async () => {
+  it('a closed connection is not notified, and the checks end with the last connection', async () => {
     const liveKeys = open();
     const before = clock.waiting;
     const one = await watched('a@example.com', liveKeys);
@@ -112,7 +112,7 @@ describe.each([
   });
 });
 
-it('a look that fails is counted, and the next one tells', async () => {
+it('a failed check is counted, and the next one notifies', async () => {
   const one = await watched('a@example.com');
   await accounts.keys.revoke(one.keyId);
   const rename = (from: string, to: string) =>

@@ -6,11 +6,11 @@ import { TIERS, type Tier } from '../../schema/tier.ts';
 import type { Identity } from './authenticate.ts';
 import type { Freshness, Moment } from './freshness.ts';
 
-/** How often the keys of open connections are looked at: twice in the second a revocation may take. */
-export const LIVE_CHECK_MS = 500;
-/** Keys asked for in one statement. */
+/** How often the keys of open connections are checked: twice within the second that a revocation may take. */
+const LIVE_CHECK_MS = 500;
+/** Maximum number of keys per statement. */
 const MAX_KEYS_PER_QUERY = 500;
-/** A browser is identified by its session as a program is by its key. */
+/** A session identifies a browser as a key identifies a program. */
 const SESSION_ID = /^ses_/;
 
 /** Why a connection must end. */
@@ -22,7 +22,7 @@ interface Watch {
   readonly onGone: (why: Gone) => void;
 }
 
-/** Tells connections that stay open when their key, or the session they came with, no longer permits it, within a second. */
+/** Notifies open connections within a second when their key or session no longer permits them. */
 export class LiveKeys {
   readonly #db: Database;
   readonly #clock: Clock;
@@ -32,10 +32,10 @@ export class LiveKeys {
   readonly #watches = new Map<string, Set<Watch>>();
   #timer: Timer | null = null;
   #checking = false;
-  /** When all watched keys were found good; null after a new one came. */
+  /** When all watched keys were last found valid; null after a new watch began. */
   #checkedAt: Moment | null = null;
 
-  /** @param freshness Of a database that tells its version, so that nothing is asked while nothing changes; else null. */
+  /** @param freshness For a database with a version, so nothing is queried while nothing changes; else null. */
   constructor(
     db: Database,
     parts: { clock: Clock; freshness: Freshness | null; logger: Logger; metrics: Pick<Metrics, 'counter'> },
@@ -46,14 +46,14 @@ export class LiveKeys {
     this.#logger = parts.logger;
     this.#failures = parts.metrics.counter(
       'underround_live_key_check_failures_total',
-      'Looks at the keys of open connections that failed; the next one follows at once',
+      'Failed checks of the keys of open connections; the next check follows within half a second',
     );
   }
 
   /**
-   * @param identity As the connection was admitted.
-   * @param onGone Called once, at the latest a second after the key was revoked, or its user suspended or moved to a
-   *   lower tier. The watch is over then.
+   * @param identity The identity with which the connection was admitted.
+   * @param onGone Called once, within a second after the key was revoked, or its user was suspended or moved to a lower
+   * tier. Then the watch is over.
    * @returns Ends the watch; call it when the connection closes.
    */
   watch({ keyId, tier }: Pick<Identity, 'keyId' | 'tier'>, onGone: (why: Gone) => void): () => void {
@@ -61,7 +61,7 @@ export class LiveKeys {
     const known = this.#watches.get(keyId) ?? new Set();
     known.add(watch);
     this.#watches.set(keyId, known);
-    // What changed between its admission and now was seen by no check.
+    // No check has seen changes between the connection's admission and now.
     this.#checkedAt = null;
     this.#timer ??= every(this.#clock, LIVE_CHECK_MS, () => void this.#check());
     return () => this.#forget(watch);
@@ -142,7 +142,7 @@ export class LiveKeys {
   }
 }
 
-/** Of a key, or of a session where a browser is connected: an ended session has no row. */
+/** The row of a key, or of a browser's session; an ended session has no row. */
 interface Admitted {
   readonly key_id: string;
   readonly revoked_ms: number | null;

@@ -3,7 +3,7 @@ import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { LEASE_MS, LEASE_OVER_MS, leaseFreshness, leaseOver, versionFreshness } from './freshness.ts';
 import { MAX_ENTRIES, RowCache } from './rowCache.ts';
 
-/** A database whose rows and answers a test changes. */
+/** A database whose rows and responses the test controls. */
 function database() {
   const rows = new Map<string, string>();
   const asked: string[] = [];
@@ -18,7 +18,7 @@ function database() {
 }
 
 describe('by version', () => {
-  it('answers at once until anything is committed, then asks again', async () => {
+  it('answers from memory until any commit, then queries again', async () => {
     const { rows, asked, find } = database();
     let version = 1;
     const freshness = versionFreshness(() => version);
@@ -32,7 +32,7 @@ describe('by version', () => {
     expect(asked).toEqual(['a', 'a']);
   });
 
-  it('what is not there is known as well, until it is', async () => {
+  it('an absent row is cached too, until it exists', async () => {
     const { rows, asked, find } = database();
     let version = 1;
     const freshness = versionFreshness(() => version);
@@ -48,7 +48,7 @@ describe('by version', () => {
     expect([asked.length, cache.size]).toEqual([3, 1]);
   });
 
-  it('a commit while the database is asked makes the answer count for nobody later', async () => {
+  it('a result read during a commit is not used later', async () => {
     let version = 1;
     const freshness = versionFreshness(() => version);
     let answer: (value: string) => void = () => undefined;
@@ -65,7 +65,7 @@ describe('by version', () => {
     expect(await cache.get('a', freshness.moment())).not.toBe('before');
   });
 
-  it('many askers ask once, and a failure is nobody’s answer later', async () => {
+  it('concurrent requests share one query, and a failure is not cached', async () => {
     let fail = true;
     let asked = 0;
     const freshness = versionFreshness(() => 1);
@@ -81,7 +81,7 @@ describe('by version', () => {
     expect(asked).toBe(2);
   });
 
-  it('invented keys push out no real ones, and nothing grows without bound', async () => {
+  it('invented keys evict no real ones, and memory is bounded', async () => {
     const { rows, asked, find } = database();
     const freshness = versionFreshness(() => 1);
     const cache = new RowCache(freshness, find);
@@ -94,7 +94,7 @@ describe('by version', () => {
   });
 });
 
-it('a read that ends late does not hide the newer one under way', async () => {
+it('a read that ends late does not replace a newer one in progress', async () => {
   const ends: ((value: string) => void)[] = [];
   const freshness = versionFreshness(() => 1);
   const cache = new RowCache(freshness, () => new Promise<string>((resolve) => ends.push(resolve)));
@@ -108,7 +108,7 @@ it('a read that ends late does not hide the newer one under way', async () => {
   expect(await Promise.all([after, later])).toEqual(['after', 'after']);
 });
 
-it('where all places are in use, a row read again lately outlives those read before it', async () => {
+it('in a full cache, a recently refreshed row outlives older ones', async () => {
   const { rows, asked, find } = database();
   const known = { moment: () => 0, holds: (readAt: number, moment: number) => moment - readAt < 10 };
   const cache = new RowCache(known, find);
@@ -128,7 +128,7 @@ it('where all places are in use, a row read again lately outlives those read bef
 });
 
 describe('by lease', () => {
-  it('holds for the lease, counted from before the database was asked', async () => {
+  it('is valid for the lease, counted from before the query', async () => {
     const clock = new FakeClock();
     const freshness = leaseFreshness(clock);
     let value = 'first';
@@ -149,7 +149,7 @@ describe('by lease', () => {
     expect(await second).toBe('second');
   });
 
-  it('is over for every process when the wait for it ends', async () => {
+  it('is invalid in every process once the wait for the lease ends', async () => {
     const clock = new FakeClock();
     const freshness = leaseFreshness(clock);
     const readAt = freshness.moment();

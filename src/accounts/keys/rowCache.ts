@@ -1,6 +1,6 @@
 import type { Freshness, Moment } from './freshness.ts';
 
-/** Entries kept of each kind: about 400 bytes each. */
+/** Maximum number of entries of each kind, about 400 bytes each. */
 export const MAX_ENTRIES = 20_000;
 
 interface Entry<V> {
@@ -9,8 +9,8 @@ interface Entry<V> {
 }
 
 /**
- * Rows of the control database by a key's hash, for as long as they hold. What is not there is kept as well, apart, so
- * that a stream of invented keys neither reaches the database again and again nor pushes out real ones.
+ * Caches rows of the control database by a key's hash while they are valid. Absent rows are cached separately, so a
+ * stream of invented keys causes no repeated queries and evicts no real keys.
  */
 export class RowCache<V> {
   readonly #freshness: Freshness;
@@ -24,7 +24,10 @@ export class RowCache<V> {
     this.#find = find;
   }
 
-  /** At once where it is known at `moment`; else from the database, which several askers ask once. Rejects as `find`. */
+  /**
+   * Synchronous if the row is valid at `moment`; otherwise queries the database once for all callers. Rejects like
+   * `find`.
+   */
   get(hash: string, moment: Moment): V | null | Promise<V | null> {
     const known = this.#known.get(hash);
     if (known && this.#freshness.holds(known.readAt, moment)) return known.value;
@@ -37,7 +40,7 @@ export class RowCache<V> {
     return answer;
   }
 
-  /** Entries kept, for tests of the bound. */
+  /** Number of entries, for tests of the limit. */
   get size(): number {
     return this.#known.size + this.#unknown.size;
   }
@@ -59,7 +62,7 @@ export class RowCache<V> {
   }
 }
 
-/** What was read longest ago goes first: reading again costs a look-up, noting every use would cost every request. */
+/** Evicts the entry that was read first. Reading again costs one query; tracking each use would cost every request. */
 function keep<V>(entries: Map<string, Entry<V>>, hash: string, entry: Entry<V>): void {
   entries.delete(hash);
   const [longestAgo] = entries.keys();

@@ -9,7 +9,7 @@ import { AdmittedRequests, type Quota } from './limitsWindow.ts';
 const { free, premium } = DEFAULT_TIERS;
 
 describe('the windows', () => {
-  it('admit exactly what a list of all admitted times would, whatever comes when', () => {
+  it('admit exactly the requests that a list of all admitted times would, for any sequence', () => {
     const quota = fc.record({
       requests: fc.integer({ min: 1, max: 40 }),
       windowMs: fc.integer({ min: 1, max: 60 }),
@@ -32,7 +32,7 @@ describe('the windows', () => {
             const freeing = counted.at(-each.requests);
             return counted.length < each.requests ? 0 : (freeing as number) + each.windowMs - nowMs;
           });
-          expect(client.take(nowMs)).toBe(Math.max(...waits));
+          expect(client.admit(nowMs)).toBe(Math.max(...waits));
           if (Math.max(...waits) === 0) admitted.push(nowMs);
           quotas.forEach((each, index) => {
             const counted = inside(each);
@@ -47,14 +47,14 @@ describe('the windows', () => {
     );
   });
 
-  it('are never longer than they are, at whatever fraction of a millisecond requests come', () => {
+  it('have their exact length for requests at any fraction of a millisecond', () => {
     const uptimes = fc.array(fc.double({ min: 0, max: 1e9, noNaN: true }), { minLength: 1, maxLength: 60 });
     const windowMs = 1000;
     fc.assert(
       fc.property(uptimes, fc.double({ min: 0, max: 1, noNaN: true }), (starts, share) => {
         for (const startMs of starts) {
           const client = new AdmittedRequests([{ name: 'one', requests: 1, windowMs }]);
-          expect(client.take(startMs)).toBe(0);
+          expect(client.admit(startMs)).toBe(0);
           expect(client.state(0, startMs)).toEqual({ remaining: 0, freesInMs: windowMs });
           const laterMs = startMs + share * 2 * windowMs;
           const waitMs = client.peek(laterMs);
@@ -66,19 +66,19 @@ describe('the windows', () => {
     );
   });
 
-  it('count what was admitted before against new quotas', () => {
+  it('earlier admitted requests count against new quotas', () => {
     const client = new AdmittedRequests([{ name: 'a', requests: 30, windowMs: 1000 }]);
-    for (let request = 0; request < 20; request++) expect(client.take(request)).toBe(0);
-    client.requote([{ name: 'b', requests: 10, windowMs: 1000 }]);
-    expect(client.take(20)).toBe(990);
+    for (let request = 0; request < 20; request++) expect(client.admit(request)).toBe(0);
+    client.setQuotas([{ name: 'b', requests: 10, windowMs: 1000 }]);
+    expect(client.admit(20)).toBe(990);
     expect(client.state(0, 20)).toEqual({ remaining: 0, freesInMs: 980 });
-    client.requote([{ name: 'c', requests: 17, windowMs: 1000 }]);
-    expect([client.take(20), client.take(20)]).toEqual([983, 983]);
+    client.setQuotas([{ name: 'c', requests: 17, windowMs: 1000 }]);
+    expect([client.admit(20), client.admit(20)]).toEqual([983, 983]);
   });
 });
 
 describe('a user', () => {
-  it('of 10,000 requests at once has exactly as many admitted as its tier says', async () => {
+  it('sending 10,000 requests at once has exactly as many admitted as the tier allows', async () => {
     const limits = new RateLimits(new FakeClock());
     const verdicts = await Promise.all(
       Array.from({ length: 10_000 }, async () => limits.request('keys ann', premium)),
@@ -89,7 +89,7 @@ describe('a user', () => {
     );
   });
 
-  it('uses up nothing of the minute by what the second refuses', async () => {
+  it("uses none of the minute's quota for requests that the second's quota refuses", async () => {
     const clock = new FakeClock();
     const limits = new RateLimits(clock);
     let admitted = 0;
@@ -103,7 +103,7 @@ describe('a user', () => {
     expect(limits.request('keys ann', free).retryAfterSeconds).toBe(0);
   });
 
-  it('is told both windows', async () => {
+  it('receives the state of both windows', async () => {
     const clock = new FakeClock();
     const limits = new RateLimits(clock);
     const policy = '"second";q=1;w=1, "minute";q=60;w=60';
@@ -125,7 +125,7 @@ describe('a user', () => {
     });
   });
 
-  it('refused by the minute is told how long that takes', async () => {
+  it("refused by the minute's quota receives the time to wait", async () => {
     const clock = new FakeClock();
     const limits = new RateLimits(clock);
     for (let second = 0; second < 40; second++) {
@@ -135,7 +135,7 @@ describe('a user', () => {
     expect(limits.request('keys ann', premium).retryAfterSeconds).toBe(20);
   });
 
-  it('shares with no other, and a new tier holds at once', () => {
+  it('shares quotas with no other user, and a new tier applies at once', () => {
     const limits = new RateLimits(new FakeClock());
     expect(limits.request('keys ann', free).retryAfterSeconds).toBe(0);
     expect(limits.request('keys ann', free).retryAfterSeconds).toBe(1);
@@ -148,7 +148,7 @@ describe('a user', () => {
 });
 
 describe('an address', () => {
-  it('may fail so often a minute; good keys do not count', () => {
+  it('may fail a limited number of times a minute; valid keys do not count', () => {
     const limits = new RateLimits(new FakeClock());
     for (let failure = 0; failure < FAILED_PER_MINUTE; failure++) {
       expect(limits.failure('192.0.2.1').retryAfterSeconds).toBe(0);

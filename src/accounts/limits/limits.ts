@@ -3,26 +3,29 @@ import type { TierLimits } from '../users/tiers.ts';
 import { addressGroup } from './limitsAddress.ts';
 import { AdmittedRequests, type Quota } from './limitsWindow.ts';
 
-/** Clients remembered at once; beyond it the one that asked longest ago is forgotten. */
+/** Maximum number of tracked clients; the least recently active one is evicted. */
 const MAX_CLIENTS = 50_000;
-/** Requests of one address that are refused without a known user: far above what mistakes need, far below what guessing would. */
+/**
+ * Refused requests per minute of one address without a known user: far more than mistakes need, far fewer than guessing
+ * needs.
+ */
 export const FAILED_PER_MINUTE = 600;
 const FAILED: readonly Quota[] = [{ name: 'failed-auth', requests: FAILED_PER_MINUTE, windowMs: 60_000 }];
-/** A collector asks once in some seconds; printing all metrics costs milliseconds. */
+/** A metrics collector polls every few seconds; printing all metrics takes milliseconds. */
 export const METRICS_PER_MINUTE = 120;
 const METRICS: readonly Quota[] = [{ name: 'metrics', requests: METRICS_PER_MINUTE, windowMs: 60_000 }];
 
-/** What an answer says of the client's limits, in the words of draft-ietf-httpapi-ratelimit-headers-10. */
+/** A client's rate limits as reported in response headers, named as in draft-ietf-httpapi-ratelimit-headers-10. */
 export interface RateVerdict {
   /** `RateLimit-Policy`. */
   readonly policy: string;
   /** `RateLimit`. */
   readonly limit: string;
-  /** Whole seconds, at least 1, until a request is admitted; 0: this one is. */
+  /** Whole seconds, at least 1, until a request is admitted; 0 if this one is. */
   readonly retryAfterSeconds: number;
 }
 
-/** Request rates of this process: of each user by tier; of requests without a known user by address. */
+/** Request rates of this process: of each user by tier, and of requests without a known user by address. */
 export class RateLimits {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #users = new Map<string, AdmittedRequests>();
@@ -38,7 +41,7 @@ export class RateLimits {
 
   /**
    * Counts a request unless it is refused.
-   * @param client Whose allowance: `keys USER` or `dashboard USER`.
+   * @param client Name of the allowance: `keys USER` or `dashboard USER`.
    */
   request(client: string, limits: TierLimits): RateVerdict {
     let quotas = this.#plans.get(limits);
@@ -46,45 +49,45 @@ export class RateLimits {
       quotas = plan(quotasOf(limits));
       this.#plans.set(limits, quotas);
     }
-    return this.#take(this.#users, client, quotas);
+    return this.#count(this.#users, client, quotas);
   }
 
-  /** Counts a refusal (4xx) without a known user; with too many of an address the refusal itself becomes a 429. */
+  /** Counts a refusal (4xx) without a known user. If the address had too many, the refusal becomes a 429. */
   failure(address: string): RateVerdict {
-    return this.#take(this.#addresses, addressGroup(address), this.#failed);
+    return this.#count(this.#addresses, addressGroup(address), this.#failed);
   }
 
-  /** Whole seconds until another refusal of the address is answered as such; 0: now. Counts nothing. */
+  /** Whole seconds until another refusal of the address is sent unchanged; 0: now. Counts nothing. */
   refusalsUsedUp(address: string): number {
     const client = this.#addresses.get(addressGroup(address));
     return client ? Math.ceil(client.peek(this.#clock.monotonic()) / 1000) : 0;
   }
 
-  /** Counts a reading of the metrics by an address, unless it is refused. */
+  /** Counts a metrics request of an address, unless it is refused. */
   metrics(address: string): RateVerdict {
-    return this.#take(this.#metricsReaders, addressGroup(address), this.#metrics);
+    return this.#count(this.#metricsReaders, addressGroup(address), this.#metrics);
   }
 
-  /** How an address stands, for answers that come before any key is looked at. Counts nothing. */
+  /** Limit headers of an address for responses sent before any key is checked. Counts nothing. */
   standing(address: string): RateVerdict {
     const nowMs = this.#clock.monotonic();
     const client = this.#addresses.get(addressGroup(address)) ?? new AdmittedRequests(FAILED);
     return { policy: this.#failed.policy, limit: state(client, this.#failed, nowMs), retryAfterSeconds: 0 };
   }
 
-  #take(clients: Map<string, AdmittedRequests>, name: string, quotas: Plan): RateVerdict {
+  #count(clients: Map<string, AdmittedRequests>, name: string, quotas: Plan): RateVerdict {
     const nowMs = this.#clock.monotonic();
     const known = clients.get(name);
     const client = known ?? new AdmittedRequests(quotas.quotas);
     if (known) {
-      known.requote(quotas.quotas);
+      known.setQuotas(quotas.quotas);
       clients.delete(name);
     } else if (clients.size >= MAX_CLIENTS) {
       const [longestAgo] = clients.keys();
       if (longestAgo !== undefined) clients.delete(longestAgo);
     }
     clients.set(name, client);
-    const waitMs = client.take(nowMs);
+    const waitMs = client.admit(nowMs);
     return {
       policy: quotas.policy,
       limit: state(client, quotas, nowMs),

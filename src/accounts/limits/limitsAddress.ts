@@ -1,10 +1,10 @@
 import { isIPv6 } from 'node:net';
 
 const HEXTETS = 8;
-/** An IPv6 customer has at least a /64 to change addresses in. */
+/** An IPv6 customer usually controls at least a /64. */
 const GROUP_HEXTETS = 4;
 
-/** What counts as one client: an IPv4 address, or the /64 of an IPv6 address. */
+/** Groups addresses of one client: an IPv4 address itself, or the /64 of an IPv6 address. */
 export function addressGroup(address: string): string {
   if (!isIPv6(address)) return address;
   const plain = address.split('%', 1)[0] as string;

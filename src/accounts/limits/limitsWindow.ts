@@ -1,30 +1,30 @@
-/** So many requests in any stretch of this length. */
+/** A maximum number of requests in any period of this length. */
 export interface Quota {
   readonly name: string;
   readonly requests: number;
   readonly windowMs: number;
 }
 
-/** Where a client stands with one quota. */
-export interface QuotaState {
+/** A client's state with one quota. */
+interface QuotaState {
   readonly remaining: number;
-  /** Until the oldest counted request leaves the window and its place is free again; 0 when nothing is counted. */
+  /** Time until the oldest counted request leaves the window; 0 if none is counted. */
   readonly freesInMs: number;
 }
 
 const FIRST_CAPACITY = 16;
 
 /**
- * When the admitted requests of one client came, which answers several quotas at once and exactly: no stretch of a
- * window's length, wherever it begins, holds more requests than the quota, and a refused request uses up nothing of
- * any. It keeps at most as many times as the largest quota.
+ * Times of one client's admitted requests, from which several sliding-window quotas are computed exactly: no period of
+ * a window's length contains more requests than the quota. A refused request uses none of any quota. Stores at most as
+ * many times as the largest quota.
  */
 export class AdmittedRequests {
   #quotas: readonly Quota[];
   #times: Float64Array;
-  /** Requests admitted so far; the n-th came at `#times[n % capacity]`. */
+  /** Number of requests admitted so far; the n-th arrived at `#times[n % capacity]`. */
   #admitted = 0;
-  /** For each quota the first request still inside its window. */
+  /** For each quota, the first request still inside its window. */
   #tails: number[];
 
   constructor(quotas: readonly Quota[]) {
@@ -33,8 +33,8 @@ export class AdmittedRequests {
     this.#tails = quotas.map(() => 0);
   }
 
-  /** Other quotas from now on; what was admitted counts against them too. */
-  requote(quotas: readonly Quota[]): void {
+  /** Replaces the quotas; past requests still count. */
+  setQuotas(quotas: readonly Quota[]): void {
     if (quotas === this.#quotas) return;
     const kept = Math.max(0, this.#admitted - this.#times.length);
     this.#quotas = quotas;
@@ -42,10 +42,10 @@ export class AdmittedRequests {
   }
 
   /**
-   * Admits a request or does not.
-   * @returns 0 when it was admitted, else in how many milliseconds one would be.
+   * Admits or refuses a request.
+   * @returns 0 if admitted, otherwise the milliseconds until one would be.
    */
-  take(nowMs: number): number {
+  admit(nowMs: number): number {
     const waitMs = this.peek(nowMs);
     if (waitMs > 0) return waitMs;
     const oldest = Math.min(...this.#tails);
@@ -55,7 +55,7 @@ export class AdmittedRequests {
     return 0;
   }
 
-  /** In how many milliseconds a request would be admitted; 0: now. */
+  /** Milliseconds until a request would be admitted; 0: now. */
   peek(nowMs: number): number {
     let waitMs = 0;
     for (let index = 0; index < this.#quotas.length; index++) {
@@ -81,7 +81,10 @@ export class AdmittedRequests {
     return this.#admitted - tail;
   }
 
-  /** By its age, which is exact at once: the moment at which it leaves, rounded, can lie beyond a whole window. */
+  /**
+   * Computed from the request's age, which is exact. The rounded time at which it leaves could be off by more than the
+   * window.
+   */
   #leavesInMs(request: number, windowMs: number, nowMs: number): number {
     return windowMs - (nowMs - this.#time(request));
   }

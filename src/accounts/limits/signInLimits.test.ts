@@ -36,7 +36,7 @@ it.each([
   expect(attempt()).toBe(0);
 });
 
-it('a stranger who tries without end leaves the owner every attempt', () => {
+it("endless attempts of a stranger use none of the owner's attempts", () => {
   const limits = new SignInLimits(new FakeClock());
   for (let n = 0; n < 1000; n++) limits.accountAttempt({ address: '192.0.2.1', email: EMAIL });
   expect(Array.from({ length: 10 }, () => limits.accountAttempt(OWNER))).toEqual(new Array(10).fill(0));
@@ -50,7 +50,7 @@ it('many strangers together cannot lock out a user at an address that has signed
   expect(limits.accountAttempt(OWNER)).toBe(0);
 });
 
-it('a success frees the attempts of its own address and account alone', () => {
+it('a success resets the attempts of its own address and account only', () => {
   const limits = new SignInLimits(new FakeClock());
   const others = [
     { ...OWNER, address: '192.0.2.1' },

@@ -3,32 +3,32 @@ import { addressGroup } from './limitsAddress.ts';
 import { AdmittedRequests, type Quota } from './limitsWindow.ts';
 
 const WINDOW_MS = 15 * 60_000;
-/** An office behind one address signs in all at once; guessing passwords needs more. */
+/** Enough for an office behind one address; guessing passwords needs more. */
 const PER_ADDRESS: readonly Quota[] = [{ name: 'address', requests: 100, windowMs: WINDOW_MS }];
-/** One person mistypes less often; a stranger elsewhere uses up none of these. */
+/** More than one person mistypes; attempts from other addresses do not count. */
 const PER_EMAIL_AND_ADDRESS: readonly Quota[] = [
   { name: 'email_and_address', requests: 10, windowMs: WINDOW_MS },
 ];
-/** From all addresses the account does not know: many of them guess together no faster than this. */
+/** From all addresses unknown to the account together, so many of them guess no faster than this. */
 const PER_EMAIL: readonly Quota[] = [{ name: 'email', requests: 200, windowMs: WINDOW_MS }];
-/** Accounts that one network address may ask for: a household or a course, and no stock of accounts. */
+/** Sign-ups from one network address: enough for a household or a course, too few to collect accounts. */
 const SIGN_UPS: readonly Quota[] = [{ name: 'sign-up', requests: 5, windowMs: 3_600_000 }];
-/** Names remembered of each kind; beyond it the one that tried longest ago is forgotten. */
+/** Maximum number of tracked names of each kind; the least recently active one is evicted. */
 const NAMES_MAX = 20_000;
-/** Addresses remembered that signed in to some account. */
+/** Maximum number of remembered addresses that signed in to an account. */
 const PROVEN_MAX = 20_000;
 
 /**
- * How often passwords may be tried. An attempt counts before its password is checked, so that many at once are not
- * more than many in a row. A stranger cannot lock a user out: attempts count by e-mail and address together, and the
- * bound on all addresses together does not apply to one that has signed in to this account before.
+ * Limits password attempts. An attempt counts before its password is checked, so concurrent attempts are limited like
+ * sequential ones. A stranger cannot lock a user out: attempts count by e-mail and address together. The limit on all
+ * addresses together does not apply to an address that has signed in to the account before.
  */
 export class SignInLimits {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #addresses = new Map<string, AdmittedRequests>();
   readonly #pairs = new Map<string, AdmittedRequests>();
   readonly #emails = new Map<string, AdmittedRequests>();
-  /** Pairs that have signed in, the one that did so longest ago first. */
+  /** Pairs that have signed in, least recent first. */
   readonly #proven = new Set<string>();
   readonly #signUps = new Map<string, AdmittedRequests>();
 
@@ -36,25 +36,25 @@ export class SignInLimits {
     this.#clock = clock;
   }
 
-  /** One request of an address. @returns Whole seconds until another is admitted; 0: this one is. */
+  /** Counts a request of an address. @returns Whole seconds until another is admitted; 0 if this one is. */
   addressAttempt(address: string): number {
-    return seconds(this.#take(this.#addresses, addressGroup(address), PER_ADDRESS));
+    return seconds(this.#count(this.#addresses, addressGroup(address), PER_ADDRESS));
   }
 
-  /** Counts a sign-up, whether it succeeds or not. @returns As {@link addressAttempt}. */
+  /** Counts a sign-up, successful or not. @returns Like {@link addressAttempt}. */
   signUp(address: string): number {
-    return seconds(this.#take(this.#signUps, addressGroup(address), SIGN_UPS));
+    return seconds(this.#count(this.#signUps, addressGroup(address), SIGN_UPS));
   }
 
-  /** One password tried for an account. @returns As {@link addressAttempt}. */
+  /** Counts a password tried for an account. @returns Like {@link addressAttempt}. */
   accountAttempt(who: { address: string; email: string }): number {
     const pair = pairOf(who);
-    const waitMs = this.#take(this.#pairs, pair, PER_EMAIL_AND_ADDRESS);
+    const waitMs = this.#count(this.#pairs, pair, PER_EMAIL_AND_ADDRESS);
     if (waitMs > 0 || this.#proven.has(pair)) return seconds(waitMs);
-    return seconds(this.#take(this.#emails, who.email, PER_EMAIL));
+    return seconds(this.#count(this.#emails, who.email, PER_EMAIL));
   }
 
-  /** The password was right: what this address used up of the account's attempts is free again. */
+  /** The password was right: clears the attempts that this address used for the account. */
   succeeded(who: { address: string; email: string }): void {
     const pair = pairOf(who);
     this.#pairs.delete(pair);
@@ -64,17 +64,17 @@ export class SignInLimits {
     this.#proven.add(pair);
   }
 
-  #take(known: Map<string, AdmittedRequests>, name: string, quotas: readonly Quota[]): number {
+  #count(known: Map<string, AdmittedRequests>, name: string, quotas: readonly Quota[]): number {
     const attempts = known.get(name) ?? new AdmittedRequests(quotas);
     known.delete(name);
     const [longestAgo] = known.keys();
     if (known.size >= NAMES_MAX && longestAgo !== undefined) known.delete(longestAgo);
     known.set(name, attempts);
-    return attempts.take(this.#clock.monotonic());
+    return attempts.admit(this.#clock.monotonic());
   }
 }
 
-/** An e-mail address holds no space. */
+/** A space separates the two, because an e-mail address contains none. */
 function pairOf({ address, email }: { address: string; email: string }): string {
   return `${email} ${addressGroup(address)}`;
 }

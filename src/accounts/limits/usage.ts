@@ -4,20 +4,20 @@ import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 
 const DAY_MS = 86_400_000;
-/** Requests are counted in memory this long and written together; a kill loses at most these counts. */
+/** Requests are counted in memory for this long and written together; a kill loses at most these counts. */
 const FLUSH_DELAY_MS = 10_000;
-/** Rows of one statement. */
+/** Maximum number of rows per statement. */
 const MAX_ROWS_PER_WRITE = 200;
-/** Keys counted between two writes; beyond it a request is not counted. */
+/** Keys counted between two writes; requests of further keys are not counted. */
 const MAX_WAITING = 10_000;
 
-/** Counts the requests of each key and UTC day, without any request waiting for it. */
+/** Counts requests per key and UTC day, without delaying them. */
 export class Usage {
   readonly #db: Database;
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #failures: { inc(): void };
-  /** Requests by key, of `#dayMs` alone. */
+  /** Requests by key on the day `#dayMs`. */
   #waiting = new Map<string, number>();
   #dayMs = 0;
   #timer: Timer | null = null;
@@ -29,7 +29,7 @@ export class Usage {
     this.#logger = parts.logger;
     this.#failures = parts.metrics.counter(
       'underround_key_usage_write_failures_total',
-      'Writes of how many requests keys made that failed; those counts are lost',
+      'Failed writes of request counts per key; those counts are lost',
     );
   }
 
@@ -46,7 +46,7 @@ export class Usage {
     this.#timer ??= this.#clock.after(FLUSH_DELAY_MS, () => this.#flush());
   }
 
-  /** Requests of a user's keys since a day's start, by key; what was not written yet is not in it. */
+  /** Stored requests of a user's keys since the start of a day, by key; excludes counts not written yet. */
   async since(userId: string, dayMs: number): Promise<Map<string, number>> {
     const rows = await this.#db
       .selectFrom('usage')
@@ -56,11 +56,11 @@ export class Usage {
       .where('day_ms', '>=', dayMs)
       .groupBy('usage.key_id')
       .execute();
-    // PostgreSQL gives the sum of integers as text.
+    // PostgreSQL returns the sum of integers as text.
     return new Map(rows.map((row) => [row.key_id, Number(row.requests)]));
   }
 
-  /** Writes what waits; call it before the database is closed. */
+  /** Writes pending counts; call it before the database is closed. */
   async close(): Promise<void> {
     this.#flush();
     await this.#writing;

@@ -7,24 +7,24 @@ import type { AccountAction } from '../../schema/accountAction.ts';
 import type { AccountEventsTable } from '../schemaAccounts.ts';
 
 const DAY_MS = 86_400_000;
-/** How long an event is kept, and how many at most: the newest. */
+/** How long events are kept, and how many at most (the newest). */
 const KEPT_MS = 90 * DAY_MS;
 const KEPT_ROWS = 100_000;
-/** Old events are deleted once for this many new ones, first with the first of a process. */
+/** Old events are deleted once per this number of new ones, starting with the first of a process. */
 const TRIM_EVERY = 256;
-/** `actor` of commands: whoever can read the data directory can run them, so there is no user to name. */
+/** `actor` of commands. Anyone who can read the data directory can run them, so there is no user to name. */
 export const COMMAND_LINE = 'command line';
 
-/** Something that was done, or refused, about an account or the whole service. */
-export interface AccountEvent {
+/** An action, or a refused action, on an account or on the whole service. */
+interface AccountEvent {
   readonly action: AccountAction;
-  /** Why it was refused, in words; null: it was done. */
+  /** Why it was refused; null if it succeeded. */
   readonly reason: string | null;
-  /** E-mail address of the account it is about; null: the whole service. */
+  /** E-mail address of the affected account; null: the whole service. */
   readonly email: string | null;
-  /** Who did it: an e-mail address or the command line; null: the account itself, or a stranger. */
+  /** The acting user's e-mail address, or the command line; null: the account itself, or a stranger. */
   readonly actor: string | null;
-  /** Of the client; null on the command line. */
+  /** Address of the client; null on the command line. */
   readonly address: string | null;
   /** The new value, e.g. the tier that was set; null for actions without one. */
   readonly detail: string | null;
@@ -35,7 +35,7 @@ export interface StoredAccountEvent extends AccountEvent {
   readonly atMs: number;
 }
 
-/** Sign-ins, sign-ups and what operators did, for the operator to look through. Newest first, bounded. */
+/** The operator's log of sign-ins, sign-ups and operator actions. Newest first, bounded. */
 export class AccountEvents {
   readonly #db: Database;
   readonly #sources: RowSources;
@@ -50,7 +50,7 @@ export class AccountEvents {
     this.#keptRows = keptRows;
   }
 
-  /** Never rejects: an event that cannot be written is a line of the log, and what it is about goes on. */
+  /** Never rejects: if an event cannot be written, it is logged, and the action continues. */
   async record(event: Pick<AccountEvent, 'action'> & Partial<AccountEvent>): Promise<void> {
     const { clock, randomBytes } = this.#sources;
     const nothing = { reason: null, email: null, actor: null, address: null, detail: null };
@@ -63,7 +63,7 @@ export class AccountEvents {
     }
   }
 
-  /** @param after The last event of the page before; null: from the newest. */
+  /** @param after The last event of the previous page; null: from the newest. */
   async page({
     limit,
     after,

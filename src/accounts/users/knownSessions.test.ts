@@ -32,16 +32,16 @@ beforeEach(async () => {
   ({ token } = await accounts.sessions.create({ userId: user.userId, userAgent: '', address: '::1' }));
 });
 
-/** As the admission of a request asks; a promise has asked the database. */
+/** The call made when a request is admitted; it returns a promise only if it queried the database. */
 const ask = (of = token) => accounts.access.signedIn(of, accounts.access.moment());
-/** What another process does to the database. */
+/** A change made by another process. */
 function elsewhere(sql: string): void {
   const file = new SqliteFile(join(dataDir, SQLITE_FILE_NAME));
   file.exec(sql);
   file.close();
 }
 
-test('a session is read once and then known at once, and so is a token that is none', async () => {
+test('a session is read once and then cached, and so is an unknown token', async () => {
   const first = ask();
   expect(first).toBeInstanceOf(Promise);
   expect(await first).toMatchObject({ user: { email: 'a@example.com' } });
@@ -63,13 +63,13 @@ test.each([
   expect(await ask()).toBeNull();
 });
 
-test('another tier counts from the next request', async () => {
+test('a changed tier applies to the next request', async () => {
   await ask();
   elsewhere("UPDATE users SET tier = 'plus'");
   expect((await ask())?.user.tier).toBe('plus');
 });
 
-test('one known from memory is over when its time is, and its row goes', async () => {
+test('a cached session expires on time, and its row is deleted', async () => {
   const known = await ask();
   expect(ask()).toBe(known);
   await clock.advance(SESSION_IDLE_MS);
@@ -77,7 +77,7 @@ test('one known from memory is over when its time is, and its row goes', async (
   expect(await accounts.database.selectFrom('sessions').selectAll().execute()).toEqual([]);
 });
 
-test('its use is noted once a minute, and asks nothing in between', async () => {
+test('its use is recorded once a minute, without queries in between', async () => {
   const seen = async () => (await accounts.sessions.list(user.userId)).map(({ lastSeenMs }) => lastSeenMs);
   await ask();
   const [begunMs] = await seen();

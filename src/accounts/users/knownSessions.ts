@@ -5,8 +5,8 @@ import type { SessionRepository } from './sessions.ts';
 import { hashToken } from './tokens.ts';
 
 /**
- * Answers sessions from memory while what was read holds. Only for a database that tells when it changed: signing out is
- * over at once everywhere, and a lease would have everybody wait for it.
+ * Answers session look-ups from memory while cached rows are valid. Only for a database that reports changes: signing
+ * out must apply everywhere at once, and with a lease every sign-out would have to wait for it.
  */
 export function rememberSessions(
   sessions: SessionRepository,

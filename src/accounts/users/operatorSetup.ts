@@ -4,12 +4,12 @@ import { createToken } from './tokens.ts';
 import type { UserRepository } from './users.ts';
 
 /**
- * Who may become a service's first operator: whoever opens the setup link that the process printed. Being the first to
- * find the page is not enough. The token is held in this process's memory alone, so a restart makes another, and of
- * several processes each accepts its own; the database decides between them.
+ * Decides who may become a service's first operator: the visitor of the setup link that the process printed. Finding
+ * the page first is not enough. The token is kept only in this process's memory, so a restart creates another. Each of
+ * several processes accepts its own token, and the database admits only one operator.
  */
 export class OperatorSetup {
-  /** Of the setup link; worthless once there is an operator. */
+  /** Token of the setup link; invalid once an operator exists. */
   readonly token: string;
   readonly #users: Pick<UserRepository, 'hasOperator'>;
   #hasOperator = false;
@@ -19,7 +19,7 @@ export class OperatorSetup {
     this.token = createToken(randomBytes);
   }
 
-  /** A service that has had an operator always has one: the database is asked until then, and never again. */
+  /** Once a service has an operator, it always has one. So the database is queried only until then. */
   async hasOperator(): Promise<boolean> {
     this.#hasOperator ||= await this.#users.hasOperator();
     return this.#hasOperator;
@@ -30,7 +30,7 @@ export class OperatorSetup {
     return timingSafeEqual(hash('sha256', token, 'buffer'), hash('sha256', this.token, 'buffer'));
   }
 
-  /** The page that makes its visitor the operator; null once there is one. @param baseUrl Of the service. */
+  /** URL of the page that makes its visitor the operator; null once one exists. @param baseUrl URL of the service. */
   async link(baseUrl: string): Promise<string | null> {
     return (await this.hasOperator()) ? null : `${baseUrl}/sign-up?setup=${this.token}`;
   }

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { BusyError, InvalidInputError } from '../../runtime/errors.ts';
 import { checkPassword, Passwords } from './passwords.ts';
 
-it('hashes with argon2id, 19 MiB, two passes, one lane, a salt of its own', async () => {
+it('hashes with argon2id, 19 MiB, two passes, one lane and a random salt', async () => {
   const passwords = new Passwords();
   const [one, two] = await Promise.all([passwords.hash('secret'), passwords.hash('secret')]);
   for (const hashed of [one, two]) {
@@ -12,7 +12,7 @@ it('hashes with argon2id, 19 MiB, two passes, one lane, a salt of its own', asyn
   expect(one).not.toBe(two);
 });
 
-it('knows the password, whatever form its characters have, and no other', async () => {
+it('accepts the password in any Unicode composition, and no other', async () => {
   const passwords = new Passwords();
   const hashed = await passwords.hash('pa\u00dfwort \u00e9 \ufb01');
   expect(await passwords.verify(hashed, 'pa\u00dfwort e\u0301 fi')).toBe(true);
@@ -20,13 +20,13 @@ it('knows the password, whatever form its characters have, and no other', async 
   expect(await passwords.verify(hashed, '')).toBe(false);
 });
 
-it('nobody has no password, not even the one nobody is hashed with', async () => {
+it('an unknown user has no valid password, not even the one of the placeholder hash', async () => {
   const passwords = new Passwords();
   expect(await passwords.verify(null, '')).toBe(false);
   expect(await passwords.verify(null, 'secret')).toBe(false);
 });
 
-it('a password of nobody costs what a wrong one costs: one comparison with a hash of the same cost', async () => {
+it('checking an unknown user costs one comparison, like a wrong password', async () => {
   const compared: string[] = [];
   const passwords = new Passwords({
     hash: argon2.hash,
@@ -45,7 +45,7 @@ it('a password of nobody costs what a wrong one costs: one comparison with a has
   expect(cost(compared[1])).toEqual(['argon2id', 'v=19', 'm=19456,t=2,p=1']);
 });
 
-it('does two at a time, lets forty wait in order, and refuses the rest', async () => {
+it('hashes two at a time, lets forty wait in order, and refuses the rest', async () => {
   const begun: string[] = [];
   const finish: (() => void)[] = [];
   const passwords = new Passwords({
@@ -100,7 +100,7 @@ it.each([
   ['ann.lee.smith@example.com', OWN],
   ['ANN.lee.smith@Example.com', OWN],
   ['Ann.Lee.Smith', OWN],
-])('what is guessed first is refused: %s', (password, reason) => {
+])('a commonly guessed password is refused: %s', (password, reason) => {
   expect(() => checkPassword(password, 'ann.lee.smith@example.com')).toThrow(new InvalidInputError(reason));
 });
 
@@ -111,6 +111,6 @@ it.each([
   'ann.lee.smith1',
   '        ',
   '日本語のパスワード',
-])('nothing is demanded of the kinds of characters: %s', (password) => {
+])('no kinds of characters are required: %s', (password) => {
   expect(checkPassword(password, 'ann.lee.smith@example.com')).toBe(password);
 });

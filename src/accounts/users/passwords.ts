@@ -2,24 +2,26 @@ import { hash, verify } from '@node-rs/argon2';
 import { BusyError, InvalidInputError } from '../../runtime/errors.ts';
 import { COMMON_PASSWORDS } from './commonPasswords.ts';
 
-/** OWASP's first choice for argon2id: 19 MiB, two passes, one lane; about 20 ms of one core. */
+/** OWASP's first recommendation for argon2id: 19 MiB, two passes, one lane; about 20 ms of one core. */
 const COST = { memoryCost: 19 * 1024, timeCost: 2, parallelism: 1 };
-/** Passwords worked on at once. The thread pool has four threads, which also read files and compress answers. */
+/**
+ * Passwords hashed at the same time. The thread pool has four threads, which also read files and compress responses.
+ */
 const MAX_AT_ONCE = 2;
-/** Passwords that may wait for their turn: under a second of work. */
+/** Passwords that may wait: under a second of work. */
 const MAX_WAITING = 40;
-/** In characters. The upper bound keeps a password from being a way to send work. */
+/** In characters. The upper limit bounds the work that a long password causes. */
 export const PASSWORD_MIN = 8;
 export const PASSWORD_MAX = 256;
-/** Made when the first password is chosen. */
+/** Built when the first password is chosen. */
 let common: ReadonlySet<string> | null = null;
 
-/** The two operations of argon2 used here, as the library names them. */
-export type Argon2 = { hash: typeof hash; verify: typeof verify };
+/** The two argon2 operations used here, named as in the library. */
+type Argon2 = { hash: typeof hash; verify: typeof verify };
 
 /**
- * Hashes and checks passwords, off the event loop and a bounded number at once.
- * A password is compared in Unicode's NFKC form: keyboards disagree about how to compose what looks the same.
+ * Hashes and verifies passwords off the event loop, a bounded number at a time. Passwords are compared in Unicode's
+ * NFKC form, because keyboards compose identical-looking characters differently.
  */
 export class Passwords {
   #running = 0;
@@ -32,21 +34,21 @@ export class Passwords {
   }
 
   /**
-   * The argon2id hash in PHC form, with a salt of its own.
-   * @throws {BusyError} When too many wait already.
+   * The argon2id hash in PHC form, with a random salt.
+   * @throws {BusyError} If too many passwords already wait.
    */
   hash(password: string): Promise<string> {
     return this.#inTurn(() => this.#argon2.hash(password.normalize('NFKC'), COST));
   }
 
   /**
-   * Whether the password is the one that was hashed.
-   * @param passwordHash Null where there is none: the answer is no, and takes as long as any other, so that it does not
-   *   tell who exists.
-   * @throws {BusyError} When too many wait already.
+   * Whether the password matches the hash.
+   * @param passwordHash Null for a user without a password: the result is false and takes as long as any other, so the
+   * duration does not reveal which users exist.
+   * @throws {BusyError} If too many passwords already wait.
    */
   async verify(passwordHash: string | null, password: string): Promise<boolean> {
-    // Shared, and its own failure is each caller's; a rejected one must not be kept.
+    // The placeholder hash is shared. If creating it fails, each waiting caller gets the error, and it is not cached.
     this.#nobody ??= this.hash('').catch((error: unknown) => {
       this.#nobody = null;
       throw error;
@@ -67,7 +69,7 @@ export class Passwords {
     try {
       return await work();
     } finally {
-      // The place is handed on, not given back, so that nobody who comes now takes it from who waited.
+      // Passes the place directly to the next waiter, so a new caller cannot take it first.
       const next = this.#waiting.shift();
       if (next) next();
       else this.#running--;
@@ -76,10 +78,10 @@ export class Passwords {
 }
 
 /**
- * A password a user may choose. As NIST SP 800-63B has it: a minimum length, nothing that is guessed first, and no rules
- * about kinds of characters.
- * @param email Of the user, normalised.
- * @throws {InvalidInputError} Saying why not.
+ * Checks a password that a user chose. Follows NIST SP 800-63B: a minimum length, no commonly guessed passwords, and no
+ * rules about kinds of characters.
+ * @param email E-mail address of the user, normalised.
+ * @throws {InvalidInputError} With the reason.
  */
 export function checkPassword(password: string, email: string): string {
   const { length } = [...password];

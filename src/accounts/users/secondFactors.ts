@@ -6,21 +6,21 @@ import { openSecretBox, type SecretBox } from '../../control/secretBox.ts';
 import { base32, matchingStep, otpauthUri, TOTP_SECRET_BYTES } from './totp.ts';
 
 const RECOVERY_CODES = 10;
-/** 80 random bits, so that a plain hash is enough. */
+/** 80 random bits, so a plain hash is enough. */
 const RECOVERY_CODE_BYTES = 10;
 
-export interface NewSecret {
-  /** As typed into an app, in base32. */
+interface NewSecret {
+  /** In base32, as typed into an authenticator app. */
   readonly secret: string;
   readonly uri: string;
 }
 
-export interface SecondFactorState {
+interface SecondFactorState {
   readonly isEnabled: boolean;
   readonly recoveryCodesLeft: number;
 }
 
-/** One-time codes (TOTP) beside passwords, for the users who want them. */
+/** Optional one-time codes (TOTP) beside passwords. */
 export class SecondFactors {
   readonly #db: Database;
   readonly #sources: RowSources;
@@ -44,7 +44,7 @@ export class SecondFactors {
     return { isEnabled, recoveryCodesLeft: left.count };
   }
 
-  /** A secret that counts once a code of it was proven; null where one is enabled already. */
+  /** Creates a secret that becomes active once a code is confirmed; null if one is already enabled. */
   async begin({ userId, email }: { userId: string; email: string }): Promise<NewSecret | null> {
     const secret = Buffer.from(this.#sources.randomBytes(TOTP_SECRET_BYTES));
     const sealed = this.#box.seal(secret.toString('base64'), userId);
@@ -63,8 +63,8 @@ export class SecondFactors {
   }
 
   /**
-   * Enables the secret that was begun.
-   * @returns The recovery codes, the only copy there will ever be; null where the code is wrong or nothing was begun.
+   * Enables the secret created by `begin`.
+   * @returns The recovery codes, of which no other copy exists; null if the code is wrong or no secret was created.
    */
   async confirm(userId: string, code: string): Promise<string[] | null> {
     const row = await this.#row(userId);
@@ -89,7 +89,7 @@ export class SecondFactors {
     });
   }
 
-  /** Whether this is a code of the user's app or one of their recovery codes. Each counts once, in any process. */
+  /** Whether this is a valid code of the user's app or one of their recovery codes. Each works once, in any process. */
   async use(userId: string, code: string): Promise<boolean> {
     const row = await this.#row(userId);
     if (!row || row.enabled_ms === null) return false;
@@ -119,7 +119,7 @@ export class SecondFactors {
     return await query.where('user_id', '=', userId).executeTakeFirst();
   }
 
-  /** Null also where the secret cannot be read: the service's key is another. Recovery codes still work. */
+  /** Also null if the secret cannot be decrypted, because the service's key has changed. Recovery codes still work. */
   #stepOf(row: { user_id: string; secret: string }, code: string, nowMs: number): number | null {
     const secret = this.#box.open(row.secret, row.user_id);
     return secret === null ? null : matchingStep(Buffer.from(secret, 'base64'), code, nowMs);
@@ -132,8 +132,8 @@ export class SecondFactors {
 }
 
 /**
- * With the service's own key.
- * @throws {ConfigError} When `UNDERROUND_SECRET_KEY`, or the file in its place, holds no key.
+ * Opens the second factors with the service's own key.
+ * @throws {ConfigError} If `UNDERROUND_SECRET_KEY`, or the key file used without it, contains no key.
  */
 export function openSecondFactors(
   db: Database,
@@ -142,14 +142,14 @@ export function openSecondFactors(
   return new SecondFactors(db, sources, openSecretBox(config, sources.randomBytes));
 }
 
-/** The user signs in with the password alone again. @returns Whether there was anything to remove. */
+/** The user signs in with the password alone again. @returns Whether there was a second factor to remove. */
 export async function removeSecondFactor(db: Database, userId: string): Promise<boolean> {
   await db.deleteFrom('recovery_codes').where('user_id', '=', userId).execute();
   const removed = db.deleteFrom('second_factors').where('user_id', '=', userId).returning('user_id');
   return (await removed.executeTakeFirst()) !== undefined;
 }
 
-/** However it is typed: case, spaces and dashes say nothing. */
+/** Ignores case, spaces and dashes. */
 function hashCode(code: string): string {
   return hash('sha256', code.toLowerCase().replaceAll(/[\s-]/g, ''), 'hex');
 }

@@ -6,44 +6,46 @@ import type { SessionsTable } from '../schemaAccounts.ts';
 import { createToken, hashToken } from './tokens.ts';
 import { toUser } from './users.ts';
 
-/** A session nobody used for this long is over. */
+/** A session expires after this long without use. */
 export const SESSION_IDLE_MS = 7 * 86_400_000;
-/** A session is over this long after its sign-in, however much it is used. */
+/** A session expires this long after its sign-in, however much it is used. */
 export const SESSION_LIFE_MS = 30 * 86_400_000;
-/** A user's sessions; one more ends the one unused longest. */
+/** Maximum number of sessions per user; a further one ends the least recently used. */
 export const MAX_SESSIONS_PER_USER = 20;
-/** How fine the last use is recorded: a busy page costs one write a minute. */
+/** Resolution of the last use: a busy page costs one write a minute. */
 const SEEN_STEP_MS = 60_000;
-/** Enough to tell a browser and its system. */
+/** Long enough to identify a browser and its system. */
 const USER_AGENT_MAX = 200;
 
 export interface Session {
   readonly sessionId: string;
   readonly userId: string;
   readonly createdMs: number;
-  /** To the minute. */
+  /** Resolution: one minute. */
   readonly lastSeenMs: number;
-  /** When it ends unless it is used again; never after its whole life. */
+  /** When the session expires unless it is used again; never after its maximum life. */
   readonly expiresMs: number;
   readonly userAgent: string;
   readonly address: string;
 }
 
-/** `token` is the only copy there will ever be: it goes into the cookie and nowhere else. */
-export interface IssuedSession {
+/** `token` is the only copy: it goes into the cookie and nowhere else. */
+interface IssuedSession {
   readonly token: string;
   readonly session: Session;
 }
 
-/** A session as the database has it. */
-export interface StoredSession {
+/** A session as stored. */
+interface StoredSession {
   readonly lastSeenMs: number;
   readonly expiresMs: number;
   readonly isSuspended: boolean;
   readonly signedIn: SignedIn;
 }
 
-/** Browsers that are signed in. Of a token only the SHA-256 is stored: 256 random bits need no salt and no slow hash. */
+/**
+ * Sessions of signed-in browsers. Only the SHA-256 of a token is stored: 256 random bits need no salt and no slow hash.
+ */
 export class SessionRepository {
   readonly #db: Database;
   readonly #sources: RowSources;
@@ -53,7 +55,7 @@ export class SessionRepository {
     this.#sources = sources;
   }
 
-  /** Begins a session, and clears away the user's that are over or too many. */
+  /** Creates a session, and deletes the user's expired and surplus ones. */
   async create(owner: { userId: string; userAgent: string; address: string }): Promise<IssuedSession> {
     const { clock, randomBytes } = this.#sources;
     const nowMs = clock.now();
@@ -72,12 +74,15 @@ export class SessionRepository {
     return { token, session: toSession(row) };
   }
 
-  /** The session of a cookie and its user; null when it is unknown, over, or of a suspended user. Notes the use. */
+  /**
+   * The session of a cookie and its user; null if it is unknown or expired, or if its user is suspended. Records the
+   * use.
+   */
   async find(token: string): Promise<SignedIn | null> {
     return await this.use(await this.read(hashToken(token)));
   }
 
-  /** The session of a token's hash, whether it is over or not; null when there is none. */
+  /** The session of a token's hash, even if expired; null if there is none. */
   async read(tokenHash: string): Promise<StoredSession | null> {
     const row = await this.#db
       .selectFrom('sessions')
@@ -93,7 +98,7 @@ export class SessionRepository {
     return { lastSeenMs, expiresMs, isSuspended, signedIn: { sessionId, user: toUser(row) } };
   }
 
-  /** What a read session is good for now, as `find` says it: at once, but for what has to be written. */
+  /** Validates a session that was read, like `find`. Synchronous unless something must be written. */
   use(stored: StoredSession | null): SignedIn | null | Promise<SignedIn | null> {
     if (stored === null || stored.isSuspended) return null;
     const { lastSeenMs, expiresMs, signedIn } = stored;
@@ -113,7 +118,7 @@ export class SessionRepository {
     return signedIn;
   }
 
-  /** A user's sessions that are not over, newest first. */
+  /** A user's unexpired sessions, newest first. */
   async list(userId: string): Promise<Session[]> {
     const rows = await this.#db
       .selectFrom('sessions')
@@ -126,7 +131,7 @@ export class SessionRepository {
     return rows.map(toSession).filter((session) => nowMs < session.expiresMs);
   }
 
-  /** Ends one of the user's sessions; false when the user has none with this id. */
+  /** Ends one of the user's sessions; false if the user has none with this id. */
   async end(userId: string, sessionId: string): Promise<boolean> {
     const ended = await this.#db
       .deleteFrom('sessions')
@@ -165,7 +170,7 @@ export class SessionRepository {
   }
 }
 
-/** A header is the client's; what it holds beside text does not go into tables and answers. */
+/** Removes everything but printable ASCII, because the client controls the header. */
 function printable(text: string): string {
   return text.replaceAll(/\P{ASCII}|\p{Cc}/gu, '');
 }

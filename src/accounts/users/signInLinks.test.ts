@@ -10,7 +10,7 @@ const REFUSED = 'This sign-in link was used or is too old; sign in with e-mail a
 const tokenOf = (url: string) =>
   /^http:\/\/127\.0\.0\.1:8080\/sign-in\?link=([\w-]{43})$/.exec(url)?.[1] ?? '';
 
-it('a link names its user once, and no other token does', () => {
+it('a link identifies its user once, and no other token does', () => {
   const links = new SignInLinks({ clock: new FakeClock(), randomBytes });
   const [first, second] = [tokenOf(links.issue(BASE, 'usr_1')), tokenOf(links.issue(BASE, 'usr_2'))];
   expect(links.use('')).toBeNull();
@@ -19,7 +19,7 @@ it('a link names its user once, and no other token does', () => {
   expect(links.use(second)).toBe('usr_2');
 });
 
-it('a link is worthless a quarter of an hour after it was made', async () => {
+it('a link expires a quarter of an hour after its creation', async () => {
   const clock = new FakeClock();
   const links = new SignInLinks({ clock, randomBytes });
   const [used, late] = [tokenOf(links.issue(BASE, 'usr_1')), tokenOf(links.issue(BASE, 'usr_1'))];
@@ -29,7 +29,7 @@ it('a link is worthless a quarter of an hour after it was made', async () => {
   expect(links.use(late)).toBeNull();
 });
 
-it('signs its visitor in once; a second visitor is refused and the operator sees both', async () => {
+it('signs its visitor in once; a second visitor is refused, and the operator sees both', async () => {
   const { accounts, browser, signedUp, clock } = await openDashboard();
   const operator = await signedUp('op@example.com');
   const user = await accounts.users.find('op@example.com');
@@ -51,7 +51,7 @@ it('signs its visitor in once; a second visitor is refused and the operator sees
   ]);
 });
 
-it('does not sign in a user who was suspended since', async () => {
+it('does not sign in a user who was suspended in the meantime', async () => {
   const { accounts, browser, signedUp } = await openDashboard();
   await signedUp('op@example.com');
   const user = await accounts.users.signUp('a@example.com', await accounts.passwords.hash(PASSWORD));

@@ -2,7 +2,7 @@ import type { RandomBytes } from '../../control/base62.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { createToken, hashToken } from './tokens.ts';
 
-/** A sign-in link is worthless so long after it was made. */
+/** A sign-in link expires this long after its creation. */
 export const SIGN_IN_LINK_LIFE_MS = 15 * 60_000;
 
 interface LinkSources {
@@ -16,8 +16,8 @@ interface IssuedLink {
 }
 
 /**
- * Links that sign their visitor in once, without a password: the process prints one for whoever reads its output. They
- * are held in this process's memory alone, by their hash.
+ * Links that sign their visitor in once, without a password. The process prints one for the user at the terminal. They
+ * are kept only in this process's memory, by their hash.
  */
 export class SignInLinks {
   readonly #links = new Map<string, IssuedLink>();
@@ -27,7 +27,7 @@ export class SignInLinks {
     this.#sources = sources;
   }
 
-  /** The page that signs its visitor in as this user. @param baseUrl Of the service. */
+  /** URL of the page that signs its visitor in as this user. @param baseUrl URL of the service. */
   issue(baseUrl: string, userId: string): string {
     const { clock, randomBytes } = this.#sources;
     const token = createToken(randomBytes);
@@ -36,7 +36,7 @@ export class SignInLinks {
     return `${baseUrl}/sign-in?link=${token}`;
   }
 
-  /** Uses a link up. @returns Whom it signs in; null where it was used, is too old or never was one. */
+  /** Consumes a link. @returns The user it signs in; null if the link was used, has expired or is unknown. */
   use(token: string): string | null {
     const key = hashToken(token);
     const link = this.#links.get(key);

@@ -13,7 +13,7 @@ function file(text: string): string {
 }
 
 describe('the table', () => {
-  it('is the contract’s', () => {
+  it('equals the contract’s', () => {
     const columns = (name: keyof (typeof DEFAULT_TIERS)['free']) =>
       TIERS.map((tier) => DEFAULT_TIERS[tier][name]);
     expect(columns('requests_per_second')).toEqual([1, 10, 25, 50]);
@@ -41,7 +41,7 @@ describe('the table', () => {
     expect(TIERS.filter((tier) => permits(DEFAULT_TIERS[tier], feature)).join(' ')).toBe(tiers);
   });
 
-  it('a cap of 0 closes what it caps', () => {
+  it('a cap of 0 disables the capped feature', () => {
     const none = { ...DEFAULT_TIERS.premium, ...{ backtest_jobs: 0, sweep_cells: 0, paper_strategies: 0 } };
     const closed = FEATURES.filter((feature) => !permits({ ...none, stream_connections: 0 }, feature));
     expect(closed).toEqual(['backtest', 'sweep', 'paper', 'stream']);
@@ -49,7 +49,7 @@ describe('the table', () => {
 });
 
 describe('a file', () => {
-  it('changes what it names and nothing else', () => {
+  it('changes the named values and no others', () => {
     const text = '{"free": {"requests_per_minute": 120, "history_days": null}, "pro": {"webhooks": true}}';
     expect(loadTiers(file(text))).toEqual({
       ...DEFAULT_TIERS,
@@ -82,7 +82,7 @@ describe('a file', () => {
     expect(load).toThrow(`UNDERROUND_TIERS_FILE="${path}" `);
   });
 
-  it('that is not there is refused', () => {
+  it('a missing file is refused', () => {
     expect(() => loadTiers('/nonexistent/tiers.json')).toThrow(
       /^UNDERROUND_TIERS_FILE="\/nonexistent\/tiers\.json" cannot be read as JSON: ENOENT/,
     );

@@ -7,7 +7,7 @@ import { TIERS, type Tier, tierLimitsShape } from '../../schema/tier.ts';
 export type TierLimits = Readonly<z.infer<typeof tierLimitsShape>>;
 export type TierTable = Readonly<Record<Tier, TierLimits>>;
 
-/** The table every installation starts with. */
+/** The default tier table. */
 export const DEFAULT_TIERS: TierTable = {
   free: {
     ...{ requests_per_second: 1, requests_per_minute: 60, market_data: true, history_days: 31 },
@@ -34,14 +34,14 @@ export const DEFAULT_TIERS: TierTable = {
   },
 };
 
-/** What a route may ask a tier for: one row of the table. */
+/** Features that a route may require of a tier, each one row of the table. */
 export const FEATURES = [
   ...(['market_data', 'backtest', 'sweep', 'paper', 'stream'] as const),
   ...(['arb_ws', 'replay', 'export', 'webhooks'] as const),
 ] as const;
 export type Feature = (typeof FEATURES)[number];
 
-/** Whether a tier may use a feature at all; how much of it is for the feature to check. */
+/** Whether a tier may use a feature at all; the feature itself enforces its limits. */
 export function permits(limits: TierLimits, feature: Feature): boolean {
   switch (feature) {
     case 'backtest':
@@ -66,9 +66,9 @@ const overrideSchema = z.strictObject(
 
 /**
  * The tier table of this installation.
- * @param path A JSON file that changes any part of the default table, e.g. `{"free": {"requests_per_minute": 120}}`;
- *   null for the default.
- * @throws {ConfigError} When the file cannot be read, is not JSON, or says something the table does not have.
+ * @param path A JSON file that overrides any part of the default table, e.g. `{"free": {"requests_per_minute": 120}}`;
+ * null for the default.
+ * @throws {ConfigError} If the file cannot be read, is not JSON, or contains anything that the table does not have.
  */
 export function loadTiers(path: string | null): TierTable {
   if (path === null) return DEFAULT_TIERS;

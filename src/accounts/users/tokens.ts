@@ -1,4 +1,4 @@
-/** Tokens that prove who somebody is: of sessions, and of links that the process prints. */
+/** Random tokens of sessions and of links that the process prints. */
 import { hash } from 'node:crypto';
 import type { RandomBytes } from '../../control/base62.ts';
 
@@ -9,7 +9,7 @@ export function createToken(randomBytes: RandomBytes): string {
   return Buffer.from(randomBytes(TOKEN_BYTES)).toString('base64url');
 }
 
-/** All of a token that is ever stored. */
+/** The only form in which a token is stored. */
 export function hashToken(token: string): string {
   return hash('sha256', token, 'hex');
 }

@@ -25,7 +25,7 @@ it.each(
   expect(totpCode(SECRET, counter)).toBe(code);
 });
 
-it('a code is accepted in its step, the one before and the one after, to the millisecond', () => {
+it('a code is accepted in its own step and the neighbouring ones, to the millisecond', () => {
   const code = totpCode(SECRET, 100);
   const at = (nowMs: number) => matchingStep(SECRET, code, nowMs);
   expect([99 * 30_000 - 1, 99 * 30_000, 100 * 30_000, 102 * 30_000 - 1, 102 * 30_000].map(at)).toEqual([
@@ -37,7 +37,7 @@ it('a code is accepted in its step, the one before and the one after, to the mil
   ]);
 });
 
-it.each(['', '12345', '1234567', '12345a', ' 123456', '１２３４５６'])('%j is no code', (code) => {
+it.each(['', '12345', '1234567', '12345a', ' 123456', '１２３４５６'])('%j is not a code', (code) => {
   expect(matchingStep(SECRET, code, 0)).toBeNull();
 });
 
@@ -53,7 +53,7 @@ it.each([
   expect(base32(Buffer.from(text))).toBe(encoded);
 });
 
-it('an app reads the account and the secret', () => {
+it('an authenticator app can read account and secret', () => {
   expect(otpauthUri('a+b@example.com', SECRET)).toBe(
     'otpauth://totp/Underround:a%2Bb%40example.com?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer=Underround',
   );

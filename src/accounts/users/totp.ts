@@ -1,11 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** The defaults of authenticator apps (RFC 6238 with SHA-1): the otpauth link need not name them. */
+/** The defaults of authenticator apps (RFC 6238 with SHA-1), so the otpauth link need not contain them. */
 const STEP_MS = 30_000;
 const DIGITS = 6;
-/** Steps before and after the present one whose codes are accepted: clocks differ, and typing takes time. */
+/** Steps before and after the current one whose codes are accepted, because clocks differ and typing takes time. */
 const TOLERANCE = 1;
-/** RFC 4226 asks for 160 bits. */
+/** RFC 4226 recommends 160 bits. */
 export const TOTP_SECRET_BYTES = 20;
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 const ISSUER = 'Underround';
@@ -24,7 +24,7 @@ export function totpStep(nowMs: number): number {
   return Math.floor(nowMs / STEP_MS);
 }
 
-/** The step whose code this is; null where it is none that is accepted now. */
+/** The step this code belongs to; null if it is not valid now. */
 export function matchingStep(secret: Uint8Array, code: string, nowMs: number): number | null {
   if (!/^\d{6}$/.test(code)) return null;
   const present = totpStep(nowMs);
@@ -46,7 +46,7 @@ export function base32(bytes: Uint8Array): string {
   return bits > 0 ? text + BASE32[(held << (5 - bits)) & 31] : text;
 }
 
-/** What an authenticator app reads, as a link or a QR code. */
+/** The link that an authenticator app reads, usually as a QR code. */
 export function otpauthUri(email: string, secret: Uint8Array): string {
   const query = new URLSearchParams({ secret: base32(secret).toUpperCase(), issuer: ISSUER });
   return `otpauth://totp/${ISSUER}:${encodeURIComponent(email)}?${query}`;

@@ -11,36 +11,36 @@ export interface User {
   readonly email: string;
   readonly tier: Tier;
   readonly createdMs: number;
-  /** May administer the others. */
+  /** May administer the other users. */
   readonly operator: boolean;
-  /** No key of theirs is admitted, and they cannot sign in. */
+  /** Their keys are refused, and they cannot sign in. */
   readonly suspended: boolean;
 }
 
-/** A user with what a password is checked against; null: nobody can sign in as this user yet. */
+/** A user with the hash of their password; null: nobody can sign in as this user yet. */
 export interface UserWithPassword extends User {
   readonly passwordHash: string | null;
 }
 
-/** Which user: people are named by address on the command line and by id in the API. */
-export type UserName = { readonly email: string } | { readonly userId: string };
+/** Identifies a user: by address on the command line, by id in the API. */
+type UserName = { readonly email: string } | { readonly userId: string };
 
-export interface UserChange {
+interface UserChange {
   readonly tier?: Tier;
   readonly suspended?: boolean;
 }
 
-/** The longest address SMTP can deliver to (RFC 5321, 4.5.3.1.3 less the angle brackets). */
+/** The longest address that SMTP can deliver to (RFC 5321, 4.5.3.1.3, without the angle brackets). */
 const MAX_EMAIL_LENGTH = 254;
 /** The setting whose row exists once there is an operator. */
 const FIRST_OPERATOR = 'first_operator';
-/** As browsers check it: who runs this alone may well be `me@localhost`. */
+/** The same rule as in browsers, because a single user may well be `me@localhost`. */
 const address = z.email({ pattern: z.regexes.html5Email });
 const emailSchema = z.string().trim().toLowerCase().max(MAX_EMAIL_LENGTH).pipe(address);
 
 /**
- * One spelling for each mailbox, so that a person has one account however the address is typed.
- * @throws {InvalidInputError} When it is no e-mail address.
+ * One spelling per mailbox, so that a person has one account however the address is typed.
+ * @throws {InvalidInputError} If the text is not an e-mail address.
  */
 export function normaliseEmail(text: string): string {
   const parsed = emailSchema.safeParse(text);
@@ -57,14 +57,14 @@ export class UserRepository {
     this.#sources = sources;
   }
 
-  /** @throws {InvalidInputError} When the address is invalid or a user has it already. */
+  /** @throws {InvalidInputError} If the address is invalid or belongs to another user. */
   async create(email: string, tier: Tier = DEFAULT_TIER): Promise<User> {
     const user = await this.#insert(normaliseEmail(email), tier);
     if (!user) throw new InvalidInputError('a user with this e-mail address exists already');
     return user;
   }
 
-  /** The user of this address, made with the default tier where there is none. Safe when two ask at once. */
+  /** The user with this address, created with the default tier if needed. Safe for concurrent calls. */
   async findOrCreate(email: string): Promise<User> {
     const address = normaliseEmail(email);
     const user = (await this.#insert(address, DEFAULT_TIER)) ?? (await this.find(address));
@@ -73,18 +73,18 @@ export class UserRepository {
   }
 
   /**
-   * A user who signs up; null when the address is taken, by whomever: someone made on the command line does not become
-   * anyone's by signing up.
-   * @throws {InvalidInputError} When the address is invalid.
+   * Creates a user who signs up; null if the address is taken. Signing up never takes over a user created on the
+   * command line.
+   * @throws {InvalidInputError} If the address is invalid.
    */
   async signUp(email: string, passwordHash: string): Promise<User | null> {
     return await this.#insert(normaliseEmail(email), DEFAULT_TIER, passwordHash);
   }
 
   /**
-   * The user who becomes the operator, or why there is none. Of several at once, in any process, one succeeds, and a
-   * refused one leaves nothing behind.
-   * @throws {InvalidInputError} When the address is invalid.
+   * Creates the user who becomes the operator, or returns why not. Of several concurrent calls, in any process, one
+   * succeeds; the refused ones store nothing.
+   * @throws {InvalidInputError} If the address is invalid.
    */
   async signUpOperator(
     email: string,
@@ -93,7 +93,7 @@ export class UserRepository {
     const address = normaliseEmail(email);
     const nowMs = this.#sources.clock.now();
     return await this.#db.transaction().execute(async (transaction) => {
-      // A second process waits here for the first to commit, and then finds the row.
+      // A second process waits here until the first commits, and then finds the row.
       const claim = await transaction
         .insertInto('settings')
         .values({ name: FIRST_OPERATOR, value: 'null', updated_ms: nowMs })
@@ -113,8 +113,8 @@ export class UserRepository {
   }
 
   /**
-   * Makes an existing user the operator in place of whoever was.
-   * @throws {InvalidInputError} When there is no such user, or they are suspended.
+   * Makes an existing user the operator; replaces the current one.
+   * @throws {InvalidInputError} If the user does not exist or is suspended.
    */
   async setOperator(email: string): Promise<User> {
     const user = await this.find(email);
@@ -126,32 +126,32 @@ export class UserRepository {
     return { ...user, operator: true };
   }
 
-  /** Whether anybody may administer the others. */
+  /** Whether an operator exists. */
   async hasOperator(): Promise<boolean> {
     const operators = this.#db.selectFrom('users').select('user_id').where('operator_ms', 'is not', null);
     return (await operators.limit(1).executeTakeFirst()) !== undefined;
   }
 
-  /** @throws {InvalidInputError} When the address is invalid. */
+  /** @throws {InvalidInputError} If the address is invalid. */
   async find(email: string): Promise<User | null> {
     const row = await this.#row({ email });
     return row ? toUser(row) : null;
   }
 
-  /** @throws {InvalidInputError} When the address is invalid. */
+  /** @throws {InvalidInputError} If the address is invalid. */
   async findWithPassword(name: UserName): Promise<UserWithPassword | null> {
     const row = await this.#row(name);
     return row ? { ...toUser(row), passwordHash: row.password_hash } : null;
   }
 
-  /** @throws {InvalidInputError} When no user has this address. */
+  /** @throws {InvalidInputError} If no user has this address. */
   async setTier(email: string, tier: Tier): Promise<User> {
     return await this.update({ email }, { tier });
   }
 
   /**
-   * Changes what is given. A suspended user's sessions end; the keys are refused while the suspension lasts.
-   * @throws {InvalidInputError} When there is no such user.
+   * Changes the given fields. A suspension ends the user's sessions, and their keys are refused while it lasts.
+   * @throws {InvalidInputError} If the user does not exist.
    */
   async update(name: UserName, change: UserChange): Promise<User> {
     const { tier, suspended } = change;
@@ -161,7 +161,7 @@ export class UserRepository {
     const nowMs = this.#sources.clock.now();
     const row = await this.#db
       .updateTable('users')
-      // Only what is given, so that two changes at once both hold; suspended again keeps the first time.
+      // Sets only the given fields, so that concurrent changes both apply. Suspending again keeps the first time.
       .set((users) => ({
         ...(tier === undefined ? {} : { tier }),
         ...(suspended === undefined
@@ -176,7 +176,7 @@ export class UserRepository {
     return toUser(row);
   }
 
-  /** @throws {InvalidInputError} When there is no such user. */
+  /** @throws {InvalidInputError} If the user does not exist. */
   async setPassword(name: UserName, passwordHash: string): Promise<User> {
     const known = await this.#row(name);
     if (!known) throw unknownUser();
@@ -190,7 +190,7 @@ export class UserRepository {
     return (await this.#oldestFirst().execute()).map(toUser);
   }
 
-  /** Some of them. */
+  /** A page of users, oldest first. */
   async page({ limit, offset }: { limit: number; offset: number }): Promise<User[]> {
     return (await this.#oldestFirst().limit(limit).offset(offset).execute()).map(toUser);
   }
@@ -212,7 +212,7 @@ export class UserRepository {
     ).executeTakeFirst();
   }
 
-  /** Inside a transaction. The setting's row is written first, so that two at once wait for each other there. */
+  /** Call inside a transaction. It writes the setting's row first, so concurrent calls wait for each other there. */
   async #appoint(userId: string): Promise<void> {
     const nowMs = this.#sources.clock.now();
     const row = { name: FIRST_OPERATOR, value: JSON.stringify(userId), updated_ms: nowMs };
@@ -247,7 +247,7 @@ function unknownUser(): InvalidInputError {
   return new InvalidInputError('no user with this e-mail address');
 }
 
-/** The one form of a user's row outside this folder; the password's hash is not in it. */
+/** Converts a user's row for code outside this folder, without the password hash. */
 export function toUser(row: Omit<Selectable<UsersTable>, 'password_hash'>): User {
   return {
     userId: row.user_id,

@@ -13,12 +13,12 @@ async function openOperator() {
       [event.action, event.email, event.actor, event.reason ?? event.detail].join(' | '),
     );
   };
-  /** Events of one millisecond have no order of their own. */
+  /** Events of the same millisecond have no defined order. */
   const next = () => dashboard.clock.advance(1);
   return { ...dashboard, operator, events, next };
 }
 
-it('shows sign-ins and why they failed, with the address', async () => {
+it('shows sign-ins, with address and reason of failure', async () => {
   const { browser, operator, accounts, events, next } = await openOperator();
   await accounts.users.create('made@example.com');
   const tries = [
@@ -51,7 +51,7 @@ it('shows sign-ins and why they failed, with the address', async () => {
   });
 });
 
-it('shows sign-ups, and what refused them', async () => {
+it('shows sign-ups and refused ones', async () => {
   const { browser, accounts, events, next } = await openOperator();
   const body = { email: 'a@example.com', password: PASSWORD };
   for (const more of [{}, {}, { setup: accounts.setup.token }]) {
@@ -65,7 +65,7 @@ it('shows sign-ups, and what refused them', async () => {
   ]);
 });
 
-it('shows what the operator did, and changed passwords', async () => {
+it('shows operator actions and password changes', async () => {
   const { signedUp, operator, events, next } = await openOperator();
   const user = await signedUp('a@example.com');
   const { user_id } = (await user.ask('GET', '/app/me')).json().user;
@@ -94,7 +94,7 @@ it('shows what the operator did, and changed passwords', async () => {
   ]);
 });
 
-it('is paged by cursor, counted by limit 0, and the operator’s alone', async () => {
+it('is paged by cursor, counted with limit 0, and visible to the operator only', async () => {
   const { browser, operator, signedUp, next } = await openOperator();
   for (let n = 0; n < 4; n++) {
     await next();
@@ -118,7 +118,7 @@ it('is paged by cursor, counted by limit 0, and the operator’s alone', async (
   expect(await browser().status('GET', PATH)).toBe(401);
 });
 
-it('an event that cannot be written keeps nobody out', async () => {
+it('a sign-in succeeds even if its event cannot be stored', async () => {
   const { accounts, browser } = await openOperator();
   await accounts.database.schema.dropTable('account_events').execute();
   const credentials = { email: 'op@example.com', password: PASSWORD };

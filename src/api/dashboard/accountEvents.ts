@@ -17,7 +17,8 @@ export function accountEventRoutes(parts: { control: Pick<Accounts, 'events'> })
       path: '/app/operator/events',
       auth: 'operator',
       access: { feature: null },
-      summary: 'Sign-ins, sign-ups and what operators did, newest first; kept for 90 days, at most 100,000',
+      summary:
+        'Log of sign-ins, sign-ups and operator actions, newest first; kept for 90 days, at most 100,000 entries',
       query: { limit: limit(100, 1000), cursor },
       response: accountEventListShape,
       handle: async ({ query }) => {

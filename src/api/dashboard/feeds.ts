@@ -6,7 +6,7 @@ import { feedStatusShape } from '../../schema/api/accountResources.ts';
 import type { Gap } from '../../schema/gap.ts';
 import { formatTime } from '../../schema/time.ts';
 
-/** Of a venue's words about a failure, as many as a page has room for. */
+/** Characters of a venue's error message that the page has room for. */
 const CAUSE_LENGTH = 200;
 
 interface FeedDependencies {
@@ -27,8 +27,8 @@ export function feedRoutes(parts: FeedDependencies): Route[] {
       path: '/app/feeds',
       auth: 'operator',
       access: { feature: null, duringMaintenance: true },
-      summary: 'How each connection to a venue fares, and which gaps are open',
-      description: 'From memory, of this process alone.',
+      summary: 'Status of each venue connection, and open gaps',
+      description: 'Read from the memory of this process only.',
       response: feedStatusShape,
       handle: () => {
         const { live, metrics, clock } = parts;

@@ -9,7 +9,7 @@ const NOT_VALID = 'This setup link is not valid: use the newest one; a restart o
 const USED = 'This setup link was used: the service has its operator';
 const CLOSED = 'Sign-up is closed; ask the operator of this service for an account';
 
-it('a service has no operator until somebody signs up, however many were made on the command line', async () => {
+it('a service without a sign-up has no operator, even with users created on the command line', async () => {
   const { browser, accounts } = await openDashboard();
   for (let n = 0; n < 51; n++) await accounts.users.create(`made-${n}@example.com`);
   const asked = await browser().ask('GET', path);
@@ -18,7 +18,7 @@ it('a service has no operator until somebody signs up, however many were made on
   expect((await browser().ask('GET', path)).json()).toEqual({ has_operator: true, open: true });
 });
 
-it('it is not looked up again once there is one', async () => {
+it('is not queried again once an operator exists', async () => {
   const { browser, accounts } = await openDashboard();
   await browser().ask('POST', path, { ...body, setup: accounts.setup.token });
   let looked = 0;
@@ -33,7 +33,7 @@ it('it is not looked up again once there is one', async () => {
   expect(looked).toBe(1);
 });
 
-it('a stranger does not become the operator: only the setup link makes one, and once', async () => {
+it('only the setup link makes a visitor the operator, and only once', async () => {
   const { browser, accounts } = await openDashboard();
   const { token } = accounts.setup;
   expect(token).toMatch(/^[\w-]{43}$/);
@@ -52,7 +52,7 @@ it('a stranger does not become the operator: only the setup link makes one, and 
   expect(await signUp('b@example.com')).toEqual([200, false]);
 });
 
-it('of two visitors of the link at once one becomes the operator and the other gets no account', async () => {
+it('if two visitors use the link at once, one becomes the operator and the other gets no account', async () => {
   const { browser, accounts } = await openDashboard();
   const emails = ['a@example.com', 'b@example.com'];
   const answers = await Promise.all(
@@ -64,14 +64,14 @@ it('of two visitors of the link at once one becomes the operator and the other g
   expect((await accounts.users.list()).map(({ operator }) => operator)).toEqual([true]);
 });
 
-it('a refused setup token is not repeated', async () => {
+it('a refused setup token is not repeated in the response', async () => {
   const { browser, accounts } = await openDashboard();
   const answer = await browser().ask('POST', path, { ...body, setup: [accounts.setup.token] });
   expect(answer.statusCode).toBe(422);
   expect(answer.body).not.toContain(accounts.setup.token);
 });
 
-it('a closed sign-up is open to the first operator alone', async () => {
+it('a closed sign-up still admits the first operator, and nobody else', async () => {
   const { browser, accounts } = await openDashboard({ signUpOpen: false });
   expect((await browser().ask('GET', path)).json()).toEqual({ has_operator: false, open: false });
   expect(await browser().status('POST', path, { ...body, setup: accounts.setup.token })).toBe(200);
@@ -79,7 +79,7 @@ it('a closed sign-up is open to the first operator alone', async () => {
   expect([refused.statusCode, refused.json()]).toEqual([403, { detail: CLOSED }]);
 });
 
-it('a user made the operator on the command line ends the link', async () => {
+it('making a user the operator on the command line invalidates the link', async () => {
   const { browser, accounts } = await openDashboard();
   expect(await accounts.setup.link('http://127.0.0.1:8080')).toBe(
     `http://127.0.0.1:8080/sign-up?setup=${accounts.setup.token}`,

@@ -22,7 +22,7 @@ export function firstRunRoute(parts: FirstRunDependencies): Route {
     path: '/app/sign-up',
     auth: 'none',
     access: { feature: null, duringMaintenance: true },
-    summary: 'Whether the service has its operator, and whether others may sign up',
+    summary: 'Whether an operator exists, and whether sign-up is open',
     response: signUpStateShape,
     handle: async () => {
       const hasOperator = await parts.control.setup.hasOperator();
@@ -32,9 +32,9 @@ export function firstRunRoute(parts: FirstRunDependencies): Route {
 }
 
 /**
- * Decides who the next sign-up makes.
- * @param setup Token of the setup link; null: none was given.
- * @returns The role, or the 403 that says what to do instead.
+ * Decides which role the next sign-up gets.
+ * @param setup Token of the setup link; null if none was given.
+ * @returns The role, or the 403 that explains what to do instead.
  */
 export async function roleOfNext(
   { control, signUpOpen = true }: FirstRunDependencies,

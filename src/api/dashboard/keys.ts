@@ -27,7 +27,7 @@ export function keyRoutes(parts: KeyDependencies): Route[] {
       path: '/app/keys',
       auth: 'session',
       access: { feature: null },
-      summary: 'The user’s keys, revoked ones too, oldest first',
+      summary: 'List the user’s keys, including revoked ones, oldest first',
       response: ownKeyListShape,
       handle: async (request) => {
         const { userId } = signedIn(request).user;
@@ -53,7 +53,7 @@ export function keyRoutes(parts: KeyDependencies): Route[] {
       path: '/app/keys',
       auth: 'session',
       access: { feature: null },
-      summary: 'Make a key; it is shown this once',
+      summary: 'Create a key; only this response contains it',
       body: { label },
       success: 201,
       response: newKeyShape,
@@ -72,8 +72,8 @@ export function keyRoutes(parts: KeyDependencies): Route[] {
       path: '/app/keys/{key_id}',
       auth: 'session',
       access: { feature: null },
-      summary: 'Revoke a key: once this is answered, no request with it is admitted anywhere',
-      pathFields: { key_id: required(text(), '`key_id` of the list') },
+      summary: 'Revoke a key; after this response every server refuses it',
+      pathFields: { key_id: required(text(), '`key_id` from the list of keys') },
       success: 204,
       response: null,
       handle: async (request) => {

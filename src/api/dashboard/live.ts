@@ -23,14 +23,14 @@ export function liveRoutes({ live, clock }: LiveDependencies): Route[] {
       path: '/app/state',
       auth: 'session',
       access: { feature: null, duringMaintenance: true },
-      summary: 'How far stored data is behind, and whether the service can do its work',
-      description: 'From memory, of this process alone.',
+      summary: 'Storage lag and readiness of the service',
+      description: 'Read from the memory of this process only.',
       response: serviceStateShape,
       handle: () => {
         const { ok, reasons, degraded } = live.ready();
         const lagSeconds = Math.round(live.storeLagMs() / 100) / 10;
         const history = live.history?.() ?? null;
-        // It has a member of its own here.
+        // The history has its own field here, so its lines are removed.
         const late = degraded.filter((line) => !historyLines(history).includes(line));
         const state = { store_lag_seconds: lagSeconds, ready: ok, reasons, degraded: late, history };
         return { body: JSON.stringify({ as_of: formatTime(clock.now()), ...state }) };
@@ -41,8 +41,8 @@ export function liveRoutes({ live, clock }: LiveDependencies): Route[] {
       path: '/app/live',
       auth: 'session',
       access: { feature: 'market_data' },
-      summary: 'The windows in play and the next ones, with their best prices',
-      description: 'From memory, of this process alone.',
+      summary: 'Current and next windows with their best prices',
+      description: 'Read from the memory of this process only.',
       response: liveWindowsShape,
       handle: () => {
         const nowMs = clock.now();

@@ -1,4 +1,4 @@
-/** Members of request bodies that mean the same on every dashboard route that has them. */
+/** Request body fields shared by several dashboard routes. */
 import { checkLabel, MAX_LABEL_LENGTH } from '../../accounts/keys/keys.ts';
 import { checkPassword, PASSWORD_MAX, PASSWORD_MIN } from '../../accounts/users/passwords.ts';
 import { normaliseEmail } from '../../accounts/users/users.ts';
@@ -7,23 +7,23 @@ import { InvalidInputError } from '../../runtime/errors.ts';
 import { jsonText, MASK, optionalMember, requiredMember, secretMember } from '../../schema/api/body.ts';
 import { Invalid, type Type, text } from '../../schema/api/types.ts';
 
-/** Normalised as it is read, so that limits and look-ups mean one mailbox however it is typed. */
+/** Normalised on reading, so that limits and look-ups see one mailbox however it is typed. */
 export const email = requiredMember(
   jsonText(checked({ type: 'string', format: 'email' }, normaliseEmail)),
   'E-mail address',
 );
 export const label = requiredMember(
   jsonText(checked({ type: 'string', minLength: 1, maxLength: MAX_LABEL_LENGTH }, checkLabel)),
-  'What the key is for',
+  'Purpose of the key',
 );
-/** As the user typed it; a bound on it alone would tell nothing to who tries one. */
+/** As the user typed it. A length limit alone tells an attacker nothing. */
 export const password = secretMember(jsonText(text({ maxLength: PASSWORD_MAX })), 'Password');
 export const newPassword = secretMember(
   jsonText(text({ minLength: PASSWORD_MIN, maxLength: PASSWORD_MAX })),
   'Password',
 );
 
-/** Of a setup or sign-in link; longer than any token is. */
+/** Longest accepted token of a setup or sign-in link; real tokens are shorter. */
 const SETUP_MAX = 128;
 export const setup = {
   ...optionalMember(
@@ -33,24 +33,24 @@ export const setup = {
   secret: true,
 };
 
-/** Of a sign-in link. */
+/** Token of a sign-in link. */
 export const linkToken = secretMember(
   jsonText(text({ maxLength: SETUP_MAX })),
   'Token of the sign-in link; it works once',
 );
 
-/** Of an authenticator app, or a recovery code. */
+/** Longest accepted one-time or recovery code. */
 const CODE_MAX = 64;
 export const code = secretMember(jsonText(text({ maxLength: CODE_MAX })), 'Code of the authenticator app');
 export const optionalCode = {
   ...optionalMember(
     jsonText(text({ maxLength: CODE_MAX })),
-    'Code of the authenticator app, or a recovery code; needed where one-time codes are enabled',
+    'Code of the authenticator app, or a recovery code; required if one-time codes are enabled',
   ),
   secret: true,
 };
 
-/** A text that a rule of our own reads; worded as Pydantic words what a validator of its user refuses. */
+/** A text that our own function validates. Its error reads like that of a custom Pydantic validator. */
 export function checked(
   schema: Readonly<Record<string, unknown>>,
   read: (text: string) => string,
@@ -69,8 +69,8 @@ export function checked(
 }
 
 /**
- * Refuses a new password that is easily guessed, beside its member.
- * @param wanted Holds it under the member's name.
+ * Refuses a new password that is easily guessed; the error names its field.
+ * @param wanted The password under its field name.
  * @throws {RequestRefusedError} 422.
  */
 export function checkNewPassword(wanted: Readonly<Record<string, string>>, emailAddress: string): void {

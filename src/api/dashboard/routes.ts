@@ -46,7 +46,7 @@ export function dashboardRoutes(parts: DashboardDependencies): Route[] {
   ];
 }
 
-/** Every operation that needs a key once more under `/app`, for a signed-in browser: the same handler, the user's tier. */
+/** Serves every operation that needs a key under `/app` too, for a signed-in browser: same handler, the user's tier. */
 export function mirroredRoutes(routes: readonly Route[]): Route[] {
   return routes
     .filter(({ auth, path }) => auth === 'key' && path.startsWith('/v1/'))

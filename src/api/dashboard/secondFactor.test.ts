@@ -18,7 +18,7 @@ async function open(options: { limited?: boolean } = {}) {
     const code = await begin();
     const answer = await user.ask('POST', `${PATH}/confirm`, { code: code() });
     const recovery: string[] = answer.json().recovery_codes;
-    // Past the code that was used.
+    // Later than the code that was just used.
     await dashboard.clock.advance(60_000);
     return { code, recovery };
   };
@@ -34,7 +34,7 @@ async function open(options: { limited?: boolean } = {}) {
   return { ...dashboard, user, begin, enable, signIn };
 }
 
-it('is off until a code was proven', async () => {
+it('is off until the user confirms a code', async () => {
   const { user, begin, signIn } = await open();
   const off = { enabled: false, recovery_codes_left: 0 };
   expect((await user.ask('GET', PATH)).json()).toEqual(off);
@@ -58,7 +58,7 @@ it('is off until a code was proven', async () => {
   expect(await user.status('POST', `${PATH}/confirm`, { code: code(1) })).toBe(403);
 });
 
-it('signing in takes the password and then a code, which works once', async () => {
+it('signing in requires the password and then a code, which works once', async () => {
   const { enable, signIn, clock } = await open();
   const { code } = await enable();
   expect(await signIn()).toEqual([401, NEEDS_CODE, 'required']);
@@ -72,14 +72,14 @@ it('signing in takes the password and then a code, which works once', async () =
   expect(await signIn(code())).toEqual([200, EMAIL, undefined]);
 });
 
-it('one code at once admits one', async () => {
+it('of two sign-ins with one code at the same time, one succeeds', async () => {
   const { enable, signIn } = await open();
   const { code } = await enable();
   const answers = await Promise.all(Array.from({ length: 4 }, () => signIn(code())));
   expect(answers.map(([status]) => status).sort()).toEqual([200, 401, 401, 401]);
 });
 
-it('each recovery code works once, however it is typed', async () => {
+it('each recovery code works once, in any spelling', async () => {
   const { user, enable, signIn } = await open();
   const { recovery } = await enable();
   const [first = '', second = ''] = recovery;
@@ -102,14 +102,14 @@ it('is disabled with the password and a code', async () => {
   expect(await signIn()).toEqual([200, EMAIL, undefined]);
 });
 
-it('codes cannot be guessed: wrong ones count as attempts to sign in', async () => {
+it('wrong codes count as sign-in attempts, so codes cannot be guessed', async () => {
   const { enable, signIn } = await open({ limited: true });
   const { code } = await enable();
   for (let n = 0; n < 9; n++) expect((await signIn(code(3)))[0]).toBe(401);
   expect((await signIn(code()))[0]).toBe(429);
 });
 
-it('secret and codes stand nowhere in the database, and no refusal repeats one', async () => {
+it('the database contains no plain secret or code, and no refusal repeats one', async () => {
   const { accounts, user, begin, signIn } = await open();
   const code = await begin();
   const { recovery_codes } = (await user.ask('POST', `${PATH}/confirm`, { code: code() })).json();

@@ -27,7 +27,7 @@ export function secondFactorRoutes(parts: SecondFactorDependencies, attempts: Si
   return [
     route({
       ...{ method: 'GET', path: PATH, ...SHARED },
-      summary: 'Whether signing in takes a code of an authenticator app',
+      summary: 'Whether the user has enabled one-time codes',
       response: secondFactorShape,
       handle: async (request) => {
         const { isEnabled, recoveryCodesLeft } = await secondFactors.state(signedIn(request).user.userId);
@@ -36,7 +36,7 @@ export function secondFactorRoutes(parts: SecondFactorDependencies, attempts: Si
     }),
     route({
       ...{ method: 'POST', path: PATH, ...SHARED },
-      summary: 'Make a secret for an authenticator app; it counts once a code of it was confirmed',
+      summary: 'Create a secret for an authenticator app; confirming a code enables it',
       response: newSecondFactorShape,
       refusals: [409],
       handle: async (request) => {
@@ -53,7 +53,7 @@ export function secondFactorRoutes(parts: SecondFactorDependencies, attempts: Si
 function confirmRoute({ control, secondFactors }: SecondFactorDependencies, attempts: SignInAttempts): Route {
   return route({
     ...{ method: 'POST', path: `${PATH}/confirm`, ...SHARED },
-    summary: 'Enable one-time codes by proving one; answers recovery codes, shown this once',
+    summary: 'Enable one-time codes by confirming one; only this response contains the recovery codes',
     body: { code },
     beforeBody: attempts.beforeBody,
     response: recoveryCodesShape,
@@ -72,7 +72,7 @@ function confirmRoute({ control, secondFactors }: SecondFactorDependencies, atte
 function disableRoute({ control, secondFactors }: SecondFactorDependencies, attempts: SignInAttempts): Route {
   return route({
     ...{ method: 'POST', path: `${PATH}/disable`, ...SHARED },
-    summary: 'Sign in with the password alone again; takes the password and a code',
+    summary: 'Disable one-time codes; requires the password and a code',
     body: { password, code },
     beforeBody: attempts.beforeBody,
     success: 204,
@@ -83,7 +83,7 @@ function disableRoute({ control, secondFactors }: SecondFactorDependencies, atte
       attempts.tryAccount({ address: client.address, email: user.email });
       const known = await control.users.findWithPassword(user);
       const right = await control.passwords.verify(known?.passwordHash ?? null, body.password);
-      // A right code is used up by a right password alone.
+      // A valid code is used up only if the password is right.
       const done = right && (await secondFactors.use(user.userId, body.code));
       if (done) await secondFactors.remove(user.userId);
       const reason = done ? null : right ? 'wrong code' : 'wrong password';

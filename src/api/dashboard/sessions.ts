@@ -15,7 +15,7 @@ export function sessionRoutes(parts: { control: Pick<Accounts, 'sessions'> }): R
       path: '/app/sessions',
       auth: 'session',
       access: { feature: null, duringMaintenance: true },
-      summary: 'Where the user is signed in, newest first',
+      summary: 'List the user’s sessions, newest first',
       response: sessionListShape,
       handle: async (request) => {
         const { user, sessionId } = signedIn(request);
@@ -38,7 +38,7 @@ export function sessionRoutes(parts: { control: Pick<Accounts, 'sessions'> }): R
       auth: 'session',
       access: { feature: null, duringMaintenance: true },
       summary: 'End one of the user’s sessions',
-      pathFields: { session_id: required(text(), '`session_id` of the list') },
+      pathFields: { session_id: required(text(), '`session_id` from the list of sessions') },
       success: 204,
       response: null,
       handle: async (request) => {

@@ -47,7 +47,7 @@ export function signInRoutes(parts: SignInDependencies): Route[] {
       path: '/app/me',
       auth: 'session',
       access: { feature: null, duringMaintenance: true },
-      summary: 'Who is signed in',
+      summary: 'The signed-in user',
       response: currentUserShape,
       handle: (request) => ({ body: userText(signedIn(request).user) }),
     }),
@@ -62,9 +62,9 @@ function signInRoute(parts: SignInDependencies, attempts: SignInAttempts): Route
     path: '/app/sign-in',
     auth: 'none',
     access: { feature: null, duringMaintenance: true },
-    summary: 'Sign in; begins a session and ends the one the browser had',
+    summary: 'Sign in: starts a session and ends the browser’s previous one',
     description:
-      'Where the user has enabled one-time codes, a right password without a right `code` is 401 with `X-Second-Factor: required`.',
+      'If the user has enabled one-time codes, a right password without a valid `code` gets 401 with `X-Second-Factor: required`.',
     body: { email, password, code: optionalCode },
     response: currentUserShape,
     refusals: [401, 403, 429],
@@ -77,7 +77,7 @@ function signInRoute(parts: SignInDependencies, attempts: SignInAttempts): Route
         throw refusal;
       };
       const known = await users.findWithPassword({ email: body.email });
-      // Verified even when there is no such user, so that the time taken does not tell whether an account exists.
+      // Verified even for an unknown user, so that the response time does not reveal whether an account exists.
       const right = await passwords.verify(known?.passwordHash ?? null, body.password);
       if (!known || !right) {
         return await refuse(whyWrong(known), unauthorized('Wrong e-mail address or password'));
@@ -101,7 +101,7 @@ function signInLinkRoute(parts: SignInDependencies, attempts: SignInAttempts): R
     path: '/app/sign-in-link',
     auth: 'none',
     access: { feature: null, duringMaintenance: true },
-    summary: 'Sign in with a link that the service printed; it works once',
+    summary: 'Sign in with a link printed by the service; a link works once',
     body: { link: linkToken },
     response: currentUserShape,
     refusals: [403, 429],
@@ -110,7 +110,7 @@ function signInLinkRoute(parts: SignInDependencies, attempts: SignInAttempts): R
       const { users, links, events } = parts.control;
       const userId = links.use(body.link);
       const user = userId === null ? null : await users.findWithPassword({ userId });
-      // What signing in takes since the link was made, it cannot give.
+      // A link replaces the password but not a one-time code, which the user may have enabled since.
       const isEnough = user !== null && !(await parts.secondFactors.state(user.userId)).isEnabled;
       const about = { action: 'sign_in', email: user?.email ?? null, address: client.address } as const;
       if (!isEnough || user.suspended) {
@@ -129,7 +129,7 @@ function signUpRoute(parts: SignInDependencies, attempts: SignInAttempts): Route
     path: '/app/sign-up',
     auth: 'none',
     access: { feature: null },
-    summary: 'Make an account and sign in; the first one, which needs the setup link, is the operator’s',
+    summary: 'Create an account and sign in; the first account is the operator and requires the setup link',
     body: { email, password: newPassword, setup },
     response: currentUserShape,
     refusals: [403, 409, 429],
@@ -167,7 +167,7 @@ function passwordRoute(parts: SignInDependencies, attempts: SignInAttempts): Rou
     path: '/app/password',
     auth: 'session',
     access: { feature: null },
-    summary: 'Set another password; every other session of the user ends',
+    summary: 'Change the password; ends all other sessions of the user',
     body: { current_password: password, new_password: newPassword },
     response: currentUserShape,
     beforeBody: attempts.beforeBody,
@@ -193,7 +193,7 @@ function passwordRoute(parts: SignInDependencies, attempts: SignInAttempts): Rou
   });
 }
 
-/** For the operator alone: the client learns only that it was wrong. */
+/** Shown to the operator only: the client learns just that the sign-in failed. */
 function whyWrong(known: UserWithPassword | null): string {
   if (!known) return 'unknown e-mail address';
   return known.passwordHash === null ? 'the user has no password' : 'wrong password';

@@ -4,7 +4,7 @@ import { tooManyRequests } from '../../http/refusal.ts';
 import type { Clock } from '../../runtime/clock.ts';
 
 /**
- * Limits attempts to sign in, to sign up and to prove a password or code. Each attempt is counted before it is checked.
+ * Limits attempts to sign in, to sign up and to enter a password or code. Each attempt is counted before it is checked.
  * With `UNDERROUND_RATE_LIMITS=off` none is refused.
  */
 export class SignInAttempts {
@@ -16,12 +16,14 @@ export class SignInAttempts {
     this.#isOn = rateLimits !== null;
   }
 
-  /** A request of an address, before its body is read. @throws {RequestRefusedError} 429 with the time to wait. */
+  /**
+   * Counts a request of an address before its body is read. @throws {RequestRefusedError} 429 with the time to wait.
+   */
   readonly beforeBody = (address: string): void => {
     this.#admit(() => this.#limits.addressAttempt(address));
   };
 
-  /** A password or a code tried for an account. @throws {RequestRefusedError} 429 with the time to wait. */
+  /** Counts a password or code tried for an account. @throws {RequestRefusedError} 429 with the time to wait. */
   tryAccount(account: { address: string; email: string }): void {
     this.#admit(() => this.#limits.accountAttempt(account));
   }
@@ -31,7 +33,7 @@ export class SignInAttempts {
     this.#admit(() => this.#limits.signUp(address), 'Too many sign-ups from this address');
   }
 
-  /** The account was signed in to: what its address used up of its attempts is free again. */
+  /** After a successful sign-in: clears the attempts that its address has used for the account. */
   succeeded(account: { address: string; email: string }): void {
     this.#limits.succeeded(account);
   }

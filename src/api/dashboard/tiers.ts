@@ -10,7 +10,7 @@ export function tierRoutes(parts: { tiers: TierTable }): Route[] {
       path: '/app/tiers',
       auth: 'session',
       access: { feature: null },
-      summary: 'What each tier of this service may do',
+      summary: 'Features and limits of each tier of this service',
       response: tierTableShape,
       handle: () => ({ body: JSON.stringify({ tiers: parts.tiers }) }),
     }),

@@ -35,13 +35,12 @@ export function userRoutes(parts: { control: Pick<Accounts, 'users' | 'events' |
       path: '/app/users/{user_id}',
       auth: 'operator',
       access: { feature: null },
-      summary: 'Set a user’s tier, suspend a user or lift it; what is left out stays',
-      description:
-        'A suspended user’s sessions end and none of their keys is admitted once this is answered.',
-      pathFields: { user_id: required(text(), '`user_id` of the list') },
+      summary: 'Set a user’s tier, or start or end a suspension; omitted fields do not change',
+      description: 'After this response a suspended user has no session and every server refuses their keys.',
+      pathFields: { user_id: required(text(), '`user_id` from the list of users') },
       body: {
         tier: optionalMember(jsonLiteral(literal(TIERS)), 'Tier of the user and all their keys'),
-        suspended: optionalMember(jsonBoolean, 'Whether the user is kept out'),
+        suspended: optionalMember(jsonBoolean, 'Whether the user is suspended'),
       },
       response: userShape,
       refusals: [409],

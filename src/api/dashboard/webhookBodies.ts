@@ -37,27 +37,27 @@ const url = requiredMember(
       return text;
     }),
   ),
-  'Where to send; https only, never to a private address',
+  'Target URL; https only, no private address',
 );
-const tiers = optionalMember(tiersType, 'Which signals; null: both tiers');
-const tickers = optionalMember(tickersType, 'Which assets; null: all');
+const tiers = optionalMember(tiersType, 'Kinds of signals to send; null: both');
+const tickers = optionalMember(tickersType, 'Assets to send; null: all');
 
 export const newWebhookBody = {
   url,
-  label: defaultMember(labelType, DEFAULT_LABEL, 'What it is for'),
+  label: defaultMember(labelType, DEFAULT_LABEL, 'Purpose of the webhook'),
   tiers,
   tickers,
 };
-/** What is left out stays. */
+/** Omitted fields do not change. */
 export const webhookChangeBody = {
-  label: unchanged(labelType, 'What it is for'),
-  tiers: unchanged(tiers.type, 'Which signals; null: both tiers'),
-  tickers: unchanged(tickers.type, 'Which assets; null: all'),
+  label: unchanged(labelType, 'Purpose of the webhook'),
+  tiers: unchanged(tiers.type, 'Kinds of signals to send; null: both'),
+  tickers: unchanged(tickers.type, 'Assets to send; null: all'),
 };
 export const redeliverBody = {
-  start: optionalMember(jsonText(datetime), 'Accepted at or after this'),
-  end: optionalMember(jsonText(datetime), 'Accepted before this'),
-  state: optionalMember(jsonLiteral(literal(DELIVERY_STATES)), 'Only deliveries that ended like this'),
+  start: optionalMember(jsonText(datetime), 'Only deliveries created at or after this'),
+  end: optionalMember(jsonText(datetime), 'Only deliveries created before this'),
+  state: optionalMember(jsonLiteral(literal(DELIVERY_STATES)), 'Only deliveries in this state'),
 };
 
 function unchanged<T>(type: JsonType<T>, description: string): Member<T | undefined> {

@@ -34,7 +34,7 @@ export function webhookDeliveryRoutes(parts: DeliveryDependencies): Route[] {
 function testRoute(parts: DeliveryDependencies): Route {
   return route({
     ...{ method: 'POST', path: `${PATH}/test`, ...SHARED, pathFields: webhookPath },
-    summary: `Send a test event, of a market that does not exist; at most ${TESTS_PER_MINUTE} a minute`,
+    summary: `Send a test event with a non-existent market; at most ${TESTS_PER_MINUTE} per minute`,
     description: 'The delivery log shows the outcome.',
     success: 202,
     response: webhookQueuedShape,
@@ -51,7 +51,7 @@ function testRoute(parts: DeliveryDependencies): Route {
 function logRoute(parts: DeliveryDependencies): Route {
   return route({
     ...{ method: 'GET', path: `${PATH}/deliveries`, ...SHARED, pathFields: webhookPath },
-    summary: 'The delivery log, newest first; kept for seven days, less where there is much',
+    summary: 'Delivery log, newest first; kept for seven days, or less if it is long',
     query: {
       start,
       end,
@@ -87,7 +87,7 @@ function redeliverRoutes(parts: DeliveryDependencies): Route[] {
     route({
       ...{ method: 'POST', path: `${PATH}/deliveries/{delivery_id}/redeliver`, ...SHARED },
       summary: 'Send one delivery again, under the same id',
-      pathFields: { ...webhookPath, delivery_id: required(text(), '`delivery_id` of the log') },
+      pathFields: { ...webhookPath, delivery_id: required(text(), '`delivery_id` from the delivery log') },
       success: 202,
       response: webhookQueuedShape,
       refusals: [409, 429],
@@ -103,8 +103,9 @@ function redeliverRoutes(parts: DeliveryDependencies): Route[] {
     }),
     route({
       ...{ method: 'POST', path: `${PATH}/redeliver`, ...SHARED, pathFields: webhookPath },
-      summary: `Send a range of the log again, oldest first; at most ${REDELIVERIES_PER_MINUTE} deliveries a minute`,
-      description: '`count` says how many are sent; the others of the range stay as they are.',
+      summary: `Send a range of deliveries again, oldest first; at most ${REDELIVERIES_PER_MINUTE} deliveries per minute`,
+      description:
+        '`count` is the number of deliveries that are sent again; the others in the range do not change.',
       body: redeliverBody,
       success: 202,
       response: webhookQueuedRangeShape,

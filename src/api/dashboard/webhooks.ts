@@ -14,9 +14,9 @@ interface WebhookDependencies {
   readonly webhooks: Pick<WebhookControl, 'registry' | 'wake'>;
 }
 
-export const webhookPath = { webhook_id: required(text(), '`webhook_id` of the list') };
+export const webhookPath = { webhook_id: required(text(), '`webhook_id` from the list of webhooks') };
 
-/** Which webhook a request is about: one of the signed-in user's. */
+/** The webhook a request names, restricted to the signed-in user's own. */
 export function ownWebhook(
   request: Pick<RawRequest, 'session'> & { path: { webhook_id: string } },
 ): Required<WebhookName> {
@@ -35,7 +35,7 @@ function collectionRoutes(parts: WebhookDependencies): Route[] {
       path: '/app/webhooks',
       auth: 'session',
       access: { feature: null },
-      summary: 'The user’s webhooks, oldest first',
+      summary: 'List the user’s webhooks, oldest first',
       response: webhookListShape,
       handle: async (request) => {
         const { userId } = signedIn(request).user;
@@ -47,9 +47,9 @@ function collectionRoutes(parts: WebhookDependencies): Route[] {
       method: 'POST',
       path: '/app/webhooks',
       auth: 'session',
-      // At registration only: one that exists goes on whatever becomes of the tier.
+      // Checked at registration only: an existing webhook keeps working when the user's tier changes.
       access: { feature: 'webhooks' },
-      summary: 'Register a webhook; its secret is shown this once',
+      summary: 'Register a webhook; only this response contains its secret',
       body: newWebhookBody,
       success: 201,
       response: webhookWithSecretShape,
@@ -75,7 +75,7 @@ function singleRoutes(parts: WebhookDependencies): Route[] {
   return [
     route({
       ...{ method: 'GET', path, ...shared },
-      summary: 'One webhook',
+      summary: 'Get one webhook',
       response: webhookShape,
       handle: async (request) => {
         const found = await parts.webhooks.registry.find(ownWebhook(request));
@@ -85,7 +85,7 @@ function singleRoutes(parts: WebhookDependencies): Route[] {
     }),
     route({
       ...{ method: 'PATCH', path, ...shared },
-      summary: 'Change label or filters; what is left out stays',
+      summary: 'Change label or filters; omitted fields do not change',
       body: webhookChangeBody,
       response: webhookShape,
       handle: async (request) => {
@@ -100,7 +100,7 @@ function singleRoutes(parts: WebhookDependencies): Route[] {
     }),
     route({
       ...{ method: 'DELETE', path, ...shared },
-      summary: 'Delete a webhook with its log; nothing more is sent',
+      summary: 'Delete a webhook and its delivery log; pending deliveries are not sent',
       success: 204,
       response: null,
       handle: async (request) => {
@@ -129,8 +129,8 @@ function switchRoutes(parts: WebhookDependencies): Route[] {
       },
     });
   return [
-    one('pause', 'Send nothing more; what waits is skipped'),
-    one('resume', 'Send what is detected from now on, and forget the failures'),
+    one('pause', 'Pause a webhook; pending deliveries are skipped'),
+    one('resume', 'Resume a webhook: sends signals detected from now on and resets the failure count'),
   ];
 }
 
@@ -140,9 +140,10 @@ function rotateRoute(parts: WebhookDependencies): Route {
     path: '/app/webhooks/{webhook_id}/rotate',
     auth: 'session',
     access: { feature: null },
-    summary: 'Make a new secret, shown this once; the one before is signed with for 24 hours more',
+    summary:
+      'Create a new secret, contained only in this response; the old secret also signs for 24 more hours',
     description:
-      'Meanwhile `webhook-signature` holds a signature of each secret; `X-SVC-Signature` is made with the newest.',
+      'During that time `webhook-signature` contains a signature for each secret; `X-SVC-Signature` uses the newest.',
     refusals: [409],
     pathFields: webhookPath,
     response: webhookWithSecretShape,
@@ -151,7 +152,7 @@ function rotateRoute(parts: WebhookDependencies): Route {
         throw error instanceof TooManySecretsError ? conflict(error.message) : error;
       });
       const { secret, webhook } = await known(rotated);
-      // What waits for its next try is signed with it too.
+      // Pending retries are signed with the new secret too.
       parts.webhooks.wake();
       return { body: JSON.stringify({ ...toWebhookJson(webhook), secret }) };
     },
@@ -172,7 +173,7 @@ function answer(webhook: Webhook) {
   return { body: JSON.stringify(toWebhookJson(webhook)) };
 }
 
-/** In the words and the place of any other value that is refused. */
+/** Reports the URL like any other invalid field. */
 function invalidUrl(input: string, reason: string) {
   return invalid([
     { type: 'value_error', loc: ['body', 'url'], msg: `Value error, ${reason}`, input, ctx: { error: {} } },

@@ -5,7 +5,7 @@ type JsonObject = Readonly<Record<string, unknown>>;
 const text = { type: 'string' };
 const header = (description: string, schema: JsonObject = text) => ({ description, schema });
 
-/** Schemas of what is not a resource. */
+/** Schemas of responses that are not resources. */
 export const ERROR_SCHEMAS = {
   Error: {
     type: 'object',
@@ -15,7 +15,7 @@ export const ERROR_SCHEMAS = {
   },
   UnavailableError: {
     type: 'object',
-    description: '`ok`, `reasons` and `degraded` stand in the answers of `/readyz` alone',
+    description: 'Only responses of `/readyz` have `ok`, `reasons` and `degraded`',
     properties: {
       detail: text,
       ok: { const: false },
@@ -35,13 +35,17 @@ export const ERROR_SCHEMAS = {
   },
   ValidationProblem: {
     type: 'object',
-    description: 'One failing field, in the order and words of Pydantic v2',
+    description: 'One invalid field, in the order and wording of Pydantic v2',
     properties: {
       type: text,
-      loc: { type: 'array', items: { type: ['string', 'integer'] }, description: 'Where it stands' },
+      loc: {
+        type: 'array',
+        items: { type: ['string', 'integer'] },
+        description: 'Path of the field: `query`, `path` or `body`, then names and indexes',
+      },
       msg: text,
-      input: { description: 'What was given; null for a missing parameter; left out above 1 KiB of JSON' },
-      ctx: { type: 'object', description: 'What the message is about, e.g. the bound' },
+      input: { description: 'The given value; null for a missing parameter; omitted above 1 KiB of JSON' },
+      ctx: { type: 'object', description: 'Values that the message refers to, e.g. the bound' },
     },
     required: ['type', 'loc', 'msg'],
     additionalProperties: false,
@@ -52,7 +56,7 @@ const retryAfter = {
   'Retry-After': header('Seconds to wait', { type: 'integer', format: 'int64', minimum: 1 }),
 };
 
-/** On every answer under `/v1`, unless the operator switched request rates off. */
+/** On every response under `/v1`, unless the operator switched rate limits off. */
 export const RATE_LIMIT_HEADERS = {
   'RateLimit-Policy': { $ref: '#/components/headers/RateLimitPolicy' },
   RateLimit: { $ref: '#/components/headers/RateLimit' },
@@ -65,62 +69,63 @@ interface Refusal {
   readonly headers?: JsonObject;
 }
 
-/** Every error an operation can answer, by status; `detail` is the whole message. */
+/** Every error response of the API by status; `detail` is the whole message. */
 const REFUSALS: Readonly<Record<number, Refusal>> = {
   400: {
     name: 'BadRequest',
     description:
-      'The request makes no sense as a whole: an `event_type` there is not, a range that ends before it starts, a cursor of another query, a body nested in more than 64 levels',
+      'The request is invalid as a whole: an unknown `event_type`, a range that ends before it starts, a cursor of another query, or a body nested deeper than 64 levels',
   },
   401: {
     name: 'Unauthorized',
     description:
-      'The key is missing, malformed, unknown or revoked, or its user suspended; there is no session, or it is over',
+      'The key is missing, malformed, unknown or revoked, or its user is suspended; or there is no session, or it has expired',
     headers: { 'WWW-Authenticate': header('`Bearer`') },
   },
   403: {
     name: 'Forbidden',
     description:
-      'The user’s tier, or their not being an operator, does not permit this; or a time is more than one minute before the tier’s history window, and `detail` gives the earliest allowed',
+      'The user’s tier does not permit this, or the user is not an operator; or a time is more than one minute before the tier’s history window, and `detail` gives the earliest allowed time',
   },
-  404: { name: 'NotFound', description: 'There is no such thing' },
-  409: { name: 'Conflict', description: 'It contradicts what is there already' },
+  404: { name: 'NotFound', description: 'The resource does not exist' },
+  409: { name: 'Conflict', description: 'The request conflicts with the current state of the resource' },
   413: {
     name: 'TooLarge',
-    description: 'The body is larger than 256 KiB, or than 8 KiB where one signs in or changes a password',
+    description:
+      'The body is larger than 256 KiB, or larger than 8 KiB for sign-up, sign-in and password changes',
   },
   422: {
     name: 'ValidationFailed',
     description:
-      'Parameters that are missing, of the wrong type or out of bounds: all of them at once, up to 100 and 64 KiB',
+      'Lists all parameters that are missing, of the wrong type or out of bounds; at most 100 and 64 KiB',
     schema: 'ValidationError',
   },
   426: {
     name: 'UpgradeRequired',
-    description: 'This is a WebSocket: ask for an upgrade',
+    description: 'This endpoint is a WebSocket; the request must ask for an upgrade',
     headers: { Upgrade: header('`websocket`') },
   },
   429: {
     name: 'TooManyRequests',
     description:
-      'The tier’s requests of this second or minute are used up, or too many requests of the address were refused without a known user',
+      'The tier’s request limit per second or minute is used up, or too many anonymous requests from this address were refused',
     headers: { ...retryAfter, ...RATE_LIMIT_HEADERS },
   },
-  500: { name: 'ServerError', description: 'A bug of the service; retry once' },
+  500: { name: 'ServerError', description: 'A defect of the service; retry once' },
   502: {
     name: 'StoreUnavailable',
-    description: 'The data store is unreachable, or its disk is full: ask again after `Retry-After`',
+    description: 'The data store is unreachable, or its disk is full; retry after `Retry-After`',
     headers: retryAfter,
   },
   503: {
     name: 'Unavailable',
-    description: 'Maintenance: ask again after `Retry-After`; or not ready yet',
+    description: 'Maintenance mode or not ready yet; retry after `Retry-After`',
     schema: 'UnavailableError',
     headers: retryAfter,
   },
 };
 
-/** The statuses an operation can answer beside its success, from what it declares. */
+/** Error statuses an operation can return, derived from its declaration. */
 export function refusalsOf({
   auth,
   method,
@@ -132,7 +137,7 @@ export function refusalsOf({
   const statuses = new Set([500, 503, ...refusals]);
   const add = (...more: number[]) => more.forEach((status) => void statuses.add(status));
   if (bodyMembers !== null) add(422, 502);
-  // Any body is parsed, also where none is wanted.
+  // Any body is parsed, even if the operation has none.
   if (method !== 'GET') add(400, 413);
   if (auth === 'none') return sorted(statuses);
   add(401, 403, 422, 429, 502);

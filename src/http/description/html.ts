@@ -1,4 +1,4 @@
-/** Text that is already HTML; everything else is escaped when it is put into a page. */
+/** HTML text that is not escaped again; all other values are escaped when inserted into a page. */
 export class Html {
   readonly text: string;
 
@@ -17,12 +17,12 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** A template whose holes are escaped, so that no text can become markup by being forgotten. */
+/** A template that escapes every inserted value, so forgetting to escape is impossible. */
 export function html(strings: TemplateStringsArray, ...pieces: readonly Piece[]): Html {
   return new Html(strings.map((text, index) => text + render(pieces[index] ?? '')).join(''));
 }
 
-/** The little of Markdown that descriptions use: `code`, paragraphs, and lists of `- ` lines. */
+/** Renders the Markdown subset that descriptions use: `code`, paragraphs, and lists of `- ` lines. */
 export function prose(text: string): Html {
   const blocks = text.split('\n\n').map((block) => {
     const lines = block.split('\n');

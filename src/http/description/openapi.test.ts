@@ -9,7 +9,7 @@ import { ASSET_PATHS } from '../pages/serve.ts';
 import { describeApi } from './openapi.ts';
 import { schemaReference } from './shapes.ts';
 
-// Declaring routes asks nothing of the parts they run on.
+// Declaring routes uses none of the components that serve them.
 const routes = allRoutes({} as never);
 const document = describeApi(routes);
 const OPEN_IN_DASHBOARD = ['/app/sign-up', '/app/sign-in', '/app/sign-in-link'];
@@ -22,22 +22,22 @@ test('is valid OpenAPI 3.1', async () => {
   expect(document.info.version).toBe('0.1.0');
 });
 
-test('the validator sees a fault', async () => {
+test('the validator detects an error', async () => {
   const broken = { ...structuredClone(document), paths: { '/x': { get: { responses: 5 } } } };
   expect((await new Validator().validate(broken as never)).valid).toBe(false);
 });
 
-test('docs/openapi.json is what the sources say; else run npm run generate', () => {
+test('docs/openapi.json matches the sources; if not, run npm run generate', () => {
   const committed = readFileSync(new URL('../../../docs/openapi.json', import.meta.url), 'utf8');
   expect(JSON.parse(committed)).toEqual(JSON.parse(JSON.stringify(document)));
 });
 
-test('has every route the server has, and no other', async () => {
+test('lists exactly the routes that the server has', async () => {
   const app = testApi({ store: unaskedStore });
   await app.ready();
-  // What a browser opens is no operation of the interface.
+  // Dashboard pages and files are no operations of the API.
   const pages = new Set([...PAGE_PATHS, ...ASSET_PATHS]);
-  // A tree: four characters of indentation a level, each line the rest of a path and its methods.
+  // Fastify prints a tree: four characters of indentation per level, each line with the rest of a path and its methods.
   const stack: string[] = [];
   const served = app
     .printRoutes({ commonPrefix: false })
@@ -59,7 +59,7 @@ test('has every route the server has, and no other', async () => {
   await app.close();
 });
 
-test('a mirror takes and answers what its original does', () => {
+test('a mirrored route has the parameters and responses of its original', () => {
   const mirrored = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, { 'x-mirrors': original, ...operation }]) =>
       original === undefined ? [] : [{ path, operation, original: document.paths[original]?.[method] }],
@@ -77,7 +77,7 @@ test('a mirror takes and answers what its original does', () => {
   }
 });
 
-test('every operation has its own id, names its parameters, and says who may call it', () => {
+test('every operation has a unique id, names its parameters, and declares its access', () => {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.values(methods).map((operation) => ({ path, operation })),
   );
@@ -97,7 +97,7 @@ test('every operation has its own id, names its parameters, and says who may cal
   }
 });
 
-test('parameters carry type, bounds, default and allowed values', () => {
+test('parameters have type, bounds, default and allowed values', () => {
   const operation = document.paths['/v1/perp/depth']?.get;
   const byName = Object.fromEntries(operation?.parameters.map((one) => [one.name, one]) ?? []);
   expect(byName.ticker).toMatchObject({
@@ -112,12 +112,12 @@ test('parameters carry type, bounds, default and allowed values', () => {
   expect(byName.start).toMatchObject({ required: false, schema: { type: 'string', format: 'date-time' } });
 });
 
-test('a field that may be null says so, one that may not does not', () => {
+test('only nullable fields are declared nullable', () => {
   const properties = document.components.schemas?.TimeseriesPoint?.properties as Record<string, unknown>;
   expect(JSON.stringify(properties.mid_yes)).toContain('null');
   expect(JSON.stringify(properties.ts)).not.toContain('null');
 });
 
-test('an answer whose shape has no name is refused', () => {
+test('a response shape without a name is refused', () => {
   expect(() => schemaReference(z.strictObject({}))).toThrow(TypeError);
 });

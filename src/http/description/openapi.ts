@@ -8,7 +8,7 @@ import { componentSchemas, schemaReference } from './shapes.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Version of the interface, not of the package. */
+/** Version of the API, not of the package. */
 
 export interface Parameter {
   readonly name: string;
@@ -27,11 +27,11 @@ export interface Operation {
   readonly parameters: readonly Parameter[];
   readonly requestBody?: JsonObject;
   readonly responses: Readonly<Record<string, JsonObject>>;
-  /** Path of the operation this one is, with a session in place of the key. */
+  /** Path of the operation that this one mirrors, with a session instead of a key. */
   readonly 'x-mirrors'?: string;
 }
 
-/** An OpenAPI 3.1 document, as far as its readers here need its shape. */
+/** The parts of an OpenAPI 3.1 document that its readers here use. */
 export interface ApiDocument {
   readonly openapi: string;
   readonly info: JsonObject & {
@@ -45,47 +45,51 @@ export interface ApiDocument {
   readonly components: Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
 }
 
-const DESCRIPTION = `Recorded order books of crypto prediction markets, and what follows from them.
+const DESCRIPTION = `Recorded order books of crypto prediction markets, and the signals, backtests and statistics derived from them.
 
 - Every \`/v1\` operation needs \`Authorization: Bearer KEY\`.
 - Prices are USDC per share from 0 to 1, sizes are shares. A missing number is \`null\`, never 0.
-- Answers give times as ISO 8601 in UTC with milliseconds. Requests may use any offset or \`Z\`; without an offset a time is UTC, a bare date is midnight, an integer is Unix seconds (above 2e10: milliseconds).
-- Ranges are half open: \`start <= ts < end\`. Lists are in ascending time unless the operation says otherwise.
-- Unknown query parameters are ignored; of a repeated one the last counts.
-- \`next_cursor\` goes back as \`cursor\` for the next page; its cost does not grow with depth, and pages stay stable while data arrives.
-- Bodies are compressed as \`Accept-Encoding\` asks (zstd, br, gzip). Every \`GET\` answers \`HEAD\` too.
-- Request rates, caps and how far back data may be read depend on the key’s tier. A \`start\` (\`since\`) left out means the earliest the tier may read; one before it, or an \`end\` (\`until\`) before it, is 403, and \`detail\` says from when.
-- A request for a host name this service does not know is 421.
-- Every error is JSON with \`detail\`.`;
+- Responses give times as ISO 8601 in UTC with milliseconds. Requests may use any offset or \`Z\`. A time without an offset is UTC, a date is midnight, and an integer is Unix seconds (above 2e10: milliseconds).
+- Ranges are half open: \`start <= ts < end\`. Lists are sorted by ascending time unless the operation says otherwise.
+- Unknown query parameters are ignored; the last value of a repeated parameter counts.
+- For the next page, send \`next_cursor\` as \`cursor\`. Later pages cost no more than the first, and pages stay stable while data arrives.
+- Bodies are compressed according to \`Accept-Encoding\` (zstd, br, gzip). Every \`GET\` operation supports \`HEAD\`.
+- Request rates, caps and the length of the history depend on the key’s tier. Without \`start\` (\`since\`) a range starts at the earliest time the tier may read. A \`start\` or \`end\` (\`since\`, \`until\`) before that time gets 403, and \`detail\` gives the earliest time.
+- A request for an unknown host name gets 421.
+- Every error response is JSON with \`detail\`.`;
 
-/** An operation belongs to the first whose prefix its path has. */
+/** An operation gets the first tag whose prefix its path has. */
 const TAGS = [
-  { name: 'Statistics', description: 'What outcomes say about prices', prefix: '/v1/stats/' },
+  { name: 'Statistics', description: 'How well prices predicted outcomes', prefix: '/v1/stats/' },
   {
     name: 'Backtests',
-    description: 'Strategies replayed on what was recorded, with what their figures are worth',
+    description: 'Replays of strategies on recorded markets, with the statistical weight of the results',
     prefix: '/v1/backtest',
   },
-  { name: 'Market data', description: 'What was recorded: markets, books, prices, trades', prefix: '/v1/' },
+  { name: 'Market data', description: 'Recorded markets, order books, prices and trades', prefix: '/v1/' },
   {
     name: 'Dashboard',
     description:
-      'Accounts, sessions and keys, for a browser of this very origin. What changes anything is refused (403) where `Sec-Fetch-Site` or, without it, `Origin` names another site; a program sends neither.',
+      'Accounts, sessions and keys, for browsers on this origin. A request that changes anything gets 403 if `Sec-Fetch-Site` or, without it, `Origin` names another site. Programs other than browsers send neither header.',
     prefix: '/app/',
   },
-  { name: 'Service', description: 'Is it well, and what can it do; no key needed', prefix: '/' },
+  {
+    name: 'Service',
+    description: 'Health, readiness, metrics and API description; no key needed',
+    prefix: '/',
+  },
 ];
 const MIRRORS = {
   name: 'Dashboard’s data',
   description:
-    'Every `/v1` operation once more under `/app`, for a signed-in browser: the session in place of the key, all else the same.',
+    'Every `/v1` operation is also available under `/app` for a signed-in browser. A session replaces the key; everything else is the same.',
 };
 
 const IF_NONE_MATCH: Parameter = {
   name: 'If-None-Match',
   in: 'header',
   required: false,
-  description: '`ETag` of an answer the client has kept; 304 when it is still good',
+  description: '`ETag` of a cached response; 304 if it is still valid',
   schema: { type: 'string' },
 };
 const VALIDATORS = {
@@ -97,11 +101,11 @@ const STORE_LAG = {
   'X-History-Recorded': { $ref: '#/components/headers/HistoryRecorded' },
 };
 const NOT_MODIFIED = {
-  description: 'The answer the client has kept is still good',
+  description: 'The cached response is still valid',
   headers: { ...VALIDATORS, ...STORE_LAG },
 };
 
-/** Describes the given operations, all of them and nothing else. */
+/** Describes exactly the given operations. */
 export function describeApi(routes: readonly Route[]): ApiDocument {
   const paths: Record<string, Record<string, Operation>> = {};
   for (const route of routes) {
@@ -129,42 +133,42 @@ export function describeApi(routes: readonly Route[]): ApiDocument {
           in: 'cookie',
           name: SESSION_COOKIE,
           description:
-            'Set by `/app/sign-up` and `/app/sign-in`, as `__Host-underround_session` where TLS is in use; over after 7 days unused, at the latest after 30',
+            'Set by `/app/sign-up` and `/app/sign-in`, as `__Host-underround_session` if TLS is in use. Expires after 7 days without use, and after 30 days at the latest',
         },
       },
       headers: {
         ETag: {
           description:
-            'Names the answer, where `end` is more than ten minutes ago and, in a tier with a history window, `start` is given: the range can change no more',
+            'Identifies the response. Sent if the range can no longer change: `end` is more than ten minutes ago and, in a tier with a history window, `start` is given',
           schema: { type: 'string' },
         },
         CacheControl: {
-          description: '`private, max-age=...` where the answer has an `ETag`, else `no-store`',
+          description: '`private, max-age=...` if the response has an `ETag`, otherwise `no-store`',
           schema: { type: 'string' },
         },
         RateLimitPolicy: {
           description:
-            'The tier’s rates, e.g. `"second";q=50;w=1, "minute";q=2000;w=60`; where no key was good, that of bad keys from one address',
+            'The tier’s rates, e.g. `"second";q=50;w=1, "minute";q=2000;w=60`; without a valid key, the rate of refused requests per address',
           schema: { type: 'string' },
         },
         RateLimit: {
           description:
-            'Requests left of each rate, and seconds until the next used one is free again: `"second";r=49;t=1, "minute";r=1999;t=60`',
+            'Remaining requests of each rate, and seconds until the next one is available again: `"second";r=49;t=1, "minute";r=1999;t=60`',
           schema: { type: 'string' },
         },
         StoreLag: {
           description:
-            'Whole seconds that stored data is behind what was received, while it is two or more: after a start that brings in what waited, or on an overloaded machine. What was received later may be missing from the answer',
+            'Storage lag in whole seconds, sent if it is two or more: after a start that stores rows left in the journal, or on an overloaded machine. Newer data may be missing from the response',
           schema: { type: 'integer', minimum: 2 },
         },
         HistoryRecorded: {
           description:
-            'How much of the history that the demo is still recording can be read, while it does. Rows of the past may be missing from the answer, and it is not to be kept',
+            'Share of the simulated history that can be read, sent while the demo is still recording it. Past rows may be missing from the response, which must not be cached',
           schema: { type: 'string', pattern: '^\\d{1,2}%$' },
         },
         RequestId: {
           description:
-            'Names the request in the service’s log; the client’s own `X-Request-Id` where it sent one',
+            'Identifies the request in the service’s log; equals the client’s `X-Request-Id` if it sent one',
           schema: { type: 'string' },
         },
       },
@@ -221,7 +225,7 @@ function success(route: Route): JsonObject {
     ...(auth === 'none' ? {} : { ...RATE_LIMIT_HEADERS, ...STORE_LAG }),
     ...(cacheable ? VALIDATORS : {}),
   };
-  if (socket) return { description: 'The connection is a WebSocket from here on', headers };
+  if (socket) return { description: 'The connection switches to WebSocket', headers };
   if (status === 204) return { description: 'Success, without a body', headers };
   const content = response
     ? { 'application/json': { schema: schemaReference(response) } }
@@ -239,7 +243,7 @@ function parameters(fields: Fields, place: 'path' | 'query'): Parameter[] {
   }));
 }
 
-/** `GET /v1/markets/{market_id}/timeseries` is `getMarketsMarketIdTimeseries`. */
+/** The operation id: `GET /v1/markets/{market_id}/timeseries` is `getMarketsMarketIdTimeseries`. */
 function operationId(method: string, path: string): string {
   const words = path.replace(/^\/v1\//, '').match(/[A-Za-z]+/g) ?? [];
   return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');

@@ -13,7 +13,7 @@ test('/openapi.json and /docs need no key', async () => {
   expect([page.statusCode, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
 });
 
-test('the page has every operation, parameter and schema, each reachable', async () => {
+test('the page has every operation, parameter and schema, each with a working link', async () => {
   const { paths, components } = (await app.inject('/openapi.json')).json();
   const { body } = await app.inject('/docs');
   const ids = new Set([...body.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));
@@ -27,7 +27,7 @@ test('the page has every operation, parameter and schema, each reachable', async
   expect(body).toContain('<code>interval_ms</code>');
 });
 
-test('its lines to paste name method, credential and body', async () => {
+test('its example commands contain method, credential and body', async () => {
   const { body } = await app.inject('/docs');
   const plain = body.replaceAll('&quot;', '"').replaceAll('&#39;', "'");
   for (const line of [
@@ -40,7 +40,7 @@ test('its lines to paste name method, credential and body', async () => {
   }
 });
 
-test('every tag that opens closes, in order', async () => {
+test('every opened tag is closed, in order', async () => {
   const { body } = await app.inject('/docs');
   const open: string[] = [];
   for (const [, slash, tag = ''] of body.matchAll(/<(\/?)([a-z][a-z0-9]*)[^>]*>/g)) {
@@ -51,7 +51,7 @@ test('every tag that opens closes, in order', async () => {
   expect(open).toEqual([]);
 });
 
-test('the page asks for nothing from elsewhere, and its own policy forbids it', async () => {
+test('the page loads nothing from other sites, and its own policy forbids it', async () => {
   const page = await app.inject('/docs');
   expect([...page.body.matchAll(/(?:src|href|action)="([^"#]+)"/g)].map(([, url]) => url)).toEqual([
     '/docs/style.css',
@@ -64,7 +64,7 @@ test('the page asks for nothing from elsewhere, and its own policy forbids it', 
   expect(style.body).not.toMatch(/url\(|@import/);
 });
 
-test('text becomes markup only where it is meant to', () => {
+test('values become markup only where intended', () => {
   expect(html`<b>${'<i>&"\''}</b>`.text).toBe('<b>&lt;i&gt;&amp;&quot;&#39;</b>');
   expect(inline('a `b<c` d').text).toBe('a <code>b&lt;c</code> d');
   expect(prose('a\n\n- b\n- `c`').text).toBe('<p>a</p><ul><li>b</li><li><code>c</code></li></ul>');

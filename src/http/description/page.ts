@@ -3,7 +3,7 @@ import type { ApiDocument, Operation, Parameter } from './openapi.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The page runs no script and loads nothing but its own style; the browser is told to hold it to that. */
+/** The page runs no script and loads only its own style sheet; this policy makes the browser enforce it. */
 export const PAGE_HEADERS = {
   'content-security-policy':
     "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -11,7 +11,7 @@ export const PAGE_HEADERS = {
   'referrer-policy': 'no-referrer',
 } as const;
 
-/** Renders the whole description as one page that needs no network, no script and no other server. */
+/** Renders the API description as one page without scripts or resources of other servers. */
 export function renderPage(document: ApiDocument): string {
   const { title, version, description } = document.info;
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -73,7 +73,7 @@ function operationSection({
 ${parameters.length === 0 ? '' : parameterTable(parameters)}
 ${body === null ? '' : schemaTable(body)}
 <pre><code>${example({ path, method, operation })}</code></pre>
-<table><thead><tr><th>Status</th><th>Answer</th></tr></thead><tbody>
+<table><thead><tr><th>Status</th><th>Response</th></tr></thead><tbody>
 ${Object.entries(responses).map(([status, response]) => html`<tr><td>${status}</td><td>${answerText(response)}</td></tr>`)}
 </tbody></table>
 </section>`;
@@ -88,7 +88,7 @@ function parameterTable(parameters: readonly Parameter[]): Html {
   return html`<table><thead><tr><th>Parameter</th><th>In</th><th>Type</th><th>Meaning</th></tr></thead><tbody>${rows}</tbody></table>`;
 }
 
-/** A line to paste; `$BASE`, `$KEY` and the cookie jar are the reader's. */
+/** An example command; the reader sets `$BASE`, `$KEY` and the cookie jar. */
 function example({
   path,
   method,

@@ -8,7 +8,7 @@ import * as signals from '../../schema/api/signals.ts';
 import type { JsonSchema } from '../../schema/api/types.ts';
 import * as webhookResources from '../../schema/api/webhookResources.ts';
 
-/** Shapes in the order the description lists them, by the name it gives them: `candleShape` is `Candle`. */
+/** Shapes in the order of the API description, by their names there: `candleShape` is `Candle`. */
 const NAMES = new Map<z.ZodType, string>(
   Object.entries({
     ...resources,
@@ -21,7 +21,7 @@ const NAMES = new Map<z.ZodType, string>(
   }).flatMap(([name, shape]) => (shape instanceof z.ZodType ? [[shape, componentName(name)] as const] : [])),
 );
 
-/** Every named shape as a JSON Schema (2020-12); they refer to each other by name. */
+/** Every named shape as a JSON Schema (2020-12); they reference each other by name. */
 export function componentSchemas(): Record<string, JsonSchema> {
   const registry = z.registry<{ id: string }>();
   for (const [shape, id] of NAMES) registry.add(shape, { id });
@@ -33,7 +33,7 @@ export function componentSchemas(): Record<string, JsonSchema> {
 
 /**
  * @throws {TypeError} For a shape that is not exported by `schema/api/resources.ts`, `accountResources.ts`,
- *   `liveResources.ts`, `signals.ts` or `webhookResources.ts`: it would have no name.
+ * `liveResources.ts`, `signals.ts` or `webhookResources.ts`, and therefore has no name.
  */
 export function schemaReference(shape: z.ZodType): { $ref: string } {
   const name = NAMES.get(shape);
@@ -50,7 +50,7 @@ function componentName(exported: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
-/** What a zod shape says only about JavaScript, or by a pattern that `format` already says, is left out. */
+/** Removes properties of a zod schema that apply only to JavaScript, and patterns that `format` already implies. */
 function simplify({ jsonSchema }: { jsonSchema: Record<string, unknown> }): void {
   if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
   const types = [jsonSchema.type].flat();

@@ -1,4 +1,4 @@
-/** The look of the description's page: system fonts, light or dark as the reader's system is. */
+/** Style sheet of the API description page: system fonts, and the reader's light or dark theme. */
 export const PAGE_STYLE = `:root { color-scheme: light dark; --line: #8884; --soft: #8881; --accent: #0a7; }
 * { box-sizing: border-box; }
 body { margin: 0; display: grid; grid-template-columns: 19rem minmax(0, 1fr); font: 15px/1.5 system-ui, sans-serif; }

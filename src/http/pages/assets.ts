@@ -3,7 +3,7 @@ import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
-/** What a build may hold; other files are not served. */
+/** File types that a build may contain; other files are not served. */
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -11,7 +11,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 const ALREADY_PACKED = new Set(['.woff2']);
-/** Nearly the densest, in a fifth of its time: each file is packed once in the life of the process. */
+/** Nearly the best compression in a fifth of the time; each file is compressed once per process. */
 const BROTLI_QUALITY = 9;
 const pack = {
   br: (bytes: Buffer) =>
@@ -20,7 +20,7 @@ const pack = {
 };
 export type AssetEncoding = keyof typeof pack;
 
-/** One file of the build, packed when first asked for. */
+/** One file of the build, compressed at the first request. */
 export class Asset {
   readonly type: string;
   readonly bytes: Buffer;
@@ -48,8 +48,8 @@ export interface Build {
 }
 
 /**
- * Reads a build into memory: about two megabytes, and no path of a request ever reaches the file system.
- * @returns Null where there is none.
+ * Reads a build into memory (about two megabytes), so no path of a request ever reaches the file system.
+ * @returns Null if there is none.
  */
 export function readBuild(directory: string): Build | null {
   const page = readOrNull(join(directory, 'index.html'));

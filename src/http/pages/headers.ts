@@ -1,4 +1,4 @@
-/** What a page may do in its browser: run and load what this service serves, and nothing else. */
+/** Content security policy of the page: it may run and load only resources of this service. */
 const PAGE_RULES = [
   "default-src 'none'",
   "script-src 'self'",
@@ -19,15 +19,15 @@ const COMMON = {
   'cross-origin-resource-policy': 'same-origin',
 } as const;
 
-/** Of files whose name changes with their content. */
+/** For files whose name changes with their content. */
 export const ASSET_HEADERS = { ...COMMON, 'cache-control': 'public, max-age=31536000, immutable' } as const;
 
-/** Of files that keep their name when they change. */
+/** For files that keep their name when they change. */
 export const NAMED_HEADERS = { ...COMMON, 'cache-control': 'public, max-age=3600' } as const;
 
 /**
- * Of the page itself, which names the files of one build and so is asked for again each time.
- * @param nonce Of the style elements the component kit makes; new for each answer.
+ * For the page itself. It names the files of one build, so browsers must reload it each time.
+ * @param nonce For the style elements of the component kit; new for each response.
  */
 export function pageHeaders(nonce: string): Record<string, string> {
   return {

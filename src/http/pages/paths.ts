@@ -1,6 +1,6 @@
 /**
- * Every address the dashboard shows a page at; `web/src/router.tsx` has the page of each. A list, because any other
- * address is 404 and not an empty page.
+ * Every path at which the dashboard has a page; `web/src/router.tsx` maps each to its page. With this list any other
+ * path is 404 instead of an empty page.
  */
 export const PAGE_PATHS = [
   '/',

@@ -32,7 +32,7 @@ function served(directory: string) {
 }
 
 describe('pages', () => {
-  it.each(PAGE_PATHS)('%s is the page, under strict rules and never kept', async (path) => {
+  it.each(PAGE_PATHS)('%s is the page, with a strict policy and never cached', async (path) => {
     const { statusCode, headers, body } = await built().inject(path.replaceAll(/\{\w+\}/g, '0xab'));
     expect(statusCode).toBe(200);
     const nonce = /nonce="([\w-]{22})"/.exec(body)?.[1];
@@ -49,11 +49,11 @@ describe('pages', () => {
     });
   });
 
-  it('say whose data they show before any script has asked', async () => {
+  it('name the data source before any script has made a request', async () => {
     expect((await built().inject('/sign-in')).body).toContain('<meta content="simulated">');
   });
 
-  it('each have a nonce of their own', async () => {
+  it('each have their own nonce', async () => {
     const app = built();
     expect((await app.inject('/live')).body).not.toBe((await app.inject('/live')).body);
   });
@@ -63,25 +63,25 @@ describe('pages', () => {
     ['none', 'another cookie', 'theme=dark'],
     ['none', 'what is no token', 'underround_session=short'],
     ['sent', 'a session', `theme=dark; underround_session=${'a'.repeat(43)}`],
-  ])('say that %s came of a session with %s', async (said, _what, cookie) => {
+  ])('report session `%s` for a request with %s', async (said, _what, cookie) => {
     const headers = cookie === undefined ? {} : { cookie };
     expect((await built().inject({ url: '/webhooks', headers })).body).toContain(`<meta content="${said}">`);
   });
 
-  it('have the place where that is said', () => {
+  it('have the placeholder for the session', () => {
     const page = readFileSync(join(PROJECT_ROOT, 'web/index.html'), 'utf8');
     expect(page).toContain(`<meta name="underround-session" content="${SESSION_PLACEHOLDER}">`);
     expect(page).toContain(`<meta name="underround-data-source" content="${DATA_SOURCE_PLACEHOLDER}">`);
   });
 
-  it('are those the router of the pages has', () => {
+  it("are the paths of the dashboard's router", () => {
     const router = readFileSync(join(PROJECT_ROOT, 'web/src/router.tsx'), 'utf8');
     const paths = [...router.matchAll(/path: '([^']+)'/g)].map(([, path = '']) => path);
     const served = PAGE_PATHS.map((path) => path.replaceAll(/\{(\w+)\}/g, (_, name) => `$${camel(name)}`));
     expect(paths.sort()).toEqual([...served].sort());
   });
 
-  it('that are not built say how to build them', async () => {
+  it('respond with the build command if the dashboard is not built', async () => {
     const { statusCode, json } = await served(join(temporaryDirectory(), 'absent')).inject('/');
     expect([statusCode, json()]).toEqual([
       404,
@@ -93,7 +93,7 @@ describe('pages', () => {
 const camel = (name: string) => name.replaceAll(/_(\w)/g, (_, letter) => letter.toUpperCase());
 
 describe('files of the pages', () => {
-  it('may be kept for ever, and come packed', async () => {
+  it('may be cached forever, and are compressed', async () => {
     const answer = await built().inject({
       url: '/assets/a-1.js',
       headers: { 'accept-encoding': 'gzip, br' },
@@ -108,24 +108,27 @@ describe('files of the pages', () => {
     expect(brotliDecompressSync(answer.rawPayload).toString()).toBe(SCRIPT);
   });
 
-  it('come as they are to who takes nothing packed', async () => {
+  it('are sent uncompressed to clients that accept no encoding', async () => {
     const { headers, body } = await built().inject('/assets/a-1.js?x=1');
     expect([headers['content-encoding'], body]).toEqual([undefined, SCRIPT]);
   });
 
-  it('with a name that stays are asked for again within the hour', async () => {
+  it('with a fixed name are revalidated within the hour', async () => {
     const { headers, statusCode } = await built().inject('/favicon.svg');
     expect([statusCode, headers['cache-control']]).toEqual([200, 'public, max-age=3600']);
     expect(headers['content-type']).toBe('image/svg+xml');
   });
 
-  it.each(['/assets/b-2.js', '/assets/notes.txt', '/assets/..%2findex.html'])('%s is none', async (url) => {
-    const { headers, statusCode } = await built().inject(url);
-    expect([statusCode, headers['cache-control']]).toEqual([404, undefined]);
-  });
+  it.each(['/assets/b-2.js', '/assets/notes.txt', '/assets/..%2findex.html'])(
+    '%s is not served',
+    async (url) => {
+      const { headers, statusCode } = await built().inject(url);
+      expect([statusCode, headers['cache-control']]).toEqual([404, undefined]);
+    },
+  );
 });
 
-it('the API has the pages beside its routes, and refuses other methods and other addresses', async () => {
+it('the API serves the pages beside its routes, and refuses other methods and paths', async () => {
   const app = uncheckedApi({ store: unaskedStore });
   const post = await app.inject({ method: 'POST', url: '/markets' });
   expect([post.statusCode, post.headers.allow]).toEqual([405, 'GET, HEAD']);

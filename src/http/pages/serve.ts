@@ -9,29 +9,30 @@ import { type Asset, type AssetEncoding, type Build, readBuild } from './assets.
 import { ASSET_HEADERS, NAMED_HEADERS, pageHeaders } from './headers.ts';
 import { PAGE_PATHS } from './paths.ts';
 
-/** Where `npm run build` leaves the dashboard, seen from the sources and from what is built of them. */
-export const BUILT_PAGES = fileURLToPath(new URL('../../../dist/web', import.meta.url));
-/** What stands in the built page where each answer's nonce belongs; `web/vite.config.ts` writes it. */
+/** Output directory of `npm run build`; the relative path is valid from the sources and from the compiled files. */
+const BUILT_PAGES = fileURLToPath(new URL('../../../dist/web', import.meta.url));
+/** Placeholder in the built page for each response's nonce; `web/vite.config.ts` writes it. */
 export const NONCE_PLACEHOLDER = '__UNDERROUND_NONCE__';
-/** What stands in `web/index.html` where each answer says whether its request came with a session (`sent`, `none`). */
+/** Placeholder in `web/index.html` for whether the request came with a session (`sent`, `none`). */
 export const SESSION_PLACEHOLDER = '__UNDERROUND_SESSION__';
 /** Placeholder in `web/index.html` for the source of the served data: `live`, `simulated` or `replay`. */
 export const DATA_SOURCE_PLACEHOLDER = '__UNDERROUND_DATA_SOURCE__';
 const NONCE_BYTES = 16;
-/** Of files that Vite names by their content. */
+/** Files that Vite names by their content. */
 const HASHED = '/assets/';
 export const ASSET_PATHS = [`${HASHED}{file}`, '/favicon.svg'];
 
 /**
- * Serves the dashboard: one page at every path of `PAGE_PATHS`, which then asks `/app/*`, and the files it names.
- * @returns What is served, for answers to other methods.
+ * Serves the dashboard: one page at every path of `PAGE_PATHS`, which then requests `/app/*`, and the files it
+ * references.
+ * @returns The served paths, so that other methods can be refused.
  */
 export function servePages(
   app: FastifyInstance,
   { dataSource, directory = BUILT_PAGES }: { dataSource: DataSource; directory?: string },
 ): { path: string; method: 'GET' }[] {
   let build: Build | null = null;
-  // Read when first asked for: most processes of the tests never are.
+  // Read at the first request, because most test processes never serve a page.
   const read = () => {
     build ??= readBuild(directory);
     if (build === null) throw notFound('The dashboard is not built: run `npm run build`');
@@ -54,7 +55,10 @@ function toFastify(path: string): string {
   return path.replace(/\{(\w+)\}/g, ':$1');
 }
 
-/** Whether a session came is all that is said: no script can read the cookie, and whose it is the page then asks. */
+/**
+ * Tells the page only whether a session cookie came. Scripts cannot read the cookie; the page requests the user's
+ * identity.
+ */
 function sendPage(
   { page }: Build,
   answer: { request: FastifyRequest; reply: FastifyReply; dataSource: DataSource },

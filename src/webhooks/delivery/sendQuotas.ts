@@ -43,7 +43,7 @@ export class SendQuotas {
     const sent = this.#of(kind, userId);
     const nowMs = this.#clock.monotonic();
     let admitted = 0;
-    while (admitted < wanted && sent.take(nowMs) === 0) admitted++;
+    while (admitted < wanted && sent.admit(nowMs) === 0) admitted++;
     return admitted;
   }
 
