@@ -7,11 +7,11 @@ import './chart.css';
 import type { Deal } from './chartDeals.ts';
 import { chartOptions, type Drawn, wholeOf } from './chartOptions.ts';
 
-/** One line or row of points over the chart's times. */
+/** One line, or one set of points, over the chart's times. */
 export interface Line {
   readonly label: string;
   readonly values: readonly (number | null)[];
-  /** Lines of one scale share an axis; the second scale's stands on the right. */
+  /** Lines of one scale share an axis; the axis of the second scale is on the right. */
   readonly scale: string;
   /** A CSS colour or variable. */
   readonly colour: string;
@@ -25,37 +25,37 @@ export interface Band {
 }
 
 export interface TimeChartProps {
-  /** What the chart shows, for who does not see it. */
+  /** Description of the chart for screen readers. */
   readonly label: string;
-  /** Unix seconds, ascending; or whole numbers that count something, where `counts` says what. */
+  /** Unix seconds, ascending; or, with `counts`, whole numbers. */
   readonly times: readonly number[];
-  /** What is counted along the chart in place of time. */
+  /** Unit of the axis if it counts something instead of time. */
   readonly counts?: string;
   readonly lines: readonly Line[];
-  /** Stretches to shade, Unix seconds. */
+  /** Time ranges to shade, Unix seconds. */
   readonly gaps?: readonly Band[];
-  /** What the axis of time spans, Unix seconds; the times where it is left out. */
+  /** Range of the time axis, Unix seconds; by default that of the times. */
   readonly span?: Band;
   /** A level of one scale to mark, such as a strike. */
   readonly mark?: { readonly scale: string; readonly value: number; readonly label: string };
-  /** What was bought and given up, drawn over the first line's scale. */
+  /** Trades to draw on the first line's scale. */
   readonly deals?: readonly Deal[];
-  /** Bounds of a scale; others fit their values. */
+  /** Fixed bounds of a scale; other scales fit their values. */
   readonly ranges?: Readonly<Record<string, readonly [number, number]>>;
   readonly height?: number;
-  /** A moment was clicked, Unix seconds. */
+  /** Called with the clicked time, Unix seconds. */
   readonly onPick?: (time: number) => void;
 }
 
 const NO_BANDS: readonly Band[] = [];
 const NO_DEALS: readonly Deal[] = [];
 const FREE = {};
-/** A mouse may move so far between press and release of one click. */
+/** A mouse may move this far between press and release of one click. */
 const CLICK_PX_MAX = 3;
 
 /**
- * A chart over time; 10^5 points are drawn within a frame. Charts of one page share their cursor. What the reader drew
- * larger stays so when newer values come.
+ * A chart over time; 10^5 points are drawn within a frame. Charts of one page share their cursor. A zoomed
+ * chart stays zoomed when new values arrive.
  */
 export function TimeChart(props: TimeChartProps): ReactNode {
   const { ref, width } = useElementSize<HTMLDivElement>();
@@ -80,7 +80,7 @@ export function TimeChart(props: TimeChartProps): ReactNode {
     .map(({ label: name, scale, colour, kind }) => [name, scale, colour, kind].join())
     .join(';');
   const hasWidth = width > 0;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: made anew only for other lines or colours; all else is given to the chart there is
+  // biome-ignore lint/correctness/useExhaustiveDependencies: recreated only for other lines or colours; all else updates the existing chart
   useEffect(() => {
     const parent = inner.current;
     if (parent === null || !hasWidth) return;
@@ -100,7 +100,7 @@ export function TimeChart(props: TimeChartProps): ReactNode {
     });
     made.over.addEventListener('click', ({ clientX }) => {
       const at = made.cursor.left;
-      // A part drawn larger is no moment picked.
+      // The end of a zoom is not a click on a time.
       if (Math.abs(clientX - pressedX) > CLICK_PX_MAX) return;
       if (at !== undefined && at >= 0) picked.current?.(made.posToVal(at, 'x'));
     });
@@ -138,7 +138,7 @@ export function TimeChart(props: TimeChartProps): ReactNode {
   );
 }
 
-/** Charts that share their cursor were drawn larger together. */
+/** Charts that share their cursor are zoomed together. */
 function showAll(group: string): void {
   for (const plot of uPlot.sync(group).plots) plot.setData(plot.data, true);
 }

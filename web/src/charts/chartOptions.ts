@@ -3,7 +3,7 @@ import { type Deal, drawDeals } from './chartDeals.ts';
 import { CLOCK_TIME_SPACE, CLOCK_TIMES } from './clockTimes.ts';
 import type { Band, Line, TimeChartProps } from './TimeChart.tsx';
 
-/** What a chart shows, all of which may change while it is looked at. */
+/** Content of a chart, which may change while it is displayed. */
 export interface Drawn {
   readonly times: readonly number[];
   readonly lines: readonly Line[];
@@ -18,15 +18,15 @@ interface Made {
   readonly width: number;
   readonly height: number;
   readonly counts: string | undefined;
-  /** Charts of one group share their cursor, and are drawn larger together. */
+  /** Charts of one group share their cursor and zoom. */
   readonly group: string;
-  /** What a CSS variable is here. */
+  /** Value of a CSS variable. */
   readonly colour: (text: string) => string;
-  /** Tells which part the reader has drawn larger; null: the whole is shown. */
+  /** Reports the zoomed part; null: the whole chart. */
   readonly onZoom: (shown: Band | null) => void;
 }
 
-/** @param latest What is to be drawn whenever it is drawn; its lines stay the same ones, their values change. */
+/** @param latest Content for every draw; its values may change, its set of lines may not. */
 export function chartOptions(latest: { readonly current: Drawn }, made: Made): uPlot.Options {
   const { width, height, counts, group, colour, onZoom } = made;
   const { lines, ranges } = latest.current;
@@ -35,7 +35,7 @@ export function chartOptions(latest: { readonly current: Drawn }, made: Made): u
   const dealt = { scale: scales[0] ?? '', won: colour('--up'), lost: colour('--down'), ink };
   return {
     ...{ width, height },
-    // Charts under each other share their left and right edge.
+    // Charts below each other share their left and right edge.
     padding: [10, scales.length === 1 ? RIGHT_AXIS : 0, 0, 0],
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'UTC'),
     cursor: { sync: { key: group }, drag: { x: true, y: false } },
@@ -74,14 +74,14 @@ export function chartOptions(latest: { readonly current: Drawn }, made: Made): u
   };
 }
 
-/** All that a chart can show along its axis. */
+/** The whole range of a chart's axis. */
 export function wholeOf({ times, span }: Pick<Drawn, 'times' | 'span'>): Band {
   const first = times[0] ?? 0;
   // A single point still has an axis.
   return span ?? { from: first, to: Math.max(times.at(-1) ?? 0, first + 1) };
 }
 
-/** The part of the axis that is shown; null for all of it. */
+/** The displayed part of the axis; null for all of it. */
 function partOf(chart: uPlot, drawn: Drawn): Band | null {
   const { min, max } = chart.scales.x ?? {};
   const { from, to } = wholeOf(drawn);
@@ -101,7 +101,7 @@ function roomFor(_chart: uPlot, texts: readonly string[] | null): number {
   return Math.max(LEFT_AXIS, longest * DIGIT_WIDTH + 18);
 }
 
-/** All of it, unless the reader has drawn a part of it larger. */
+/** The whole range, unless the reader has zoomed in. */
 function wholeOrPart(drawn: Drawn, low: number, high: number): [number, number] {
   const { times } = drawn;
   const { from, to } = wholeOf(drawn);

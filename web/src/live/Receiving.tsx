@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import type { Health } from '../api/schema.ts';
 import { number } from '../ui/format.ts';
 
-/** Whether the service itself hears of books, whatever becomes of this page's own connection; nothing until it says. */
+/** Whether the service receives books, independent of this page's own connection; nothing until known. */
 export function Receiving({ health }: { health: Health | undefined }): ReactNode {
   if (health === undefined) return null;
   return (

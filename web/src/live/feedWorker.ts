@@ -2,13 +2,13 @@ import { Board } from './board.ts';
 import { keepConnected } from './keepConnected.ts';
 import type { FromWorker, LiveState, ToWorker } from './messages.ts';
 
-/** How often the page is told: faster than an eye reads numbers. */
+/** How often the page is updated: faster than an eye reads numbers. */
 const TELL_MS = 250;
-/** How a snapshot begins; the market's id follows. Read without parsing, because most are out of date when looked at. */
+/** Beginning of a snapshot, before the market's id. It is not parsed here, because most snapshots are replaced before the next update. */
 const SNAPSHOT_START = '{"type":"snapshot","market_id":"';
 
 const board = new Board();
-/** Newest text of each market since the page was last told. */
+/** Newest text of each market since the last update of the page. */
 const unread = new Map<string, string>();
 let connection: LiveState['connection'] = 'connecting';
 let reason: string | null = null;

@@ -7,7 +7,7 @@ import { Failure, Loading } from '../ui/states.tsx';
 import { CredentialsForm } from './CredentialsForm.tsx';
 import { EntryCard } from './EntryCard.tsx';
 
-/** Makes an account; with the setup link of the service, the operator's. */
+/** Creates an account; with the setup link, the operator's. */
 export function SignUp(): ReactNode {
   const { setup } = useSearch({ from: '/sign-up' });
   const state = useApi('GET /app/sign-up', {});
@@ -25,7 +25,7 @@ export function SignUp(): ReactNode {
   );
 }
 
-/** What to do instead, where signing up would be refused; null: it would not. */
+/** Instruction where sign-up would be refused; null: it is possible. */
 function whyNot({ has_operator, open }: SignUpState, setup: string | undefined): ReactNode {
   if (!has_operator) {
     if (setup !== undefined) return null;

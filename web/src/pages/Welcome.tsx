@@ -5,7 +5,7 @@ import { useSession } from '../api/hooks.ts';
 import { Page } from '../ui/Page.tsx';
 import { NewKey } from './keys/NewKey.tsx';
 
-/** The first minutes: a key, a first request, and where to look. */
+/** First steps: an API key, a first request, and links. */
 export function Welcome(): ReactNode {
   const { data: user } = useSession();
   return (

@@ -12,11 +12,11 @@ const SIDES = [
 interface FormProps {
   readonly strategy: Strategy;
   readonly change: (strategy: Strategy) => void;
-  /** What the service says against a member, by its place in the request. */
+  /** The service's errors by place in the request. */
   readonly errors: ReadonlyMap<string, string>;
 }
 
-/** The type of a strategy, and the members that type has. */
+/** The type of a strategy and its parameters. */
 export function StrategyForm({ strategy, change, errors }: FormProps): ReactNode {
   return (
     <>

@@ -3,7 +3,7 @@ import type { Operations } from '../api/schema.ts';
 export type Strategy = Operations['POST /v1/backtest']['body']['strategy'];
 export type Condition = Extract<Strategy, { type: 'condition_based' }>['entry'][number];
 
-/** A strategy of each type to begin with. */
+/** The initial strategy of each type. */
 export const STRATEGIES: Readonly<Record<Strategy['type'], Strategy>> = {
   threshold_entry: { type: 'threshold_entry', threshold: 0.3, direction: 'below', side: 'buy_yes' },
   mean_reversion: { type: 'mean_reversion', lookback: 60, z_threshold: 2 },

@@ -3,8 +3,8 @@ import type { Deal } from '../charts/chartDeals.ts';
 import type { MadeTrade } from './source.ts';
 
 /**
- * Trades of one market over the price of Up: a purchase of Down at 40¢ is one against Up at 60¢. What the resolution paid
- * out is shown where the window ended, though it came somewhat later.
+ * Trades of one market at the price of Up: a purchase of Down at 40¢ is a sale of Up at 60¢. A payout
+ * is drawn at the end of the window, although the resolution is somewhat later.
  */
 export function dealsOf(trades: readonly MadeTrade[], { end_time }: Pick<Market, 'end_time'>): Deal[] {
   const endSeconds = Date.parse(end_time) / 1000;

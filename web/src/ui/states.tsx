@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { ApiProblem } from '../api/problem.ts';
 
-/** Placeholder rows while something is asked for. */
+/** Placeholder rows while data load. */
 export function Loading({ rows = 5 }: { rows?: number }): ReactNode {
   return (
     <Stack gap="xs" role="status" aria-label="Loading" p="md">
@@ -15,7 +15,7 @@ export function Loading({ rows = 5 }: { rows?: number }): ReactNode {
   );
 }
 
-/** Nothing to show, why, and what to do about it. */
+/** An empty result, with the reason and the next step. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }): ReactNode {
   return (
     <Stack align="center" gap="xs" py="xl" px="md" ta="center">
@@ -31,7 +31,7 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
   );
 }
 
-/** A refusal or a failure in the reader's terms, with the next step. */
+/** A refusal or a failure in plain words, with the next step. */
 export function Failure({ error, retry }: { error: unknown; retry?: () => void }): ReactNode {
   const status = error instanceof ApiProblem ? error.status : null;
   const { title, next } = adviceFor(status);

@@ -28,7 +28,7 @@ const ROWS: readonly (readonly [what: string, read: (limits: Limits) => string])
   ['Webhooks', ({ webhooks }) => yesNo(webhooks)],
 ];
 
-/** What each tier of this service includes, as it is configured. */
+/** Contents of each tier of this service, as configured. */
 export function TierTable({ own }: { own: string }): ReactNode {
   const table = useApi('GET /app/tiers', {});
   if (table.isPending) return <Loading rows={6} />;

@@ -13,7 +13,7 @@ import { draftOf, FIRST_DRAFT } from './draft.ts';
 const route = getRouteApi('/shell/backtests');
 const REFETCH_MS = 3_000;
 
-/** A new backtest, and those that were run. */
+/** A form for a new backtest, and the list of earlier ones. */
 export function Backtests(): ReactNode {
   const list = useApi('GET /v1/backtest', { query: { limit: 50 } }, { refetchMs: REFETCH_MS });
   return (
@@ -34,7 +34,7 @@ export function Backtests(): ReactNode {
   );
 }
 
-/** The builder, begun with what the job of the address was asked. */
+/** The builder, initialised with the request of the job in the address. */
 function Begun(): ReactNode {
   const { from } = route.useSearch();
   const job = useApi(

@@ -14,7 +14,7 @@ import { Sweep } from './Sweep.tsx';
 const route = getRouteApi('/shell/backtests/$jobId');
 const REFETCH_MS = 1_000;
 
-/** One job: how far it is, then what came out. */
+/** One job: its progress, then its result. */
 export function Job(): ReactNode {
   const { jobId } = route.useParams();
   const job = useApi(
@@ -84,7 +84,7 @@ function Shown({ job }: { job: BacktestJob }): ReactNode {
   );
 }
 
-/** What can be made of a job: the same with changes, and where it was one strategy, paper trading. */
+/** Actions for a job: change and run again, and paper-trade for a single strategy. */
 function Again({ job }: { job: BacktestJob }): ReactNode {
   const search = { from: job.job_id };
   return (

@@ -8,7 +8,7 @@ import { cents, number, percent, usd } from '../../ui/format.ts';
 import { Empty } from '../../ui/states.tsx';
 import { TradedMarkets } from './TradedMarkets.tsx';
 
-/** What a strategy would have made. */
+/** The result of a backtest. */
 export function Result({ result, jobId }: { result: BacktestResult; jobId: string }): ReactNode {
   // Newest first.
   const newest = useMemo(() => result.trades.toReversed(), [result]);
@@ -19,7 +19,7 @@ export function Result({ result, jobId }: { result: BacktestResult; jobId: strin
     ['Won', percent(result.win_rate), chance(result.intervals?.win_rate, percent)],
     ['P&L a trade', usd(result.avg_pnl_per_trade, 3)],
     ['Slippage', cents(result.avg_slippage)],
-    // Results of earlier releases do not tell of orders.
+    // Results of earlier releases have no orders.
     ...(result.orders ? [['Orders filled', percent(result.fill_rate)] satisfies Figure] : []),
     ['Profit factor', number(result.profit_factor)],
     ['Largest trade', percent(result.largest_trade_share), 'of the P&L'],
@@ -72,7 +72,7 @@ function Section({ title, children }: { title: string; children: ReactNode }): R
   );
 }
 
-/** Where chance alone may have put a figure, e.g. `95 %: −$3.10 to $31.00`; too few markets have none. */
+/** The 95 % interval of a figure, e.g. `95 %: −$3.10 to $31.00`; none with too few markets. */
 function chance(
   interval: readonly [number, number] | null | undefined,
   print: (bound: number) => string,

@@ -17,7 +17,7 @@ interface RunProps {
   readonly errors: ReadonlyMap<string, string>;
 }
 
-/** Which markets are traded again, with how much, and how orders are dealt with. */
+/** Markets, size per trade and fill settings of a backtest. */
 export function RunForm({ draft, change, errors }: RunProps): ReactNode {
   const params = draft.params ?? {};
   return (
@@ -77,7 +77,7 @@ export function RunForm({ draft, change, errors }: RunProps): ReactNode {
   );
 }
 
-/** How far from its decision price an order may fill; left empty there is no limit. */
+/** Largest distance of a fill from its decision price; empty: no limit. */
 function MaxSlippage({ draft, change, errors }: RunProps): ReactNode {
   const { params = {} } = draft;
   const value = params.max_slippage === undefined ? DEFAULT_MAX_SLIPPAGE : params.max_slippage;
@@ -99,7 +99,7 @@ function MaxSlippage({ draft, change, errors }: RunProps): ReactNode {
   );
 }
 
-/** A time in UTC; left empty it bounds nothing. */
+/** A time in UTC; empty: no bound. */
 function Moment({
   name,
   label,
@@ -113,7 +113,7 @@ function Moment({
       type="datetime-local"
       label={label}
       w={200}
-      // A time of a request has milliseconds, which a browser otherwise refuses to send.
+      // Times of a request have milliseconds; without this step the browser rejects them.
       step="any"
       value={given?.replace(/(Z|\+00:00)$/, '') ?? ''}
       onChange={(event) => {

@@ -7,7 +7,7 @@ import { number, percent, usd } from '../../ui/format.ts';
 import { sweepable } from './draft.ts';
 import classes from './Sweep.module.css';
 
-/** All cells of a sweep by their P&L, and how much of the best one is luck. */
+/** All cells of a sweep by their P&L, and the probability that the best one is luck. */
 export function Sweep({ result, strategy }: { result: SweepResult; strategy: Strategy }): ReactNode {
   const { best, x_axis, y_axis, cells } = result;
   const nameOf = (param: string) => sweepable(strategy)[param] ?? param;
@@ -29,7 +29,7 @@ export function Sweep({ result, strategy }: { result: SweepResult; strategy: Str
           P&L by {nameOf(x_axis.param)}
           {y_axis === null ? '' : ` and ${nameOf(y_axis.param)}`}
         </Text>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard */}
         <section className="scroll-x" tabIndex={0} aria-label="Cells of the sweep">
           <table className={classes.map}>
             <thead>

@@ -11,7 +11,7 @@ import { MidCharts } from '../market/MidCharts.tsx';
 
 const route = getRouteApi('/shell/backtests/$jobId');
 
-/** The price of one market, which the reader chooses, with what was bought and sold in it. */
+/** The price of one market, chosen by the reader, with the trades in it. */
 export function TradedMarkets({
   trades,
   jobId,

@@ -13,7 +13,7 @@ import { ReliabilityDiagram } from './ReliabilityDiagram.tsx';
 const route = getRouteApi('/shell/calibration');
 
 const stopText = (stop: number) => timeBefore(STOPS[stop] ?? 0);
-/** So few that they are apart on a phone. */
+/** Few enough to be separate on a phone. */
 const MARKS = [0, 2, 15, 60, 240, 1440].map((minutes) => ({
   value: stopOf(minutes),
   label: timeBefore(minutes),
@@ -26,7 +26,7 @@ export interface CalibrationSearch {
   readonly buckets: number;
 }
 
-/** How often markets resolved Up by what their price said before. */
+/** Share of markets that resolved Up, by their earlier price. */
 export function Calibration(): ReactNode {
   const search = route.useSearch();
   const found = useApi('GET /v1/stats/calibration', { query: search }, { keep: true });

@@ -10,7 +10,7 @@ import { NewKey } from './NewKey.tsx';
 
 type Key = OwnKeyList['keys'][number];
 
-/** The user's API keys: make, look at, revoke. */
+/** The user's API keys: create, list, revoke. */
 export function Keys(): ReactNode {
   const keys = useApi('GET /app/keys', {});
   return (

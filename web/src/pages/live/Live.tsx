@@ -19,7 +19,7 @@ const WINDOWS = ['5m', '15m', '1h', '4h', 'daily_up_down'] as const;
 const LIST_MS = 5_000;
 const HEALTH_MS = 10_000;
 
-/** Every window in play of one underlying, as it happens. */
+/** Every open window of one underlying, live. */
 export function Live(): ReactNode {
   const { ticker } = route.useSearch();
   const navigate = route.useNavigate();
@@ -113,7 +113,7 @@ function Status({ live, ticker }: { live: LiveState; ticker: string }): ReactNod
   );
 }
 
-/** The window of each length that has begun and not ended, shortest first. */
+/** The open window of each length, shortest first. */
 function inPlay(windows: readonly LiveWindow[], ticker: string, now: number): LiveWindow[] {
   return WINDOWS.flatMap((type) => {
     const found = windows.find(

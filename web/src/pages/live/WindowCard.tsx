@@ -10,7 +10,7 @@ import { Ladder } from '../../ui/Ladder.tsx';
 import { Sparkline } from '../../ui/Sparkline.tsx';
 import classes from './WindowCard.module.css';
 
-/** One window in play: what it costs, where the price stands, and both books. Drawn anew only when it has changed. */
+/** One open window: its prices, distance to the strike, and both books. Rendered only when it has changed. */
 export const WindowCard = memo(function WindowCard({
   now,
   ...known

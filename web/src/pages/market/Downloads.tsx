@@ -12,7 +12,7 @@ const FILES = [
   { dataset: 'trades', format: 'parquet', label: 'as Parquet' },
 ] as const;
 
-/** The whole recording of a market as files, streamed however long it is. */
+/** Downloads of a market's whole recording, streamed at any length. */
 export function Downloads({ marketId }: { marketId: string }): ReactNode {
   const { included, table } = useFeature('export');
   if (table.isError) return <Failure error={table.error} retry={() => void table.refetch()} />;

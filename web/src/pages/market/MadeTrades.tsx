@@ -8,12 +8,12 @@ import { tradeCount, usd } from '../../ui/format.ts';
 import type { MarketSearch } from './data.ts';
 
 interface Made {
-  /** Undefined where nothing was asked for or it is not there yet. */
+  /** Undefined if none were requested or they are still loading. */
   readonly trades: readonly MadeTrade[] | undefined;
   readonly error: Error | null;
 }
 
-/** What the backtest or the paper strategy of the address bought in this market. */
+/** Trades in this market of the backtest or paper strategy named in the address. */
 export function useMadeTrades(marketId: string, { backtest, paper }: MarketSearch): Made {
   const job = useApi(
     'GET /v1/backtest/{job_id}',
@@ -32,7 +32,7 @@ export function useMadeTrades(marketId: string, { backtest, paper }: MarketSearc
   }, [marketId, paper, result, job.error, positions.data, positions.error]);
 }
 
-/** Says whose trades are drawn, and takes them away again. */
+/** Names the source of the drawn trades, with a button that removes them. */
 export function MadeTrades({ made, search }: { made: Made; search: MarketSearch }): ReactNode {
   const { at, backtest, paper } = search;
   if (backtest === undefined && paper === undefined) return null;

@@ -21,7 +21,7 @@ const route = getRouteApi('/shell/markets/$marketId');
 
 const OPEN_REFETCH_MS = 15_000;
 
-/** Everything recorded of one market. */
+/** The whole recording of one market. */
 export function MarketPage(): ReactNode {
   const { marketId } = route.useParams();
   const market = useApi(
@@ -46,7 +46,7 @@ function Recorded({ market }: { market: Market }): ReactNode {
   const made = useMadeTrades(market.market_id, search);
   const deals = useMemo(() => made.trades && dealsOf(made.trades, market), [made.trades, market]);
   const { gaps, bands } = useGaps(market);
-  // Replaced and not added: the way back leads to the list, not through every moment looked at.
+  // Replaces the history entry: "back" leads to the list, not through every chosen time.
   const pick = (timeMs: number) =>
     void navigate({ search: { ...search, at: Math.round(timeMs) }, replace: true, resetScroll: false });
   return (

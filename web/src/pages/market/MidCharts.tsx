@@ -10,7 +10,7 @@ import { secondsOf, useMidpoints } from './data.ts';
 
 const PRICES = { price: [0, 1] } as const;
 
-/** Mid of Up beside the underlying, what was dealt at it, and the spread under it. */
+/** Mid of Up beside the underlying with trades on it, and the spread below. */
 export function MidCharts({
   market,
   bands,

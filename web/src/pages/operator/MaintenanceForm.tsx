@@ -4,7 +4,7 @@ import { useAction, useApi } from '../../api/hooks.ts';
 import { moment } from '../../ui/format.ts';
 import { Failure, Loading } from '../../ui/states.tsx';
 
-/** Closes the service to everyone but the operator's own switch, and opens it again. */
+/** Starts maintenance, in which only the operator can use the service, and ends it. */
 export function MaintenanceForm(): ReactNode {
   const state = useApi('GET /app/maintenance', {});
   const change = useAction('PUT /app/maintenance', ['GET /app/maintenance']);

@@ -10,9 +10,9 @@ import { Empty } from '../../ui/states.tsx';
 
 type Difference = PaperDivergence['differing'][number];
 
-/** Positions listed. */
+/** Most positions listed. */
 const LISTED_MAX = 200;
-/** Members that can differ where both opened a position in the same market at the same moment, with their names. */
+/** Labels of the members that can differ between two positions opened in the same market at the same time. */
 const FIGURES = {
   side: 'side',
   entry_price: 'bought at',
@@ -29,7 +29,7 @@ const FIGURES = {
   net_pnl: 'P&L',
 } as const satisfies Partial<Record<keyof MadeTrade, string>>;
 
-/** What the same windows made of it live and in the replay, where that is not alike. */
+/** Positions that differ between live trading and the replay of the same windows. */
 export function Differences({
   report,
   strategyId,
@@ -96,7 +96,7 @@ function textOf({ found_in }: Difference, detail: string | undefined): string {
   return detail ?? 'some figure';
 }
 
-/** Of positions that both have, the figures that are not alike; the report names the position alone. */
+/** The differing figures of positions that both have; the report names only the position. */
 function useDetails(report: PaperDivergence, strategyId: string): ReadonlyMap<string, string> {
   const { differing, window } = report;
   const isInBoth = differing.some(({ found_in }) => found_in === 'both');

@@ -11,7 +11,7 @@ type Run = PaperDivergence['live'];
 const REFETCH_MS = 4_000;
 const DIVERGENCE = 'GET /v1/paper/strategies/{strategy_id}/divergence';
 
-/** Live, the baseline, and a backtest of the very windows that were traded live; and where the last two differ. */
+/** Live, the baseline, and a backtest of the windows that were traded live, with the differences between live and that backtest. */
 export function Divergence({ strategyId }: { strategyId: string }): ReactNode {
   const path = { strategy_id: strategyId };
   const report = useApi(DIVERGENCE, { path }, { refetchMs: REFETCH_MS });

@@ -10,7 +10,7 @@ import { Empty, Failure, Loading } from '../../ui/states.tsx';
 const REFETCH_MS = 5_000;
 
 /**
- * What was made after so many closed positions, live and by the baseline: both begin at nothing, though they traded
+ * P&L after each closed position, live and of the baseline. Both begin at 0, although they traded
  * different days.
  */
 export function Equity({ strategy }: { strategy: PaperStrategy }): ReactNode {

@@ -20,7 +20,7 @@ const FIRST_DRAFT: Draft = {
   size_usd: 10,
 };
 
-/** A strategy to be traded on paper; begun with what a backtest tried where one is named. */
+/** A form for a new paper strategy, initialised with the backtest in the address. */
 export function NewPaper({ from }: { from: string | undefined }): ReactNode {
   const job = useApi(
     'GET /v1/backtest/{job_id}',
@@ -95,7 +95,7 @@ function Form({ first }: { first: Draft }): ReactNode {
   );
 }
 
-/** What the strategy is held against: a backtest of the last day, or the one it came from. */
+/** The baseline of the strategy: a backtest of the last day, or the one that it came from. */
 function Baseline({
   draft,
   first,

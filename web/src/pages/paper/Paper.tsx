@@ -17,7 +17,7 @@ import { Activity } from './Papers.tsx';
 const route = getRouteApi('/shell/paper/$strategyId');
 const REFETCH_MS = 4_000;
 
-/** One paper strategy: what it made, against what its backtest said. */
+/** One paper strategy: its P&L beside that of its backtest. */
 export function Paper(): ReactNode {
   const { strategyId } = route.useParams();
   const strategy = useApi(
@@ -82,7 +82,7 @@ function Section({ title, children }: { title: string; children: ReactNode }): R
   );
 }
 
-/** Newest first; asked for again when one was opened or closed. */
+/** Positions, newest first; reloaded when one was opened or closed. */
 function Positions({ strategyId, revision }: { strategyId: string; revision: string }): ReactNode {
   const positions = usePositions(strategyId, revision);
   const newest = useMemo(() => positions.data?.toReversed(), [positions.data]);

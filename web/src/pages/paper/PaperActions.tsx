@@ -9,7 +9,7 @@ import { SureButton } from '../../ui/SureButton.tsx';
 const LIST = 'GET /v1/paper/strategies';
 const ONE = 'GET /v1/paper/strategies/{strategy_id}';
 
-/** What can be done with a paper strategy. */
+/** Actions for a paper strategy. */
 export function PaperActions({ strategy }: { strategy: PaperStrategy }): ReactNode {
   const [isRenaming, setRenaming] = useState(false);
   const path = { strategy_id: strategy.paper_strategy_id };

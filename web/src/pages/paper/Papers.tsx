@@ -12,7 +12,7 @@ import { NewPaper } from './NewPaper.tsx';
 const route = getRouteApi('/shell/paper');
 const REFETCH_MS = 5_000;
 
-/** Strategies that trade what is live now, with money on paper. */
+/** Strategies that trade the live markets with simulated money. */
 export function Papers(): ReactNode {
   const { from } = route.useSearch();
   const list = useApi('GET /v1/paper/strategies', {}, { refetchMs: REFETCH_MS });

@@ -14,7 +14,7 @@ const WINDOWS = [
   { value: '30d', label: '30 days' },
   { value: 'all', label: 'All' },
 ];
-/** Intervals are taken from this many of the newest rows: the most one answer holds. */
+/** Intervals use this many of the newest rows: the maximum of one answer. */
 const ROWS_MAX = 1000;
 type Window = AuditAggregate['window'];
 type Bucket =
@@ -22,7 +22,7 @@ type Bucket =
   | AuditAggregate['by_ticker'][number]
   | AuditAggregate['by_event_type'][number];
 
-/** What the model expected beside what came of it. */
+/** Expected beside realised P&L. */
 export function Audit(): ReactNode {
   const [window, setWindow] = useState<Window>('all');
   const sums = useApi('GET /v1/arb/audit/aggregate', { query: { window } }, { keep: true });

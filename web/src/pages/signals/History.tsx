@@ -11,7 +11,7 @@ import { Direction, TierBadge } from './TierBadge.tsx';
 
 const PAGE_SIZE = 50;
 
-/** Everything that was ever detected, newest first. */
+/** All recorded detections, newest first. */
 export function History(): ReactNode {
   const list = useInfiniteQuery<AuditRows, Error, { pages: AuditRows[] }, unknown[], string | null>({
     queryKey: ['GET /v1/arb/audit', 'pages'],

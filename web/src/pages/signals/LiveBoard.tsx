@@ -9,7 +9,7 @@ import { Empty, Loading } from '../../ui/states.tsx';
 import { useNow } from '../../ui/useNow.ts';
 import { Direction, TierBadge } from './TierBadge.tsx';
 
-/** Chances that stand at this moment, as they come and go. */
+/** Open opportunities, updated live. */
 export function LiveBoard(): ReactNode {
   const [edge, setEdge] = useState(4);
   const { connection, reason, board } = useBoard();

@@ -9,7 +9,7 @@ import { LiveBoard } from './LiveBoard.tsx';
 const route = getRouteApi('/shell/signals');
 type SignalView = 'live' | 'history' | 'audit';
 
-/** What the detectors see now, what they saw, and what became of it. */
+/** Open opportunities, their history, and expected beside realised P&L. */
 export function Signals(): ReactNode {
   const { view } = route.useSearch();
   const navigate = route.useNavigate();

@@ -5,7 +5,7 @@ import type { Webhook } from '../../api/schema.ts';
 const TIERS = ['logical', 'endgame'] as const;
 const TICKERS = ['BTC', 'ETH', 'SOL'] as const;
 
-/** Which opportunities a webhook is told of. */
+/** Selects the opportunities that are sent to a webhook. */
 export interface Filter {
   readonly tiers: readonly string[];
   readonly tickers: readonly string[];
@@ -17,7 +17,7 @@ export function filterOf({ tiers, tickers }: Webhook): Filter {
   return { tiers, tickers: tickers ?? TICKERS };
 }
 
-/** As the service takes it: every underlying is said by naming none, so that one to come is among them. */
+/** The filter in the request: all underlyings are sent as none, so that future ones are included. */
 export function filterBody(filter: Filter) {
   const tickers = TICKERS.filter((ticker) => filter.tickers.includes(ticker));
   return {
@@ -26,7 +26,7 @@ export function filterBody(filter: Filter) {
   };
 }
 
-/** Nothing would ever be sent. */
+/** Whether the filter matches nothing. */
 export function isNothing({ tiers, tickers }: Filter): boolean {
   return tiers.length === 0 || tickers.length === 0;
 }

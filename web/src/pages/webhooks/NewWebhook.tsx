@@ -5,7 +5,7 @@ import { FormProblem, fieldsOf } from '../../ui/FormProblem.tsx';
 import { Copyable } from '../../ui/Secret.tsx';
 import { EVERYTHING, FilterFields, filterBody, isNothing } from './Filters.tsx';
 
-/** Registers an address; its secret is shown this once. */
+/** Registers a URL and shows its secret once. */
 export function NewWebhook(): ReactNode {
   const [url, setUrl] = useState('');
   const [label, setLabel] = useState('');

@@ -10,7 +10,7 @@ import { EditWebhook } from './EditWebhook.tsx';
 
 const LISTS = ['GET /app/webhooks', 'GET /app/webhooks/{webhook_id}/deliveries'] as const;
 
-/** One webhook: how it fares, and everything that can be done with it. */
+/** One webhook: its state and all its actions. */
 export function WebhookCard({ hook }: { hook: Webhook }): ReactNode {
   const [isOpen, setOpen] = useState(false);
   const [isEdited, setEdited] = useState(false);
@@ -54,7 +54,7 @@ export function WebhookCard({ hook }: { hook: Webhook }): ReactNode {
   );
 }
 
-/** What can be taken back, or changes nothing. */
+/** Actions that can be undone or change nothing. */
 function Sending({ hook }: { hook: Webhook }): ReactNode {
   const path = { webhook_id: hook.webhook_id };
   const pause = useAction('POST /app/webhooks/{webhook_id}/pause', LISTS);
@@ -84,7 +84,7 @@ function Sending({ hook }: { hook: Webhook }): ReactNode {
   );
 }
 
-/** What cannot: a receiver that knows only the old secret, or a log that is gone. */
+/** Irreversible actions: a new secret breaks a receiver with the old one, and deleting removes the log. */
 function Ending({
   hook,
   whenRotated,

@@ -9,10 +9,10 @@ import { WebhookCard } from './WebhookCard.tsx';
 
 const REFETCH_MS = 10_000;
 
-/** Addresses that are told of opportunities as they are detected. */
+/** URLs that receive opportunities as they are detected. */
 export function Webhooks(): ReactNode {
   const { included, table } = useFeature('webhooks');
-  // In every tier: what was registered in a higher one goes on being sent.
+  // Shown in every tier: webhooks registered in a higher tier continue.
   const hooks = useApi('GET /app/webhooks', {}, { refetchMs: REFETCH_MS });
   const count = hooks.data?.count ?? 0;
   return (
