@@ -64,10 +64,13 @@ async function send(address: string, init: RequestInit): Promise<Response> {
     return await fetch(address, init);
   } catch (cause) {
     if (cause instanceof DOMException && cause.name === 'AbortError') throw cause;
-    throw new ApiProblem('The service does not answer: is it running, and is this machine on its network?', {
-      status: 0,
-      cause,
-    });
+    throw new ApiProblem(
+      'The service does not answer. Check that it runs and that this machine can reach it.',
+      {
+        status: 0,
+        cause,
+      },
+    );
   }
 }
 

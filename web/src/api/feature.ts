@@ -24,6 +24,6 @@ export function useFeature(feature: Feature): {
 /** A sentence that names the tiers with the feature and who grants them. */
 export function whereIncluded(tiers: readonly string[]): string {
   return tiers.length === 0
-    ? 'This service has them in no tier.'
-    : `They are in ${tiers.join(', ')}, which the operator of this service can give you.`;
+    ? 'No tier of this service includes them.'
+    : `Tiers that include them: ${tiers.join(', ')}. The operator of this service sets your tier.`;
 }

@@ -40,7 +40,7 @@ export function HistoryBar(): ReactNode {
   return (
     <Group role="region" aria-label="Simulated history" mb="md" gap="sm" wrap="wrap">
       <Text size="sm">
-        Recording simulated history: {recorded}. Figures of the past are not complete yet.
+        Recording simulated history: {recorded}. Figures for past times are incomplete until it ends.
       </Text>
       <Progress
         value={percent}

@@ -9,7 +9,7 @@ export function Receiving({ health }: { health: Health | undefined }): ReactNode
   return (
     <>
       <Badge color={health.ok ? 'teal.9' : 'red.9'}>
-        {health.ok ? 'receiving' : 'nothing for five minutes'}
+        {health.ok ? 'receiving' : 'nothing received for five minutes'}
       </Badge>
       <Text size="sm">{number(health.snapshots_last_5min)} books in the last 5 minutes</Text>
     </>

@@ -19,7 +19,7 @@ export function noticesOf(
   state: ServiceState | undefined,
   { error, meanwhile }: { error: Error | null; meanwhile: string },
 ): Notice[] {
-  if (error !== null) return [{ isSevere: true, text: `What is shown may be old. ${error.message}` }];
+  if (error !== null) return [{ isSevere: true, text: `This page may be out of date. ${error.message}` }];
   if (state === undefined) return [];
   const { store_lag_seconds: lag, ready, reasons, degraded } = state;
   const behind = lag < LAG_SHOWN_SECONDS ? [] : [`Stored data is ${duration(lag)} behind; ${meanwhile}`];

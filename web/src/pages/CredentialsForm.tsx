@@ -65,7 +65,7 @@ export function CredentialsForm({
           <TextInput
             label="Code"
             name="code"
-            description="Of your authenticator app, or a recovery code"
+            description="From your authenticator app, or a recovery code"
             autoComplete="one-time-code"
             required
             autoFocus

@@ -31,14 +31,14 @@ function whyNot({ has_operator, open }: SignUpState, setup: string | undefined):
     if (setup !== undefined) return null;
     return (
       <Alert title="This service has no operator yet">
-        Its first account is made with the setup link. <Code>underround serve</Code> printed it on its
-        standard output, in the line after <Code>ready</Code>. Start the service again for another link.
+        Create its first account with the setup link. <Code>underround serve</Code> printed it on its standard
+        output, in the line after <Code>ready</Code>. Restart the service to get another link.
       </Alert>
     );
   }
   if (setup !== undefined) {
     return (
-      <Alert color="orange" title="This setup link was used">
+      <Alert color="orange" title="This setup link has been used">
         The service has its operator. Sign in, or <Link to="/sign-up">sign up</Link> without the link.
       </Alert>
     );
@@ -70,7 +70,7 @@ function SignUpForm({ setup }: { setup: string | null }): ReactNode {
       isBusy={signUp.isPending}
       error={signUp.error}
       isNew
-      action="Make an account"
+      action="Create account"
     />
   );
 }

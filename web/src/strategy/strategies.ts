@@ -19,9 +19,9 @@ export const STRATEGIES: Readonly<Record<Strategy['type'], Strategy>> = {
 };
 
 export const STRATEGY_NAMES: Readonly<Record<Strategy['type'], string>> = {
-  threshold_entry: 'Price beyond a threshold',
-  mean_reversion: 'Return to the mean',
-  time_before_resolution: 'Some minutes before the end',
+  threshold_entry: 'Price threshold',
+  mean_reversion: 'Mean reversion',
+  time_before_resolution: 'Time before the end',
   condition_based: 'Conditions',
 };
 
@@ -32,5 +32,5 @@ export const METRIC_NAMES: Readonly<Record<Condition['metric'], string>> = {
   seconds_to_end: 'seconds to the end',
   spread: 'spread',
   imbalance: 'imbalance of the best levels',
-  model_probability: 'probability by the model',
+  model_probability: 'model probability',
 };

@@ -26,12 +26,12 @@ export function TradesTable({
               <Table.Th>Opened</Table.Th>
               <Table.Th>Closed</Table.Th>
               <Table.Th>Bought</Table.Th>
-              <Table.Th ta="right">At</Table.Th>
+              <Table.Th ta="right">Entry price</Table.Th>
               <Table.Th ta="right">Slippage</Table.Th>
               <Table.Th ta="right">Shares</Table.Th>
-              <Table.Th ta="right">Sold at</Table.Th>
+              <Table.Th ta="right">Exit price</Table.Th>
               <Table.Th ta="right">Slippage</Table.Th>
-              <Table.Th>Because</Table.Th>
+              <Table.Th>Exit reason</Table.Th>
               <Table.Th ta="right">P&L</Table.Th>
             </Table.Tr>
           </Table.Thead>

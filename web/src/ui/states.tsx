@@ -74,10 +74,10 @@ function adviceFor(status: number | null): { title: string; next: ReactNode } {
     case 429:
       return { title: 'Too many requests', next: 'Wait a moment, then try again.' };
     case 502:
-      return { title: 'The store does not answer', next: 'Recording goes on; try again in a few seconds.' };
+      return { title: 'The store does not answer', next: 'Recording continues; try again in a few seconds.' };
     case 503:
-      return { title: 'Closed for maintenance', next: 'The operator will open the service again.' };
+      return { title: 'Closed for maintenance', next: 'The service returns after maintenance.' };
     default:
-      return { title: 'That did not work', next: 'If it stays so, the service’s log says why.' };
+      return { title: 'The request failed', next: 'If the problem persists, see the service’s log.' };
   }
 }

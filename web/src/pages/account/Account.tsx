@@ -22,7 +22,7 @@ export function Account(): ReactNode {
         </Text>
         <TierTable own={user?.tier ?? 'free'} />
         <Text size="sm" c="dimmed">
-          The operator of this service sets which tier an account has.
+          The operator of this service sets the tier of each account.
         </Text>
       </Stack>
       <Stack className="card" p="md" gap="sm">

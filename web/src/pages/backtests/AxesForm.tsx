@@ -51,11 +51,11 @@ export function AxesForm({ draft, change, errors }: AxesProps): ReactNode {
           </Button>
         ) : (
           <Button variant="default" size="xs" onClick={() => change({ ...rest, x_axis: x })}>
-            Without the second axis
+            Remove the second axis
           </Button>
         )}
         <Button variant="default" size="xs" onClick={() => change(rest)}>
-          No sweep
+          Remove the sweep
         </Button>
         {Number.isFinite(cells) && <span>{cells.toLocaleString('en')} cells</span>}
       </Group>

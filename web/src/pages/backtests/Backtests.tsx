@@ -19,14 +19,14 @@ export function Backtests(): ReactNode {
   return (
     <Page
       title="Backtests"
-      about="Trades recorded markets again: the books of that time, your latency, the venue’s fees and hold. Nothing is filled inside a gap."
+      about="Replay a strategy on recorded order books with your latency and the venue’s fees and taker delay. Nothing fills inside a gap."
     >
       <Begun />
       <div className="card">
         {list.isPending && <Loading />}
         {list.isError && <Failure error={list.error} retry={() => void list.refetch()} />}
         {list.isSuccess && list.data.jobs.length === 0 && (
-          <Empty title="No backtests yet">Run the one above as it stands: it takes seconds.</Empty>
+          <Empty title="No backtests yet">Run the backtest above: it needs only seconds.</Empty>
         )}
         {list.isSuccess && list.data.jobs.length > 0 && <Jobs jobs={list.data.jobs} />}
       </div>

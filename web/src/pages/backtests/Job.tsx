@@ -54,16 +54,14 @@ function Shown({ job }: { job: BacktestJob }): ReactNode {
     >
       {isUnderWay && (
         <div className="card">
-          <Empty
-            title={job.status === 'queued' ? 'Waiting for its turn' : 'Trading the recorded markets again'}
-          >
-            This page follows by itself.
+          <Empty title={job.status === 'queued' ? 'Queued' : 'Replaying the recorded markets'}>
+            This page updates automatically.
           </Empty>
         </div>
       )}
       {job.error !== null && (
         <div className="card">
-          <Empty title="It did not finish">{job.error}</Empty>
+          <Empty title="The job has no result">{job.error}</Empty>
         </div>
       )}
       {job.result !== null &&

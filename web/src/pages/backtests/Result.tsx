@@ -17,18 +17,18 @@ export function Result({ result, jobId }: { result: BacktestResult; jobId: strin
     ['Fees', usd(result.total_fees)],
     ['Trades', number(result.trades_total)],
     ['Won', percent(result.win_rate), chance(result.intervals?.win_rate, percent)],
-    ['P&L a trade', usd(result.avg_pnl_per_trade, 3)],
+    ['P&L per trade', usd(result.avg_pnl_per_trade, 3)],
     ['Slippage', cents(result.avg_slippage)],
     // Results of earlier releases have no orders.
     ...(result.orders ? [['Orders filled', percent(result.fill_rate)] satisfies Figure] : []),
     ['Profit factor', number(result.profit_factor)],
     ['Largest trade', percent(result.largest_trade_share), 'of the P&L'],
     [
-      'Sharpe a market',
+      'Sharpe per market',
       number(result.sharpe_per_market),
       chance(result.intervals?.sharpe_per_market, (bound) => number(bound)),
     ],
-    ['Sharpe a year', number(result.sharpe_ratio)],
+    ['Sharpe (annualised)', number(result.sharpe_ratio)],
     ['Sortino', number(result.sortino_ratio)],
     ['P&L / max drawdown', number(result.calmar_ratio)],
     ['Max drawdown', usd(result.max_drawdown)],
@@ -37,11 +37,11 @@ export function Result({ result, jobId }: { result: BacktestResult; jobId: strin
   return (
     <>
       <Figures figures={figures} />
-      <Section title="P&L and the fall below its highest">
+      <Section title="Equity and drawdown">
         <Equity result={result} />
       </Section>
       {result.trades.length > 0 && (
-        <Section title="Trades on the market’s chart">
+        <Section title="Trades on the market chart">
           <TradedMarkets trades={result.trades} jobId={jobId} />
         </Section>
       )}
@@ -87,7 +87,7 @@ function skippedText({ markets_skipped }: BacktestResult): string {
   const counts = new Map<string, number>();
   for (const { reason } of markets_skipped) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   const reasons = [...counts].map(([reason, count]) => `${count} ${reason.replaceAll('_', ' ')}`);
-  return `; left out: ${reasons.join(', ')}`;
+  return `; skipped: ${reasons.join(', ')}`;
 }
 
 function missedText({ orders }: BacktestResult): string {
@@ -117,6 +117,6 @@ function Equity({ result }: { result: BacktestResult }): ReactNode {
     return { times: points.map(({ ts }) => Date.parse(ts) / 1000), lines };
   }, [result]);
   if (shown.times.length === 0)
-    return <Empty title="Nothing was traded">Its condition was never met in these markets.</Empty>;
+    return <Empty title="Nothing was traded">The entry condition was never met in these markets.</Empty>;
   return <TimeChart label="P&L over time" times={shown.times} lines={shown.lines} height={240} />;
 }

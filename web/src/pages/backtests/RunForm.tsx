@@ -5,8 +5,8 @@ import { NumberField } from '../../ui/NumberField.tsx';
 import type { Draft } from './draft.ts';
 
 const FILL_MODES = [
-  { value: 'walk_book', label: 'against the recorded book' },
-  { value: 'mid', label: 'at the mid, to compare' },
+  { value: 'walk_book', label: 'from the recorded book' },
+  { value: 'mid', label: 'at the mid, for comparison' },
 ];
 
 const DEFAULT_MAX_SLIPPAGE = 0.02;
@@ -29,7 +29,7 @@ export function RunForm({ draft, change, errors }: RunProps): ReactNode {
           errors={errors}
         />
         <NumberField
-          label="Dollars a trade"
+          label="Size per trade ($)"
           value={draft.size_usd ?? 10}
           change={(size_usd) => change({ ...draft, size_usd })}
           error={errors.get('size_usd')}
@@ -58,14 +58,14 @@ export function RunForm({ draft, change, errors }: RunProps): ReactNode {
           error={errors.get('params.fill_mode')}
         />
         <NumberField
-          label="Latency, ms"
+          label="Latency (ms)"
           step={10}
           value={params.latency_ms ?? 50}
           change={(latency_ms) => change({ ...draft, params: { ...params, latency_ms } })}
           error={errors.get('params.latency_ms')}
         />
         <NumberField
-          label="Highest price paid"
+          label="Max fill price"
           step={0.005}
           value={params.max_fill_price ?? 0.985}
           change={(max_fill_price) => change({ ...draft, params: { ...params, max_fill_price } })}

@@ -37,10 +37,10 @@ export function TradedMarkets({
       />
       <Traded key={shown} marketId={shown} trades={markets.get(shown) ?? []} />
       <Text size="sm" c="dimmed">
-        A triangle is a purchase, up for Up and down for Down, at its price as of Up; a ring is where it was
-        sold or paid out; green won, red lost.{' '}
+        Triangles are purchases (up: Up, down: Down) at the price of Up. Rings are sales or payouts. Green is
+        a gain, red a loss.{' '}
         <Link to="/markets/$marketId" params={{ marketId: shown }} search={{ backtest: jobId }}>
-          The market with its book
+          Open the market with its book
         </Link>
       </Text>
     </>

@@ -46,16 +46,16 @@ const FIRST_RANGES: Readonly<Record<string, readonly [start: number, end: number
 const FIRST_STEPS = 5;
 
 const OF_ALL: Readonly<Record<string, string>> = {
-  latency_ms: 'latency, ms',
-  max_fill_price: 'highest price paid',
+  latency_ms: 'latency (ms)',
+  max_fill_price: 'max fill price',
   max_slippage: 'max slippage',
-  size_usd: 'dollars a trade',
+  size_usd: 'size per trade ($)',
 };
 const OF_TYPE: Readonly<Record<Strategy['type'], Readonly<Record<string, string>>>> = {
   threshold_entry: { threshold: 'threshold' },
-  mean_reversion: { lookback: 'seconds looked back on', z_threshold: 'standard deviations' },
+  mean_reversion: { lookback: 'lookback (s)', z_threshold: 'standard deviations' },
   time_before_resolution: { minutes_before: 'minutes before the end' },
-  condition_based: { max_trades_per_market: 'trades a market' },
+  condition_based: { max_trades_per_market: 'max trades per market' },
 };
 const PURPOSES = { entry: 'buy', take_profit: 'profit', stop_loss: 'loss' } as const;
 

@@ -14,7 +14,7 @@ type Key = OwnKeyList['keys'][number];
 export function Keys(): ReactNode {
   const keys = useApi('GET /app/keys', {});
   return (
-    <Page title="API keys" about="A key has your tier. It is shown once, when it is made.">
+    <Page title="API keys" about="A key has your tier. It is shown only once, when you create it.">
       <Stack className="card" p="md">
         <NewKey />
       </Stack>
@@ -29,7 +29,7 @@ export function Keys(): ReactNode {
 
 function KeyTable({ keys }: { keys: readonly Key[] }): ReactNode {
   if (keys.length === 0)
-    return <Empty title="No keys yet">Name one above; programs show it with each request.</Empty>;
+    return <Empty title="No keys yet">Create one above; programs send it with each request.</Empty>;
   return (
     <Table.ScrollContainer minWidth={720}>
       <Table verticalSpacing="sm">

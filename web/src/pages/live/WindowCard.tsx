@@ -36,7 +36,7 @@ export const WindowCard = memo(function WindowCard({
           {countdown(end - now)}
         </Text>
       </Group>
-      <Progress value={passed} size="xs" aria-label="part of the window that has passed" />
+      <Progress value={passed} size="xs" aria-label="elapsed part of the window" />
       <SimpleGrid cols={2} spacing="xs">
         <Side name="Up" bid={best.yesBid} ask={best.yesAsk} colour="up" />
         <Side name="Down" bid={best.noBid} ask={best.noAsk} colour="down" />

@@ -48,7 +48,9 @@ export function BookAt({
         thumbLabel="Moment of the book"
       />
       {book.isError && book.error instanceof ApiProblem && book.error.status === 404 ? (
-        <Empty title="No book yet at this moment">Move to the right: it was first seen later.</Empty>
+        <Empty title="No book yet at this moment">
+          Move the slider to the right: the first book was recorded later.
+        </Empty>
       ) : (
         book.isError && <Failure error={book.error} retry={() => void book.refetch()} />
       )}

@@ -20,7 +20,7 @@ export function Downloads({ marketId }: { marketId: string }): ReactNode {
   if (!included.own) {
     return (
       <Text size="sm" c="dimmed">
-        Files of whole recordings are not in tier {included.tier}. {whereIncluded(included.tiers)}{' '}
+        Tier {included.tier} does not include files of whole recordings. {whereIncluded(included.tiers)}{' '}
         <Link to="/account">Your account</Link> shows what yours includes.
       </Text>
     );

@@ -16,7 +16,7 @@ export function Facts({ market }: { market: Market }): ReactNode {
     ['Outcome', <Outcome key="outcome" market={market} />],
     ['Resolved', `${moment(market.resolved_at)}${resolvedBy}`],
     ['Recorded', percent(market.coverage)],
-    ['Price step', cents(market.tick_size)],
+    ['Tick size', cents(market.tick_size)],
     ['Taker fee rate', percent(market.taker_fee_rate, 2)],
     ['Taker hold', market.taker_delay_ms === null ? '–' : `${market.taker_delay_ms} ms`],
     ['Volume', dollars(market.volume)],

@@ -37,7 +37,7 @@ export function MadeTrades({ made, search }: { made: Made; search: MarketSearch 
   const { at, backtest, paper } = search;
   if (backtest === undefined && paper === undefined) return null;
   if (made.error !== null) {
-    return <Alert color="orange" role="alert" title={`Its trades are not here: ${made.error.message}`} />;
+    return <Alert color="orange" role="alert" title={`The trades cannot be loaded: ${made.error.message}`} />;
   }
   if (made.trades === undefined) return null;
   const count = made.trades.length;
@@ -55,10 +55,10 @@ export function MadeTrades({ made, search }: { made: Made; search: MarketSearch 
             the paper strategy
           </Link>
         )}
-        . A triangle is a purchase, up for Up and down for Down; a ring is where it was sold or paid out.
+        . Triangles are purchases (up: Up, down: Down); rings are sales or payouts.
       </Text>
       <Link to="." search={{ at }} replace resetScroll={false}>
-        Without them
+        Hide trades
       </Link>
     </Group>
   );

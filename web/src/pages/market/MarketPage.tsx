@@ -69,19 +69,19 @@ function Recorded({ market }: { market: Market }): ReactNode {
         </>
       }
     >
-      <ServiceNotices meanwhile="what came since is not drawn yet" />
+      <ServiceNotices meanwhile="newer data is not drawn yet" />
       <Facts market={market} />
       <Section
         title="Price of Up and the underlying"
-        about="Click the chart to see the book at that moment. Red stretches are gaps."
+        about="Click the chart to see the book at that moment. Red areas are gaps."
       >
         <MidCharts market={market} bands={bands} deals={deals} onPick={pick} />
         <MadeTrades made={made} search={search} />
       </Section>
-      <Section title="The book at one moment">
+      <Section title="Order book at one time">
         <BookAt market={market} at={search.at ?? null} onPick={pick} />
       </Section>
-      <Section title="Depth" about="Shares waiting at each price of Up: greener bids, redder asks.">
+      <Section title="Depth" about="Shares at each price of Up: bids in green, asks in red.">
         <HeatMap market={market} />
       </Section>
       <Section title="Trades">

@@ -66,7 +66,7 @@ function Feeds({ status }: { status: Status }): ReactNode {
             <Table.Th>Feed</Table.Th>
             <Table.Th>State</Table.Th>
             <Table.Th ta="right">Last message</Table.Th>
-            <Table.Th ta="right">Gaps open</Table.Th>
+            <Table.Th ta="right">Open gaps</Table.Th>
             <Table.Th ta="right">Failures</Table.Th>
             <Table.Th>Last failure</Table.Th>
           </Table.Tr>
@@ -104,14 +104,14 @@ function FeedState({ feed }: { feed: Status['feeds'][number] }): ReactNode {
   if (kind === 'requests' && last_message_at === null && failures === 0) {
     return (
       <Badge miw="max-content" color="gray.7">
-        not asked yet
+        no request yet
       </Badge>
     );
   }
   if (up === 0)
     return (
       <Badge miw="max-content" color="red.9">
-        {kind === 'socket' ? 'not connected' : 'not answered'}
+        {kind === 'socket' ? 'not connected' : 'no answer'}
       </Badge>
     );
   if (up < connections)

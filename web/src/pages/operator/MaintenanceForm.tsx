@@ -23,11 +23,11 @@ export function MaintenanceForm(): ReactNode {
   return (
     <>
       {state.data.on ? (
-        <Alert color="orange" title={`Closed since ${moment(state.data.since)}`}>
+        <Alert color="orange" title={`In maintenance since ${moment(state.data.since)}`}>
           <Group justify="space-between">
-            {state.data.message ?? 'Clients are told to come back later.'}
+            {state.data.message ?? 'Clients are asked to retry later.'}
             <Button loading={change.isPending} onClick={() => change.mutate({ body: { on: false } })}>
-              Open again
+              End maintenance
             </Button>
           </Group>
         </Alert>
@@ -35,14 +35,14 @@ export function MaintenanceForm(): ReactNode {
         <form onSubmit={close}>
           <Group align="flex-end">
             <TextInput
-              label="What clients are told"
+              label="Message for clients"
               placeholder="back at noon"
               value={message}
               onChange={(event) => setMessage(event.currentTarget.value)}
             />
             <NumberInput label="Minutes" min={1} max={1440} w={150} value={minutes} onChange={setMinutes} />
             <Button type="submit" color="red.9" loading={change.isPending}>
-              Close the service
+              Start maintenance
             </Button>
           </Group>
         </form>

@@ -23,7 +23,7 @@ export function Operator(): ReactNode {
     );
   }
   return (
-    <Page title="Operator" about="Users, maintenance, and whether recording is well">
+    <Page title="Operator" about="Users, maintenance, feeds and account events">
       <ServiceNotices meanwhile="this page is current" />
       <SecondFactorHint />
       <Block title="Recording">

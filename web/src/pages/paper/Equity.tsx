@@ -33,11 +33,11 @@ export function Equity({ strategy }: { strategy: PaperStrategy }): ReactNode {
     <>
       {shown.times.length < 2 ? (
         <Empty title="No position closed yet">
-          A position is closed when it is sold or its market is resolved; this page follows by itself.
+          A position is closed when it is sold or its market is resolved. This page updates automatically.
         </Empty>
       ) : (
         <TimeChart
-          label="P&L after so many closed positions, live on paper and in the baseline backtest"
+          label="P&L by number of closed positions, live on paper and in the baseline backtest"
           times={shown.times}
           counts="closed positions"
           lines={shown.lines}
@@ -53,7 +53,7 @@ export function Equity({ strategy }: { strategy: PaperStrategy }): ReactNode {
             <Link to="/backtests/$jobId" params={{ jobId }}>
               a backtest of earlier windows
             </Link>
-            {baseline.data?.status === 'complete' ? '' : `, ${baseline.data?.status ?? 'being looked up'}`}.
+            {baseline.data?.status === 'complete' ? '' : `, ${baseline.data?.status ?? 'loading'}`}.
           </>
         )}
       </Text>

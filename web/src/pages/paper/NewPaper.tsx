@@ -74,7 +74,7 @@ function Form({ first }: { first: Draft }): ReactNode {
             errors={errors}
           />
           <NumberField
-            label="Dollars a trade"
+            label="Size per trade ($)"
             value={draft.size_usd ?? 10}
             change={(size_usd) => setDraft({ ...draft, size_usd })}
             error={errors.get('size_usd')}

@@ -42,7 +42,7 @@ function Shown({ strategy }: { strategy: PaperStrategy }): ReactNode {
     ['P&L after fees', usd(strategy.net_pnl)],
     ['Open positions', number(open)],
     ['Closed positions', number(closed)],
-    ['Dollars a trade', usd(strategy.size_usd)],
+    ['Size per trade', usd(strategy.size_usd)],
     ['Since', moment(strategy.created_at)],
   ];
   return (
@@ -62,7 +62,7 @@ function Shown({ strategy }: { strategy: PaperStrategy }): ReactNode {
       <Section title="Positions">
         <Positions strategyId={strategy.paper_strategy_id} revision={`${open} ${closed}`} />
       </Section>
-      <Section title="What is traded">
+      <Section title="Strategy">
         <Code block tabIndex={0} aria-label="The strategy">
           {JSON.stringify({ strategy: strategy.strategy, universe, size_usd: strategy.size_usd }, null, 2)}
         </Code>
@@ -93,7 +93,7 @@ function Positions({ strategyId, revision }: { strategyId: string; revision: str
   if (newest.length === 0) {
     return (
       <Empty title="Nothing bought yet">
-        It buys when its condition is met in a window in play; this page follows by itself.
+        It buys when its condition is met in an open window. This page updates automatically.
       </Empty>
     );
   }

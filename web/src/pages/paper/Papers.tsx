@@ -21,7 +21,7 @@ export function Papers(): ReactNode {
   return (
     <Page
       title="Paper trading"
-      about="The backtester’s own strategies, fills and fees on the live books: what would have been made from now on."
+      about="Trade the live books with simulated money, with the same strategies, fills and fees as a backtest."
       actions={
         !isMaking && list.isSuccess && <Button onClick={() => setOpen(true)}>New paper strategy</Button>
       }
@@ -32,7 +32,7 @@ export function Papers(): ReactNode {
         {list.isError && <Failure error={list.error} retry={() => void list.refetch()} />}
         {list.isSuccess && list.data.count === 0 && (
           <Empty title="No paper strategies yet">
-            Start the one above, or run a <Link to="/backtests">backtest</Link> and paper-trade what it tried.
+            Start the one above, or run a <Link to="/backtests">backtest</Link> and paper-trade its strategy.
           </Empty>
         )}
         {list.isSuccess && list.data.count > 0 && <Strategies strategies={list.data.strategies} />}

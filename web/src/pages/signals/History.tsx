@@ -32,7 +32,7 @@ export function History(): ReactNode {
         {list.isError && <Failure error={list.error} retry={() => void list.refetch()} />}
         {list.isSuccess && rows.length === 0 && (
           <Empty title="Nothing detected yet">
-            The detectors watch every live market; rows appear here by themselves.
+            The detectors watch every live market; new rows appear automatically.
           </Empty>
         )}
         {rows.length > 0 && <Rows rows={rows} />}
@@ -51,8 +51,8 @@ function Rows({ rows }: { rows: readonly AuditRow[] }): ReactNode {
             <Table.Th>Detected</Table.Th>
             <Table.Th>Market</Table.Th>
             <Table.Th>Kind</Table.Th>
-            <Table.Th>Do</Table.Th>
-            <Table.Th ta="right">At</Table.Th>
+            <Table.Th>Action</Table.Th>
+            <Table.Th ta="right">Price</Table.Th>
             <Table.Th ta="right">Expected</Table.Th>
             <Table.Th>Would have filled</Table.Th>
             <Table.Th ta="right">Realised</Table.Th>

@@ -16,7 +16,7 @@ export function Signals(): ReactNode {
   return (
     <Page
       title="Signals"
-      about="Logical and endgame chances, and where the model and the market disagree. Written down before anyone is told."
+      about="Arbitrage, end-game and model signals. Every signal is logged before it is sent."
     >
       <Tabs
         value={view}

@@ -25,8 +25,8 @@ export function Deliveries({ webhookId }: { webhookId: string }): ReactNode {
       <Group justify="space-between" align="flex-end">
         <NativeSelect
           size="xs"
-          label="Deliveries that are"
-          data={[{ value: '', label: 'in any state' }, ...STATES]}
+          label="State"
+          data={[{ value: '', label: 'any state' }, ...STATES]}
           value={state ?? ''}
           onChange={(event) => setState(STATES.find((one) => one === event.currentTarget.value) ?? null)}
         />
@@ -88,7 +88,7 @@ function Log({
             <Table.Th>State</Table.Th>
             <Table.Th>Last attempt</Table.Th>
             <Table.Th>Attempts</Table.Th>
-            <Table.Th>Send again</Table.Th>
+            <Table.Th>Redelivery</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -108,7 +108,8 @@ function RedeliverAll({ webhookId, state }: { webhookId: string; state: State })
   return (
     <Group gap="xs">
       <Text size="sm" role="status">
-        {again.error?.message ?? (count !== undefined && `${count.toLocaleString('en')} to be sent again`)}
+        {again.error?.message ??
+          (count !== undefined && `${count.toLocaleString('en')} queued for redelivery`)}
       </Text>
       <Button
         size="xs"

@@ -21,7 +21,7 @@ export function NewWebhook(): ReactNode {
       <Stack gap="sm">
         <Group align="flex-start" grow preventGrowOverflow={false}>
           <TextInput
-            label="Address"
+            label="URL"
             type="url"
             placeholder="https://example.com/hook"
             required
@@ -45,7 +45,7 @@ export function NewWebhook(): ReactNode {
           </Button>
         </Group>
         {create.data !== undefined && (
-          <Alert color="teal" title="Its secret: copy it now, it is not shown again">
+          <Alert color="teal" title="Webhook secret: copy it now, it is not shown again">
             <Copyable text={create.data.secret} label="webhook secret" />
           </Alert>
         )}

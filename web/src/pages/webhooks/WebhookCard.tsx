@@ -44,7 +44,7 @@ export function WebhookCard({ hook }: { hook: Webhook }): ReactNode {
       {rotated !== null && (
         <Alert
           color="teal"
-          title={`The new secret; the old one holds until ${moment(rotated.previous_secret_until)}`}
+          title={`New secret; the old one is valid until ${moment(rotated.previous_secret_until)}`}
         >
           <Copyable text={rotated.secret} label="new webhook secret" />
         </Alert>
@@ -130,6 +130,6 @@ function State({ hook }: { hook: Webhook }): ReactNode {
   if (state === 'paused') {
     return <Badge color={failing ? 'red.9' : 'gray.7'}>{failing ? 'Failing, paused' : 'paused'}</Badge>;
   }
-  if (failures > 0) return <Badge color="red.9">Failing ({failures} in a row)</Badge>;
+  if (failures > 0) return <Badge color="red.9">Failing ({failures} consecutive failures)</Badge>;
   return <Badge color="teal.9">active</Badge>;
 }
