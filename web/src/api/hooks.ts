@@ -27,7 +27,7 @@ export const queries = new QueryClient({
   },
 });
 
-export interface AskOptions<K extends OperationName> {
+interface AskOptions<K extends OperationName> {
   readonly enabled?: boolean;
   readonly refetchMs?: number;
   /** Stops polling when true: the answer will not change any more. */
@@ -70,7 +70,7 @@ export function useAction<K extends OperationName>(
   });
 }
 
-export const SESSION_KEY = ['session'];
+const SESSION_KEY = ['session'];
 
 /** The signed-in user; null without a session. */
 export function useSession(): UseQueryResult<CurrentUser['user'] | null, Error> {

@@ -5,7 +5,7 @@ const REQUESTS_MAX_AT_FIRST = 8;
 const SHARE = 0.8;
 const STORAGE_KEY = 'underround.requests';
 
-export interface RequestPaceOptions {
+interface RequestPaceOptions {
   /** Wall clock, Unix ms, because the next page of this tab reads the stored times. */
   readonly now: () => number;
   readonly after: (delayMs: number, run: () => void) => unknown;

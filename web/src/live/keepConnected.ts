@@ -9,7 +9,7 @@ const PONG = '{"type":"pong"}';
 /** HTTP status of a socket's address that would accept a connection. */
 const WOULD_CONNECT = 426;
 
-export interface KeptOptions {
+interface KeepConnectedOptions {
   /** Whole `http` or `https` address of the socket. */
   readonly address: string;
   /** Called when the service accepted the connection, to subscribe. */
@@ -25,7 +25,7 @@ export interface KeptOptions {
  * because browsers do not reveal it to scripts.
  * @returns A function that closes it for good.
  */
-export function keepConnected({ address, onReady, onText, onState }: KeptOptions): () => void {
+export function keepConnected({ address, onReady, onText, onState }: KeepConnectedOptions): () => void {
   let retryMs = RETRY_MS_MIN;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let socket: WebSocket;

@@ -26,7 +26,7 @@ export interface LiveMarket {
   readonly modelProbability: number | null;
 }
 
-export interface LiveTicker {
+interface LiveTicker {
   readonly price: number | null;
   /** Per square root of a year, over ten minutes; null with too few prices. */
   readonly sigmaAnnual: number | null;

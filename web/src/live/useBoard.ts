@@ -3,7 +3,7 @@ import type { LiveBoard } from '../api/schema.ts';
 import { keepConnected } from './keepConnected.ts';
 import type { Connectedness } from './messages.ts';
 
-export interface BoardState {
+interface BoardState {
   readonly connection: Connectedness;
   readonly reason: string | null;
   /** Open opportunities of any edge; null before the first message. */

@@ -59,11 +59,6 @@ export function age(time: string | null, asOf: string): string {
   return `${duration(Math.max(0, (Date.parse(asOf) - Date.parse(time)) / 1000))} ago`;
 }
 
-/** Time of day in UTC. */
-export function timeOfDay(time: string | number): string {
-  return clock.format(new Date(time));
-}
-
 /** `1:05` or `2:03:04`; negative is 0:00. */
 export function countdown(milliseconds: number): string {
   const seconds = Math.max(0, Math.ceil(milliseconds / 1000));

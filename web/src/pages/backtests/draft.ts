@@ -1,7 +1,7 @@
 import type { BacktestJob, Operations } from '../../api/schema.ts';
 import { METRIC_NAMES, STRATEGIES, type Strategy } from '../../strategy/strategies.ts';
 
-export type BacktestBody = Operations['POST /v1/backtest']['body'];
+type BacktestBody = Operations['POST /v1/backtest']['body'];
 export type SweepBody = Operations['POST /v1/backtest/sweep']['body'];
 export type Axis = SweepBody['x_axis'];
 

@@ -6,7 +6,7 @@ const TIERS = ['logical', 'endgame'] as const;
 const TICKERS = ['BTC', 'ETH', 'SOL'] as const;
 
 /** Selects the opportunities that are sent to a webhook. */
-export interface Filter {
+interface Filter {
   readonly tiers: readonly string[];
   readonly tickers: readonly string[];
 }
