@@ -6,9 +6,6 @@ const date = new Intl.DateTimeFormat('en-GB', {
   ...{ day: '2-digit', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit' },
   ...{ hourCycle: 'h23', timeZone: 'UTC' },
 });
-const clock = new Intl.DateTimeFormat('en-GB', {
-  ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23', timeZone: 'UTC' },
-});
 
 type Maybe = number | null | undefined;
 
