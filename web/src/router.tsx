@@ -123,12 +123,12 @@ const papers = createRoute({
   getParentRoute: () => shell,
   path: '/paper',
   validateSearch: (search): FromJob => ({ from: nameIn(search.from) }),
-  component: lazyRouteComponent(() => import('./pages/paper/Papers.tsx'), 'Papers'),
+  component: lazyRouteComponent(() => import('./pages/paper/PaperStrategies.tsx'), 'PaperStrategies'),
 });
 const paper = createRoute({
   getParentRoute: () => shell,
   path: '/paper/$strategyId',
-  component: lazyRouteComponent(() => import('./pages/paper/Paper.tsx'), 'Paper'),
+  component: lazyRouteComponent(() => import('./pages/paper/PaperStrategyPage.tsx'), 'PaperStrategyPage'),
 });
 const operator = createRoute({
   getParentRoute: () => shell,

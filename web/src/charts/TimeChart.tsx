@@ -4,8 +4,8 @@ import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import './chart.css';
-import type { Deal } from './chartDeals.ts';
 import { chartOptions, type Drawn, wholeOf } from './chartOptions.ts';
+import type { DrawnTrade } from './drawnTrades.ts';
 
 /** One line, or one set of points, over the chart's times. */
 export interface Line {
@@ -39,7 +39,7 @@ export interface TimeChartProps {
   /** A level of one scale to mark, such as a strike. */
   readonly mark?: { readonly scale: string; readonly value: number; readonly label: string };
   /** Trades to draw on the first line's scale. */
-  readonly deals?: readonly Deal[];
+  readonly trades?: readonly DrawnTrade[];
   /** Fixed bounds of a scale; other scales fit their values. */
   readonly ranges?: Readonly<Record<string, readonly [number, number]>>;
   readonly height?: number;
@@ -48,7 +48,7 @@ export interface TimeChartProps {
 }
 
 const NO_BANDS: readonly Band[] = [];
-const NO_DEALS: readonly Deal[] = [];
+const NO_TRADES: readonly DrawnTrade[] = [];
 const FREE = {};
 /** A mouse may move this far between press and release of one click. */
 const CLICK_PX_MAX = 3;
@@ -66,12 +66,12 @@ export function TimeChart(props: TimeChartProps): ReactNode {
   const scheme = useComputedColorScheme('light');
   const picked = useRef(props.onPick);
   picked.current = props.onPick;
-  const { times, lines, gaps = NO_BANDS, deals = NO_DEALS, span, mark, ranges = FREE } = props;
+  const { times, lines, gaps = NO_BANDS, trades = NO_TRADES, span, mark, ranges = FREE } = props;
   const { counts, height = 260, label } = props;
   const group = counts ?? 'time';
   const drawn = useMemo<Drawn>(
-    () => ({ times, lines, gaps, deals, span, mark, ranges }),
-    [times, lines, gaps, deals, span, mark, ranges],
+    () => ({ times, lines, gaps, trades, span, mark, ranges }),
+    [times, lines, gaps, trades, span, mark, ranges],
   );
   const latest = useRef(drawn);
   const held = useRef<Drawn | null>(null);

@@ -1,6 +1,6 @@
 import uPlot from 'uplot';
-import { type Deal, drawDeals } from './chartDeals.ts';
 import { CLOCK_TIME_SPACE, CLOCK_TIMES } from './clockTimes.ts';
+import { type DrawnTrade, drawTrades } from './drawnTrades.ts';
 import type { Band, Line, TimeChartProps } from './TimeChart.tsx';
 
 /** Content of a chart, which may change while it is displayed. */
@@ -8,7 +8,7 @@ export interface Drawn {
   readonly times: readonly number[];
   readonly lines: readonly Line[];
   readonly gaps: readonly Band[];
-  readonly deals: readonly Deal[];
+  readonly trades: readonly DrawnTrade[];
   readonly span: Band | undefined;
   readonly mark: TimeChartProps['mark'];
   readonly ranges: NonNullable<TimeChartProps['ranges']>;
@@ -32,7 +32,7 @@ export function chartOptions(latest: { readonly current: Drawn }, made: Made): u
   const { lines, ranges } = latest.current;
   const [ink, rule] = [colour('--mantine-color-dimmed'), colour('--line')];
   const scales = [...new Set(lines.map(({ scale }) => scale))];
-  const dealt = { scale: scales[0] ?? '', won: colour('--up'), lost: colour('--down'), ink };
+  const tradeStyle = { scale: scales[0] ?? '', won: colour('--up'), lost: colour('--down'), ink };
   return {
     ...{ width, height },
     // Charts below each other share their left and right edge.
@@ -67,7 +67,7 @@ export function chartOptions(latest: { readonly current: Drawn }, made: Made): u
       drawClear: [(chart) => shade(chart, latest.current.gaps)],
       draw: [
         (chart) => drawMark(chart, latest.current.mark, { ink, ground: colour('--surface') }),
-        (chart) => drawDeals(chart, latest.current.deals, dealt),
+        (chart) => drawTrades(chart, latest.current.trades, tradeStyle),
       ],
       setScale: [(chart, key) => key === 'x' && onZoom(partOf(chart, latest.current))],
     },

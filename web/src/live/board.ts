@@ -82,7 +82,7 @@ export class Board {
   }
 
   /** @param isLive Books are being pushed; otherwise the mid of this second is unknown. */
-  look(nowMs: number, isLive: boolean): Pick<LiveState, 'markets' | 'tickers'> {
+  stateAt(nowMs: number, isLive: boolean): Pick<LiveState, 'markets' | 'tickers'> {
     const tickers = Object.fromEntries(
       [...this.#prices].map(([ticker, prices]) => [
         ticker,

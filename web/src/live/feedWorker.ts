@@ -14,7 +14,7 @@ let connection: LiveState['connection'] = 'connecting';
 let reason: string | null = null;
 let received = 0;
 
-function tell(message: FromWorker): void {
+function postToPage(message: FromWorker): void {
   postMessage(message);
 }
 
@@ -52,7 +52,7 @@ function receive(text: string): void {
       received += message.count ?? 0;
       break;
     case 'market':
-      tell({ kind: 'markets-changed' });
+      postToPage({ kind: 'markets-changed' });
       break;
   }
 }
@@ -66,8 +66,8 @@ addEventListener('message', ({ data }: MessageEvent<ToWorker>) => {
 setInterval(() => {
   for (const text of unread.values()) board.pushBook(JSON.parse(text));
   unread.clear();
-  tell({
+  postToPage({
     kind: 'state',
-    state: { connection, reason, received, ...board.look(Date.now(), connection === 'live') },
+    state: { connection, reason, received, ...board.stateAt(Date.now(), connection === 'live') },
   });
 }, TELL_MS);

@@ -3,7 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type { BacktestTrade } from '../../api/schema.ts';
-import { dealsOf } from '../../trades/deals.ts';
+import { drawnTradesOf } from '../../trades/drawnTradesOf.ts';
 import { moment, tradeCount, usd } from '../../ui/format.ts';
 import { Failure, Loading } from '../../ui/states.tsx';
 import { useGaps } from '../market/data.ts';
@@ -62,8 +62,8 @@ function Drawn({
   trades: readonly BacktestTrade[];
 }): ReactNode {
   const { bands } = useGaps(market);
-  const deals = useMemo(() => dealsOf(trades, market), [trades, market]);
-  return <MidCharts market={market} bands={bands} deals={deals} />;
+  const drawn = useMemo(() => drawnTradesOf(trades, market), [trades, market]);
+  return <MidCharts market={market} bands={bands} trades={drawn} />;
 }
 
 function byMarket(trades: readonly BacktestTrade[]): Map<string, BacktestTrade[]> {

@@ -2,9 +2,9 @@ import { Badge, Stack, Table } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useAction, useApi } from '../../api/hooks.ts';
 import type { OwnKeyList } from '../../api/schema.ts';
+import { ConfirmButton } from '../../ui/ConfirmButton.tsx';
 import { moment, number } from '../../ui/format.ts';
 import { Page } from '../../ui/Page.tsx';
-import { SureButton } from '../../ui/SureButton.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { NewKey } from './NewKey.tsx';
 
@@ -73,7 +73,7 @@ function KeyTable({ keys }: { keys: readonly Key[] }): ReactNode {
 function Revoke({ keyId, label }: { keyId: string; label: string }): ReactNode {
   const revoke = useAction('DELETE /app/keys/{key_id}', ['GET /app/keys']);
   return (
-    <SureButton
+    <ConfirmButton
       verb="Revoke"
       of={label}
       isPending={revoke.isPending}

@@ -4,7 +4,7 @@ import { type ReactNode, useMemo } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type { Market } from '../../api/schema.ts';
 import { ServiceNotices } from '../../live/ServiceNotices.tsx';
-import { dealsOf } from '../../trades/deals.ts';
+import { drawnTradesOf } from '../../trades/drawnTradesOf.ts';
 import { Page } from '../../ui/Page.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
 import { BookAt } from './BookAt.tsx';
@@ -44,7 +44,7 @@ function Recorded({ market }: { market: Market }): ReactNode {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const made = useMadeTrades(market.market_id, search);
-  const deals = useMemo(() => made.trades && dealsOf(made.trades, market), [made.trades, market]);
+  const drawn = useMemo(() => made.trades && drawnTradesOf(made.trades, market), [made.trades, market]);
   const { gaps, bands } = useGaps(market);
   // Replaces the history entry: "back" leads to the list, not through every chosen time.
   const pick = (timeMs: number) =>
@@ -75,7 +75,7 @@ function Recorded({ market }: { market: Market }): ReactNode {
         title="Price of Up and the underlying"
         about="Click the chart to see the book at that moment. Red areas are gaps."
       >
-        <MidCharts market={market} bands={bands} deals={deals} onPick={pick} />
+        <MidCharts market={market} bands={bands} trades={drawn} onPick={pick} />
         <MadeTrades made={made} search={search} />
       </Section>
       <Section title="Order book at one time">

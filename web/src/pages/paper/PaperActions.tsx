@@ -3,8 +3,8 @@ import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useAction } from '../../api/hooks.ts';
 import type { PaperStrategy } from '../../api/schema.ts';
+import { ConfirmButton } from '../../ui/ConfirmButton.tsx';
 import { fieldsOf } from '../../ui/FormProblem.tsx';
-import { SureButton } from '../../ui/SureButton.tsx';
 
 const LIST = 'GET /v1/paper/strategies';
 const ONE = 'GET /v1/paper/strategies/{strategy_id}';
@@ -34,7 +34,7 @@ export function PaperActions({ strategy }: { strategy: PaperStrategy }): ReactNo
       <Button variant="default" onClick={() => setRenaming(true)}>
         Rename
       </Button>
-      <SureButton
+      <ConfirmButton
         verb="Delete"
         of={strategy.name}
         size="sm"

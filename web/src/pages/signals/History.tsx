@@ -7,7 +7,7 @@ import type { AuditRow, AuditRows } from '../../api/schema.ts';
 import { cents, moment, WINDOW_NAMES } from '../../ui/format.ts';
 import { ShowOlder } from '../../ui/ShowOlder.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
-import { Direction, TierBadge } from './TierBadge.tsx';
+import { Direction, KindBadge } from './KindBadge.tsx';
 
 const PAGE_SIZE = 50;
 
@@ -72,7 +72,7 @@ function Rows({ rows }: { rows: readonly AuditRow[] }): ReactNode {
                 </Link>
               </Table.Td>
               <Table.Td>
-                <TierBadge tier={row.tier} />
+                <KindBadge kind={row.tier} />
               </Table.Td>
               <Table.Td>
                 <Direction direction={row.direction} />

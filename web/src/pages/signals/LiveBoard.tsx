@@ -7,7 +7,7 @@ import { useBoard } from '../../live/useBoard.ts';
 import { cents, countdown, moment, percent, shares, WINDOW_NAMES } from '../../ui/format.ts';
 import { Empty, Loading } from '../../ui/states.tsx';
 import { useNow } from '../../ui/useNow.ts';
-import { Direction, TierBadge } from './TierBadge.tsx';
+import { Direction, KindBadge } from './KindBadge.tsx';
 
 /** Open opportunities, updated live. */
 export function LiveBoard(): ReactNode {
@@ -72,7 +72,7 @@ function Board({ rows }: { rows: readonly LiveOpportunity[] }): ReactNode {
                 </Link>
               </Table.Td>
               <Table.Td>
-                <TierBadge tier={row.tier} />
+                <KindBadge kind={row.tier} />
               </Table.Td>
               <Table.Td>
                 <Direction direction={row.direction} />

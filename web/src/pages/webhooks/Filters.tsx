@@ -2,7 +2,7 @@ import { Checkbox, Group } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Webhook } from '../../api/schema.ts';
 
-const TIERS = ['logical', 'endgame'] as const;
+const KINDS = ['logical', 'endgame'] as const;
 const TICKERS = ['BTC', 'ETH', 'SOL'] as const;
 
 /** Selects the opportunities that are sent to a webhook. */
@@ -11,7 +11,7 @@ interface Filter {
   readonly tickers: readonly string[];
 }
 
-export const EVERYTHING: Filter = { tiers: TIERS, tickers: TICKERS };
+export const EVERYTHING: Filter = { tiers: KINDS, tickers: TICKERS };
 
 export function filterOf({ tiers, tickers }: Webhook): Filter {
   return { tiers, tickers: tickers ?? TICKERS };
@@ -21,7 +21,7 @@ export function filterOf({ tiers, tickers }: Webhook): Filter {
 export function filterBody(filter: Filter) {
   const tickers = TICKERS.filter((ticker) => filter.tickers.includes(ticker));
   return {
-    tiers: TIERS.filter((tier) => filter.tiers.includes(tier)),
+    tiers: KINDS.filter((tier) => filter.tiers.includes(tier)),
     tickers: tickers.length === TICKERS.length ? null : tickers,
   };
 }
@@ -42,7 +42,7 @@ export function FilterFields({
     <Group gap="xl">
       <Choices
         label="Kinds"
-        all={TIERS}
+        all={KINDS}
         chosen={filter.tiers}
         choose={(tiers) => change({ ...filter, tiers })}
       />

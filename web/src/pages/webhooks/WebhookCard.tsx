@@ -2,9 +2,9 @@ import { Alert, Badge, Button, Group, Stack, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { useAction } from '../../api/hooks.ts';
 import type { Webhook, WebhookWithSecret } from '../../api/schema.ts';
+import { ConfirmButton } from '../../ui/ConfirmButton.tsx';
 import { moment } from '../../ui/format.ts';
 import { Copyable } from '../../ui/Secret.tsx';
-import { SureButton } from '../../ui/SureButton.tsx';
 import { Deliveries } from './Deliveries.tsx';
 import { EditWebhook } from './EditWebhook.tsx';
 
@@ -107,14 +107,14 @@ function Ending({
     );
   return (
     <>
-      <SureButton
+      <ConfirmButton
         verb="Replace secret"
         of={`of ${hook.label}`}
         isPending={rotate.isPending}
         error={rotate.error}
         act={replace}
       />
-      <SureButton
+      <ConfirmButton
         verb="Delete"
         of={hook.label}
         isPending={remove.isPending}

@@ -7,7 +7,7 @@ interface Point {
 }
 
 /** A trade: where a position was opened and where it was closed. */
-export interface Deal {
+export interface DrawnTrade {
   readonly opened: Point;
   /** Null while the position is open. */
   readonly closed: Point | null;
@@ -21,12 +21,12 @@ export interface Deal {
 const SIZE = 7;
 
 /** Draws a triangle at the opening (pointing in the direction of gain), a ring at the close, and a line between. */
-export function drawDeals(
+export function drawTrades(
   chart: uPlot,
-  deals: readonly Deal[],
+  trades: readonly DrawnTrade[],
   { scale, won, lost, ink }: { scale: string; won: string; lost: string; ink: string },
 ): void {
-  if (deals.length === 0) return;
+  if (trades.length === 0) return;
   const { ctx, bbox } = chart;
   const place = ({ time, value }: Point) =>
     [chart.valToPos(time, 'x', true), chart.valToPos(value, scale, true)] as const;
@@ -36,7 +36,7 @@ export function drawDeals(
   ctx.rect(bbox.left - SIZE, bbox.top - SIZE, bbox.width + 2 * SIZE, bbox.height + 2 * SIZE);
   ctx.clip();
   ctx.lineWidth = 1.5 * devicePixelRatio;
-  for (const { opened, closed, isUp, isWon } of deals) {
+  for (const { opened, closed, isUp, isWon } of trades) {
     const colour = isWon === null ? ink : isWon ? won : lost;
     ctx.strokeStyle = ctx.fillStyle = colour;
     const [x, y] = place(opened);

@@ -21,7 +21,7 @@ const FIRST_DRAFT: Draft = {
 };
 
 /** A form for a new paper strategy, initialised with the backtest in the address. */
-export function NewPaper({ from }: { from: string | undefined }): ReactNode {
+export function NewPaperStrategy({ from }: { from: string | undefined }): ReactNode {
   const job = useApi(
     'GET /v1/backtest/{job_id}',
     { path: { job_id: from ?? '' } },

@@ -12,13 +12,13 @@ import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { Divergence } from './Divergence.tsx';
 import { Equity } from './Equity.tsx';
 import { PaperActions } from './PaperActions.tsx';
-import { Activity } from './Papers.tsx';
+import { Activity } from './PaperStrategies.tsx';
 
 const route = getRouteApi('/shell/paper/$strategyId');
 const REFETCH_MS = 4_000;
 
 /** One paper strategy: its P&L beside that of its backtest. */
-export function Paper(): ReactNode {
+export function PaperStrategyPage(): ReactNode {
   const { strategyId } = route.useParams();
   const strategy = useApi(
     'GET /v1/paper/strategies/{strategy_id}',

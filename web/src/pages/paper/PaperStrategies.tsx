@@ -7,13 +7,13 @@ import { STRATEGY_NAMES } from '../../strategy/strategies.ts';
 import { moment, usd, WINDOW_NAMES } from '../../ui/format.ts';
 import { Page } from '../../ui/Page.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
-import { NewPaper } from './NewPaper.tsx';
+import { NewPaperStrategy } from './NewPaperStrategy.tsx';
 
 const route = getRouteApi('/shell/paper');
 const REFETCH_MS = 5_000;
 
 /** Strategies that trade the live markets with simulated money. */
-export function Papers(): ReactNode {
+export function PaperStrategies(): ReactNode {
   const { from } = route.useSearch();
   const list = useApi('GET /v1/paper/strategies', {}, { refetchMs: REFETCH_MS });
   const [isOpen, setOpen] = useState(false);
@@ -26,7 +26,7 @@ export function Papers(): ReactNode {
         !isMaking && list.isSuccess && <Button onClick={() => setOpen(true)}>New paper strategy</Button>
       }
     >
-      {list.isSuccess && isMaking && <NewPaper from={from} />}
+      {list.isSuccess && isMaking && <NewPaperStrategy from={from} />}
       <div className="card">
         {list.isPending && <Loading />}
         {list.isError && <Failure error={list.error} retry={() => void list.refetch()} />}

@@ -2,7 +2,7 @@ import { Button, Group, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 
 /** A button with a confirmation, for irreversible actions. The keyboard focus stays at the button. */
-export function SureButton({
+export function ConfirmButton({
   verb,
   of,
   isPending,
