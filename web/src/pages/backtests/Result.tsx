@@ -13,10 +13,10 @@ export function Result({ result, jobId }: { result: BacktestResult; jobId: strin
   // Newest first.
   const newest = useMemo(() => result.trades.toReversed(), [result]);
   const figures: Figure[] = [
-    ['P&L after fees', usd(result.total_pnl), chance(result.intervals?.total_pnl, usd)],
+    ['P&L after fees', usd(result.total_pnl), intervalText(result.intervals?.total_pnl, usd)],
     ['Fees', usd(result.total_fees)],
     ['Trades', number(result.trades_total)],
-    ['Won', percent(result.win_rate), chance(result.intervals?.win_rate, percent)],
+    ['Won', percent(result.win_rate), intervalText(result.intervals?.win_rate, percent)],
     ['P&L per trade', usd(result.avg_pnl_per_trade, 3)],
     ['Slippage', cents(result.avg_slippage)],
     // Results of earlier releases have no orders.
@@ -26,7 +26,7 @@ export function Result({ result, jobId }: { result: BacktestResult; jobId: strin
     [
       'Sharpe per market',
       number(result.sharpe_per_market),
-      chance(result.intervals?.sharpe_per_market, (bound) => number(bound)),
+      intervalText(result.intervals?.sharpe_per_market, (bound) => number(bound)),
     ],
     ['Sharpe (annualised)', number(result.sharpe_ratio)],
     ['Sortino', number(result.sortino_ratio)],
@@ -73,7 +73,7 @@ function Section({ title, children }: { title: string; children: ReactNode }): R
 }
 
 /** The 95 % interval of a figure, e.g. `95 %: −$3.10 to $31.00`; none with too few markets. */
-function chance(
+function intervalText(
   interval: readonly [number, number] | null | undefined,
   print: (bound: number) => string,
 ): string {

@@ -14,11 +14,11 @@ export function MaintenanceForm(): ReactNode {
   if (state.isError) return <Failure error={state.error} retry={() => void state.refetch()} />;
   const close = (event: FormEvent) => {
     event.preventDefault();
-    const told = {
+    const body = {
       message: message === '' ? null : message,
       retry_after_seconds: Math.round(Number(minutes) * 60),
     };
-    change.mutate({ body: { on: true, ...told } });
+    change.mutate({ body: { on: true, ...body } });
   };
   return (
     <>
