@@ -39,7 +39,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
   afterAll(() => endings.forEach((end) => void end()));
   const dashboard = useDemoPages({ UNDERROUND_TIERS_FILE: tiersFile });
 
-  it('is told what stands without asking, says when it is not, and comes back', async () => {
+  it('receives open opportunities by push, shows a lost connection, and reconnects', async () => {
     const watched = await dashboard.signedIn();
     const { page } = watched;
     const asked: string[] = [];
@@ -56,35 +56,35 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await page.getByRole('link', { name: 'Signals' }).click();
     const state = page.getByRole('group', { name: 'The board' });
     await state.getByText('live', { exact: true }).waitFor();
-    await page.locator('tbody tr').or(page.getByText('Nothing at this moment')).first().waitFor();
+    await page.locator('tbody tr').or(page.getByText('No open opportunities')).first().waitFor();
     await sockets[0]?.close({ code: 1013, reason: 'too slow' });
     await state.getByText('reconnecting').waitFor();
     await state.getByText('too slow').waitFor();
     await state.getByText(/^as of /).waitFor();
     await watched.inspect('signals-lost');
     await expect.poll(() => sockets.length).toBeGreaterThan(1);
-    // A connection that ended before it was ready is asked about.
+    // The page asks over HTTP why a connection ended before `ready`.
     watched.refusals.add('426 /app/arb/board');
     await sockets[1]?.close({ code: 1001, reason: 'service is stopping' });
     await state.getByText('live', { exact: true }).waitFor();
     const row = page.locator('tbody tr').filter({ hasText: 'ETH 15 min' });
     await row.getByText('buy both').waitFor();
     expect(await row.textContent()).toContain('4.5¢');
-    const edge = page.getByRole('slider', { name: 'Least edge in cents' });
+    const edge = page.getByRole('slider', { name: 'Minimum edge in cents' });
     await edge.focus();
     await page.keyboard.press('ArrowRight');
     await page.getByText('Edge of at least 4.5¢').waitFor();
     expect(await row.count()).toBe(1);
     await page.keyboard.press('ArrowRight');
-    await page.getByText('Nothing at this moment').waitFor();
+    await page.getByText('No open opportunities').waitFor();
     await page.keyboard.press('Home');
     await row.waitFor();
     sockets.at(-1)?.send(boardOf());
-    await page.getByText('Nothing at this moment').waitFor();
+    await page.getByText('No open opportunities').waitFor();
     expect(asked).not.toContain('/app/arb/live');
   });
 
-  it('says why it is refused a connection', async () => {
+  it('shows the reason of a refused connection', async () => {
     const watched = await dashboard.signedIn();
     const { page } = watched;
     await page.routeWebSocket(/\/app\/arb\/board$/, (socket) => void socket.close({ code: 1006 }));
@@ -99,7 +99,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await page.getByRole('alert').getByText('Tier free permits 4 connections').waitFor();
   });
 
-  it('shows the operator each feed and socket, how fresh it is, and the gaps that are open', async () => {
+  it('shows the operator each feed and socket with its last message, and the open gaps', async () => {
     const watched = await dashboard.signedIn();
     const { page } = watched;
     await page.getByRole('link', { name: 'Operator' }).click();
@@ -114,13 +114,13 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await watched.inspect('operator');
   });
 
-  it('says on the page of a thing that its tier has none of it', async () => {
+  it('says on a page that the tier does not include it', async () => {
     const watched = await dashboard.open();
     const { page } = watched;
     await page.goto('/sign-up');
     await page.getByLabel('E-mail address').fill('ann@example.com');
     await page.getByRole('textbox', { name: 'Password' }).fill('correct horse battery');
-    await page.getByRole('button', { name: 'Make an account' }).click();
+    await page.getByRole('button', { name: 'Create account' }).click();
     await heading(page, 'Welcome');
     watched.refusals.add('403 /app/paper/strategies');
     await page.getByRole('link', { name: 'Paper' }).click();
@@ -128,11 +128,11 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await watched.inspect('paper-refused');
     await page.getByRole('link', { name: 'Webhooks' }).click();
     await page
-      .getByText('They are in pro, premium, which the operator of this service can give you.')
+      .getByText('Tiers that include them: pro, premium. The operator of this service sets your tier.')
       .waitFor();
   });
 
-  it('shows what each tier of this service includes, as it is configured', async () => {
+  it('shows the contents of each tier of this service, as configured', async () => {
     const watched = await dashboard.signedIn();
     const { page } = watched;
     await page.getByRole('link', { name: 'Account' }).click();

@@ -45,7 +45,7 @@ function deliveryOf(day: number, attempt_log: typeof ATTEMPTS) {
 describe.skipIf(browserAbsent)(SKIPPED, () => {
   const dashboard = useDemoPages({ UNDERROUND_WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' });
 
-  it('leads from the bare address to a sign-up, a key and a first curl that works', async () => {
+  it('leads from `/` to a sign-up, a key and a first curl that works', async () => {
     const watched = await dashboard.open();
     const { page } = watched;
     await page.goto('/');
@@ -55,7 +55,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await heading(page, 'Sign up');
     await page.getByLabel('E-mail address').fill(OTHER.email);
     await page.getByRole('textbox', { name: 'Password' }).fill(OTHER.password);
-    await page.getByRole('button', { name: 'Make an account' }).click();
+    await page.getByRole('button', { name: 'Create account' }).click();
     await heading(page, 'Welcome');
     await page.getByRole('button', { name: 'Create key' }).click();
     const line = await page.getByLabel('first request', { exact: true }).textContent();
@@ -66,7 +66,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     const revoke = page.getByRole('button', { name: 'Revoke my first key', exact: true });
     await revoke.focus();
     await page.keyboard.press('Enter');
-    // The keyboard is at what takes it back, and then where it was.
+    // The focus is on the button that cancels, and then back in place.
     await page.keyboard.press('Enter');
     const focused = () => page.evaluate("document.activeElement.getAttribute('aria-label')");
     await expect.poll(focused).toBe('Revoke my first key');
@@ -78,7 +78,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     expect(JSON.parse(refused)).toHaveProperty('detail');
   });
 
-  it('says what was wrong with a sign-in, and comes back to the page that was asked for', async () => {
+  it('shows the error of a sign-in, and returns to the requested page', async () => {
     const watched = await dashboard.open();
     const { page } = watched;
     watched.refusals.add('401 /app/sign-in');
@@ -93,7 +93,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     expect(new URL(page.url()).searchParams.get('ticker')).toBe('ETH');
   });
 
-  it('takes a session that was begun elsewhere, and asks for nobody where there is none', async () => {
+  it('uses a session begun in another tab, and requests no user without a session', async () => {
     const watched = await dashboard.open();
     const { page } = watched;
     const asked: string[] = [];
@@ -107,11 +107,11 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await heading(page, 'Webhooks');
   });
 
-  it('asks a service the browser thinks it cannot reach', async () => {
+  it('sends requests although the browser reports no network', async () => {
     const { page } = await dashboard.signedIn();
     await page.goto('/keys');
     await page.getByLabel('What the key is for').fill('offline');
-    // As a browser without a network says, whose service is on its own machine.
+    // The state of a browser without a network, with a service on the same machine.
     await page.evaluate(`
       Object.defineProperty(navigator, 'onLine', { get: () => false });
       dispatchEvent(new Event('offline'));`);
@@ -120,7 +120,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await page.getByRole('cell', { name: 'offline', exact: true }).waitFor();
   });
 
-  it('shows every window in play as it moves', async () => {
+  it('shows every open window live', async () => {
     const watched = await dashboard.signedIn();
     const { page } = watched;
     await page.getByText('live', { exact: true }).waitFor();
@@ -138,7 +138,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     expect(new URL(page.url()).searchParams.get('ticker')).toBe('SOL');
   });
 
-  it('filters markets by address, and shows all that is recorded of one', async () => {
+  it('filters markets by address, and shows the recording of one', async () => {
     const watched = await dashboard.signedIn();
     const { page } = watched;
     await page.goto('/markets?status=resolved&event_type=5m');
@@ -168,7 +168,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     );
   });
 
-  it('keeps what was drawn larger when newer values come, and shows all again', async () => {
+  it('keeps a chart zoomed when new values arrive, and shows all again', async () => {
     const { page } = await dashboard.signedIn();
     await page.getByRole('region', { name: 'BTC 1 hour' }).getByRole('link').click();
     const over = page.locator('.u-over').first();
@@ -201,15 +201,15 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await watched.inspect('market-unknown');
   });
 
-  it('shows how well prices were calibrated', async () => {
+  it('shows the calibration of prices', async () => {
     const watched = await dashboard.signedIn();
     const { page } = watched;
     await page.getByRole('link', { name: 'Calibration' }).click();
     await page.getByRole('img', { name: /^Reliability diagram/ }).waitFor();
     await watched.inspect('calibration');
-    // Nothing has a price from a day before it began, whatever the time of day.
+    // No market has a price from a day before its start, at any time of day.
     await page.goto('/calibration?event_type=5m&minutes_before=1440');
-    await page.getByText('No resolved market to judge by').waitFor();
+    await page.getByText('No resolved market matches').waitFor();
     await page.goto('/calibration?minutes_before=120&buckets=1');
     await page.getByText('Price 2 h before the end').waitFor();
     const asked = () => new URL(page.url()).searchParams;
@@ -220,11 +220,11 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await page.getByText('Price 24 h before the end').waitFor();
   });
 
-  it('shows what the detectors see, saw, and what came of it', async () => {
+  it('shows open opportunities, their history and realised P&L', async () => {
     const watched = await dashboard.signedIn();
     const { page } = watched;
     await page.getByRole('link', { name: 'Signals' }).click();
-    await page.getByRole('slider', { name: 'Least edge in cents' }).focus();
+    await page.getByRole('slider', { name: 'Minimum edge in cents' }).focus();
     await page.keyboard.press('Home');
     await page.getByText('Edge of at least 0¢').waitFor();
     await watched.inspect('signals');
@@ -237,7 +237,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await watched.inspect('signals-audit');
   });
 
-  it('asks after a sign-in for far less than the lowest tier allows', async () => {
+  it('sends far fewer requests after a sign-in than the lowest tier allows', async () => {
     const watched = await dashboard.open();
     const { page } = watched;
     const asked: { address: string; timeMs: number }[] = [];
@@ -263,13 +263,13 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     expect(Math.max(...asked.map(({ timeMs }) => inSecondOf(timeMs)))).toBeLessThanOrEqual(4);
   });
 
-  it('sends again what was refused for its rate, when the service allows', async () => {
+  it('repeats a request refused for its rate after `Retry-After`', async () => {
     const watched = await dashboard.signedIn(OTHER);
     const { page } = watched;
     watched.refusals.add('429 /app/me').add('429 /app/keys');
     let refused = 0;
     await page.route(/\/app\/(?:me|keys)$/, (route) => {
-      // The first of each: the session, the list of keys, the new key.
+      // The first request of each: the session, the list of keys, the new key.
       if (refused === 3 || (route.request().method() === 'GET' && refused === 2)) return route.continue();
       refused++;
       return route.fulfill({ status: 429, headers: { 'retry-after': '1' }, json: { detail: 'too many' } });
@@ -282,7 +282,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     expect(refused).toBe(3);
   });
 
-  it('says what a tier does not include, and what to do about it', async () => {
+  it('names features that a tier does not include, and the next step', async () => {
     const watched = await dashboard.signedIn(OTHER);
     const { page } = watched;
     await page.goto('/webhooks');
@@ -291,7 +291,9 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await page.goto('/markets?status=resolved');
     await page.locator('tbody a').first().click();
     await page
-      .getByText(/^Files of whole recordings are not in tier free. They are in pro, plus, premium/)
+      .getByText(
+        /^Tier free does not include files of whole recordings. Tiers that include them: pro, plus, premium/,
+      )
       .waitFor();
     await page.getByRole('link', { name: 'Backtests' }).click();
     await page.getByRole('button', { name: 'Sweep a parameter' }).click();
@@ -314,7 +316,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     const watched = await dashboard.signedIn();
     const { page } = watched;
     await page.getByRole('link', { name: 'Webhooks' }).click();
-    await page.getByLabel('Address').fill('https://10.0.0.1/hook');
+    await page.getByLabel('URL', { exact: true }).fill('https://10.0.0.1/hook');
     await page.getByRole('textbox', { name: 'Label' }).fill('mine');
     watched.refusals.add('422 /app/webhooks').add('400 /app/webhooks');
     await page.getByRole('button', { name: 'Register webhook' }).click();
@@ -322,8 +324,8 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
       .getByText(/private|loopback|not allowed|refused/i)
       .first()
       .waitFor();
-    // Nothing listens there.
-    await page.getByLabel('Address').fill('https://127.0.0.1:9/hook');
+    // No server listens on this port.
+    await page.getByLabel('URL', { exact: true }).fill('https://127.0.0.1:9/hook');
     await page.getByRole('button', { name: 'Register webhook' }).click();
     const secret = await page.getByLabel('webhook secret', { exact: true }).textContent();
     expect(secret).toMatch(/^whsec_/);
@@ -362,7 +364,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await page.getByText('No webhooks yet').waitFor();
   });
 
-  it('leaves who lost the tier the webhooks that are still told', async () => {
+  it('keeps the webhooks of a user who lost the tier', async () => {
     const watched = await dashboard.signedIn();
     const { page } = watched;
     const { user } = await (await page.request.get('/app/me')).json();
@@ -370,14 +372,14 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     expect((await page.request.post('/app/webhooks', { data })).status()).toBe(201);
     const setTier = async (tier: string) =>
       expect((await page.request.patch(`/app/users/${user.user_id}`, { data: { tier } })).status()).toBe(200);
-    // Away from the page Live, whose stream ends with the tier.
+    // Leave the page Live: its stream ends with the tier.
     await page.goto('/webhooks');
     await page.getByRole('region', { name: 'Webhook kept' }).waitFor();
-    // The requests of the tests before are within its rate.
+    // The requests of the earlier tests are below its rate.
     await setTier('plus');
     await page.reload();
     await page.getByText('Webhooks are not in tier plus').waitFor();
-    await page.getByText('goes on being sent until you pause or delete it').waitFor();
+    await page.getByText('continue until you pause or delete them').waitFor();
     expect(await page.getByRole('button', { name: 'Register webhook' }).count()).toBe(0);
     await watched.inspect('webhooks-downgraded');
     const card = page.getByRole('region', { name: 'Webhook kept' });
@@ -389,7 +391,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await setTier('premium');
   });
 
-  it('shows every attempt with its reply as text, older deliveries, and sends all that failed again', async () => {
+  it('shows every attempt with its reply as text and older deliveries, and redelivers all failed ones', async () => {
     const watched = await dashboard.signedIn();
     const { page } = watched;
     await page.route('**/app/webhooks', (route) => route.fulfill({ json: { webhooks: [HOOK], count: 1 } }));
@@ -406,7 +408,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     });
     await page.goto('/webhooks');
     const card = page.getByRole('region', { name: 'Webhook hook' });
-    await card.getByText('Failing (3 in a row)').waitFor();
+    await card.getByText('Failing (3 consecutive failures)').waitFor();
     await card.getByRole('button', { name: 'Deliveries' }).click();
     await card.getByRole('button', { name: 'Show attempts of 01 Nov' }).click();
     const attempts = card.getByRole('listitem');
@@ -424,7 +426,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await card.getByRole('button', { name: 'Show older' }).click();
     await card.getByRole('button', { name: 'Redeliver 02 Nov' }).waitFor();
     await card.getByRole('button', { name: 'Redeliver all failed' }).click();
-    await card.getByText('1,000 to be sent again').waitFor();
+    await card.getByText('1,000 queued for redelivery').waitFor();
     expect(asked).toEqual({ state: 'failed' });
   });
 
@@ -445,7 +447,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await heading(page, 'Sign in');
   });
 
-  it('lets the operator set tiers, suspend, and close the service for a while', async () => {
+  it('lets the operator set tiers, suspend users, and start and end maintenance', async () => {
     const watched = await dashboard.signedIn();
     const { page } = watched;
     await page.getByRole('link', { name: 'Operator' }).click();
@@ -454,16 +456,16 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await page.getByRole('button', { name: `Lift suspension of ${OTHER.email}` }).click();
     await page.getByRole('button', { name: `Suspend of ${OTHER.email}` }).waitFor();
     await watched.inspect('operator');
-    await page.getByLabel('What clients are told').fill('back at noon');
-    await page.getByRole('button', { name: 'Close the service' }).click();
+    await page.getByLabel('Message for clients').fill('back at noon');
+    await page.getByRole('button', { name: 'Start maintenance' }).click();
     await page.getByText('back at noon').waitFor();
     expect((await fetch(`${dashboard.url}/v1/markets`)).status).toBe(503);
     expect((await fetch(`${dashboard.url}/live`)).status).toBe(200);
-    await page.getByRole('button', { name: 'Open again' }).click();
-    await page.getByRole('button', { name: 'Close the service' }).waitFor();
+    await page.getByRole('button', { name: 'End maintenance' }).click();
+    await page.getByRole('button', { name: 'Start maintenance' }).waitFor();
   });
 
-  it('shows the operator’s page to nobody else', async () => {
+  it('shows the operator’s page only to the operator', async () => {
     const { page } = await dashboard.signedIn(OTHER);
     await page.goto('/operator');
     await page.getByText('Only the operator sees this page').waitFor();

@@ -19,7 +19,7 @@ it.each([
   expect(draftOf({ request })).toEqual(request);
 });
 
-it('a start or a second axis that the request lacks is left out of the draft, as the form leaves it out', () => {
+it('a draft omits a start or a second axis that the request does not have, like the form', () => {
   const { start: _, ...rest } = REQUEST;
   const request = { ...REQUEST, start: null, x_axis: X_AXIS, y_axis: null };
   expect(draftOf({ request })).toEqual({ ...rest, x_axis: X_AXIS });

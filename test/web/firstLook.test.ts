@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 describe.skipIf(browserAbsent)(
   'the demo while it records history (skipped without a build or Chromium)',
   () => {
-    it('signs the visitor of its link in, shows live markets, and a bar until all is recorded', async () => {
+    it('signs in by its link, shows live markets, and a progress bar until all is recorded', async () => {
       const environment = { UNDERROUND_DATA_DIR: path.join(temporaryDirectory(), 'data') };
       const demo = await startCommand(['demo', '--hours', '0.5'], environment);
       const link = /http\S+\/sign-in\?link=\S+/.exec(demo.out())?.[0] ?? '';
@@ -16,7 +16,7 @@ describe.skipIf(browserAbsent)(
       onTestFinished(() => browser.close());
       const watched = await WatchedPage.open(browser, demo.url);
       const { page } = watched;
-      // Held until the test has looked: history may be complete before the page is.
+      // Delayed until the test has checked: the history may be complete before the page loads.
       const progress = { share: 0.424, hours: 0.33, failure: null };
       await page.route('**/app/state', async (request) => {
         const answer = await request.fetch();
@@ -32,7 +32,7 @@ describe.skipIf(browserAbsent)(
       await page.getByRole('region', { name: 'BTC 5 min' }).waitFor();
       await watched.inspect('history-filling');
       await page.getByRole('link', { name: 'Calibration' }).click();
-      await bar.getByText('Figures of the past are not complete yet').waitFor();
+      await bar.getByText('Figures for past times are incomplete').waitFor();
       await historyRecorded(demo.url);
       await page.unroute('**/app/state');
       await bar.waitFor({ state: 'detached' });
@@ -45,7 +45,7 @@ describe.skipIf(browserAbsent)(
       await second.close();
     });
 
-    it('has the badge of simulated data before anything was asked', async () => {
+    it('shows the badge of simulated data before the first request', async () => {
       const environment = { UNDERROUND_DATA_DIR: path.join(temporaryDirectory(), 'data') };
       const demo = await startCommand(['demo', '--hours', '0'], environment);
       const browser = await openBrowser();
@@ -57,7 +57,7 @@ describe.skipIf(browserAbsent)(
   },
 );
 
-/** The sign-in page of a service whose answers beside the page's own files never come. */
+/** The sign-in page of a service that answers only requests for the page's own files. */
 async function badgePage(browser: Awaited<ReturnType<typeof openBrowser>>, url: string) {
   const context = await browser.newContext({ baseURL: url });
   const page = await context.newPage();

@@ -34,9 +34,9 @@ async function enableOneTimeCodes(watched: WatchedPage): Promise<void> {
   await inspectCode(page);
   await watched.inspect('one-time-codes');
   const recovery = page.getByLabel('recovery codes');
-  // Again with a newer code where the page took longer than one is good for.
+  // Retries with a newer code if the page was slower than a code's validity.
   const enable = async () => {
-    await page.getByLabel('Code of the app').fill(totpCode(secret, totpStep(systemClock.now())));
+    await page.getByLabel('Code from the app').fill(totpCode(secret, totpStep(systemClock.now())));
     await page.getByRole('button', { name: 'Enable one-time codes' }).click();
     await page.getByText(/One-time codes are enabled|The code is wrong/).waitFor();
     return await recovery.isVisible();
@@ -45,7 +45,7 @@ async function enableOneTimeCodes(watched: WatchedPage): Promise<void> {
   const [code = ''] = ((await recovery.textContent()) ?? '').split('\n');
   await page.getByRole('button', { name: 'Sign out' }).click();
   await heading(page, 'Sign in');
-  // Who leaves is led nowhere in particular afterwards: neither to the first page of this visit nor to the last.
+  // After a sign-out the address has no return page: neither the first of this visit nor the last.
   expect(page.url()).toMatch(/\/sign-in$/);
   await page.getByLabel('E-mail address').fill('ann@example.com');
   await page.getByRole('textbox', { name: 'Password' }).fill('correct horse battery');
@@ -59,7 +59,7 @@ async function enableOneTimeCodes(watched: WatchedPage): Promise<void> {
 }
 
 describe.skipIf(browserAbsent)('a first run (skipped without a build or Chromium)', () => {
-  it('leads to a sign-up, a key and a first curl; who comes later signs in', async () => {
+  it('leads to a sign-up, a key and a first curl; later visitors sign in', async () => {
     const environment = { UNDERROUND_DATA_DIR: temporaryDirectory(), ...VENUES_OFF };
     const service = await startCommand(['serve'], environment);
     const { url } = service;
@@ -75,7 +75,7 @@ describe.skipIf(browserAbsent)('a first run (skipped without a build or Chromium
     await first.inspect('sign-up');
     await page.getByLabel('E-mail address').fill('ann@example.com');
     await page.getByRole('textbox', { name: 'Password' }).fill('correct horse battery');
-    await page.getByRole('button', { name: 'Make an account' }).click();
+    await page.getByRole('button', { name: 'Create account' }).click();
     await heading(page, 'Welcome');
     await page.getByText('you are the operator').waitFor();
     await page.getByRole('button', { name: 'Create key' }).click();
@@ -88,7 +88,7 @@ describe.skipIf(browserAbsent)('a first run (skipped without a build or Chromium
     await second.page.goto('/');
     await heading(second.page, 'Sign in');
     await second.page.goto(`/sign-up?setup=${await setupTokenOf(service)}`);
-    await second.page.getByText('This setup link was used').waitFor();
+    await second.page.getByText('This setup link has been used').waitFor();
     await second.close();
   });
 });

@@ -11,7 +11,7 @@ const BEHIND = {
   ...{ reasons: ['the store is 42 s behind'], degraded: [LATE] },
 };
 
-/** Stands in for the worker that holds the stream's socket, which no rule of the browser reaches. */
+/** Replaces the worker with the stream's socket, because the browser's request rules do not reach it. */
 const LOST_STREAM = `globalThis.Worker = class {
   set onmessage(listener) {
     const state = { connection: 'lost', reason: 'too slow', markets: {}, tickers: {}, received: 0 };
@@ -29,7 +29,7 @@ const top = async (place: Locator) => (await place.boundingBox())?.y ?? Number.N
 describe.skipIf(browserAbsent)(SKIPPED, () => {
   const dashboard = useDemoPages();
 
-  it('say nothing while all is well', async () => {
+  it('show no notice without problems', async () => {
     const { page } = await dashboard.signedIn();
     await showState(page, { ...BEHIND, store_lag_seconds: 1.2, ready: true, reasons: [], degraded: [] });
     const answered = page.waitForResponse('**/app/state');
@@ -39,10 +39,10 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     expect(await noticesOn(page).count()).toBe(0);
   });
 
-  it('Live shows the lag first, and every window in play from memory', async () => {
+  it('Live shows the lag first, and every open window from memory', async () => {
     const watched = await dashboard.signedIn();
     const { page } = watched;
-    // What comes from the store would come too late.
+    // Data from the store would arrive too late.
     await page.route('**/app/markets*', (request) => request.abort());
     await showState(page, BEHIND);
     await page.reload();
@@ -58,7 +58,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await watched.inspect('live-behind');
   });
 
-  it('the operator sees the lag first too, and what is late', async () => {
+  it('the operator sees the lag first too, then late feeds', async () => {
     const watched = await dashboard.signedIn();
     const { page } = watched;
     await showState(page, BEHIND);
@@ -73,7 +73,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await watched.inspect('operator-behind');
   });
 
-  it('a window without a stream shows the prices that are answered, and without an answer is not proven', async () => {
+  it('a window without a stream shows polled prices, and without an answer is not proven', async () => {
     const watched = await dashboard.signedIn();
     const { page } = watched;
     await page.addInitScript(LOST_STREAM);
@@ -94,12 +94,12 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await card.getByText('proven', { exact: true }).waitFor();
   });
 
-  it('a service that is gone is not shown as well', async () => {
+  it('a stopped service is not shown as healthy', async () => {
     const watched = await dashboard.signedIn();
     const { page } = watched;
     await page.route('**/app/state', (request) => request.fulfill({ status: 502, json: { detail: 'away' } }));
     watched.refusals.add('502 /app/state');
     await page.reload();
-    await noticesOn(page).getByText('What is shown may be old. away').waitFor();
+    await noticesOn(page).getByText('This page may be out of date. away').waitFor();
   });
 });

@@ -22,7 +22,7 @@ const PUSHED: LiveMarket = {
 };
 const KNOWN: KnownWindow = { window: WINDOW, answeredMs: NOW - 1_000, pushed: PUSHED, isPushed: true };
 
-describe('the trust in a window that is shown', () => {
+describe('the trust of a displayed window', () => {
   const unproven = { ...PUSHED, trusted: false };
   const inGap = { ...WINDOW, gap: 'silent_feed', book: answered(2_000, false) } as const;
   it.each<[string, Partial<KnownWindow>, unknown]>([
@@ -54,20 +54,20 @@ describe('the trust in a window that is shown', () => {
   });
 });
 
-describe('what is said above a page', () => {
+describe('the notices above a page', () => {
   const WELL: ServiceState = {
     ...{ as_of: time(NOW), store_lag_seconds: 1.4, ready: true, reasons: [], degraded: [], history: null },
   };
   const said = (state: Partial<ServiceState>) =>
     noticesOf({ ...WELL, ...state }, { error: null, meanwhile: 'live prices are current' });
 
-  it('is nothing while all is well, or not known yet', () => {
+  it('are empty without problems, or before the state is known', () => {
     expect(said({})).toEqual([]);
     expect(said({ store_lag_seconds: 2.9 })).toEqual([]);
     expect(noticesOf(undefined, { error: null, meanwhile: '' })).toEqual([]);
   });
 
-  it('is the lag first, then why the service is not ready, then what is late', () => {
+  it('have the lag first, then the reasons for not ready, then late feeds', () => {
     const [behind, reasons, late] = said({
       ...{ store_lag_seconds: 42.4, ready: false, reasons: ['store 42 s behind', 'disk guard'] },
       degraded: ['late_feed polymarket.clob 7.2 s'],
@@ -85,10 +85,10 @@ describe('what is said above a page', () => {
     expect(said({ store_lag_seconds: 560 })[0]?.text).toContain('9 min behind');
   });
 
-  it('is that the page may be old where the service does not answer', () => {
+  it('say that the page may be out of date when the service does not answer', () => {
     const error = new Error('The service does not answer');
     expect(noticesOf(WELL, { error, meanwhile: '' })).toEqual([
-      { isSevere: true, text: 'What is shown may be old. The service does not answer' },
+      { isSevere: true, text: 'This page may be out of date. The service does not answer' },
     ]);
   });
 });

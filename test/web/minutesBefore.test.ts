@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { STOPS, stopOf, timeBefore } from '../../web/src/pages/calibration/minutesBefore.ts';
 
-it('the slider has all the API takes, in order, and each of its own stops where it is', () => {
+it('the slider covers the range of the API in order, and each stop maps to itself', () => {
   expect([STOPS[0], STOPS.at(-1)]).toEqual([0, 1440]);
   expect([...STOPS].sort((a, b) => a - b)).toEqual(STOPS);
   expect(STOPS.map(stopOf)).toEqual(STOPS.map((_, index) => index));

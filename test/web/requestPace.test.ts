@@ -6,7 +6,7 @@ import { FakeClock } from '../support/fakeClock.ts';
 
 let clock: FakeClock;
 let storage: Map<string, string>;
-/** When requests were sent, by the clock's monotonic time. */
+/** Send times of requests, in the clock's monotonic time. */
 let sentAtMs: number[];
 
 beforeEach(() => {
@@ -27,7 +27,7 @@ const openPage = () =>
 
 const pass = (delayMs: number) => new Promise<void>((resolve) => void clock.after(delayMs, resolve));
 
-/** A service that answers after this time, and names this rate. */
+/** A service that answers after this time, with this rate in its header. */
 const answer = (delayMs: number, policy?: string) => async () => {
   sentAtMs.push(clock.monotonic());
   await pass(delayMs);
@@ -38,13 +38,13 @@ const sendMany = (pace: RequestPace, count: number, request: () => Promise<Respo
   Promise.all(Array.from({ length: count }, () => pace.send(request)));
 
 describe('the requests of a tab', () => {
-  it('are sent at once up to eight, and then as a second has passed since an answer', async () => {
+  it('are sent at once up to eight, and then one second after each answer', async () => {
     void sendMany(openPage(), 10, answer(50));
     await clock.advance(5_000);
     expect(sentAtMs).toEqual([...Array(8).fill(0), 1050, 1050]);
   });
 
-  it('count from one page of the tab to the next, also those the first page left in flight', async () => {
+  it('count across pages of the tab, also requests that the first page left in flight', async () => {
     void sendMany(openPage(), 8, answer(100_000));
     await clock.advance(400);
     void sendMany(openPage(), 1, answer(50));
@@ -52,7 +52,7 @@ describe('the requests of a tab', () => {
     expect(sentAtMs.at(-1)).toBe(1000);
   });
 
-  it('use four fifths of the rate that the service names', async () => {
+  it('use four fifths of the rate in the service’s header', async () => {
     const pace = openPage();
     void sendMany(pace, 1, answer(50, '"second";q=100;w=1, "minute";q=300;w=60'));
     await clock.advance(2_000);
@@ -61,7 +61,7 @@ describe('the requests of a tab', () => {
     expect(sentAtMs.slice(1)).toEqual([...Array(80).fill(2000), 3050]);
   });
 
-  it('are never refused by the rate of the lowest tier, however long each is on its way', async () => {
+  it('never exceed the rate of the lowest tier, whatever their duration', async () => {
     const limits = new RateLimits(clock);
     const tier = { ...DEFAULT_TIERS.free, requests_per_second: 10, requests_per_minute: 100_000 };
     let refused = 0;
@@ -79,7 +79,7 @@ describe('the requests of a tab', () => {
     expect({ asked, refused }).toEqual({ asked: 200, refused: 0 });
   });
 
-  it('are not sent when their page is left before their turn', async () => {
+  it('are not sent when their page is left while they wait', async () => {
     const pace = openPage();
     void sendMany(pace, 8, answer(50));
     const left = new AbortController();
@@ -111,7 +111,7 @@ describe('the requests of a tab', () => {
   );
 });
 
-it('what is asked for again and again runs at once and then once an interval', async () => {
+it('a repeated call runs at once and then once an interval', async () => {
   const ranAtMs: number[] = [];
   const after = (delayMs: number, run: () => void) => clock.after(delayMs, run);
   const call = atMostEvery(2_000, () => void ranAtMs.push(clock.monotonic()), after);

@@ -6,7 +6,7 @@ import { FakeClock } from '../support/fakeClock.ts';
 const problem = (status: number, retryAfterSeconds: number | null = null) =>
   new ApiProblem(`status ${status}`, { status, retryAfterSeconds });
 
-/** Sends a request whose tries end with these problems, and then with `done`. */
+/** Sends a request whose tries fail with these problems; the next one returns `done`. */
 async function send(method: string, ...problems: readonly Error[]) {
   const clock = new FakeClock();
   const sentAtMs: number[] = [];
@@ -29,13 +29,13 @@ describe('a request that the service refuses', () => {
     expect(sentAtMs).toEqual([0, 1000, 3000]);
   });
 
-  it('waits longer each time where the service names no time', async () => {
+  it('waits longer each time without a `Retry-After`', async () => {
     const { outcome, sentAtMs } = await send('GET', problem(0), problem(502), problem(429));
     expect(outcome).toBe('done');
     expect(sentAtMs).toEqual([0, 500, 1500, 3500]);
   });
 
-  it('gives up after a number of tries, with the last refusal', async () => {
+  it('stops after `TRIES_MAX` tries, with the last error', async () => {
     const refusals = Array.from({ length: TRIES_MAX + 1 }, () => problem(429, 1));
     const { outcome, sentAtMs } = await send('GET', ...refusals);
     expect(outcome).toBe(refusals[TRIES_MAX - 1]);
@@ -62,7 +62,7 @@ describe('a request that the service refuses', () => {
     expect(await send(method, refusal)).toEqual({ outcome: refusal, sentAtMs: [0] });
   });
 
-  it('is not sent again when nobody wants the answer any more', async () => {
+  it('is not repeated after it was aborted', async () => {
     const left = new DOMException('left', 'AbortError');
     const attempt = () => Promise.reject(problem(429, 1));
     await expect(sendWithRetries('GET', attempt, () => Promise.reject(left))).rejects.toBe(left);

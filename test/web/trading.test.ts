@@ -7,24 +7,24 @@ const SKIPPED = 'backtests and paper trading in a browser (skipped without a bui
 describe.skipIf(browserAbsent)(SKIPPED, () => {
   const dashboard = useDemoPages();
 
-  it('runs a backtest, and says beside a field what is wrong with it', async () => {
+  it('runs a backtest, and shows an error beside its field', async () => {
     const watched = await dashboard.signedIn();
     const { page } = watched;
     await page.goto('/backtests');
     await page.getByText('No backtests yet').waitFor();
     const threshold = page.getByRole('textbox', { name: 'Threshold, 0 to 1' });
     await threshold.fill('7');
-    await page.getByRole('textbox', { name: 'Latency, ms' }).fill('');
+    await page.getByRole('textbox', { name: 'Latency (ms)' }).fill('');
     watched.refusals.add('422 /app/backtest');
     await page.getByRole('button', { name: 'Run backtest' }).click();
     await page.getByRole('alert').getByText('Correct the marked fields').waitFor();
     const saysOf = async (field: typeof threshold) =>
       page.locator(`#${await field.getAttribute('aria-describedby')}`).textContent();
     expect(await saysOf(threshold)).toBe('Input should be less than or equal to 1');
-    expect(await saysOf(page.getByRole('textbox', { name: 'Latency, ms' }))).toContain('valid integer');
+    expect(await saysOf(page.getByRole('textbox', { name: 'Latency (ms)' }))).toContain('valid integer');
     await watched.inspect('backtests-refused');
     await threshold.fill('0.4');
-    await page.getByRole('textbox', { name: 'Latency, ms' }).fill('120');
+    await page.getByRole('textbox', { name: 'Latency (ms)' }).fill('120');
     await page.getByRole('button', { name: 'Run backtest' }).click();
     await page.getByText('P&L after fees').waitFor();
     await page.getByText('P&L / max drawdown', { exact: true }).waitFor();
@@ -56,7 +56,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await page.getByText(/^Drawn: (one trade|\d+ trades), /).waitFor();
     await page.getByRole('img', { name: /with (one trade|\d+ trades)$/ }).waitFor();
     await watched.inspect('market-trades');
-    await page.getByRole('link', { name: 'Without them' }).click();
+    await page.getByRole('link', { name: 'Hide trades' }).click();
     await page
       .getByRole('img', { name: /over time$/ })
       .first()
@@ -64,7 +64,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await expect.poll(() => [...new URL(page.url()).searchParams.keys()]).toEqual(['at']);
   });
 
-  it('puts a sweep over two axes together by form, and shows it as the JSON that is sent', async () => {
+  it('builds a sweep over two axes by form, and shows its request as JSON', async () => {
     const watched = await dashboard.signedIn();
     const { page } = watched;
     await page.goto('/backtests');
@@ -96,9 +96,9 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     });
     await page.getByRole('button', { name: 'Run sweep' }).click();
     await page.getByText('Deflated Sharpe', { exact: true }).waitFor();
-    await page.getByText(/\d+ before on this series$/).waitFor();
+    await page.getByText(/\d+ earlier trials on this series$/).waitFor();
     expect(await page.getByRole('table').locator('td').count()).toBe(6);
-    await page.getByText('P&L by seconds looked back on and latency, ms').waitFor();
+    await page.getByText('P&L by lookback (s) and latency (ms)').waitFor();
     await watched.inspect('sweep');
     const request = JSON.parse((await page.getByLabel('The request').textContent()) ?? '');
     await page.getByRole('link', { name: 'Change and run again' }).click();
@@ -106,14 +106,14 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await page.getByText('JSON', { exact: true }).click();
     const { start, ...asked } = request;
     expect([start, JSON.parse(await json.inputValue())]).toEqual([null, asked]);
-    // Its end has milliseconds, which the form has to send as they are.
+    // Its end has milliseconds, which the form must send unchanged.
     await page.getByText('Form', { exact: true }).click();
     await page.getByRole('button', { name: 'Run sweep' }).click();
     await page.getByText('Deflated Sharpe', { exact: true }).waitFor();
     expect(JSON.parse((await page.getByLabel('The request').textContent()) ?? '')).toEqual(request);
   });
 
-  it('trades on paper, holds it against its baseline, and pauses, renames and deletes it', async () => {
+  it('trades on paper, compares with the baseline, and pauses, renames and deletes the strategy', async () => {
     const watched = await dashboard.signedIn();
     const { page } = watched;
     await page.getByRole('link', { name: 'Paper' }).click();
@@ -122,17 +122,17 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     // Buys at any price and sells at any price: positions close within seconds.
     await page.getByLabel('Name').fill('in and out');
     await page.getByLabel('Strategy').selectOption('condition_based');
-    await page.getByRole('textbox', { name: 'Trades a market' }).fill('20');
+    await page.getByRole('textbox', { name: 'Max trades per market' }).fill('20');
     const line = (title: string, what: string) => page.getByLabel(`${title}: ${what}`);
-    await line('Buy when all hold', 'what').selectOption('token_price');
-    await line('Buy when all hold', 'how').selectOption('below');
-    await line('Buy when all hold', 'value').fill('1');
-    await line('Sell with a profit when any holds', 'value').fill('');
+    await line('Buy when all are true', 'what').selectOption('token_price');
+    await line('Buy when all are true', 'how').selectOption('below');
+    await line('Buy when all are true', 'value').fill('1');
+    await line('Take profit when any is true', 'value').fill('');
     watched.refusals.add('422 /app/paper/strategies');
     await page.getByRole('button', { name: 'Start paper trading' }).click();
     await page.getByText(/valid number/).waitFor();
-    await line('Sell with a profit when any holds', 'value').fill('0');
-    // A third strategy within seconds: longer than the page tries again by itself.
+    await line('Take profit when any is true', 'value').fill('0');
+    // A third strategy within seconds: `Retry-After` is longer than the page's own retries.
     const busy =
       '2 baselines or replays of your paper strategies wait or run already; retry when one has ended';
     const refused = { status: 429, headers: { 'retry-after': '60' }, json: { detail: busy } };
@@ -142,7 +142,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await page.getByRole('alert').getByText(busy).waitFor();
     await page.getByRole('button', { name: 'Start paper trading' }).click();
     await heading(page, 'in and out');
-    await page.getByRole('img', { name: /^P&L after so many closed positions/ }).waitFor();
+    await page.getByRole('img', { name: /^P&L by number of closed positions/ }).waitFor();
     await page.getByRole('region', { name: 'Positions' }).locator('tbody a').first().waitFor();
     await page.getByRole('button', { name: 'Replay the same windows' }).click();
     await page.getByText('The same windows, replayed').waitFor();
@@ -167,26 +167,26 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await page.getByText('No paper strategies yet').waitFor();
   });
 
-  it('paper-trades what a backtest tried, with that backtest as its baseline', async () => {
+  it('paper-trades the strategy of a backtest, with that backtest as its baseline', async () => {
     const watched = await dashboard.signedIn();
     const { page } = watched;
     await page.goto('/backtests');
-    await page.getByRole('link', { name: 'Price beyond a threshold', exact: true }).last().click();
+    await page.getByRole('link', { name: 'Price threshold', exact: true }).last().click();
     await page.getByRole('link', { name: 'Paper-trade this' }).click();
     expect(await page.getByRole('textbox', { name: 'Threshold, 0 to 1' }).inputValue()).toBe('0.4');
     expect(await page.getByLabel('Compared with').inputValue()).toMatch(/^bt_/);
     await page.getByRole('button', { name: 'Start paper trading' }).click();
-    await heading(page, 'BTC 5 min: Price beyond a threshold');
+    await heading(page, 'BTC 5 min: Price threshold');
     await page.getByText('Baseline, earlier windows').waitFor();
     await page.goto('/paper');
     await page.getByRole('button', { name: 'New paper strategy' }).click();
-    await page.getByLabel('Name').fill('BTC 5 min: Price beyond a threshold');
+    await page.getByLabel('Name').fill('BTC 5 min: Price threshold');
     watched.refusals.add('409 /app/paper/strategies');
     await page.getByRole('button', { name: 'Start paper trading' }).click();
     await page.getByText('A paper strategy of this name exists already').waitFor();
   });
 
-  it('names each figure that a replay of the same windows has otherwise', async () => {
+  it('names each figure that differs in a replay of the same windows', async () => {
     const watched = await dashboard.signedIn();
     const { page } = watched;
     const trade = {
@@ -226,9 +226,9 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await page.locator('tbody a').first().click();
     await page.getByText('4 positions are alike in every figure, 3 differ.').waitFor();
     const rows = page.getByRole('region', { name: 'Live against a backtest' }).locator('tbody tr');
-    await rows.getByText('bought at 0.4 / 0.41, because resolved / –').waitFor();
-    expect(await rows.nth(4).textContent()).toMatch(/14\.60–bought live alone$/);
-    expect(await rows.nth(5).textContent()).toMatch(/––bought in the replay alone$/);
+    await rows.getByText('entry price 0.4 / 0.41, exit reason resolved / –').waitFor();
+    expect(await rows.nth(4).textContent()).toMatch(/14\.60–bought only live$/);
+    expect(await rows.nth(5).textContent()).toMatch(/––bought only in the replay$/);
     await watched.inspect('paper-divergence');
   });
 

@@ -10,7 +10,7 @@ import { Failure, Loading } from './ui/states.tsx';
 
 const root = createRootRoute({ component: Frame, notFoundComponent: NotFound });
 
-/** Pages that need nobody to be signed in. */
+/** Pages for signed-out users. */
 const home = createRoute({
   getParentRoute: () => root,
   path: '/',
@@ -20,7 +20,7 @@ const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
   validateSearch: (search: Record<string, unknown>): { next?: string; link?: string } => ({
-    // A path of our own and no other site's: `//host` would be one.
+    // Only a path of this site: `//host` would be another site.
     ...(typeof search.next === 'string' && /^\/(?!\/)/.test(search.next) ? { next: search.next } : {}),
     ...(typeof search.link === 'string' ? { link: search.link } : {}),
   }),
@@ -43,12 +43,12 @@ const welcome = createRoute({
 const TICKERS = ['BTC', 'ETH', 'SOL'] as const;
 const WINDOWS = ['5m', '15m', '1h', '4h', 'daily_up_down'] as const;
 const STATES = ['open', 'closed', 'resolved'] as const;
-/** What of an address is one of these words; anything else is as if it were not there. */
+/** The value if it is one of these words; otherwise undefined. */
 function oneOf<T extends string>(words: readonly T[], value: unknown): T | undefined {
   return words.find((word) => word === value);
 }
 
-/** A name the service gave, or nothing; what it is not is the service's to say. */
+/** An id from the address, or undefined; the service validates it. */
 function nameIn(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
@@ -57,7 +57,7 @@ function within(value: unknown, { low, high, usual }: { low: number; high: numbe
   return typeof value === 'number' && value >= low && value <= high ? value : usual;
 }
 
-/** A job that a form begins with. */
+/** The job whose request a form starts with. */
 interface FromJob {
   readonly from?: string | undefined;
 }
@@ -123,12 +123,12 @@ const papers = createRoute({
   getParentRoute: () => shell,
   path: '/paper',
   validateSearch: (search): FromJob => ({ from: nameIn(search.from) }),
-  component: lazyRouteComponent(() => import('./pages/paper/Papers.tsx'), 'Papers'),
+  component: lazyRouteComponent(() => import('./pages/paper/PaperStrategies.tsx'), 'PaperStrategies'),
 });
 const paper = createRoute({
   getParentRoute: () => shell,
   path: '/paper/$strategyId',
-  component: lazyRouteComponent(() => import('./pages/paper/Paper.tsx'), 'Paper'),
+  component: lazyRouteComponent(() => import('./pages/paper/PaperStrategyPage.tsx'), 'PaperStrategyPage'),
 });
 const operator = createRoute({
   getParentRoute: () => shell,

@@ -2,7 +2,7 @@ import { type CSSVariablesResolver, createTheme } from '@mantine/core';
 
 export const theme = createTheme({
   primaryColor: 'cyan',
-  // The shades that text on them and around them can be read on (WCAG AA).
+  // Shades with enough contrast to the text on and around them (WCAG AA).
   primaryShade: 9,
   autoContrast: true,
   defaultRadius: 'md',
@@ -13,16 +13,16 @@ export const theme = createTheme({
   respectReducedMotion: true,
 });
 
-/** Fills a badge that warns: white text cannot be read on any orange of the kit (WCAG AA). */
+/** Background of a warning badge: white text has too little contrast on every orange of the kit (WCAG AA). */
 export const WARNING_COLOUR = '#9a3412';
 
-/** Hovered, filled things: the kit would make them lighter than their text can be read on. */
+/** Hover colour of filled elements: the kit's is too light for their text. */
 const HOVERED = {
   '--mantine-primary-color-filled-hover': '#085a6a',
   '--mantine-color-cyan-filled-hover': '#085a6a',
 };
 
-/** What of the kit's own colours is not readable for everybody. */
+/** Replaces colours of the kit with too little contrast. */
 export const resolveColours: CSSVariablesResolver = () => ({
   variables: {},
   light: { ...HOVERED, '--mantine-color-dimmed': '#5b6570', '--mantine-color-error': '#c92a2a' },

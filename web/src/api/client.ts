@@ -7,7 +7,7 @@ export type OperationName = keyof Operations;
 export type AnswerOf<K extends OperationName> = Operations[K]['answer'];
 type Given<K extends OperationName, Part extends 'path' | 'query' | 'body'> = Operations[K][Part];
 
-/** What an operation takes; a part it has none of is left out. */
+/** Input of an operation, without the parts that it does not have. */
 export type InputOf<K extends OperationName> = (Given<K, 'path'> extends Record<never, never>
   ? { path?: Given<K, 'path'> }
   : { path: Given<K, 'path'> }) & { query?: Given<K, 'query'>; body?: Given<K, 'body'> };
@@ -19,8 +19,8 @@ const pace = new RequestPace({
 });
 
 /**
- * Asks one operation of the API description. Operations of `/v1` are asked where the session cookie is their key.
- * @throws {ApiProblem} For every answer that is no success, and when there is none.
+ * Calls one operation of the API description. Operations of `/v1` are called under `/app`, where the session cookie replaces the key.
+ * @throws {ApiProblem} For every answer other than a success, and when there is no answer.
  */
 export async function call<K extends OperationName>(
   operation: K,
@@ -41,11 +41,11 @@ export async function call<K extends OperationName>(
     return answer;
   };
   const response = await sendWithRetries(method, attempt, (delayMs) => pause(delayMs, signal));
-  // The description, which the types are made of, says what a success holds.
+  // The types are generated from the API description, which defines the body of a success.
   return (response.status === 204 ? undefined : await response.json()) as AnswerOf<K>;
 }
 
-/** The address an operation is asked at, for links and downloads. */
+/** The URL of an operation, for links and downloads. */
 export function addressOf(path: string, input: { path?: object; query?: object }): string {
   const places = Object.entries(input.path ?? {});
   const filled = places.reduce(
@@ -64,10 +64,13 @@ async function send(address: string, init: RequestInit): Promise<Response> {
     return await fetch(address, init);
   } catch (cause) {
     if (cause instanceof DOMException && cause.name === 'AbortError') throw cause;
-    throw new ApiProblem('The service does not answer: is it running, and is this machine on its network?', {
-      status: 0,
-      cause,
-    });
+    throw new ApiProblem(
+      'The service does not answer. Check that it runs and that this machine can reach it.',
+      {
+        status: 0,
+        cause,
+      },
+    );
   }
 }
 

@@ -2,10 +2,10 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import { useApi, useSession } from './hooks.ts';
 import type { TierTable } from './schema.ts';
 
-/** What a tier has or has not. */
+/** A feature that a tier includes or not. */
 type Feature = 'webhooks' | 'export';
 
-/** Whether the reader's tier includes something on this service, and which tiers do; null until that is known. */
+/** Whether the reader's tier includes the feature, and which tiers do; null until loaded. */
 export function useFeature(feature: Feature): {
   readonly included: {
     readonly own: boolean;
@@ -21,9 +21,9 @@ export function useFeature(feature: Feature): {
   return { included: { own: tiers.includes(user.tier), tier: user.tier, tiers }, table };
 }
 
-/** Where else something is that a tier lacks, and who gives it. */
+/** A sentence that names the tiers with the feature and who grants them. */
 export function whereIncluded(tiers: readonly string[]): string {
   return tiers.length === 0
-    ? 'This service has them in no tier.'
-    : `They are in ${tiers.join(', ')}, which the operator of this service can give you.`;
+    ? 'No tier of this service includes them.'
+    : `Tiers that include them: ${tiers.join(', ')}. The operator of this service sets your tier.`;
 }

@@ -12,7 +12,7 @@ import { ApiProblem } from './problem.ts';
 import type { CurrentUser } from './schema.ts';
 
 const FRESH_MS = 10_000;
-/** A browser without a network still reaches a service on its own machine; what it thinks of the network is no answer. */
+/** A browser without a network still reaches a service on its own machine, so its online state is ignored. */
 const ASKED_ALWAYS = 'always';
 
 export const queries = new QueryClient({
@@ -20,23 +20,23 @@ export const queries = new QueryClient({
     queries: {
       networkMode: ASKED_ALWAYS,
       staleTime: FRESH_MS,
-      // The client has tried again where that may help.
+      // `call` already retries where a retry can help.
       retry: false,
     },
     mutations: { networkMode: ASKED_ALWAYS, retry: false },
   },
 });
 
-export interface AskOptions<K extends OperationName> {
+interface AskOptions<K extends OperationName> {
   readonly enabled?: boolean;
   readonly refetchMs?: number;
-  /** Ends asking again: what was answered will not change any more. */
+  /** Stops polling when true: the answer will not change any more. */
   readonly isFinal?: (answer: AnswerOf<K>) => boolean;
-  /** Shows the answer before while the next is asked for. */
+  /** Shows the previous answer while the next one loads. */
   readonly keep?: boolean;
 }
 
-/** What one operation answers, kept and shared by its input. */
+/** The answer of one operation, cached and shared by its input. */
 export function useApi<K extends OperationName>(
   operation: K,
   input: InputOf<K>,
@@ -56,7 +56,7 @@ export function useApi<K extends OperationName>(
   });
 }
 
-/** Asks an operation that changes something; what `outdates` names is asked again. */
+/** Calls an operation that changes something, then reloads the operations in `outdates`. */
 export function useAction<K extends OperationName>(
   operation: K,
   outdates: readonly OperationName[] = [],
@@ -70,9 +70,9 @@ export function useAction<K extends OperationName>(
   });
 }
 
-export const SESSION_KEY = ['session'];
+const SESSION_KEY = ['session'];
 
-/** Who is signed in; null when nobody is. */
+/** The signed-in user; null without a session. */
 export function useSession(): UseQueryResult<CurrentUser['user'] | null, Error> {
   return useQuery({ queryKey: SESSION_KEY, queryFn: findSession, staleTime: 60_000 });
 }
@@ -80,13 +80,13 @@ export function useSession(): UseQueryResult<CurrentUser['user'] | null, Error> 
 /** Set while this browser is signed in, for its other tabs. */
 const MARK = 'underround.signed-in';
 /**
- * Whether this page was sent to a request with a session, as `src/http/pages/serve.ts` writes into it. The cookie
- * itself no script can read, and to ask where nobody is signed in would be a refusal in the console.
+ * Whether the request for this page had a session; `src/http/pages/serve.ts` writes it into the page. No script can read
+ * the cookie itself, and a request without a session would be an error in the console.
  */
 let cameWithSession =
   document.querySelector<HTMLMetaElement>('meta[name="underround-session"]')?.content !== 'none';
 
-/** Begins or ends what this browser knows of a session; nothing kept of another user's stays. */
+/** Stores or removes the session's user and clears all cached answers, so that none of another user remains. */
 export function noteSession(user: CurrentUser['user'] | null): void {
   if (user === null) forgetSession();
   else localStorage.setItem(MARK, '1');

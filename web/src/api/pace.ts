@@ -1,15 +1,15 @@
 const WINDOW_MS = 1000;
-/** Requests in any second until the service has named the rate of the reader's tier: its lowest rate is 10. */
+/** Requests a second until the service has sent the rate of the reader's tier; the lowest rate is 10. */
 const REQUESTS_MAX_AT_FIRST = 8;
-/** Part of that rate a page uses; the rest is for its sockets and downloads. */
+/** Share of that rate that a page uses; the rest is for its sockets and downloads. */
 const SHARE = 0.8;
 const STORAGE_KEY = 'underround.requests';
 
-export interface RequestPaceOptions {
-  /** Wall clock, Unix ms: the next page of this tab reads the times too. */
+interface RequestPaceOptions {
+  /** Wall clock, Unix ms, because the next page of this tab reads the stored times. */
   readonly now: () => number;
   readonly after: (delayMs: number, run: () => void) => unknown;
-  /** As the browser keeps for one tab. */
+  /** Like the browser's `sessionStorage`: one per tab. */
   readonly storage: {
     getItem(name: string): string | null;
     setItem(name: string, value: string): void;
@@ -17,15 +17,15 @@ export interface RequestPaceOptions {
 }
 
 /**
- * Holds the requests of one tab below the rate of the reader's tier, also across page loads, so that the service need
- * not refuse any. A request counts until a second after its answer: however long it was on its way, no second of the
- * service holds more of them.
+ * Keeps the requests of one tab below the rate of the reader's tier, also across page loads, so that the service refuses
+ * none. A request counts until a second after its answer. So the service never counts more requests in a second, however
+ * long a request was in flight.
  */
 export class RequestPace {
   readonly #options: RequestPaceOptions;
   #requestsMax = REQUESTS_MAX_AT_FIRST;
   #inFlight = 0;
-  /** When the requests ended that still count, oldest first. */
+  /** End times of the requests that still count, oldest first. */
   #endTimes: number[];
   #queue: Promise<unknown> = Promise.resolve();
   #onEnd: (() => void) | null = null;
@@ -35,7 +35,7 @@ export class RequestPace {
     this.#endTimes = timesIn(options.storage.getItem(STORAGE_KEY));
   }
 
-  /** Sends a request in its turn; one that is aborted meanwhile is not sent. */
+  /** Sends a request in its turn; a request that is aborted while it waits is not sent. */
   async send(request: () => Promise<Response>, signal?: AbortSignal): Promise<Response> {
     const turn = this.#queue.then(() => this.#claimPlace(signal));
     this.#queue = turn.catch(() => undefined);
@@ -78,7 +78,7 @@ export class RequestPace {
     if (requests !== undefined) this.#requestsMax = Math.max(1, Math.floor(Number(requests) * SHARE));
   }
 
-  /** A page that is left ends what it has in flight. */
+  /** Requests in flight count as ended now: leaving the page aborts them. */
   #save(): void {
     const inFlight = Array<number>(this.#inFlight).fill(this.#options.now());
     this.#options.storage.setItem(STORAGE_KEY, JSON.stringify([...this.#endTimes, ...inFlight]));
@@ -94,7 +94,7 @@ function timesIn(text: string | null): number[] {
   }
 }
 
-/** A function that runs `run` at once, and calls that come within the interval together once at its end. */
+/** Returns a function that calls `run` at once; further calls within the interval cause one call at its end. */
 export function atMostEvery(
   intervalMs: number,
   run: () => void,

@@ -4,14 +4,14 @@ interface FieldError {
   readonly msg: string;
 }
 
-/** An answer that is no success, or none at all (`status` 0), in words a reader can act on. */
+/** An answer other than a success, or no answer (`status` 0), with a message that the reader can act on. */
 export class ApiProblem extends Error {
   override readonly name = 'ApiProblem';
   readonly status: number;
-  /** By its place in what was sent, e.g. `password` or `strategy.condition_based.entry.0.value`. */
+  /** Messages by field of the request, e.g. `password` or `strategy.condition_based.entry.0.value`. */
   readonly fields: ReadonlyMap<string, string>;
   readonly retryAfterSeconds: number | null;
-  /** The password was right, and a code of the authenticator app is asked for. */
+  /** The password was right, and the service requires a code of the authenticator app. */
   readonly needsCode: boolean;
 
   constructor(
@@ -32,7 +32,7 @@ export class ApiProblem extends Error {
   }
 }
 
-/** Reads what the service says of a refusal. */
+/** Reads the service's message from an error answer. */
 export async function problemOf(response: Response): Promise<ApiProblem> {
   const { status, headers } = response;
   const retryAfter = Number(headers.get('retry-after') ?? Number.NaN);

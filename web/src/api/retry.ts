@@ -1,16 +1,16 @@
 import { ApiProblem } from './problem.ts';
 
-/** How often one request is sent at most. */
+/** Most tries of one request. */
 export const TRIES_MAX = 4;
-/** How long one request waits in all between its tries; a longer `Retry-After` is the reader's to wait for. */
+/** Longest total wait of one request between its tries; with a longer `Retry-After` the reader has to retry. */
 export const WAIT_MS_MAX = 10_000;
-/** The wait after the first try where the service names none; each further one is twice as long. */
+/** The wait after the first try without a `Retry-After`; each further one is twice as long. */
 const FIRST_WAIT_MS = 500;
 
 /**
  * Sends a request until it is answered, within `TRIES_MAX` and `WAIT_MS_MAX`.
- * @param wait Pauses for so many milliseconds; rejects when nobody wants the answer any more.
- * @throws {ApiProblem} The refusal of the last try.
+ * @param wait Waits this many milliseconds; rejects when the request is aborted.
+ * @throws {ApiProblem} The error of the last try.
  */
 export async function sendWithRetries<T>(
   method: string,
@@ -30,7 +30,7 @@ export async function sendWithRetries<T>(
   }
 }
 
-/** How long to wait before the next try; null: none. A request that may have been processed is not sent again, unless it only reads. */
+/** The wait before the next try; null: no further try. A request that may have been processed is repeated only if it is a read. */
 function retryDelayMs(method: string, error: unknown, tries: number): number | null {
   if (!(error instanceof ApiProblem)) return null;
   const { status, retryAfterSeconds } = error;

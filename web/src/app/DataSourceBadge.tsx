@@ -2,7 +2,7 @@ import { Badge } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { WARNING_COLOUR } from '../theme.ts';
 
-/** As `src/http/pages/serve.ts` writes it into the page, so that the badge is there from the first paint. */
+/** `src/http/pages/serve.ts` writes it into the page, so that the badge is visible from the first paint. */
 const SOURCE = document.querySelector<HTMLMetaElement>('meta[name="underround-data-source"]')?.content;
 
 /** The shown data come from simulated venues. */

@@ -1,7 +1,7 @@
 import { Outlet } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 
-/** Around every page: the way past the navigation for who uses a keyboard. */
+/** The frame of every page, with a link that skips the navigation for keyboard users. */
 export function Frame(): ReactNode {
   return (
     <>

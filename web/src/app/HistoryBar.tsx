@@ -7,7 +7,7 @@ import { IS_SIMULATED } from './DataSourceBadge.tsx';
 
 const REFETCH_MS = 1_000;
 
-/** How much of the demo's history is recorded, on every page until all of it is; then the page's figures are asked for again. */
+/** Progress of the demo's history, on every page until it is complete; then the page's figures are reloaded. */
 export function HistoryBar(): ReactNode {
   const client = useQueryClient();
   const state = useApi(
@@ -40,7 +40,7 @@ export function HistoryBar(): ReactNode {
   return (
     <Group role="region" aria-label="Simulated history" mb="md" gap="sm" wrap="wrap">
       <Text size="sm">
-        Recording simulated history: {recorded}. Figures of the past are not complete yet.
+        Recording simulated history: {recorded}. Figures for past times are incomplete until it ends.
       </Text>
       <Progress
         value={percent}

@@ -5,7 +5,7 @@ import { Page } from '../ui/Page.tsx';
 export function NotFound(): ReactNode {
   return (
     <main id="main">
-      <Page title="There is no page at this address">
+      <Page title="Page not found">
         <p>
           Go to <Link to="/">the start</Link>.
         </p>

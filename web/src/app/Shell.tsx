@@ -10,11 +10,11 @@ import { HistoryBar } from './HistoryBar.tsx';
 import { NAVIGATION } from './navigation.ts';
 import { SchemeToggle } from './SchemeToggle.tsx';
 
-/** What stands around the pages of who is signed in; others are led to the sign-in and back. */
+/** Header and navigation around the pages of a signed-in user. Without a session it redirects to the sign-in and back. */
 export function Shell(): ReactNode {
   const session = useSession();
   const href = useRouterState({ select: (state) => state.location.href });
-  // The page to come back to: the newest one while somebody was signed in. On the way to the sign-in it stays.
+  // The page to return to after the sign-in: the last page shown with a session. The redirect does not change it.
   const [asked, setAsked] = useState(href);
   if (session.data && asked !== href && !href.startsWith('/sign-in')) setAsked(href);
   if (session.isPending) return <Loading />;
@@ -36,7 +36,7 @@ function SignedInShell({
 }): ReactNode {
   const [opened, { toggle, close }] = useDisclosure();
   const path = useRouterState({ select: (state) => state.location.pathname });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a page that was chosen closes the menu it was chosen from
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes when a page is chosen from it
   useEffect(close, [path, close]);
   return (
     <AppShell

@@ -1,4 +1,4 @@
-/** Pages in the order they are listed. */
+/** Pages in the order of the menu. */
 export const NAVIGATION = [
   { to: '/live', label: 'Live' },
   { to: '/markets', label: 'Markets' },

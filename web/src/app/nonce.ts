@@ -1,12 +1,12 @@
 declare global {
-  /** Read by the component kit's own helpers for the style elements they make. */
+  /** The component kit's helpers read it for their style elements. */
   var __webpack_nonce__: string | undefined;
 }
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
 globalThis.__webpack_nonce__ = nonce;
 
-/** What a style element must carry: the page's rules refuse any other. */
+/** The nonce of every style element: the content security policy refuses elements without it. */
 export function styleNonce(): string {
   return nonce;
 }

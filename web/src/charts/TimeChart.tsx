@@ -4,7 +4,6 @@ import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import './chart.css';
-import type { Deal } from './chartDeals.ts';
 import {
   type Band,
   chartOptions,
@@ -14,37 +13,38 @@ import {
   type Ranges,
   wholeOf,
 } from './chartOptions.ts';
+import type { DrawnTrade } from './drawnTrades.ts';
 
 export interface TimeChartProps {
-  /** What the chart shows, for who does not see it. */
+  /** Description of the chart for screen readers. */
   readonly label: string;
-  /** Unix seconds, ascending; or whole numbers that count something, where `counts` says what. */
+  /** Unix seconds, ascending; or, with `counts`, whole numbers. */
   readonly times: readonly number[];
-  /** What is counted along the chart in place of time. */
+  /** Unit of the axis if it counts something instead of time. */
   readonly counts?: string;
   readonly lines: readonly Line[];
-  /** Stretches to shade, Unix seconds. */
+  /** Time ranges to shade, Unix seconds. */
   readonly gaps?: readonly Band[];
-  /** What the axis of time spans, Unix seconds; the times where it is left out. */
+  /** Range of the time axis, Unix seconds; by default that of the times. */
   readonly span?: Band;
   readonly mark?: Mark;
-  /** What was bought and given up, drawn over the first line's scale. */
-  readonly deals?: readonly Deal[];
+  /** Trades to draw on the first line's scale. */
+  readonly trades?: readonly DrawnTrade[];
   readonly ranges?: Ranges;
   readonly height?: number;
-  /** A moment was clicked, Unix seconds. */
+  /** Called with the clicked time, Unix seconds. */
   readonly onPick?: (time: number) => void;
 }
 
 const NO_BANDS: readonly Band[] = [];
-const NO_DEALS: readonly Deal[] = [];
+const NO_TRADES: readonly DrawnTrade[] = [];
 const FREE = {};
-/** A mouse may move so far between press and release of one click. */
+/** A mouse may move this far between press and release of one click. */
 const CLICK_PX_MAX = 3;
 
 /**
- * A chart over time; 10^5 points are drawn within a frame. Charts of one page share their cursor. What the reader drew
- * larger stays so when newer values come.
+ * A chart over time; 10^5 points are drawn within a frame. Charts of one page share their cursor. A zoomed
+ * chart stays zoomed when new values arrive.
  */
 export function TimeChart(props: TimeChartProps): ReactNode {
   const { ref, width } = useElementSize<HTMLDivElement>();
@@ -55,12 +55,12 @@ export function TimeChart(props: TimeChartProps): ReactNode {
   const scheme = useComputedColorScheme('light');
   const picked = useRef(props.onPick);
   picked.current = props.onPick;
-  const { times, lines, gaps = NO_BANDS, deals = NO_DEALS, span, mark, ranges = FREE } = props;
+  const { times, lines, gaps = NO_BANDS, trades = NO_TRADES, span, mark, ranges = FREE } = props;
   const { counts, height = 260, label } = props;
   const group = counts ?? 'time';
   const drawn = useMemo<Drawn>(
-    () => ({ times, lines, gaps, deals, span, mark, ranges }),
-    [times, lines, gaps, deals, span, mark, ranges],
+    () => ({ times, lines, gaps, trades, span, mark, ranges }),
+    [times, lines, gaps, trades, span, mark, ranges],
   );
   const latest = useRef(drawn);
   const held = useRef<Drawn | null>(null);
@@ -69,7 +69,7 @@ export function TimeChart(props: TimeChartProps): ReactNode {
     .map(({ label: name, scale, colour, kind }) => [name, scale, colour, kind].join())
     .join(';');
   const hasWidth = width > 0;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: made anew only for other lines or colours; all else is given to the chart there is
+  // biome-ignore lint/correctness/useExhaustiveDependencies: recreated only for other lines or colours; all else updates the existing chart
   useEffect(() => {
     const parent = inner.current;
     if (parent === null || !hasWidth) return;
@@ -89,7 +89,7 @@ export function TimeChart(props: TimeChartProps): ReactNode {
     });
     made.over.addEventListener('click', ({ clientX }) => {
       const at = made.cursor.left;
-      // A part drawn larger is no moment picked.
+      // The end of a zoom is not a click on a time.
       if (Math.abs(clientX - pressedX) > CLICK_PX_MAX) return;
       if (at !== undefined && at >= 0) picked.current?.(made.posToVal(at, 'x'));
     });
@@ -127,7 +127,7 @@ export function TimeChart(props: TimeChartProps): ReactNode {
   );
 }
 
-/** Charts that share their cursor were drawn larger together. */
+/** Charts that share their cursor are zoomed together. */
 function showAll(group: string): void {
   for (const plot of uPlot.sync(group).plots) plot.setData(plot.data, true);
 }

@@ -1,12 +1,12 @@
 import uPlot from 'uplot';
-import { type Deal, drawDeals } from './chartDeals.ts';
 import { CLOCK_TIME_SPACE, CLOCK_TIMES } from './clockTimes.ts';
+import { type DrawnTrade, drawTrades } from './drawnTrades.ts';
 
-/** One line or row of points over the chart's times. */
+/** One line, or one set of points, over the chart's times. */
 export interface Line {
   readonly label: string;
   readonly values: readonly (number | null)[];
-  /** Lines of one scale share an axis; the second scale's stands on the right. */
+  /** Lines of one scale share an axis; the axis of the second scale is on the right. */
   readonly scale: string;
   /** A CSS colour or variable. */
   readonly colour: string;
@@ -26,15 +26,15 @@ export interface Mark {
   readonly label: string;
 }
 
-/** Bounds of a scale; others fit their values. */
+/** Fixed bounds of a scale; other scales fit their values. */
 export type Ranges = Readonly<Record<string, readonly [number, number]>>;
 
-/** What a chart shows, all of which may change while it is looked at. */
+/** Content of a chart, which may change while it is displayed. */
 export interface Drawn {
   readonly times: readonly number[];
   readonly lines: readonly Line[];
   readonly gaps: readonly Band[];
-  readonly deals: readonly Deal[];
+  readonly trades: readonly DrawnTrade[];
   readonly span: Band | undefined;
   readonly mark: Mark | undefined;
   readonly ranges: Ranges;
@@ -44,24 +44,24 @@ interface Made {
   readonly width: number;
   readonly height: number;
   readonly counts: string | undefined;
-  /** Charts of one group share their cursor, and are drawn larger together. */
+  /** Charts of one group share their cursor and zoom. */
   readonly group: string;
-  /** What a CSS variable is here. */
+  /** Value of a CSS variable. */
   readonly colour: (text: string) => string;
-  /** Tells which part the reader has drawn larger; null: the whole is shown. */
+  /** Reports the zoomed part; null: the whole chart. */
   readonly onZoom: (shown: Band | null) => void;
 }
 
-/** @param latest What is to be drawn whenever it is drawn; its lines stay the same ones, their values change. */
+/** @param latest Content for every draw; its values may change, its set of lines may not. */
 export function chartOptions(latest: { readonly current: Drawn }, made: Made): uPlot.Options {
   const { width, height, counts, group, colour, onZoom } = made;
   const { lines, ranges } = latest.current;
   const [ink, rule] = [colour('--mantine-color-dimmed'), colour('--line')];
   const scales = [...new Set(lines.map(({ scale }) => scale))];
-  const dealt = { scale: scales[0] ?? '', won: colour('--up'), lost: colour('--down'), ink };
+  const tradeStyle = { scale: scales[0] ?? '', won: colour('--up'), lost: colour('--down'), ink };
   return {
     ...{ width, height },
-    // Charts under each other share their left and right edge.
+    // Charts below each other share their left and right edge.
     padding: [10, scales.length === 1 ? RIGHT_AXIS : 0, 0, 0],
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'UTC'),
     cursor: { sync: { key: group }, drag: { x: true, y: false } },
@@ -93,21 +93,21 @@ export function chartOptions(latest: { readonly current: Drawn }, made: Made): u
       drawClear: [(chart) => shade(chart, latest.current.gaps)],
       draw: [
         (chart) => drawMark(chart, latest.current.mark, { ink, ground: colour('--surface') }),
-        (chart) => drawDeals(chart, latest.current.deals, dealt),
+        (chart) => drawTrades(chart, latest.current.trades, tradeStyle),
       ],
       setScale: [(chart, key) => key === 'x' && onZoom(partOf(chart, latest.current))],
     },
   };
 }
 
-/** All that a chart can show along its axis. */
+/** The whole range of a chart's axis. */
 export function wholeOf({ times, span }: Pick<Drawn, 'times' | 'span'>): Band {
   const first = times[0] ?? 0;
   // A single point still has an axis.
   return span ?? { from: first, to: Math.max(times.at(-1) ?? 0, first + 1) };
 }
 
-/** The part of the axis that is shown; null for all of it. */
+/** The displayed part of the axis; null for all of it. */
 function partOf(chart: uPlot, drawn: Drawn): Band | null {
   const { min, max } = chart.scales.x ?? {};
   const { from, to } = wholeOf(drawn);
@@ -127,7 +127,7 @@ function roomFor(_chart: uPlot, texts: readonly string[] | null): number {
   return Math.max(LEFT_AXIS, longest * DIGIT_WIDTH + 18);
 }
 
-/** All of it, unless the reader has drawn a part of it larger. */
+/** The whole range, unless the reader has zoomed in. */
 function wholeOrPart(drawn: Drawn, low: number, high: number): [number, number] {
   const { times } = drawn;
   const { from, to } = wholeOf(drawn);

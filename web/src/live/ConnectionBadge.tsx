@@ -4,7 +4,7 @@ import type { Connectedness } from './messages.ts';
 
 const COLOURS = { live: 'teal.9', connecting: 'gray.7', lost: 'red.9' } as const;
 
-/** Whether what is shown is pushed now, and if not, why. */
+/** State of the page's stream; without a connection, the reason. */
 export function ConnectionBadge({
   connection,
   reason,

@@ -5,7 +5,7 @@ import { noticesOf } from './notices.ts';
 
 const STATE_MS = 3_000;
 
-/** How far stored data is behind and what else is wrong, above everything else; nothing while all is well. */
+/** Current problems of the service, the lag of stored data first, at the top of a page; nothing without problems. */
 export function ServiceNotices({ meanwhile }: { meanwhile: string }): ReactNode {
   const state = useApi('GET /app/state', {}, { refetchMs: STATE_MS });
   const notices = noticesOf(state.data, { error: state.error, meanwhile });

@@ -13,7 +13,7 @@ interface Side {
   readonly size: number;
 }
 
-/** A message of the stream, as far as the board reads it. */
+/** The members of a stream message that the board reads. */
 interface BookMessage {
   readonly market_id: string;
   readonly ts: string;
@@ -34,7 +34,7 @@ interface Shown {
   trailSecond: number;
 }
 
-/** Newest book of every market, priced; nothing here is per message, only per look. */
+/** Newest book of every market, priced when the page is refreshed and not per message. */
 export class Board {
   readonly #shown = new Map<string, Shown>();
   readonly #markets = new Map<string, LiveWindow>();
@@ -51,7 +51,7 @@ export class Board {
     }
   }
 
-  /** Begins a ticker anew: prices that came meanwhile are newer, and nothing older could be put before them. */
+  /** Replaces a ticker's prices: prices received meanwhile are newer, and older ones cannot be inserted before them. */
   seedPrices(ticker: string, points: readonly (readonly [timeMs: number, price: number])[]): void {
     const prices = new TickerPrices();
     for (const [timeMs, price] of points) prices.push(timeMs, price);
@@ -81,8 +81,8 @@ export class Board {
     if (shown !== undefined) shown.gap = cause;
   }
 
-  /** @param isLive Books are pushed; without it no mid is known of this second. */
-  look(nowMs: number, isLive: boolean): Pick<LiveState, 'markets' | 'tickers'> {
+  /** @param isLive Books are being pushed; otherwise the mid of this second is unknown. */
+  stateAt(nowMs: number, isLive: boolean): Pick<LiveState, 'markets' | 'tickers'> {
     const tickers = Object.fromEntries(
       [...this.#prices].map(([ticker, prices]) => [
         ticker,

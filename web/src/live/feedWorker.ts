@@ -2,19 +2,19 @@ import { Board } from './board.ts';
 import { keepConnected } from './keepConnected.ts';
 import type { FromWorker, LiveState, ToWorker } from './messages.ts';
 
-/** How often the page is told: faster than an eye reads numbers. */
+/** How often the page is updated: faster than an eye reads numbers. */
 const TELL_MS = 250;
-/** How a snapshot begins; the market's id follows. Read without parsing, because most are out of date when looked at. */
+/** Beginning of a snapshot, before the market's id. It is not parsed here, because most snapshots are replaced before the next update. */
 const SNAPSHOT_START = '{"type":"snapshot","market_id":"';
 
 const board = new Board();
-/** Newest text of each market since the page was last told. */
+/** Newest text of each market since the last update of the page. */
 const unread = new Map<string, string>();
 let connection: LiveState['connection'] = 'connecting';
 let reason: string | null = null;
 let received = 0;
 
-function tell(message: FromWorker): void {
+function postToPage(message: FromWorker): void {
   postMessage(message);
 }
 
@@ -52,7 +52,7 @@ function receive(text: string): void {
       received += message.count ?? 0;
       break;
     case 'market':
-      tell({ kind: 'markets-changed' });
+      postToPage({ kind: 'markets-changed' });
       break;
   }
 }
@@ -66,8 +66,8 @@ addEventListener('message', ({ data }: MessageEvent<ToWorker>) => {
 setInterval(() => {
   for (const text of unread.values()) board.pushBook(JSON.parse(text));
   unread.clear();
-  tell({
+  postToPage({
     kind: 'state',
-    state: { connection, reason, received, ...board.look(Date.now(), connection === 'live') },
+    state: { connection, reason, received, ...board.stateAt(Date.now(), connection === 'live') },
   });
 }, TELL_MS);

@@ -2,30 +2,30 @@ import type { Connectedness } from './messages.ts';
 
 const RETRY_MS_MIN = 500;
 const RETRY_MS_MAX = 15_000;
-/** As the service prints them; read without parsing, because most messages are out of date when they are looked at. */
+/** The exact texts of the service, compared without parsing, because most messages are replaced before they are read. */
 const READY_START = '{"type":"ready"';
 const PING = '{"type":"ping"}';
 const PONG = '{"type":"pong"}';
-/** What an address for sockets answers when it would take one. */
+/** HTTP status of a socket's address that would accept a connection. */
 const WOULD_CONNECT = 426;
 
-export interface KeptOptions {
+interface KeepConnectedOptions {
   /** Whole `http` or `https` address of the socket. */
   readonly address: string;
-  /** The service took the connection: say what is wanted of it. */
+  /** Called when the service accepted the connection, to subscribe. */
   readonly onReady?: (send: (text: string) => void) => void;
-  /** Every message but `ready` and pings, which are answered here. */
+  /** Called with every message except `ready` and pings, which are handled here. */
   readonly onText: (text: string) => void;
-  /** @param reason Why there is no connection, in the service's words; null where it said nothing. */
+  /** @param reason The service's reason for the missing connection; null without one. */
   readonly onState: (state: Connectedness, reason: string | null) => void;
 }
 
 /**
- * A socket of the service that comes back, at most 15 s after it could. Why a connection was refused is asked over HTTP,
- * because browsers keep that from their pages.
- * @returns Ends it for good.
+ * Keeps a socket of the service connected, with retries at most 15 s apart. The reason of a refusal is requested over HTTP,
+ * because browsers do not reveal it to scripts.
+ * @returns A function that closes it for good.
  */
-export function keepConnected({ address, onReady, onText, onState }: KeptOptions): () => void {
+export function keepConnected({ address, onReady, onText, onState }: KeepConnectedOptions): () => void {
   let retryMs = RETRY_MS_MIN;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let socket: WebSocket;
@@ -46,7 +46,7 @@ export function keepConnected({ address, onReady, onText, onState }: KeptOptions
       if (isOver) return;
       onState('lost', reason === '' ? null : reason);
       if (!wasReady) void tellWhy();
-      // Spread, so that not all pages come back in the same moment.
+      // Random, so that not all pages reconnect at the same time.
       timer = setTimeout(connect, retryMs * (0.75 + Math.random() / 2));
       retryMs = Math.min(retryMs * 2, RETRY_MS_MAX);
     };

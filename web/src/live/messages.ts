@@ -1,7 +1,7 @@
-/** What passes between the Live page and the worker that holds its socket. */
+/** Messages between the Live page and the worker with its socket. */
 import type { LiveWindow } from '../api/schema.ts';
 
-/** State of a socket that is kept connected. */
+/** Connection state of a socket with automatic reconnects. */
 export type Connectedness = 'connecting' | 'live' | 'lost';
 
 /** Price (0..1) and shares, best first. */
@@ -9,32 +9,32 @@ export type Level = readonly [price: number, size: number];
 
 export interface LiveMarket {
   readonly marketId: string;
-  /** Venue's time of the newest book, Unix ms. */
+  /** Venue time of the newest book, Unix ms. */
   readonly timeMs: number;
   readonly trusted: boolean;
-  /** Cause of the gap it is in; null: none. */
+  /** Cause of the market's open gap; null: none. */
   readonly gap: string | null;
   readonly underlying: number | null;
   readonly yesBids: readonly Level[];
   readonly yesAsks: readonly Level[];
   readonly noBids: readonly Level[];
   readonly noAsks: readonly Level[];
-  /** Mid of YES once a second, oldest first; null where it had none. */
+  /** Mid of YES once a second, oldest first; null without a mid. */
   readonly trail: readonly (number | null)[];
-  /** Standard deviations the price stands above what Up needs; null where strike or sigma is unknown. */
+  /** Distance of the price above the strike in standard deviations; null where strike or sigma is unknown. */
   readonly distance: number | null;
   readonly modelProbability: number | null;
 }
 
-export interface LiveTicker {
+interface LiveTicker {
   readonly price: number | null;
-  /** Per square root of a year, over ten minutes; null where too little is known. */
+  /** Per square root of a year, over ten minutes; null with too few prices. */
   readonly sigmaAnnual: number | null;
 }
 
 export interface LiveState {
   readonly connection: Connectedness;
-  /** Why there is no connection, in the service's words. */
+  /** The service's reason for the missing connection. */
   readonly reason: string | null;
   readonly markets: Readonly<Record<string, LiveMarket>>;
   readonly tickers: Readonly<Record<string, LiveTicker>>;
@@ -52,5 +52,5 @@ export type ToWorker =
     };
 export type FromWorker =
   | { readonly kind: 'state'; readonly state: LiveState }
-  /** A market opened or resolved: the list of them is out of date. */
+  /** A market opened or resolved: the list of markets is out of date. */
   | { readonly kind: 'markets-changed' };

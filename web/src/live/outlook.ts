@@ -8,7 +8,7 @@ import { SETTLEMENTS } from '../../../src/core/venueRulesTable.ts';
 import type { LiveWindow } from '../api/schema.ts';
 import type { TickerPrices } from './tickerPrices.ts';
 
-/** Length of the mean that decides a window, by the venue's rule its window opened under; 0: one price decides. */
+/** Length of the mean that decides a window, by the venue's rule at its opening; 0: a single price decides. */
 function twapSecondsOf(market: LiveWindow): number {
   const startMs = Date.parse(market.start_time);
   const rule = SETTLEMENTS.findLast(
@@ -18,7 +18,7 @@ function twapSecondsOf(market: LiveWindow): number {
   return rule?.is.kind === 'chainlink_twap' ? rule.is.lookbackSeconds : 0;
 }
 
-/** How far the price stands from the strike in standard deviations, and P(Up); nulls where something is unknown. */
+/** Distance of the price from the strike in standard deviations, and P(Up); null where an input is unknown. */
 export function priceMarket(
   market: LiveWindow,
   prices: TickerPrices | undefined,

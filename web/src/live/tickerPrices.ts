@@ -1,10 +1,10 @@
 import { SecondPrices } from '../../../src/core/pricing/secondPrices.ts';
 import { VolatilityEstimator } from '../../../src/core/pricing/volatilityEstimator.ts';
 
-/** As the service's own board: ten minutes. */
+/** Ten minutes, as on the service's own board. */
 const SIGMA_WINDOW_SECONDS = 600;
 
-/** What is known of one underlying: its last prices by the second, and how much it moves. */
+/** Recent prices of one underlying by the second, and its volatility. */
 export class TickerPrices {
   readonly seconds = new SecondPrices();
   readonly #estimator = new VolatilityEstimator();
@@ -16,7 +16,7 @@ export class TickerPrices {
     if (this.#estimator.push(timeMs, price)) this.price = price;
   }
 
-  /** Worked out once a second at most. */
+  /** Computed at most once a second. */
   sigmaAnnual(nowMs: number): number | null {
     const second = Math.floor(nowMs / 1000);
     if (this.#sigma?.second !== second) {

@@ -1,29 +1,29 @@
 import type { LiveWindow } from '../api/schema.ts';
 import type { LiveMarket } from './messages.ts';
 
-/** An answer older than this says nothing of now. */
+/** An older answer is not current. */
 export const FRESH_MS = 15_000;
 
 export type Trust = 'proven' | 'unproven' | 'waiting' | 'stale' | { readonly gap: string };
 
-/** What is known of one window. */
+/** Known data of one window. */
 export interface KnownWindow {
-  /** As last answered over HTTP. */
+  /** From the last HTTP answer. */
   readonly window: LiveWindow;
   readonly answeredMs: number;
-  /** The newest book of the stream; null: none came yet. */
+  /** The newest book of the stream; null before the first. */
   readonly pushed: LiveMarket | null;
   /** The stream is connected. */
   readonly isPushed: boolean;
 }
 
-/** What a card shows: the pushed book, or null where the best prices that were answered are newer. */
+/** Content of a card: the pushed book, or null where the best prices of the last answer are newer. */
 export function shownBook(
   { window, answeredMs, pushed, isPushed }: KnownWindow,
   nowMs: number,
 ): { book: LiveMarket | null; trust: Trust } {
   const book = isPushed || isNewer(pushed, window) ? pushed : null;
-  // A socket may be dead and silent: only a service that still answers shows that it is not.
+  // A dead socket is silent too: only an answering service shows that the socket is alive.
   if (nowMs - answeredMs > FRESH_MS) return { book, trust: 'stale' };
   if (isPushed && pushed !== null) {
     const gap = pushed.trusted ? pushed.gap : (pushed.gap ?? window.gap);

@@ -3,14 +3,14 @@ import type { LiveBoard } from '../api/schema.ts';
 import { keepConnected } from './keepConnected.ts';
 import type { Connectedness } from './messages.ts';
 
-export interface BoardState {
+interface BoardState {
   readonly connection: Connectedness;
   readonly reason: string | null;
-  /** Chances of any edge that stand; null before the first message. */
+  /** Open opportunities of any edge; null before the first message. */
   readonly board: Pick<LiveBoard, 'as_of' | 'opportunities'> | null;
 }
 
-/** The live board as it is pushed; what was told last stays while the connection is away. */
+/** The pushed live board; without a connection the last one stays. */
 export function useBoard(): BoardState {
   const [state, setState] = useState<BoardState>({ connection: 'connecting', reason: null, board: null });
   useEffect(

@@ -7,10 +7,10 @@ import type { FromWorker, LiveState, ToWorker } from './messages.ts';
 
 const TICKERS = ['BTC', 'ETH', 'SOL'] as const;
 type Ticker = (typeof TICKERS)[number];
-/** Prices asked for at first, so that sigma is known before ten minutes have passed. */
+/** Prices loaded at first, so that sigma is known before ten minutes have passed. */
 const FIRST_PRICES_MS = 600_000;
 const FIRST_PRICES_MAX = 10_000;
-/** Windows of all lengths begin and end together, each with a message of its own. */
+/** Windows of all lengths begin and end at the same time, each with its own message. */
 const MARKETS_REFETCH_MS = 2_000;
 const NOTHING_YET: LiveState = {
   connection: 'connecting',
@@ -21,8 +21,8 @@ const NOTHING_YET: LiveState = {
 };
 
 /**
- * What the stream brings, a few times a second, worked out beside the page's own thread.
- * @param ticker The underlying that is shown: of no other are older prices needed.
+ * State of the live stream, a few times a second, computed in a worker.
+ * @param ticker The displayed underlying: only its older prices are loaded.
  */
 export function useLive(markets: readonly LiveWindow[] | undefined, ticker: Ticker): LiveState {
   const [state, setState] = useState(NOTHING_YET);
@@ -63,7 +63,7 @@ export function useLive(markets: readonly LiveWindow[] | undefined, ticker: Tick
 async function sendFirstPrices(ticker: Ticker, post: (message: ToWorker) => void): Promise<void> {
   const start = new Date(Date.now() - FIRST_PRICES_MS).toISOString();
   const query = { ticker, source: 'binance_spot', start, order: 'desc', limit: FIRST_PRICES_MAX } as const;
-  // Without them sigma is known later, and nothing else is missing.
+  // Without them sigma is known later; nothing else depends on them.
   const answer = await call('GET /v1/underlying', { query }).catch(() => null);
   const points = (answer?.points ?? []).map(({ ts, price }) => [Date.parse(ts), price] as const).toReversed();
   if (points.length > 0) post({ kind: 'prices', ticker, points });

@@ -5,11 +5,11 @@ import { ApiProblem } from '../api/problem.ts';
 export interface Credentials {
   readonly email: string;
   readonly password: string;
-  /** Of an authenticator app; undefined: none was asked for. */
+  /** Code of an authenticator app; undefined: not required. */
   readonly code?: string;
 }
 
-/** E-mail address and password; what the service says against one stands beside it. */
+/** Form for e-mail address and password, with the service's errors beside the fields. */
 export function CredentialsForm({
   submit,
   isBusy,
@@ -20,7 +20,7 @@ export function CredentialsForm({
   submit: (credentials: Credentials) => void;
   isBusy: boolean;
   error: Error | null;
-  /** A password is chosen, not asked for. */
+  /** The user chooses a new password. */
   isNew: boolean;
   action: string;
 }): ReactNode {
@@ -28,7 +28,7 @@ export function CredentialsForm({
   const [password, setPassword] = useState('');
   const [code, setCode] = useState('');
   const needsCode = error instanceof ApiProblem && error.needsCode;
-  // Stays while the code is sent, when there is no error for a moment.
+  // The field stays while the code is sent and the error is reset.
   const [wasAsked, setWasAsked] = useState(false);
   if (needsCode && !wasAsked) setWasAsked(true);
   const fields = error instanceof ApiProblem ? error.fields : new Map<string, string>();
@@ -65,7 +65,7 @@ export function CredentialsForm({
           <TextInput
             label="Code"
             name="code"
-            description="Of your authenticator app, or a recovery code"
+            description="From your authenticator app, or a recovery code"
             autoComplete="one-time-code"
             required
             autoFocus

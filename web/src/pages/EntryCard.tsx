@@ -3,7 +3,7 @@ import { type ReactNode, useEffect } from 'react';
 import { Brand } from '../app/Brand.tsx';
 import { DataSourceBadge } from '../app/DataSourceBadge.tsx';
 
-/** The frame of the pages before one is signed in. */
+/** The frame of the pages for signed-out users. */
 export function EntryCard({
   title,
   about,

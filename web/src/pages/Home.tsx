@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { useApi, useSession } from '../api/hooks.ts';
 import { Failure, Loading } from '../ui/states.tsx';
 
-/** Where the service's bare address leads: to the markets, to the sign-in, or where nobody ever did, to the sign-up. */
+/** Redirects from `/`: to the markets, to the sign-in, or, without an operator, to the sign-up. */
 export function Home(): ReactNode {
   const session = useSession();
   if (session.isPending) return <Loading />;

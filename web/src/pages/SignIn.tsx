@@ -6,7 +6,7 @@ import { Loading } from '../ui/states.tsx';
 import { type Credentials, CredentialsForm } from './CredentialsForm.tsx';
 import { EntryCard } from './EntryCard.tsx';
 
-/** Signs in by the form, or at once by the link that the service printed. */
+/** Signs in by the form, or at once by the printed link. */
 export function SignIn(): ReactNode {
   const { link } = useSearch({ from: '/sign-in' });
   const visit = useLink(link);
@@ -23,7 +23,7 @@ export function SignIn(): ReactNode {
   );
 }
 
-/** Uses the link up, once however often the page is drawn. @returns Why it was refused; null: it was not, so far. */
+/** Consumes the link, once per page. @returns The refusal; null: none so far. */
 function useLink(link: string | undefined): Error | null {
   const { mutate, error } = useAction('POST /app/sign-in-link');
   const navigate = useNavigate();
@@ -36,7 +36,7 @@ function useLink(link: string | undefined): Error | null {
       {
         onSuccess: ({ user }) => {
           noteSession(user);
-          // In place of the link: going back must not lead to it.
+          // Replaces the link in the history: "back" must not return to it.
           void navigate({ to: '/', replace: true });
         },
       },

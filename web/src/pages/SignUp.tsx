@@ -7,7 +7,7 @@ import { Failure, Loading } from '../ui/states.tsx';
 import { CredentialsForm } from './CredentialsForm.tsx';
 import { EntryCard } from './EntryCard.tsx';
 
-/** Makes an account; with the setup link of the service, the operator's. */
+/** Creates an account; with the setup link, the operator's. */
 export function SignUp(): ReactNode {
   const { setup } = useSearch({ from: '/sign-up' });
   const state = useApi('GET /app/sign-up', {});
@@ -25,20 +25,20 @@ export function SignUp(): ReactNode {
   );
 }
 
-/** What to do instead, where signing up would be refused; null: it would not. */
+/** Instruction where sign-up would be refused; null: it is possible. */
 function whyNot({ has_operator, open }: SignUpState, setup: string | undefined): ReactNode {
   if (!has_operator) {
     if (setup !== undefined) return null;
     return (
       <Alert title="This service has no operator yet">
-        Its first account is made with the setup link. <Code>underround serve</Code> printed it on its
-        standard output, in the line after <Code>ready</Code>. Start the service again for another link.
+        Create its first account with the setup link. <Code>underround serve</Code> printed it on its standard
+        output, in the line after <Code>ready</Code>. Restart the service to get another link.
       </Alert>
     );
   }
   if (setup !== undefined) {
     return (
-      <Alert color="orange" title="This setup link was used">
+      <Alert color="orange" title="This setup link has been used">
         The service has its operator. Sign in, or <Link to="/sign-up">sign up</Link> without the link.
       </Alert>
     );
@@ -70,7 +70,7 @@ function SignUpForm({ setup }: { setup: string | null }): ReactNode {
       isBusy={signUp.isPending}
       error={signUp.error}
       isNew
-      action="Make an account"
+      action="Create account"
     />
   );
 }

@@ -5,7 +5,7 @@ import { useSession } from '../api/hooks.ts';
 import { Page } from '../ui/Page.tsx';
 import { NewKey } from './keys/NewKey.tsx';
 
-/** The first minutes: a key, a first request, and where to look. */
+/** First steps: an API key, a first request, and links. */
 export function Welcome(): ReactNode {
   const { data: user } = useSession();
   return (
@@ -13,7 +13,7 @@ export function Welcome(): ReactNode {
       title="Welcome"
       about={
         user?.operator
-          ? 'Yours is the first account, so you are the operator: you set tiers and close the service for maintenance.'
+          ? 'Your account is the first, so you are the operator: you can set tiers and put the service into maintenance.'
           : `Your tier is ${user?.tier ?? 'free'}; the operator can raise it.`
       }
     >

@@ -4,7 +4,7 @@ import { type Condition, METRIC_NAMES } from './strategies.ts';
 
 const OPERATORS: readonly Condition['operator'][] = ['above', 'below', 'crosses_above', 'crosses_below'];
 
-/** Conditions of one purpose, each on a line. */
+/** The conditions of one list, one a line. */
 export function ConditionList({
   title,
   list,
@@ -14,7 +14,7 @@ export function ConditionList({
   title: string;
   list: readonly Condition[];
   change: (list: Condition[]) => void;
-  /** What the service has against a place in the list, e.g. `.0.value`; against the list itself for nothing. */
+  /** The service's error at a place in the list, e.g. `.0.value`; without a place, at the list itself. */
   errorOf: (place: string) => string | undefined;
 }): ReactNode {
   const set = (index: number, part: Partial<Condition>) =>
@@ -22,7 +22,7 @@ export function ConditionList({
   return (
     <Fieldset legend={title} w="100%">
       {list.map((condition, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a condition has no name but its place
+        // biome-ignore lint/suspicious/noArrayIndexKey: a condition has no other key than its place
         <Group key={index} mb="xs" gap="xs" align="flex-start">
           <NativeSelect
             aria-label={`${title}: what`}

@@ -10,7 +10,7 @@ const WINDOWS = ['5m', '15m', '1h', '4h', 'daily_up_down'].map((value) => ({
   label: WINDOW_NAMES[value] ?? value,
 }));
 
-/** Whose markets of what length are traded. */
+/** Selects the underlying and window length to trade. */
 export function SeriesForm({
   universe,
   change,

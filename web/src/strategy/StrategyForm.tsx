@@ -12,11 +12,11 @@ const SIDES = [
 interface FormProps {
   readonly strategy: Strategy;
   readonly change: (strategy: Strategy) => void;
-  /** What the service says against a member, by its place in the request. */
+  /** The service's errors by place in the request. */
   readonly errors: ReadonlyMap<string, string>;
 }
 
-/** The type of a strategy, and the members that type has. */
+/** The type of a strategy and its parameters. */
 export function StrategyForm({ strategy, change, errors }: FormProps): ReactNode {
   return (
     <>
@@ -86,7 +86,7 @@ function Members({ strategy, change, errors }: FormProps): ReactNode {
     case 'mean_reversion':
       return (
         <>
-          {number('Seconds looked back on', 'lookback', strategy.lookback, 10)}
+          {number('Lookback (s)', 'lookback', strategy.lookback, 10)}
           {number('Standard deviations', 'z_threshold', strategy.z_threshold, 0.5)}
         </>
       );
@@ -101,10 +101,10 @@ function Members({ strategy, change, errors }: FormProps): ReactNode {
       return (
         <>
           {side(strategy.side)}
-          {number('Trades a market', 'max_trades_per_market', strategy.max_trades_per_market ?? 1, 1)}
-          {conditions('Buy when all hold', 'entry')}
-          {conditions('Sell with a profit when any holds', 'take_profit')}
-          {conditions('Sell with a loss when any holds', 'stop_loss')}
+          {number('Max trades per market', 'max_trades_per_market', strategy.max_trades_per_market ?? 1, 1)}
+          {conditions('Buy when all are true', 'entry')}
+          {conditions('Take profit when any is true', 'take_profit')}
+          {conditions('Stop loss when any is true', 'stop_loss')}
         </>
       );
   }

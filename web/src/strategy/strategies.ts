@@ -3,7 +3,7 @@ import type { Operations } from '../api/schema.ts';
 export type Strategy = Operations['POST /v1/backtest']['body']['strategy'];
 export type Condition = Extract<Strategy, { type: 'condition_based' }>['entry'][number];
 
-/** A strategy of each type to begin with. */
+/** The initial strategy of each type. */
 export const STRATEGIES: Readonly<Record<Strategy['type'], Strategy>> = {
   threshold_entry: { type: 'threshold_entry', threshold: 0.3, direction: 'below', side: 'buy_yes' },
   mean_reversion: { type: 'mean_reversion', lookback: 60, z_threshold: 2 },
@@ -19,9 +19,9 @@ export const STRATEGIES: Readonly<Record<Strategy['type'], Strategy>> = {
 };
 
 export const STRATEGY_NAMES: Readonly<Record<Strategy['type'], string>> = {
-  threshold_entry: 'Price beyond a threshold',
-  mean_reversion: 'Return to the mean',
-  time_before_resolution: 'Some minutes before the end',
+  threshold_entry: 'Price threshold',
+  mean_reversion: 'Mean reversion',
+  time_before_resolution: 'Time before the end',
   condition_based: 'Conditions',
 };
 
@@ -32,5 +32,5 @@ export const METRIC_NAMES: Readonly<Record<Condition['metric'], string>> = {
   seconds_to_end: 'seconds to the end',
   spread: 'spread',
   imbalance: 'imbalance of the best levels',
-  model_probability: 'probability by the model',
+  model_probability: 'model probability',
 };

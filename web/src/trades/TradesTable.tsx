@@ -4,10 +4,10 @@ import { type ReactNode, useState } from 'react';
 import { cents, moment, shares, usd } from '../ui/format.ts';
 import type { MadeTrade, TradeSource } from './source.ts';
 
-/** Rows shown at first, and with each wish for more. */
+/** Rows shown at first, and added by each "Show older". */
 const STEP = 100;
 
-/** Trades a line each; the time of one leads to its market with all of them drawn. */
+/** A table of trades; the time of a trade links to its market with all trades drawn. */
 export function TradesTable({
   trades,
   source,
@@ -26,12 +26,12 @@ export function TradesTable({
               <Table.Th>Opened</Table.Th>
               <Table.Th>Closed</Table.Th>
               <Table.Th>Bought</Table.Th>
-              <Table.Th ta="right">At</Table.Th>
+              <Table.Th ta="right">Entry price</Table.Th>
               <Table.Th ta="right">Slippage</Table.Th>
               <Table.Th ta="right">Shares</Table.Th>
-              <Table.Th ta="right">Sold at</Table.Th>
+              <Table.Th ta="right">Exit price</Table.Th>
               <Table.Th ta="right">Slippage</Table.Th>
-              <Table.Th>Because</Table.Th>
+              <Table.Th>Exit reason</Table.Th>
               <Table.Th ta="right">P&L</Table.Th>
             </Table.Tr>
           </Table.Thead>

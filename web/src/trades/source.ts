@@ -1,7 +1,7 @@
 import type { BacktestTrade } from '../api/schema.ts';
 
-/** Whose trades are meant: those of a backtest or of a paper strategy, as an address names them. */
+/** The source of trades in an address: a backtest or a paper strategy. */
 export type TradeSource = { readonly backtest: string } | { readonly paper: string };
 
-/** A trade of either: what was bought in which market, and what came of it. */
+/** A trade of a backtest, or a position of a paper strategy. */
 export type MadeTrade = BacktestTrade;

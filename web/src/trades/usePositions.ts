@@ -4,14 +4,14 @@ import type { PaperPositions } from '../api/schema.ts';
 
 export type Position = PaperPositions['positions'][number];
 
-/** Rows asked for at once: the most the service answers. */
+/** Rows per request: the service's maximum. */
 const PAGE_SIZE = 10_000;
-/** Positions a page works with; a strategy that has more shows the first of them. */
+/** Most positions that a page loads; of more the first are shown. */
 const POSITIONS_MAX = 50_000;
 
 /**
  * All positions of a paper strategy, in the order they were opened.
- * @param revision They are asked for again when it changes, and not otherwise: all of them may be many.
+ * @param revision Positions are reloaded only when it changes, because there may be many.
  */
 export function usePositions(
   strategyId: string | undefined,

@@ -1,17 +1,17 @@
 import { SimpleGrid, type SimpleGridProps, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-/** What a figure is, its value, and where it helps what the value means. */
+/** Label, value, and where it helps a note on the meaning. */
 export type Figure = readonly [what: string, value: string, meaning?: string];
 
 interface FiguresProps {
   readonly figures: readonly Figure[];
   readonly cols?: SimpleGridProps['cols'];
-  /** Large where a page has few of them. */
+  /** Large, for pages with few figures. */
   readonly size?: 'lg';
 }
 
-/** The sums that stand at the head of a result. */
+/** Key figures at the top of a result. */
 export function Figures({ figures, cols = { base: 2, sm: 3, lg: 6 }, size }: FiguresProps): ReactNode {
   return (
     <SimpleGrid component="dl" className="card" m={0} p="md" cols={cols}>

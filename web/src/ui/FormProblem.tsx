@@ -4,12 +4,12 @@ import { ApiProblem } from '../api/problem.ts';
 
 const NONE: ReadonlyMap<string, string> = new Map();
 
-/** What the service has against single fields, by their place; nothing while it has not refused. */
+/** The service's errors by field; empty without a refusal. */
 export function fieldsOf(error: Error | null): ReadonlyMap<string, string> {
   return error instanceof ApiProblem ? error.fields : NONE;
 }
 
-/** Why a form was refused. What is said beside its fields is not said again, unless it has none to say it at. */
+/** Why a form was refused. Errors shown beside fields are not repeated, unless the form has no such field. */
 export function FormProblem({
   error,
   hasFields = true,

@@ -44,7 +44,7 @@ export function Ladder({
   );
 }
 
-/** Always as many rows, so that a page does not jump when a level comes or goes. */
+/** Always the same number of rows, so that a page does not jump when a level appears or disappears. */
 function padded(levels: readonly Level[], rows: number): (Level | null)[] {
   return Array.from({ length: rows }, (_, index) => levels[index] ?? null);
 }

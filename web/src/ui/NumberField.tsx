@@ -1,7 +1,7 @@
 import { NumberInput } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-/** A number of a form. An unfinished one is handed on as the text it is, so that the service says what is wrong with it. */
+/** A number field. Invalid input is passed on as text, so that the service reports the error. */
 export function NumberField({
   label,
   value,

@@ -1,7 +1,7 @@
 import { Group, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 
-/** A page's heading, what it is for, and its controls; names the browser's tab. */
+/** A page's heading, description and controls; sets the title of the browser tab. */
 export function Page({
   title,
   about,

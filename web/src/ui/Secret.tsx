@@ -1,7 +1,7 @@
 import { Button, Code, CopyButton, Group } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-/** A text to be taken elsewhere, with a button that copies it. */
+/** A text with a button that copies it. */
 export function Copyable({ text, label }: { text: string; label: string }): ReactNode {
   return (
     <Group gap="xs" align="stretch" wrap="nowrap">

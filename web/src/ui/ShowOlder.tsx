@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 
 type Pages = Pick<UseInfiniteQueryResult, 'hasNextPage' | 'isFetchingNextPage' | 'fetchNextPage'>;
 
-/** Loads the next page of a list that is read newest first; nothing where there is none. */
+/** Loads the next page of a list with the newest first; hidden on the last page. */
 export function ShowOlder({ list }: { list: Pages }): ReactNode {
   if (!list.hasNextPage) return null;
   return (

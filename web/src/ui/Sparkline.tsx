@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 
 const [WIDTH, HEIGHT] = [240, 36];
 
-/** A small line of prices between 0 and 1; breaks where one is missing. */
+/** A small line chart of prices between 0 and 1, with breaks for missing values. */
 export function Sparkline({
   values,
   label,

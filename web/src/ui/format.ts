@@ -1,13 +1,10 @@
-/** Numbers and times as the pages print them; what is missing is a dash, never 0. */
+/** Formats of numbers and times on pages; a missing value is a dash, never 0. */
 const MISSING = '–';
 const plain = new Intl.NumberFormat('en', { maximumFractionDigits: 2 });
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 const date = new Intl.DateTimeFormat('en-GB', {
   ...{ day: '2-digit', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit' },
   ...{ hourCycle: 'h23', timeZone: 'UTC' },
-});
-const clock = new Intl.DateTimeFormat('en-GB', {
-  ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23', timeZone: 'UTC' },
 });
 
 type Maybe = number | null | undefined;
@@ -53,15 +50,10 @@ export function duration(seconds: number): string {
   return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
 }
 
-/** How long before a moment another was, e.g. `12 s ago`; the clocks of both are the service's. */
+/** Time from `time` to `asOf`, e.g. `12 s ago`; both are on the service's clock. */
 export function age(time: string | null, asOf: string): string {
   if (time === null) return 'never';
   return `${duration(Math.max(0, (Date.parse(asOf) - Date.parse(time)) / 1000))} ago`;
-}
-
-/** Time of day in UTC. */
-export function timeOfDay(time: string | number): string {
-  return clock.format(new Date(time));
 }
 
 /** `1:05` or `2:03:04`; negative is 0:00. */

@@ -1,4 +1,4 @@
-/** Hands the reader a file of rows; what is missing is an empty cell. */
+/** Downloads rows as a CSV file; a missing value is an empty cell. */
 export function saveCsv<K extends string>(
   name: string,
   columns: readonly K[],

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { ApiProblem } from '../api/problem.ts';
 
-/** Placeholder rows while something is asked for. */
+/** Placeholder rows while data load. */
 export function Loading({ rows = 5 }: { rows?: number }): ReactNode {
   return (
     <Stack gap="xs" role="status" aria-label="Loading" p="md">
@@ -15,7 +15,7 @@ export function Loading({ rows = 5 }: { rows?: number }): ReactNode {
   );
 }
 
-/** Nothing to show, why, and what to do about it. */
+/** An empty result, with the reason and the next step. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }): ReactNode {
   return (
     <Stack align="center" gap="xs" py="xl" px="md" ta="center">
@@ -31,7 +31,7 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
   );
 }
 
-/** A refusal or a failure in the reader's terms, with the next step. */
+/** A refusal or a failure in plain words, with the next step. */
 export function Failure({ error, retry }: { error: unknown; retry?: () => void }): ReactNode {
   const status = error instanceof ApiProblem ? error.status : null;
   const { title, next } = adviceFor(status);
@@ -74,10 +74,10 @@ function adviceFor(status: number | null): { title: string; next: ReactNode } {
     case 429:
       return { title: 'Too many requests', next: 'Wait a moment, then try again.' };
     case 502:
-      return { title: 'The store does not answer', next: 'Recording goes on; try again in a few seconds.' };
+      return { title: 'The store does not answer', next: 'Recording continues; try again in a few seconds.' };
     case 503:
-      return { title: 'Closed for maintenance', next: 'The operator will open the service again.' };
+      return { title: 'Closed for maintenance', next: 'The service returns after maintenance.' };
     default:
-      return { title: 'That did not work', next: 'If it stays so, the service’s log says why.' };
+      return { title: 'The request failed', next: 'If the problem persists, see the service’s log.' };
   }
 }

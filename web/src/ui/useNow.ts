@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-/** The present, Unix ms, renewed each second. */
+/** The current time, Unix ms, updated every second. */
 export function useNow(): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {

@@ -10,7 +10,7 @@ import { ChangePassword } from './ChangePassword.tsx';
 import { SecondFactor } from './SecondFactor.tsx';
 import { TierTable } from './TierTable.tsx';
 
-/** Who is signed in, with what tier, where, and a new password. */
+/** The user's tier, sessions, password and one-time codes. */
 export function Account(): ReactNode {
   const { data: user } = useSession();
   const sessions = useApi('GET /app/sessions', {});
@@ -22,7 +22,7 @@ export function Account(): ReactNode {
         </Text>
         <TierTable own={user?.tier ?? 'free'} />
         <Text size="sm" c="dimmed">
-          The operator of this service sets which tier an account has.
+          The operator of this service sets the tier of each account.
         </Text>
       </Stack>
       <Stack className="card" p="md" gap="sm">
@@ -56,7 +56,7 @@ function SignOut(): ReactNode {
     signOut.mutate(
       {},
       {
-        // Left first: a page of the shell that loses its session asks the sign-in to come back to it.
+        // Navigate first: a page in the shell that loses its session becomes the return page of the sign-in.
         onSettled: async () => {
           await navigate({ to: '/sign-in' });
           noteSession(null);

@@ -3,7 +3,7 @@ import { type FormEvent, type ReactNode, useState } from 'react';
 import { useAction } from '../../api/hooks.ts';
 import { ApiProblem } from '../../api/problem.ts';
 
-/** A new password; every other session ends with it. */
+/** Changes the password, which ends every other session. */
 export function ChangePassword(): ReactNode {
   const [current, setCurrent] = useState('');
   const [wanted, setWanted] = useState('');

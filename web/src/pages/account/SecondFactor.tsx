@@ -16,7 +16,7 @@ export function SecondFactor(): ReactNode {
   return (
     <Stack gap="sm">
       <Text size="sm">
-        Signing in then takes your password and a code of an authenticator app on your phone.
+        Signing in then requires your password and a code from an authenticator app on your phone.
       </Text>
       {begin.error !== null && <Alert color="red" role="alert" title={begin.error.message} />}
       {begin.data === undefined ? (
@@ -51,8 +51,8 @@ function RecoveryCodes({ codes }: { codes: readonly string[] }): ReactNode {
   return (
     <Stack gap="sm">
       <Alert color="teal" title="One-time codes are enabled">
-        Keep these recovery codes where you find them without your phone. Each signs you in once. They are
-        shown this once.
+        Store these recovery codes where you can find them without your phone. Each code signs you in once.
+        They are shown only once.
       </Alert>
       <Code block aria-label="recovery codes">
         {codes.join('\n')}
@@ -104,7 +104,7 @@ function CodeForm({
     <form onSubmit={send}>
       <Stack gap="sm" maw={420}>
         <TextInput
-          label="Code of the app"
+          label="Code from the app"
           autoComplete="one-time-code"
           required
           value={code}

@@ -12,23 +12,23 @@ const yesNo = (is: boolean) => (is ? 'yes' : 'no');
 const some = (count: number) => (count === 0 ? 'no' : number(count));
 
 const ROWS: readonly (readonly [what: string, read: (limits: Limits) => string])[] = [
-  ['Requests a second', ({ requests_per_second: count }) => number(count)],
-  ['Requests a minute', ({ requests_per_minute: count }) => number(count)],
+  ['Requests per second', ({ requests_per_second: count }) => number(count)],
+  ['Requests per minute', ({ requests_per_minute: count }) => number(count)],
   ['Market data', ({ market_data }) => yesNo(market_data)],
   ['History', ({ history_days: days }) => (days === null ? 'all' : `${number(days)} days`)],
-  ['Backtests at once', ({ backtest_jobs }) => some(backtest_jobs)],
-  ['Markets a backtest', ({ backtest_markets }) => some(backtest_markets)],
-  ['Cells of a sweep', ({ sweep_cells }) => some(sweep_cells)],
+  ['Concurrent backtests', ({ backtest_jobs }) => some(backtest_jobs)],
+  ['Markets per backtest', ({ backtest_markets }) => some(backtest_markets)],
+  ['Cells per sweep', ({ sweep_cells }) => some(sweep_cells)],
   ['Active paper strategies', ({ paper_strategies }) => some(paper_strategies)],
-  ['Connections to a stream', ({ stream_connections }) => some(stream_connections)],
-  ['Long answers at once', ({ streamed_answers }) => some(streamed_answers)],
+  ['Connections per stream', ({ stream_connections }) => some(stream_connections)],
+  ['Concurrent long answers', ({ streamed_answers }) => some(streamed_answers)],
   ['Opportunity stream', ({ arb_ws }) => yesNo(arb_ws)],
   ['Replay', ({ replay }) => yesNo(replay)],
   ['Export', (limits) => yesNo(limits.export)],
   ['Webhooks', ({ webhooks }) => yesNo(webhooks)],
 ];
 
-/** What each tier of this service includes, as it is configured. */
+/** Contents of each tier of this service, as configured. */
 export function TierTable({ own }: { own: string }): ReactNode {
   const table = useApi('GET /app/tiers', {});
   if (table.isPending) return <Loading rows={6} />;

@@ -9,7 +9,7 @@ interface AxesProps {
   readonly errors: ReadonlyMap<string, string>;
 }
 
-/** What a sweep varies: nothing, one number, or two against each other. */
+/** The axes of a sweep: none, one number, or two numbers. */
 export function AxesForm({ draft, change, errors }: AxesProps): ReactNode {
   const { x_axis: x, y_axis: y, ...rest } = draft;
   const names = sweepable(draft.strategy);
@@ -51,11 +51,11 @@ export function AxesForm({ draft, change, errors }: AxesProps): ReactNode {
           </Button>
         ) : (
           <Button variant="default" size="xs" onClick={() => change({ ...rest, x_axis: x })}>
-            Without the second axis
+            Remove the second axis
           </Button>
         )}
         <Button variant="default" size="xs" onClick={() => change(rest)}>
-          No sweep
+          Remove the sweep
         </Button>
         {Number.isFinite(cells) && <span>{cells.toLocaleString('en')} cells</span>}
       </Group>

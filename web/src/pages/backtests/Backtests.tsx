@@ -13,20 +13,20 @@ import { draftOf, FIRST_DRAFT } from './draft.ts';
 const route = getRouteApi('/shell/backtests');
 const REFETCH_MS = 3_000;
 
-/** A new backtest, and those that were run. */
+/** A form for a new backtest, and the list of earlier ones. */
 export function Backtests(): ReactNode {
   const list = useApi('GET /v1/backtest', { query: { limit: 50 } }, { refetchMs: REFETCH_MS });
   return (
     <Page
       title="Backtests"
-      about="Trades recorded markets again: the books of that time, your latency, the venue’s fees and hold. Nothing is filled inside a gap."
+      about="Replay a strategy on recorded order books with your latency and the venue’s fees and taker delay. Nothing fills inside a gap."
     >
       <Begun />
       <div className="card">
         {list.isPending && <Loading />}
         {list.isError && <Failure error={list.error} retry={() => void list.refetch()} />}
         {list.isSuccess && list.data.jobs.length === 0 && (
-          <Empty title="No backtests yet">Run the one above as it stands: it takes seconds.</Empty>
+          <Empty title="No backtests yet">Run the backtest above: it needs only seconds.</Empty>
         )}
         {list.isSuccess && list.data.jobs.length > 0 && <Jobs jobs={list.data.jobs} />}
       </div>
@@ -34,7 +34,7 @@ export function Backtests(): ReactNode {
   );
 }
 
-/** The builder, begun with what the job of the address was asked. */
+/** The builder, initialised with the request of the job in the address. */
 function Begun(): ReactNode {
   const { from } = route.useSearch();
   const job = useApi(

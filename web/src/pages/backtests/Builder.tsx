@@ -13,7 +13,7 @@ const VIEWS = [
   { value: 'json', label: 'JSON' },
 ];
 
-/** Puts a backtest or a sweep together, as a form or as the JSON that is sent. */
+/** Edits the request of a backtest or a sweep, as a form or as JSON. */
 export function Builder({ first }: { first: Draft }): ReactNode {
   const [draft, setDraft] = useState(first);
   const [view, setView] = useState('form');

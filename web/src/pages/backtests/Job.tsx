@@ -14,7 +14,7 @@ import { Sweep } from './Sweep.tsx';
 const route = getRouteApi('/shell/backtests/$jobId');
 const REFETCH_MS = 1_000;
 
-/** One job: how far it is, then what came out. */
+/** One job: its progress, then its result. */
 export function Job(): ReactNode {
   const { jobId } = route.useParams();
   const job = useApi(
@@ -54,16 +54,14 @@ function Shown({ job }: { job: BacktestJob }): ReactNode {
     >
       {isUnderWay && (
         <div className="card">
-          <Empty
-            title={job.status === 'queued' ? 'Waiting for its turn' : 'Trading the recorded markets again'}
-          >
-            This page follows by itself.
+          <Empty title={job.status === 'queued' ? 'Queued' : 'Replaying the recorded markets'}>
+            This page updates automatically.
           </Empty>
         </div>
       )}
       {job.error !== null && (
         <div className="card">
-          <Empty title="It did not finish">{job.error}</Empty>
+          <Empty title="The job has no result">{job.error}</Empty>
         </div>
       )}
       {job.result !== null &&
@@ -84,7 +82,7 @@ function Shown({ job }: { job: BacktestJob }): ReactNode {
   );
 }
 
-/** What can be made of a job: the same with changes, and where it was one strategy, paper trading. */
+/** Actions for a job: change and run again, and paper-trade for a single strategy. */
 function Again({ job }: { job: BacktestJob }): ReactNode {
   const search = { from: job.job_id };
   return (

@@ -9,27 +9,27 @@ import { cents, number, percent, usd } from '../../ui/format.ts';
 import { Empty } from '../../ui/states.tsx';
 import { TradedMarkets } from './TradedMarkets.tsx';
 
-/** What a strategy would have made. */
+/** The result of a backtest. */
 export function Result({ result, jobId }: { result: BacktestResult; jobId: string }): ReactNode {
   // Newest first.
   const newest = useMemo(() => result.trades.toReversed(), [result]);
   const figures: Figure[] = [
-    ['P&L after fees', usd(result.total_pnl), chance(result.intervals?.total_pnl, usd)],
+    ['P&L after fees', usd(result.total_pnl), intervalText(result.intervals?.total_pnl, usd)],
     ['Fees', usd(result.total_fees)],
     ['Trades', number(result.trades_total)],
-    ['Won', percent(result.win_rate), chance(result.intervals?.win_rate, percent)],
-    ['P&L a trade', usd(result.avg_pnl_per_trade, 3)],
+    ['Won', percent(result.win_rate), intervalText(result.intervals?.win_rate, percent)],
+    ['P&L per trade', usd(result.avg_pnl_per_trade, 3)],
     ['Slippage', cents(result.avg_slippage)],
-    // Results of earlier releases do not tell of orders.
+    // Results of earlier releases have no orders.
     ...(result.orders ? [['Orders filled', percent(result.fill_rate)] satisfies Figure] : []),
     ['Profit factor', number(result.profit_factor)],
     ['Largest trade', percent(result.largest_trade_share), 'of the P&L'],
     [
-      'Sharpe a market',
+      'Sharpe per market',
       number(result.sharpe_per_market),
-      chance(result.intervals?.sharpe_per_market, (bound) => number(bound)),
+      intervalText(result.intervals?.sharpe_per_market, (bound) => number(bound)),
     ],
-    ['Sharpe a year', number(result.sharpe_ratio)],
+    ['Sharpe (annualised)', number(result.sharpe_ratio)],
     ['Sortino', number(result.sortino_ratio)],
     ['P&L / max drawdown', number(result.calmar_ratio)],
     ['Max drawdown', usd(result.max_drawdown)],
@@ -38,11 +38,11 @@ export function Result({ result, jobId }: { result: BacktestResult; jobId: strin
   return (
     <>
       <Figures figures={figures} />
-      <Section title="P&L and the fall below its highest">
+      <Section title="Equity and drawdown">
         <Equity result={result} />
       </Section>
       {result.trades.length > 0 && (
-        <Section title="Trades on the market’s chart">
+        <Section title="Trades on the market chart">
           <TradedMarkets trades={result.trades} jobId={jobId} />
         </Section>
       )}
@@ -73,8 +73,8 @@ function Section({ title, children }: { title: string; children: ReactNode }): R
   );
 }
 
-/** Where chance alone may have put a figure, e.g. `95 %: −$3.10 to $31.00`; too few markets have none. */
-function chance(
+/** The 95 % interval of a figure, e.g. `95 %: −$3.10 to $31.00`; none with too few markets. */
+function intervalText(
   interval: readonly [number, number] | null | undefined,
   print: (bound: number) => string,
 ): string {
@@ -88,7 +88,7 @@ function skippedText({ markets_skipped }: BacktestResult): string {
   const counts = new Map<string, number>();
   for (const { reason } of markets_skipped) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   const reasons = [...counts].map(([reason, count]) => `${count} ${reason.replaceAll('_', ' ')}`);
-  return `; left out: ${reasons.join(', ')}`;
+  return `; skipped: ${reasons.join(', ')}`;
 }
 
 function missedText({ orders }: BacktestResult): string {
@@ -118,6 +118,6 @@ function Equity({ result }: { result: BacktestResult }): ReactNode {
     return { times: points.map(({ ts }) => Date.parse(ts) / 1000), lines };
   }, [result]);
   if (shown.times.length === 0)
-    return <Empty title="Nothing was traded">Its condition was never met in these markets.</Empty>;
+    return <Empty title="Nothing was traded">The entry condition was never met in these markets.</Empty>;
   return <TimeChart label="P&L over time" times={shown.times} lines={shown.lines} height={240} />;
 }

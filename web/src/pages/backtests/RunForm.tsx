@@ -5,8 +5,8 @@ import { NumberField } from '../../ui/NumberField.tsx';
 import type { Draft } from './draft.ts';
 
 const FILL_MODES = [
-  { value: 'walk_book', label: 'against the recorded book' },
-  { value: 'mid', label: 'at the mid, to compare' },
+  { value: 'walk_book', label: 'from the recorded book' },
+  { value: 'mid', label: 'at the mid, for comparison' },
 ];
 
 const DEFAULT_MAX_SLIPPAGE = 0.02;
@@ -17,7 +17,7 @@ interface RunProps {
   readonly errors: ReadonlyMap<string, string>;
 }
 
-/** Which markets are traded again, with how much, and how orders are dealt with. */
+/** Markets, size per trade and fill settings of a backtest. */
 export function RunForm({ draft, change, errors }: RunProps): ReactNode {
   const params = draft.params ?? {};
   return (
@@ -29,7 +29,7 @@ export function RunForm({ draft, change, errors }: RunProps): ReactNode {
           errors={errors}
         />
         <NumberField
-          label="Dollars a trade"
+          label="Size per trade ($)"
           value={draft.size_usd ?? 10}
           change={(size_usd) => change({ ...draft, size_usd })}
           error={errors.get('size_usd')}
@@ -58,14 +58,14 @@ export function RunForm({ draft, change, errors }: RunProps): ReactNode {
           error={errors.get('params.fill_mode')}
         />
         <NumberField
-          label="Latency, ms"
+          label="Latency (ms)"
           step={10}
           value={params.latency_ms ?? 50}
           change={(latency_ms) => change({ ...draft, params: { ...params, latency_ms } })}
           error={errors.get('params.latency_ms')}
         />
         <NumberField
-          label="Highest price paid"
+          label="Max fill price"
           step={0.005}
           value={params.max_fill_price ?? 0.985}
           change={(max_fill_price) => change({ ...draft, params: { ...params, max_fill_price } })}
@@ -77,7 +77,7 @@ export function RunForm({ draft, change, errors }: RunProps): ReactNode {
   );
 }
 
-/** How far from its decision price an order may fill; left empty there is no limit. */
+/** Largest distance of a fill from its decision price; empty: no limit. */
 function MaxSlippage({ draft, change, errors }: RunProps): ReactNode {
   const { params = {} } = draft;
   const value = params.max_slippage === undefined ? DEFAULT_MAX_SLIPPAGE : params.max_slippage;
@@ -99,7 +99,7 @@ function MaxSlippage({ draft, change, errors }: RunProps): ReactNode {
   );
 }
 
-/** A time in UTC; left empty it bounds nothing. */
+/** A time in UTC; empty: no bound. */
 function Moment({
   name,
   label,
@@ -113,7 +113,7 @@ function Moment({
       type="datetime-local"
       label={label}
       w={200}
-      // A time of a request has milliseconds, which a browser otherwise refuses to send.
+      // Times of a request have milliseconds; without this step the browser rejects them.
       step="any"
       value={given?.replace(/(Z|\+00:00)$/, '') ?? ''}
       onChange={(event) => {

@@ -7,7 +7,7 @@ import { number, percent, usd } from '../../ui/format.ts';
 import { sweepable } from './draft.ts';
 import classes from './Sweep.module.css';
 
-/** All cells of a sweep by their P&L, and how much of the best one is luck. */
+/** All cells of a sweep by their P&L, and the probability that the best one is luck. */
 export function Sweep({ result, strategy }: { result: SweepResult; strategy: Strategy }): ReactNode {
   const { best, x_axis, y_axis, cells } = result;
   const nameOf = (param: string) => sweepable(strategy)[param] ?? param;
@@ -15,7 +15,7 @@ export function Sweep({ result, strategy }: { result: SweepResult; strategy: Str
     ['Cells tried', number(result.n_trials), triedText(result)],
     ['Deflated Sharpe', percent(result.deflated_sharpe)],
     ['Overfitting (PBO)', percent(result.pbo)],
-    ['Markets needed', number(result.min_track_record_markets)],
+    ['Min track record (markets)', number(result.min_track_record_markets)],
   ];
   const largest = Math.max(0.01, ...cells.flat().map(({ total_pnl }) => Math.abs(total_pnl)));
   return (
@@ -29,7 +29,7 @@ export function Sweep({ result, strategy }: { result: SweepResult; strategy: Str
           P&L by {nameOf(x_axis.param)}
           {y_axis === null ? '' : ` and ${nameOf(y_axis.param)}`}
         </Text>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard */}
         <section className="scroll-x" tabIndex={0} aria-label="Cells of the sweep">
           <table className={classes.map}>
             <thead>
@@ -60,21 +60,21 @@ export function Sweep({ result, strategy }: { result: SweepResult; strategy: Str
           </table>
         </section>
         <Text size="sm" c="dimmed">
-          The best cell has the highest Sharpe ratio a market. The best of many looks good by chance: deflated
-          Sharpe is the probability that it is not, given all cells tried; PBO is how often the best on one
-          half of the markets is below the middle on the other.
+          The best cell has the highest Sharpe ratio per market. The best of many looks good by chance.
+          Deflated Sharpe is the probability that the best ratio is not luck, given all cells tried. PBO is
+          how often the best cell on one half of the markets is below the median on the other half.
         </Text>
       </Stack>
     </>
   );
 }
 
-/** E.g. `like 3.2 independent ones; 17 before on this series`. */
+/** E.g. `equivalent to 3.2 independent cells; 17 earlier trials on this series`. */
 function triedText({ n_trials_effective, n_trials_before }: SweepResult): string {
-  const before = `${number(n_trials_before)} before on this series`;
+  const before = `${number(n_trials_before)} earlier trials on this series`;
   return n_trials_effective === null
     ? before
-    : `like ${number(n_trials_effective, 1)} independent ones; ${before}`;
+    : `equivalent to ${number(n_trials_effective, 1)} independent cells; ${before}`;
 }
 
 function Cell({ cell, largest, isBest }: { cell: SweepCell; largest: number; isBest: boolean }): ReactNode {
@@ -84,7 +84,7 @@ function Cell({ cell, largest, isBest }: { cell: SweepCell; largest: number; isB
     <td
       className={isBest ? classes.best : undefined}
       style={{ background: `rgb(${colour} / ${strength}%)` }}
-      title={`${cell.trades_total} trades, won ${percent(cell.win_rate)}, Sharpe a market ${number(cell.sharpe_per_market)}`}
+      title={`${cell.trades_total} trades, won ${percent(cell.win_rate)}, Sharpe per market ${number(cell.sharpe_per_market)}`}
     >
       {cell.error ?? usd(cell.total_pnl)}
       {isBest && <span className={classes.note}>best</span>}

@@ -3,7 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type { BacktestTrade } from '../../api/schema.ts';
-import { dealsOf } from '../../trades/deals.ts';
+import { drawnTradesOf } from '../../trades/drawnTradesOf.ts';
 import { moment, tradeCount, usd } from '../../ui/format.ts';
 import { Failure, Loading } from '../../ui/states.tsx';
 import { useGaps } from '../market/data.ts';
@@ -11,7 +11,7 @@ import { MidCharts } from '../market/MidCharts.tsx';
 
 const route = getRouteApi('/shell/backtests/$jobId');
 
-/** The price of one market, which the reader chooses, with what was bought and sold in it. */
+/** The price of one market, chosen by the reader, with the trades in it. */
 export function TradedMarkets({
   trades,
   jobId,
@@ -37,10 +37,10 @@ export function TradedMarkets({
       />
       <Traded key={shown} marketId={shown} trades={markets.get(shown) ?? []} />
       <Text size="sm" c="dimmed">
-        A triangle is a purchase, up for Up and down for Down, at its price as of Up; a ring is where it was
-        sold or paid out; green won, red lost.{' '}
+        Triangles are purchases (up: Up, down: Down) at the price of Up. Rings are sales or payouts. Green is
+        a gain, red a loss.{' '}
         <Link to="/markets/$marketId" params={{ marketId: shown }} search={{ backtest: jobId }}>
-          The market with its book
+          Open the market with its book
         </Link>
       </Text>
     </>
@@ -62,8 +62,8 @@ function Drawn({
   trades: readonly BacktestTrade[];
 }): ReactNode {
   const { bands } = useGaps(market);
-  const deals = useMemo(() => dealsOf(trades, market), [trades, market]);
-  return <MidCharts market={market} bands={bands} deals={deals} />;
+  const drawn = useMemo(() => drawnTradesOf(trades, market), [trades, market]);
+  return <MidCharts market={market} bands={bands} trades={drawn} />;
 }
 
 function byMarket(trades: readonly BacktestTrade[]): Map<string, BacktestTrade[]> {

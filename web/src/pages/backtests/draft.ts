@@ -1,11 +1,11 @@
 import type { BacktestJob, Operations } from '../../api/schema.ts';
 import { METRIC_NAMES, STRATEGIES, type Strategy } from '../../strategy/strategies.ts';
 
-export type BacktestBody = Operations['POST /v1/backtest']['body'];
+type BacktestBody = Operations['POST /v1/backtest']['body'];
 export type SweepBody = Operations['POST /v1/backtest/sweep']['body'];
 export type Axis = SweepBody['x_axis'];
 
-/** What is put together: a backtest, or with an axis a sweep; as it is sent. */
+/** The request that the form edits: a backtest, or with an axis a sweep. */
 export interface Draft extends BacktestBody {
   readonly x_axis?: Axis;
   readonly y_axis?: Axis;
@@ -19,7 +19,7 @@ export const FIRST_DRAFT: Draft = {
   params: { fill_mode: 'walk_book', latency_ms: 50, max_fill_price: 0.985, max_slippage: 0.02 },
 };
 
-/** The whole request of a job, to be changed and sent again. Bounds and axes it lacks are left out, as a draft has them. */
+/** The whole request of a job as a draft. Missing bounds and axes are omitted, as in every draft. */
 export function draftOf({ request }: Pick<BacktestJob, 'request'>): Draft {
   const { start, end, x_axis, y_axis, ...rest } = request;
   return {
@@ -31,7 +31,7 @@ export function draftOf({ request }: Pick<BacktestJob, 'request'>): Draft {
   };
 }
 
-/** Of a strategy's own numbers, where an axis begins and ends at first. */
+/** Initial start and end of an axis over each of a strategy's own numbers. */
 const FIRST_RANGES: Readonly<Record<string, readonly [start: number, end: number]>> = {
   threshold: [0.1, 0.5],
   lookback: [30, 150],
@@ -46,20 +46,20 @@ const FIRST_RANGES: Readonly<Record<string, readonly [start: number, end: number
 const FIRST_STEPS = 5;
 
 const OF_ALL: Readonly<Record<string, string>> = {
-  latency_ms: 'latency, ms',
-  max_fill_price: 'highest price paid',
+  latency_ms: 'latency (ms)',
+  max_fill_price: 'max fill price',
   max_slippage: 'max slippage',
-  size_usd: 'dollars a trade',
+  size_usd: 'size per trade ($)',
 };
 const OF_TYPE: Readonly<Record<Strategy['type'], Readonly<Record<string, string>>>> = {
   threshold_entry: { threshold: 'threshold' },
-  mean_reversion: { lookback: 'seconds looked back on', z_threshold: 'standard deviations' },
+  mean_reversion: { lookback: 'lookback (s)', z_threshold: 'standard deviations' },
   time_before_resolution: { minutes_before: 'minutes before the end' },
-  condition_based: { max_trades_per_market: 'trades a market' },
+  condition_based: { max_trades_per_market: 'max trades per market' },
 };
 const PURPOSES = { entry: 'buy', take_profit: 'profit', stop_loss: 'loss' } as const;
 
-/** Every number a sweep may vary for this strategy, by its name in a request, with its name for a reader. */
+/** Labels of the numbers that a sweep may vary for this strategy, by name in the request. */
 export function sweepable(strategy: Strategy): Readonly<Record<string, string>> {
   return { ...OF_TYPE[strategy.type], ...conditionValues(strategy), ...OF_ALL };
 }
@@ -75,13 +75,13 @@ function conditionValues(strategy: Strategy): Record<string, string> {
   return Object.fromEntries(named);
 }
 
-/** An axis over this number to begin with. */
+/** The initial axis over this number. */
 export function firstAxis(param: string): Axis {
   const [start, end] = FIRST_RANGES[param] ?? [0.1, 0.9];
   return { param, start, end, steps: FIRST_STEPS };
 }
 
-/** The same draft for another strategy: an axis over a number that it has not is left out. */
+/** The same draft for another strategy, without axes over numbers that this strategy does not have. */
 export function withStrategy({ x_axis, y_axis, ...rest }: Draft, strategy: Strategy): Draft {
   const known = sweepable(strategy);
   const [x, y] = [x_axis, y_axis].filter((axis) => axis !== undefined && axis.param in known);

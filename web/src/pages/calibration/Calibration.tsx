@@ -13,7 +13,7 @@ import { ReliabilityDiagram } from './ReliabilityDiagram.tsx';
 const route = getRouteApi('/shell/calibration');
 
 const stopText = (stop: number) => timeBefore(STOPS[stop] ?? 0);
-/** So few that they are apart on a phone. */
+/** Few enough to be separate on a phone. */
 const MARKS = [0, 2, 15, 60, 240, 1440].map((minutes) => ({
   value: stopOf(minutes),
   label: timeBefore(minutes),
@@ -26,14 +26,14 @@ export interface CalibrationSearch {
   readonly buckets: number;
 }
 
-/** How often markets resolved Up by what their price said before. */
+/** Share of markets that resolved Up, by their earlier price. */
 export function Calibration(): ReactNode {
   const search = route.useSearch();
   const found = useApi('GET /v1/stats/calibration', { query: search }, { keep: true });
   return (
     <Page
       title="Calibration"
-      about="Of the markets whose price said 30 %, did 30 % end Up? Bars are 95 % intervals."
+      about="When the market said 30 %, did Up win 30 % of the time? Bars are 95 % intervals."
     >
       <Filters search={search} />
       {found.isPending && <Loading rows={8} />}
@@ -46,7 +46,7 @@ export function Calibration(): ReactNode {
 function NoMarkets(): ReactNode {
   return (
     <div className="card">
-      <Empty title="No resolved market to judge by">
+      <Empty title="No resolved market matches">
         Choose fewer minutes before the end (a five-minute market has no price ten minutes before), widen the
         filters, or come back when more windows have ended.
       </Empty>
@@ -115,9 +115,9 @@ function Filters({ search }: { search: CalibrationSearch }): ReactNode {
 function Shown({ answer }: { answer: Answer }): ReactNode {
   const scores: Figure[] = [
     ['Brier score', number(answer.brier_score, 4), '0 is perfect, 0.25 is a coin'],
-    ['Reliability', number(answer.reliability, 4), 'lost by being off; lower is better'],
-    ['Resolution', number(answer.resolution, 4), 'gained by telling markets apart; higher is better'],
-    ['Uncertainty', number(answer.uncertainty, 4), 'what the outcomes themselves hold'],
+    ['Reliability', number(answer.reliability, 4), 'error of the stated prices; lower is better'],
+    ['Resolution', number(answer.resolution, 4), 'how well prices separate outcomes; higher is better'],
+    ['Uncertainty', number(answer.uncertainty, 4), 'variance of the outcomes'],
     ['Log loss', number(answer.log_loss, 4), 'in nats'],
     ['Calibration error', percent(answer.ece), 'above 0 by chance alone'],
   ];
@@ -146,7 +146,7 @@ function BucketTable({ buckets }: { buckets: readonly CalibrationBucket[] }): Re
       <Table verticalSpacing={4}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Price said</Table.Th>
+            <Table.Th>Implied probability</Table.Th>
             <Table.Th ta="right">Mean</Table.Th>
             <Table.Th ta="right">Ended Up</Table.Th>
             <Table.Th ta="right">95 % interval</Table.Th>

@@ -11,7 +11,7 @@ const STEPS = [0, 0.2, 0.4, 0.6, 0.8, 1];
 const x = (share: number) => MARGIN.left + share * SIZE;
 const y = (share: number) => MARGIN.top + (1 - share) * SIZE;
 
-/** Said against happened: on the diagonal they agree. */
+/** Implied probability against the share that resolved Up; they agree on the diagonal. */
 export function ReliabilityDiagram({ buckets }: { buckets: readonly CalibrationBucket[] }): ReactNode {
   const most = Math.max(1, ...buckets.map(({ n_markets }) => n_markets));
   const [width, height] = [SIZE + MARGIN.left + MARGIN.right, SIZE + MARGIN.top + MARGIN.bottom];

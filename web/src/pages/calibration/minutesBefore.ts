@@ -1,9 +1,9 @@
-/** How long before the end prices are judged, as the slider offers it: finer where most windows are. */
+/** Minutes before the end that the slider offers: finer where most windows are. */
 export const STOPS: readonly number[] = [
   ...[0, 0.5, 1, 1.5, 2, 3, 4, 5, 7.5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 360, 480, 720, 1080, 1440],
 ];
 
-/** Where on the slider so many minutes are, or the nearest it offers. */
+/** Position of these minutes on the slider, or the nearest one. */
 export function stopOf(minutes: number): number {
   const distances = STOPS.map((stop) => Math.abs(stop - minutes));
   return distances.indexOf(Math.min(...distances));

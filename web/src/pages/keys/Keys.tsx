@@ -2,19 +2,19 @@ import { Badge, Stack, Table } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useAction, useApi } from '../../api/hooks.ts';
 import type { OwnKeyList } from '../../api/schema.ts';
+import { ConfirmButton } from '../../ui/ConfirmButton.tsx';
 import { moment, number } from '../../ui/format.ts';
 import { Page } from '../../ui/Page.tsx';
-import { SureButton } from '../../ui/SureButton.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { NewKey } from './NewKey.tsx';
 
 type Key = OwnKeyList['keys'][number];
 
-/** The user's API keys: make, look at, revoke. */
+/** The user's API keys: create, list, revoke. */
 export function Keys(): ReactNode {
   const keys = useApi('GET /app/keys', {});
   return (
-    <Page title="API keys" about="A key has your tier. It is shown once, when it is made.">
+    <Page title="API keys" about="A key has your tier. It is shown only once, when you create it.">
       <Stack className="card" p="md">
         <NewKey />
       </Stack>
@@ -29,7 +29,7 @@ export function Keys(): ReactNode {
 
 function KeyTable({ keys }: { keys: readonly Key[] }): ReactNode {
   if (keys.length === 0)
-    return <Empty title="No keys yet">Name one above; programs show it with each request.</Empty>;
+    return <Empty title="No keys yet">Create one above; programs send it with each request.</Empty>;
   return (
     <Table.ScrollContainer minWidth={720}>
       <Table verticalSpacing="sm">
@@ -73,7 +73,7 @@ function KeyTable({ keys }: { keys: readonly Key[] }): ReactNode {
 function Revoke({ keyId, label }: { keyId: string; label: string }): ReactNode {
   const revoke = useAction('DELETE /app/keys/{key_id}', ['GET /app/keys']);
   return (
-    <SureButton
+    <ConfirmButton
       verb="Revoke"
       of={label}
       isPending={revoke.isPending}

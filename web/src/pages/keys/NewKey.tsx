@@ -4,7 +4,7 @@ import { useAction } from '../../api/hooks.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { Copyable } from '../../ui/Secret.tsx';
 
-/** Makes a key, shows it this once, and a first request with it. */
+/** Creates a key and shows it once, with a first request. */
 export function NewKey({ suggested = '' }: { suggested?: string }): ReactNode {
   const [label, setLabel] = useState(suggested);
   const create = useAction('POST /app/keys', ['GET /app/keys']);

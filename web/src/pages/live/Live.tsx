@@ -19,7 +19,7 @@ const WINDOWS = ['5m', '15m', '1h', '4h', 'daily_up_down'] as const;
 const LIST_MS = 5_000;
 const HEALTH_MS = 10_000;
 
-/** Every window in play of one underlying, as it happens. */
+/** Every open window of one underlying, live. */
 export function Live(): ReactNode {
   const { ticker } = route.useSearch();
   const navigate = route.useNavigate();
@@ -29,7 +29,7 @@ export function Live(): ReactNode {
   return (
     <Page
       title="Live"
-      about="Every book change as it is recorded. Prices are cents a share; a share pays $1 if its side wins."
+      about="Every book change as it is recorded. Prices are in cents per share; a share pays $1 if its side wins."
       actions={
         <SegmentedControl
           aria-label="Underlying"
@@ -40,7 +40,7 @@ export function Live(): ReactNode {
       }
     >
       <ServiceNotices
-        meanwhile={live.connection === 'live' ? 'live prices are current' : 'prices are asked for every 5 s'}
+        meanwhile={live.connection === 'live' ? 'live prices are current' : 'prices are polled every 5 s'}
       />
       <Status live={live} ticker={ticker} />
       {windows.isPending && <Loading />}
@@ -72,8 +72,8 @@ function Windows({
 }): ReactNode {
   if (windows.length === 0) {
     return (
-      <Empty title="No window in play">
-        The recorder finds new windows within a minute; this page follows by itself.
+      <Empty title="No open window">
+        The recorder finds new windows within a minute; this page updates automatically.
       </Empty>
     );
   }
@@ -104,7 +104,7 @@ function Status({ live, ticker }: { live: LiveState; ticker: string }): ReactNod
         {ticker} {usd(price)}
       </Text>
       <Text size="sm" c="dimmed">
-        volatility {percent(sigmaAnnual, 0)} a year
+        annualised volatility {percent(sigmaAnnual, 0)}
       </Text>
       <Text size="sm" c="dimmed">
         {number(live.received)} book changes since you opened this page
@@ -113,7 +113,7 @@ function Status({ live, ticker }: { live: LiveState; ticker: string }): ReactNod
   );
 }
 
-/** The window of each length that has begun and not ended, shortest first. */
+/** The open window of each length, shortest first. */
 function inPlay(windows: readonly LiveWindow[], ticker: string, now: number): LiveWindow[] {
   return WINDOWS.flatMap((type) => {
     const found = windows.find(

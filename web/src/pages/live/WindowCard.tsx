@@ -10,7 +10,7 @@ import { Ladder } from '../../ui/Ladder.tsx';
 import { Sparkline } from '../../ui/Sparkline.tsx';
 import classes from './WindowCard.module.css';
 
-/** One window in play: what it costs, where the price stands, and both books. Drawn anew only when it has changed. */
+/** One open window: its prices, distance to the strike, and both books. Rendered only when it has changed. */
 export const WindowCard = memo(function WindowCard({
   now,
   ...known
@@ -36,7 +36,7 @@ export const WindowCard = memo(function WindowCard({
           {countdown(end - now)}
         </Text>
       </Group>
-      <Progress value={passed} size="xs" aria-label="part of the window that has passed" />
+      <Progress value={passed} size="xs" aria-label="elapsed part of the window" />
       <SimpleGrid cols={2} spacing="xs">
         <Side name="Up" bid={best.yesBid} ask={best.yesAsk} colour="up" />
         <Side name="Down" bid={best.noBid} ask={best.noAsk} colour="down" />

@@ -10,10 +10,10 @@ import { Ladder } from '../../ui/Ladder.tsx';
 import { Empty, Failure } from '../../ui/states.tsx';
 import { spanOf } from './data.ts';
 
-/** The slider settles before the book is asked for. */
+/** Delay after the slider's last move before the book is loaded. */
 const SETTLE_MS = 150;
 
-/** Both books as they stood at a moment the reader moves to. */
+/** Both books at the time that the reader chooses. */
 export function BookAt({
   market,
   at,
@@ -48,7 +48,9 @@ export function BookAt({
         thumbLabel="Moment of the book"
       />
       {book.isError && book.error instanceof ApiProblem && book.error.status === 404 ? (
-        <Empty title="No book yet at this moment">Move to the right: it was first seen later.</Empty>
+        <Empty title="No book yet at this moment">
+          Move the slider to the right: the first book was recorded later.
+        </Empty>
       ) : (
         book.isError && <Failure error={book.error} retry={() => void book.refetch()} />
       )}

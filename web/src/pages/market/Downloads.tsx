@@ -12,7 +12,7 @@ const FILES = [
   { dataset: 'trades', format: 'parquet', label: 'as Parquet' },
 ] as const;
 
-/** The whole recording of a market as files, streamed however long it is. */
+/** Downloads of a market's whole recording, streamed at any length. */
 export function Downloads({ marketId }: { marketId: string }): ReactNode {
   const { included, table } = useFeature('export');
   if (table.isError) return <Failure error={table.error} retry={() => void table.refetch()} />;
@@ -20,7 +20,7 @@ export function Downloads({ marketId }: { marketId: string }): ReactNode {
   if (!included.own) {
     return (
       <Text size="sm" c="dimmed">
-        Files of whole recordings are not in tier {included.tier}. {whereIncluded(included.tiers)}{' '}
+        Tier {included.tier} does not include files of whole recordings. {whereIncluded(included.tiers)}{' '}
         <Link to="/account">Your account</Link> shows what yours includes.
       </Text>
     );

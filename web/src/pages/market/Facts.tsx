@@ -4,7 +4,7 @@ import type { Market } from '../../api/schema.ts';
 import { cents, moment, percent, shares, usd } from '../../ui/format.ts';
 import { Outcome } from '../markets/Outcome.tsx';
 
-/** What decides a market, what it costs to trade, and how well it was recorded. */
+/** A market's settlement terms, trading costs and coverage. */
 export function Facts({ market }: { market: Market }): ReactNode {
   const source = market.strike_source === null ? '' : ` (${market.strike_source})`;
   const resolvedBy = market.resolved_at_source === null ? '' : ` (${market.resolved_at_source})`;
@@ -16,7 +16,7 @@ export function Facts({ market }: { market: Market }): ReactNode {
     ['Outcome', <Outcome key="outcome" market={market} />],
     ['Resolved', `${moment(market.resolved_at)}${resolvedBy}`],
     ['Recorded', percent(market.coverage)],
-    ['Price step', cents(market.tick_size)],
+    ['Tick size', cents(market.tick_size)],
     ['Taker fee rate', percent(market.taker_fee_rate, 2)],
     ['Taker hold', market.taker_delay_ms === null ? '–' : `${market.taker_delay_ms} ms`],
     ['Volume', dollars(market.volume)],

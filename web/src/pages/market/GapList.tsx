@@ -3,10 +3,10 @@ import type { ReactNode } from 'react';
 import type { Gap } from '../../api/schema.ts';
 import { moment } from '../../ui/format.ts';
 
-/** When the recording cannot be trusted, and why. */
+/** The untrusted times of the recording, with their causes. */
 export function GapList({ gaps }: { gaps: readonly Gap[] }): ReactNode {
   if (gaps.length === 0)
-    return <Text size="sm">None: every change of this market’s book is recorded and proven.</Text>;
+    return <Text size="sm">No gaps: every change of this market’s book is recorded and proven.</Text>;
   return (
     <Table.ScrollContainer minWidth={560}>
       <Table>

@@ -12,7 +12,7 @@ const HEIGHT = 220;
 const ROWS = 100;
 const [BID, ASK] = ['18, 184, 134', '230, 73, 128'];
 
-/** Shares at each price over time, as one picture. */
+/** Shares at each price over time, as a heat map. */
 export function HeatMap({ market }: { market: Market }): ReactNode {
   const { ref, width } = useElementSize<HTMLDivElement>();
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -21,7 +21,7 @@ export function HeatMap({ market }: { market: Market }): ReactNode {
   const interval = Math.max(1000, Math.ceil((toMs - fromMs) / COLUMNS));
   const query = { ...{ market_id: market.market_id, start, end, depth: 100 }, interval_ms: interval };
   const books = useApi('GET /v1/snapshots', { query: { ...query, limit: COLUMNS + 10 } });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it is drawn again for another width or scheme
+  // biome-ignore lint/correctness/useExhaustiveDependencies: redrawn for another width or colour scheme
   useEffect(() => {
     const context = canvas.current?.getContext('2d');
     if (context && books.data !== undefined && width > 0)
@@ -72,7 +72,7 @@ function draw(
   });
 }
 
-/** A size that few levels exceed: one giant order must not pale all others. */
+/** A size that few levels exceed, so that one giant order does not pale all others. */
 function typicalSize(books: readonly Snapshot[]): number {
   const sizes = books.flatMap((book) => [...book.yes_bids, ...book.yes_asks].map(({ size }) => size));
   return sizes.sort((a, b) => a - b)[Math.floor(sizes.length * 0.95)] ?? 1;

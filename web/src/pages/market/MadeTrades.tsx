@@ -8,12 +8,12 @@ import { tradeCount, usd } from '../../ui/format.ts';
 import type { MarketSearch } from './data.ts';
 
 interface Made {
-  /** Undefined where nothing was asked for or it is not there yet. */
+  /** Undefined if none were requested or they are still loading. */
   readonly trades: readonly MadeTrade[] | undefined;
   readonly error: Error | null;
 }
 
-/** What the backtest or the paper strategy of the address bought in this market. */
+/** Trades in this market of the backtest or paper strategy named in the address. */
 export function useMadeTrades(marketId: string, { backtest, paper }: MarketSearch): Made {
   const job = useApi(
     'GET /v1/backtest/{job_id}',
@@ -32,12 +32,12 @@ export function useMadeTrades(marketId: string, { backtest, paper }: MarketSearc
   }, [marketId, paper, result, job.error, positions.data, positions.error]);
 }
 
-/** Says whose trades are drawn, and takes them away again. */
+/** Names the source of the drawn trades, with a button that removes them. */
 export function MadeTrades({ made, search }: { made: Made; search: MarketSearch }): ReactNode {
   const { at, backtest, paper } = search;
   if (backtest === undefined && paper === undefined) return null;
   if (made.error !== null) {
-    return <Alert color="orange" role="alert" title={`Its trades are not here: ${made.error.message}`} />;
+    return <Alert color="orange" role="alert" title={`The trades cannot be loaded: ${made.error.message}`} />;
   }
   if (made.trades === undefined) return null;
   const count = made.trades.length;
@@ -55,10 +55,10 @@ export function MadeTrades({ made, search }: { made: Made; search: MarketSearch 
             the paper strategy
           </Link>
         )}
-        . A triangle is a purchase, up for Up and down for Down; a ring is where it was sold or paid out.
+        . Triangles are purchases (up: Up, down: Down); rings are sales or payouts.
       </Text>
       <Link to="." search={{ at }} replace resetScroll={false}>
-        Without them
+        Hide trades
       </Link>
     </Group>
   );

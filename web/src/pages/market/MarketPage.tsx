@@ -4,7 +4,7 @@ import { type ReactNode, useMemo } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type { Market } from '../../api/schema.ts';
 import { ServiceNotices } from '../../live/ServiceNotices.tsx';
-import { dealsOf } from '../../trades/deals.ts';
+import { drawnTradesOf } from '../../trades/drawnTradesOf.ts';
 import { Page } from '../../ui/Page.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
 import { BookAt } from './BookAt.tsx';
@@ -21,7 +21,7 @@ const route = getRouteApi('/shell/markets/$marketId');
 
 const OPEN_REFETCH_MS = 15_000;
 
-/** Everything recorded of one market. */
+/** The whole recording of one market. */
 export function MarketPage(): ReactNode {
   const { marketId } = route.useParams();
   const market = useApi(
@@ -44,9 +44,9 @@ function Recorded({ market }: { market: Market }): ReactNode {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const made = useMadeTrades(market.market_id, search);
-  const deals = useMemo(() => made.trades && dealsOf(made.trades, market), [made.trades, market]);
+  const drawn = useMemo(() => made.trades && drawnTradesOf(made.trades, market), [made.trades, market]);
   const { gaps, bands } = useGaps(market);
-  // Replaced and not added: the way back leads to the list, not through every moment looked at.
+  // Replaces the history entry: "back" leads to the list, not through every chosen time.
   const pick = (timeMs: number) =>
     void navigate({ search: { ...search, at: Math.round(timeMs) }, replace: true, resetScroll: false });
   return (
@@ -69,19 +69,19 @@ function Recorded({ market }: { market: Market }): ReactNode {
         </>
       }
     >
-      <ServiceNotices meanwhile="what came since is not drawn yet" />
+      <ServiceNotices meanwhile="newer data is not drawn yet" />
       <Facts market={market} />
       <Section
         title="Price of Up and the underlying"
-        about="Click the chart to see the book at that moment. Red stretches are gaps."
+        about="Click the chart to see the book at that moment. Red areas are gaps."
       >
-        <MidCharts market={market} bands={bands} deals={deals} onPick={pick} />
+        <MidCharts market={market} bands={bands} trades={drawn} onPick={pick} />
         <MadeTrades made={made} search={search} />
       </Section>
-      <Section title="The book at one moment">
+      <Section title="Order book at one time">
         <BookAt market={market} at={search.at ?? null} onPick={pick} />
       </Section>
-      <Section title="Depth" about="Shares waiting at each price of Up: greener bids, redder asks.">
+      <Section title="Depth" about="Shares at each price of Up: bids in green, asks in red.">
         <HeatMap market={market} />
       </Section>
       <Section title="Trades">

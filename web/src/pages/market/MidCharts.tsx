@@ -1,8 +1,8 @@
 import { Button, Group } from '@mantine/core';
 import { type ReactNode, useMemo } from 'react';
 import type { Market, TimeseriesPoint } from '../../api/schema.ts';
-import type { Deal } from '../../charts/chartDeals.ts';
 import type { Band, Line } from '../../charts/chartOptions.ts';
+import type { DrawnTrade } from '../../charts/drawnTrades.ts';
 import { TimeChart } from '../../charts/TimeChart.tsx';
 import { cents, tradeCount, usd } from '../../ui/format.ts';
 import { saveCsv } from '../../ui/saveCsv.ts';
@@ -11,16 +11,16 @@ import { secondsOf, useMidpoints } from './data.ts';
 
 const PRICES = { price: [0, 1] } as const;
 
-/** Mid of Up beside the underlying, what was dealt at it, and the spread under it. */
+/** Mid of Up beside the underlying with trades on it, and the spread below. */
 export function MidCharts({
   market,
   bands,
-  deals,
+  trades,
   onPick,
 }: {
   market: Market;
   bands: readonly Band[];
-  deals?: readonly Deal[] | undefined;
+  trades?: readonly DrawnTrade[] | undefined;
   onPick?: (timeMs: number) => void;
 }): ReactNode {
   const { points, error } = useMidpoints(market);
@@ -42,18 +42,18 @@ export function MidCharts({
     );
   }
   const pick = onPick === undefined ? {} : { onPick: (seconds: number) => onPick(seconds * 1000) };
-  const dealt = deals === undefined ? {} : { deals };
-  const dealtText = deals === undefined ? '' : `, with ${tradeCount(deals.length)}`;
+  const drawn = trades === undefined ? {} : { trades };
+  const tradesText = trades === undefined ? '' : `, with ${tradeCount(trades.length)}`;
   return (
     <>
       <TimeChart
-        label={`Mid of Up and price of ${market.ticker} over time${dealtText}`}
+        label={`Mid of Up and price of ${market.ticker} over time${tradesText}`}
         times={shown.times}
         lines={shown.mid}
         span={span}
         gaps={bands}
         {...(mark === undefined ? {} : { mark })}
-        {...dealt}
+        {...drawn}
         ranges={PRICES}
         height={300}
         {...pick}

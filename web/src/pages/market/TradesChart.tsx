@@ -34,7 +34,7 @@ function linesOf(trades: readonly Trade[]): { times: number[]; lines: Line[] } {
     times: trades.map(({ ts }) => Date.parse(ts) / 1000),
     lines: [
       {
-        label: 'taken for Up',
+        label: 'buy Up or sell Down',
         scale: 'price',
         colour: '--up',
         kind: 'points',
@@ -42,7 +42,7 @@ function linesOf(trades: readonly Trade[]): { times: number[]; lines: Line[] } {
         print: cents,
       },
       {
-        label: 'for Down',
+        label: 'buy Down or sell Up',
         scale: 'price',
         colour: '--down',
         kind: 'points',

@@ -5,15 +5,15 @@ import { useApi } from '../../api/hooks.ts';
 import type { Gap, Market, TimeseriesPoint, Trade } from '../../api/schema.ts';
 import type { Band } from '../../charts/chartOptions.ts';
 
-/** Rows asked for at once: the most the service answers. */
+/** Rows per request: the service's maximum. */
 const PAGE_SIZE = 10_000;
-/** Points of one market a page shows; a day of a busy one is more, and its newest are shown. */
+/** Most points of one market on a page; of a busy day the newest are shown. */
 const POINTS_MAX = 100_000;
-/** A market is shown from this long before its window, when its book is already known. */
+/** A market is shown from this long before its window, because its book is recorded from then on. */
 const BEFORE_MS = 300_000;
 const OPEN_REFETCH_MS = 15_000;
 
-/** What is asked about: the window and a while before it. */
+/** The requested range: the window and some time before it. */
 export function spanOf(market: Market): { start: string; end: string; fromMs: number; toMs: number } {
   const toMs = Date.parse(market.end_time);
   const length = toMs - Date.parse(market.start_time);
@@ -21,7 +21,7 @@ export function spanOf(market: Market): { start: string; end: string; fromMs: nu
   return { start: new Date(fromMs).toISOString(), end: new Date(toMs).toISOString(), fromMs, toMs };
 }
 
-/** The same in seconds, as charts have it. */
+/** The same in seconds, for charts. */
 export function secondsOf(market: Market): Band {
   const { fromMs, toMs } = spanOf(market);
   return { from: fromMs / 1000, to: toMs / 1000 };
@@ -76,7 +76,7 @@ export function useTrades(market: Market): Trade[] | undefined {
   return useMemo(() => data?.trades.toReversed(), [data]);
 }
 
-/** Stretches of the market that cannot be trusted; one that lasts ends where the chart does. */
+/** Untrusted time ranges of the market; an open one ends with the chart. */
 export function useGaps(market: Market): { gaps: readonly Gap[]; bands: readonly Band[] } {
   const { data } = useApi('GET /v1/gaps', { query: { market_id: market.market_id, limit: 1000 } });
   return useMemo(() => {
@@ -91,7 +91,7 @@ export function useGaps(market: Market): { gaps: readonly Gap[]; bands: readonly
 }
 
 export interface MarketSearch {
-  /** The moment whose book is shown, Unix ms. */
+  /** Time of the displayed book, Unix ms. */
   readonly at?: number | undefined;
   /** A backtest or a paper strategy whose trades are drawn. */
   readonly backtest?: string | undefined;

@@ -41,7 +41,7 @@ export function Markets(): ReactNode {
         {list.isError && <Failure error={list.error} retry={() => void list.refetch()} />}
         {list.isSuccess && markets.length === 0 && (
           <Empty title="No market matches">
-            Widen the filters. A service that has just been started knows its first markets within a minute.
+            Widen the filters. A service that has just started finds its first markets within a minute.
           </Empty>
         )}
         {markets.length > 0 && <MarketTable markets={markets} />}

@@ -2,7 +2,7 @@ import { Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Market } from '../../api/schema.ts';
 
-/** How a market ended, or that it has not. */
+/** The outcome of a market, or its present state. */
 export function Outcome({ market }: { market: Market }): ReactNode {
   if (market.outcome === 'Up') return <span className="up">▲ Up</span>;
   if (market.outcome === 'Down') return <span className="down">▼ Down</span>;

@@ -6,9 +6,9 @@ import { Empty, Failure, Loading } from '../../ui/states.tsx';
 
 const PAGE_SIZE = 25;
 
-/** Sign-ins, sign-ups and what operators did, newest first. */
+/** Sign-ins, sign-ups and operators' actions, newest first. */
 export function AccountEvents(): ReactNode {
-  // Cursors of the pages before and of this one; the newest page has none.
+  // Cursors of the previous pages and of this one; the newest page has none.
   const [cursors, setCursors] = useState<readonly string[]>([]);
   const cursor = cursors.at(-1);
   const query = { limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) };

@@ -9,10 +9,10 @@ import { age, duration, moment, number, WINDOW_NAMES } from '../../ui/format.ts'
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 
 const REFETCH_MS = 5_000;
-/** Open gaps listed. */
+/** Most open gaps listed. */
 const GAPS_SHOWN = 50;
 
-/** Whether snapshots come in, whether the service can do its work, and how each connection to a venue fares. */
+/** Whether snapshots arrive, whether the service is ready, and the state of each connection to a venue. */
 export function FeedStatus(): ReactNode {
   const health = useApi('GET /health', {}, { refetchMs: REFETCH_MS });
   const feeds = useApi('GET /app/feeds', {}, { refetchMs: REFETCH_MS });
@@ -66,7 +66,7 @@ function Feeds({ status }: { status: Status }): ReactNode {
             <Table.Th>Feed</Table.Th>
             <Table.Th>State</Table.Th>
             <Table.Th ta="right">Last message</Table.Th>
-            <Table.Th ta="right">Gaps open</Table.Th>
+            <Table.Th ta="right">Open gaps</Table.Th>
             <Table.Th ta="right">Failures</Table.Th>
             <Table.Th>Last failure</Table.Th>
           </Table.Tr>
@@ -98,20 +98,20 @@ function Feeds({ status }: { status: Status }): ReactNode {
   );
 }
 
-/** Sockets are connected or not; requests were answered or not, and not asked yet is neither. */
+/** A socket is connected or not; a request was answered, failed, or was not sent yet. */
 function FeedState({ feed }: { feed: Status['feeds'][number] }): ReactNode {
   const { kind, up, connections, last_message_at, failures } = feed;
   if (kind === 'requests' && last_message_at === null && failures === 0) {
     return (
       <Badge miw="max-content" color="gray.7">
-        not asked yet
+        no request yet
       </Badge>
     );
   }
   if (up === 0)
     return (
       <Badge miw="max-content" color="red.9">
-        {kind === 'socket' ? 'not connected' : 'not answered'}
+        {kind === 'socket' ? 'not connected' : 'no answer'}
       </Badge>
     );
   if (up < connections)

@@ -4,7 +4,7 @@ import { useAction, useApi } from '../../api/hooks.ts';
 import { moment } from '../../ui/format.ts';
 import { Failure, Loading } from '../../ui/states.tsx';
 
-/** Closes the service to everyone but the operator's own switch, and opens it again. */
+/** Starts maintenance, in which only the operator can use the service, and ends it. */
 export function MaintenanceForm(): ReactNode {
   const state = useApi('GET /app/maintenance', {});
   const change = useAction('PUT /app/maintenance', ['GET /app/maintenance']);
@@ -14,20 +14,20 @@ export function MaintenanceForm(): ReactNode {
   if (state.isError) return <Failure error={state.error} retry={() => void state.refetch()} />;
   const close = (event: FormEvent) => {
     event.preventDefault();
-    const told = {
+    const body = {
       message: message === '' ? null : message,
       retry_after_seconds: Math.round(Number(minutes) * 60),
     };
-    change.mutate({ body: { on: true, ...told } });
+    change.mutate({ body: { on: true, ...body } });
   };
   return (
     <>
       {state.data.on ? (
-        <Alert color="orange" title={`Closed since ${moment(state.data.since)}`}>
+        <Alert color="orange" title={`In maintenance since ${moment(state.data.since)}`}>
           <Group justify="space-between">
-            {state.data.message ?? 'Clients are told to come back later.'}
+            {state.data.message ?? 'Clients are asked to retry later.'}
             <Button loading={change.isPending} onClick={() => change.mutate({ body: { on: false } })}>
-              Open again
+              End maintenance
             </Button>
           </Group>
         </Alert>
@@ -35,14 +35,14 @@ export function MaintenanceForm(): ReactNode {
         <form onSubmit={close}>
           <Group align="flex-end">
             <TextInput
-              label="What clients are told"
+              label="Message for clients"
               placeholder="back at noon"
               value={message}
               onChange={(event) => setMessage(event.currentTarget.value)}
             />
             <NumberInput label="Minutes" min={1} max={1440} w={150} value={minutes} onChange={setMinutes} />
             <Button type="submit" color="red.9" loading={change.isPending}>
-              Close the service
+              Start maintenance
             </Button>
           </Group>
         </form>

@@ -10,7 +10,7 @@ import { FeedStatus } from './FeedStatus.tsx';
 import { MaintenanceForm } from './MaintenanceForm.tsx';
 import { Users } from './Users.tsx';
 
-/** What the operator alone may do: users and their tiers, and closing the service for a while. */
+/** The operator's page: users and their tiers, maintenance, feeds and account events. */
 export function Operator(): ReactNode {
   const { data: user } = useSession();
   if (!user?.operator) {
@@ -23,7 +23,7 @@ export function Operator(): ReactNode {
     );
   }
   return (
-    <Page title="Operator" about="Users, maintenance, and whether recording is well">
+    <Page title="Operator" about="Users, maintenance, feeds and account events">
       <ServiceNotices meanwhile="this page is current" />
       <SecondFactorHint />
       <Block title="Recording">
@@ -42,7 +42,7 @@ export function Operator(): ReactNode {
   );
 }
 
-/** An operator's password opens everybody's data. */
+/** A reminder to protect the operator's account, which can reach all users' data. */
 function SecondFactorHint(): ReactNode {
   const { data } = useApi('GET /app/second-factor', {});
   if (data === undefined || data.enabled) return null;

@@ -7,7 +7,7 @@ import { Failure, Loading } from '../../ui/states.tsx';
 
 const PAGE_SIZE = 25;
 
-/** All users, their tiers, and who is suspended. */
+/** All users, with tiers and suspensions. */
 export function Users(): ReactNode {
   const [page, setPage] = useState(1);
   const query = { limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE };

@@ -10,26 +10,26 @@ import { Empty } from '../../ui/states.tsx';
 
 type Difference = PaperDivergence['differing'][number];
 
-/** Positions listed. */
+/** Most positions listed. */
 const LISTED_MAX = 200;
-/** Members that can differ where both opened a position in the same market at the same moment, with their names. */
+/** Labels of the members that can differ between two positions opened in the same market at the same time. */
 const FIGURES = {
   side: 'side',
-  entry_price: 'bought at',
+  entry_price: 'entry price',
   shares: 'shares',
   size_usd: 'spent',
   fees_usd: 'fees',
-  decision_price: 'decided at',
-  entry_slippage: 'slippage bought',
-  exit_slippage: 'slippage sold',
+  decision_price: 'decision price',
+  entry_slippage: 'entry slippage',
+  exit_slippage: 'exit slippage',
   closed_at: 'closed',
-  exit_price: 'sold at',
-  exit_reason: 'because',
+  exit_price: 'exit price',
+  exit_reason: 'exit reason',
   outcome: 'outcome',
   net_pnl: 'P&L',
 } as const satisfies Partial<Record<keyof MadeTrade, string>>;
 
-/** What the same windows made of it live and in the replay, where that is not alike. */
+/** Positions that differ between live trading and the replay of the same windows. */
 export function Differences({
   report,
   strategyId,
@@ -59,7 +59,7 @@ export function Differences({
               <Table.Th>Opened</Table.Th>
               <Table.Th ta="right">P&L live</Table.Th>
               <Table.Th ta="right">P&L in the replay</Table.Th>
-              <Table.Th>What differs, live and in the replay</Table.Th>
+              <Table.Th>Differences, live / replay</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -91,12 +91,12 @@ function placeOf({ market_id, opened_at }: { market_id: string; opened_at: strin
 }
 
 function textOf({ found_in }: Difference, detail: string | undefined): string {
-  if (found_in === 'live') return 'bought live alone';
-  if (found_in === 'backtest') return 'bought in the replay alone';
+  if (found_in === 'live') return 'bought only live';
+  if (found_in === 'backtest') return 'bought only in the replay';
   return detail ?? 'some figure';
 }
 
-/** Of positions that both have, the figures that are not alike; the report names the position alone. */
+/** The differing figures of positions that both have; the report names only the position. */
 function useDetails(report: PaperDivergence, strategyId: string): ReadonlyMap<string, string> {
   const { differing, window } = report;
   const isInBoth = differing.some(({ found_in }) => found_in === 'both');

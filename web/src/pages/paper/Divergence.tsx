@@ -11,7 +11,7 @@ type Run = PaperDivergence['live'];
 const REFETCH_MS = 4_000;
 const DIVERGENCE = 'GET /v1/paper/strategies/{strategy_id}/divergence';
 
-/** Live, the baseline, and a backtest of the very windows that were traded live; and where the last two differ. */
+/** Live, the baseline, and a backtest of the windows that were traded live, with the differences between live and that backtest. */
 export function Divergence({ strategyId }: { strategyId: string }): ReactNode {
   const path = { strategy_id: strategyId };
   const report = useApi(DIVERGENCE, { path }, { refetchMs: REFETCH_MS });
@@ -47,8 +47,8 @@ export function Divergence({ strategyId }: { strategyId: string }): ReactNode {
       {window?.status === 'complete' && <Differences report={report.data} strategyId={strategyId} />}
       {window?.status === 'failed' && (
         <Alert color="orange" title="The replay did not finish">
-          Its <BacktestLink run={window}>backtest</BacktestLink> says why; before the first window has ended
-          there is nothing to replay.
+          Its <BacktestLink run={window}>backtest</BacktestLink> has the reason. Before the first window has
+          ended there is nothing to replay.
         </Alert>
       )}
     </>
@@ -67,7 +67,7 @@ function Runs({ runs }: { runs: readonly (readonly [name: string, run: Run])[] }
             <Table.Th ta="right">Won</Table.Th>
             <Table.Th ta="right">P&L</Table.Th>
             <Table.Th ta="right">Fees</Table.Th>
-            <Table.Th ta="right">P&L a trade</Table.Th>
+            <Table.Th ta="right">P&L per trade</Table.Th>
             <Table.Th ta="right">Slippage</Table.Th>
           </Table.Tr>
         </Table.Thead>

@@ -11,7 +11,7 @@ import { Empty, Failure, Loading } from '../../ui/states.tsx';
 const REFETCH_MS = 5_000;
 
 /**
- * What was made after so many closed positions, live and by the baseline: both begin at nothing, though they traded
+ * P&L after each closed position, live and of the baseline. Both begin at 0, although they traded
  * different days.
  */
 export function Equity({ strategy }: { strategy: PaperStrategy }): ReactNode {
@@ -34,11 +34,11 @@ export function Equity({ strategy }: { strategy: PaperStrategy }): ReactNode {
     <>
       {shown.times.length < 2 ? (
         <Empty title="No position closed yet">
-          A position is closed when it is sold or its market is resolved; this page follows by itself.
+          A position is closed when it is sold or its market is resolved. This page updates automatically.
         </Empty>
       ) : (
         <TimeChart
-          label="P&L after so many closed positions, live on paper and in the baseline backtest"
+          label="P&L by number of closed positions, live on paper and in the baseline backtest"
           times={shown.times}
           counts="closed positions"
           lines={shown.lines}
@@ -54,7 +54,7 @@ export function Equity({ strategy }: { strategy: PaperStrategy }): ReactNode {
             <Link to="/backtests/$jobId" params={{ jobId }}>
               a backtest of earlier windows
             </Link>
-            {baseline.data?.status === 'complete' ? '' : `, ${baseline.data?.status ?? 'being looked up'}`}.
+            {baseline.data?.status === 'complete' ? '' : `, ${baseline.data?.status ?? 'loading'}`}.
           </>
         )}
       </Text>

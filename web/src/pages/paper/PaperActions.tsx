@@ -3,13 +3,13 @@ import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useAction } from '../../api/hooks.ts';
 import type { PaperStrategy } from '../../api/schema.ts';
+import { ConfirmButton } from '../../ui/ConfirmButton.tsx';
 import { fieldsOf } from '../../ui/FormProblem.tsx';
-import { SureButton } from '../../ui/SureButton.tsx';
 
 const LIST = 'GET /v1/paper/strategies';
 const ONE = 'GET /v1/paper/strategies/{strategy_id}';
 
-/** What can be done with a paper strategy. */
+/** Actions for a paper strategy. */
 export function PaperActions({ strategy }: { strategy: PaperStrategy }): ReactNode {
   const [isRenaming, setRenaming] = useState(false);
   const path = { strategy_id: strategy.paper_strategy_id };
@@ -34,7 +34,7 @@ export function PaperActions({ strategy }: { strategy: PaperStrategy }): ReactNo
       <Button variant="default" onClick={() => setRenaming(true)}>
         Rename
       </Button>
-      <SureButton
+      <ConfirmButton
         verb="Delete"
         of={strategy.name}
         size="sm"

@@ -14,7 +14,7 @@ const WINDOWS = [
   { value: '30d', label: '30 days' },
   { value: 'all', label: 'All' },
 ];
-/** Intervals are taken from this many of the newest rows: the most one answer holds. */
+/** Intervals use this many of the newest rows: the maximum of one answer. */
 const ROWS_MAX = 1000;
 type Window = AuditAggregate['window'];
 type Bucket =
@@ -22,7 +22,7 @@ type Bucket =
   | AuditAggregate['by_ticker'][number]
   | AuditAggregate['by_event_type'][number];
 
-/** What the model expected beside what came of it. */
+/** Expected beside realised P&L. */
 export function Audit(): ReactNode {
   const [window, setWindow] = useState<Window>('all');
   const sums = useApi('GET /v1/arb/audit/aggregate', { query: { window } }, { keep: true });
@@ -55,9 +55,9 @@ function Shown({ sums, rows }: { sums: AuditAggregate; rows: readonly AuditRow[]
   const figures: Figure[] = [
     ['Detected', number(overall.total)],
     ['Resolved', number(overall.resolved)],
-    ['Expected a share', cents(overall.avg_model_ev)],
-    ['Realised a share', cents(overall.avg_realized)],
-    ['Realised in all', usd(overall.total_realized)],
+    ['Expected per share', cents(overall.avg_model_ev)],
+    ['Realised per share', cents(overall.avg_realized)],
+    ['Realised in total', usd(overall.total_realized)],
     ['First', moment(overall.first_detection)],
   ];
   return (
@@ -68,8 +68,8 @@ function Shown({ sums, rows }: { sums: AuditAggregate; rows: readonly AuditRow[]
       <Buckets title="By window" buckets={sums.by_event_type} rows={rows} keyOf={(row) => row.event_type} />
       <Text size="sm" c="dimmed">
         Intervals are 95 %, of the mean over the newest {ROWS_MAX.toLocaleString('en')} rows; a dash where
-        fewer than two have resolved. Every statement is one entry of a chain of hashes, so that nothing can
-        be changed or left out unseen: <code>underround audit verify</code> checks all of it.
+        fewer than two have resolved. Every statement is one entry of a chain of hashes, so any change or
+        omission can be detected: <code>underround audit verify</code> checks the whole chain.
       </Text>
     </>
   );

@@ -7,11 +7,11 @@ import type { AuditRow, AuditRows } from '../../api/schema.ts';
 import { cents, moment, WINDOW_NAMES } from '../../ui/format.ts';
 import { ShowOlder } from '../../ui/ShowOlder.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
-import { Direction, TierBadge } from './TierBadge.tsx';
+import { Direction, KindBadge } from './KindBadge.tsx';
 
 const PAGE_SIZE = 50;
 
-/** Everything that was ever detected, newest first. */
+/** All recorded detections, newest first. */
 export function History(): ReactNode {
   const list = useInfiniteQuery<AuditRows, Error, { pages: AuditRows[] }, unknown[], string | null>({
     queryKey: ['GET /v1/arb/audit', 'pages'],
@@ -32,7 +32,7 @@ export function History(): ReactNode {
         {list.isError && <Failure error={list.error} retry={() => void list.refetch()} />}
         {list.isSuccess && rows.length === 0 && (
           <Empty title="Nothing detected yet">
-            The detectors watch every live market; rows appear here by themselves.
+            The detectors watch every live market; new rows appear automatically.
           </Empty>
         )}
         {rows.length > 0 && <Rows rows={rows} />}
@@ -51,8 +51,8 @@ function Rows({ rows }: { rows: readonly AuditRow[] }): ReactNode {
             <Table.Th>Detected</Table.Th>
             <Table.Th>Market</Table.Th>
             <Table.Th>Kind</Table.Th>
-            <Table.Th>Do</Table.Th>
-            <Table.Th ta="right">At</Table.Th>
+            <Table.Th>Action</Table.Th>
+            <Table.Th ta="right">Price</Table.Th>
             <Table.Th ta="right">Expected</Table.Th>
             <Table.Th>Would have filled</Table.Th>
             <Table.Th ta="right">Realised</Table.Th>
@@ -72,7 +72,7 @@ function Rows({ rows }: { rows: readonly AuditRow[] }): ReactNode {
                 </Link>
               </Table.Td>
               <Table.Td>
-                <TierBadge tier={row.tier} />
+                <KindBadge kind={row.tier} />
               </Table.Td>
               <Table.Td>
                 <Direction direction={row.direction} />

@@ -7,9 +7,9 @@ import { useBoard } from '../../live/useBoard.ts';
 import { cents, countdown, moment, percent, shares, WINDOW_NAMES } from '../../ui/format.ts';
 import { Empty, Loading } from '../../ui/states.tsx';
 import { useNow } from '../../ui/useNow.ts';
-import { Direction, TierBadge } from './TierBadge.tsx';
+import { Direction, KindBadge } from './KindBadge.tsx';
 
-/** Chances that stand at this moment, as they come and go. */
+/** Open opportunities, updated live. */
 export function LiveBoard(): ReactNode {
   const [edge, setEdge] = useState(4);
   const { connection, reason, board } = useBoard();
@@ -29,14 +29,14 @@ export function LiveBoard(): ReactNode {
           step={0.5}
           value={edge}
           onChange={setEdge}
-          thumbLabel="Least edge in cents"
+          thumbLabel="Minimum edge in cents"
         />
       </Group>
       <div className="card">
         {shown === undefined && <Loading />}
         {shown?.length === 0 && (
-          <Empty title="Nothing at this moment">
-            Chances are rare and short. Lower the edge, look at the history, or have a webhook tell you.
+          <Empty title="No open opportunities">
+            Opportunities are rare and short. Lower the minimum edge, see the history, or register a webhook.
           </Empty>
         )}
         {shown !== undefined && shown.length > 0 && <Board rows={shown} />}
@@ -54,8 +54,8 @@ function Board({ rows }: { rows: readonly LiveOpportunity[] }): ReactNode {
           <Table.Tr>
             <Table.Th>Market</Table.Th>
             <Table.Th>Kind</Table.Th>
-            <Table.Th>Do</Table.Th>
-            <Table.Th ta="right">At</Table.Th>
+            <Table.Th>Action</Table.Th>
+            <Table.Th ta="right">Price</Table.Th>
             <Table.Th ta="right">Edge</Table.Th>
             <Table.Th ta="right">Shares</Table.Th>
             <Table.Th ta="right">Model, Up</Table.Th>
@@ -72,7 +72,7 @@ function Board({ rows }: { rows: readonly LiveOpportunity[] }): ReactNode {
                 </Link>
               </Table.Td>
               <Table.Td>
-                <TierBadge tier={row.tier} />
+                <KindBadge kind={row.tier} />
               </Table.Td>
               <Table.Td>
                 <Direction direction={row.direction} />

@@ -9,14 +9,14 @@ import { LiveBoard } from './LiveBoard.tsx';
 const route = getRouteApi('/shell/signals');
 type SignalView = 'live' | 'history' | 'audit';
 
-/** What the detectors see now, what they saw, and what became of it. */
+/** Open opportunities, their history, and expected beside realised P&L. */
 export function Signals(): ReactNode {
   const { view } = route.useSearch();
   const navigate = route.useNavigate();
   return (
     <Page
       title="Signals"
-      about="Logical and endgame chances, and where the model and the market disagree. Written down before anyone is told."
+      about="Arbitrage, end-game and model signals. Every signal is logged before it is sent."
     >
       <Tabs
         value={view}

@@ -1,7 +1,7 @@
-/** Standard deviations that hold 95 % of a normal distribution. */
+/** Standard deviations that contain 95 % of a normal distribution. */
 const Z = 1.96;
 
-/** 95 % interval of a mean; null of fewer than two values, whose spread is not known. */
+/** 95 % interval of a mean; null for fewer than two values, whose spread is unknown. */
 export function intervalOf(values: readonly number[]): { low: number; high: number } | null {
   const count = values.length;
   if (count < 2) return null;

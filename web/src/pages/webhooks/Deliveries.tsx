@@ -9,13 +9,13 @@ import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { DeliveryRow } from './DeliveryRow.tsx';
 
 const LOG = 'GET /app/webhooks/{webhook_id}/deliveries';
-/** Each page that is shown is asked for again, so the more there are, the less often. */
+/** All displayed pages are polled, so more pages are polled less often. */
 const REFETCH_MS_PER_PAGE = 5_000;
 const PAGE_SIZE = 50;
 const STATES = ['pending', 'delivered', 'failed', 'expired', 'skipped'] as const;
 type State = WebhookDelivery['state'];
 
-/** The deliveries of a webhook, newest first, with what each attempt met, and sending them again. */
+/** The deliveries of a webhook, newest first, with the result of each attempt and redelivery. */
 export function Deliveries({ webhookId }: { webhookId: string }): ReactNode {
   const [state, setState] = useState<State | null>(null);
   const list = useDeliveries(webhookId, state);
@@ -25,8 +25,8 @@ export function Deliveries({ webhookId }: { webhookId: string }): ReactNode {
       <Group justify="space-between" align="flex-end">
         <NativeSelect
           size="xs"
-          label="Deliveries that are"
-          data={[{ value: '', label: 'in any state' }, ...STATES]}
+          label="State"
+          data={[{ value: '', label: 'any state' }, ...STATES]}
           value={state ?? ''}
           onChange={(event) => setState(STATES.find((one) => one === event.currentTarget.value) ?? null)}
         />
@@ -88,7 +88,7 @@ function Log({
             <Table.Th>State</Table.Th>
             <Table.Th>Last attempt</Table.Th>
             <Table.Th>Attempts</Table.Th>
-            <Table.Th>Send again</Table.Th>
+            <Table.Th>Redelivery</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -101,14 +101,15 @@ function Log({
   );
 }
 
-/** Sends what ended in one way again: the range of the log that is everything. */
+/** Redelivers all deliveries in one final state, over the whole log. */
 function RedeliverAll({ webhookId, state }: { webhookId: string; state: State }): ReactNode {
   const again = useAction('POST /app/webhooks/{webhook_id}/redeliver', [LOG]);
   const count = again.data?.count;
   return (
     <Group gap="xs">
       <Text size="sm" role="status">
-        {again.error?.message ?? (count !== undefined && `${count.toLocaleString('en')} to be sent again`)}
+        {again.error?.message ??
+          (count !== undefined && `${count.toLocaleString('en')} queued for redelivery`)}
       </Text>
       <Button
         size="xs"

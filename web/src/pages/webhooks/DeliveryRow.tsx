@@ -11,7 +11,7 @@ const COLOURS = {
 const COLUMNS = 6;
 type Attempt = WebhookDelivery['attempt_log'][number];
 
-/** One delivery, and under it what each of its attempts met. */
+/** One delivery, with the result of each attempt below it. */
 export function DeliveryRow({
   webhookId,
   delivery,
@@ -104,7 +104,7 @@ function Attempts({ delivery, when }: { delivery: WebhookDelivery; when: string 
   );
 }
 
-/** What counts as a failure says so, its status with it. */
+/** A failed attempt shows its error and status. */
 function outcomeText({ status, error, latency_ms }: Attempt): string {
   return `${error ?? `status ${status}`} after ${Math.round(latency_ms)} ms`;
 }

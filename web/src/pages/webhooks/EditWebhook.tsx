@@ -5,7 +5,7 @@ import type { Webhook } from '../../api/schema.ts';
 import { FormProblem, fieldsOf } from '../../ui/FormProblem.tsx';
 import { FilterFields, filterBody, filterOf, isNothing } from './Filters.tsx';
 
-/** Changes what a webhook is called and told of; its address and secret stay. */
+/** Changes the label and filters of a webhook; its URL and secret stay. */
 export function EditWebhook({ hook, leave }: { hook: Webhook; leave: () => void }): ReactNode {
   const [label, setLabel] = useState(hook.label);
   const [filter, setFilter] = useState(filterOf(hook));

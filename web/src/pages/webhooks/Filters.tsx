@@ -2,31 +2,31 @@ import { Checkbox, Group } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Webhook } from '../../api/schema.ts';
 
-const TIERS = ['logical', 'endgame'] as const;
+const KINDS = ['logical', 'endgame'] as const;
 const TICKERS = ['BTC', 'ETH', 'SOL'] as const;
 
-/** Which opportunities a webhook is told of. */
-export interface Filter {
+/** Selects the opportunities that are sent to a webhook. */
+interface Filter {
   readonly tiers: readonly string[];
   readonly tickers: readonly string[];
 }
 
-export const EVERYTHING: Filter = { tiers: TIERS, tickers: TICKERS };
+export const EVERYTHING: Filter = { tiers: KINDS, tickers: TICKERS };
 
 export function filterOf({ tiers, tickers }: Webhook): Filter {
   return { tiers, tickers: tickers ?? TICKERS };
 }
 
-/** As the service takes it: every underlying is said by naming none, so that one to come is among them. */
+/** The filter in the request: all underlyings are sent as none, so that future ones are included. */
 export function filterBody(filter: Filter) {
   const tickers = TICKERS.filter((ticker) => filter.tickers.includes(ticker));
   return {
-    tiers: TIERS.filter((tier) => filter.tiers.includes(tier)),
+    tiers: KINDS.filter((tier) => filter.tiers.includes(tier)),
     tickers: tickers.length === TICKERS.length ? null : tickers,
   };
 }
 
-/** Nothing would ever be sent. */
+/** Whether the filter matches nothing. */
 export function isNothing({ tiers, tickers }: Filter): boolean {
   return tiers.length === 0 || tickers.length === 0;
 }
@@ -42,7 +42,7 @@ export function FilterFields({
     <Group gap="xl">
       <Choices
         label="Kinds"
-        all={TIERS}
+        all={KINDS}
         chosen={filter.tiers}
         choose={(tiers) => change({ ...filter, tiers })}
       />

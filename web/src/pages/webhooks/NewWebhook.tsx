@@ -5,7 +5,7 @@ import { FormProblem, fieldsOf } from '../../ui/FormProblem.tsx';
 import { Copyable } from '../../ui/Secret.tsx';
 import { EVERYTHING, FilterFields, filterBody, isNothing } from './Filters.tsx';
 
-/** Registers an address; its secret is shown this once. */
+/** Registers a URL and shows its secret once. */
 export function NewWebhook(): ReactNode {
   const [url, setUrl] = useState('');
   const [label, setLabel] = useState('');
@@ -21,7 +21,7 @@ export function NewWebhook(): ReactNode {
       <Stack gap="sm">
         <Group align="flex-start" grow preventGrowOverflow={false}>
           <TextInput
-            label="Address"
+            label="URL"
             type="url"
             placeholder="https://example.com/hook"
             required
@@ -45,7 +45,7 @@ export function NewWebhook(): ReactNode {
           </Button>
         </Group>
         {create.data !== undefined && (
-          <Alert color="teal" title="Its secret: copy it now, it is not shown again">
+          <Alert color="teal" title="Webhook secret: copy it now, it is not shown again">
             <Copyable text={create.data.secret} label="webhook secret" />
           </Alert>
         )}

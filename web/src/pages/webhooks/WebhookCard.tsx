@@ -2,15 +2,15 @@ import { Alert, Badge, Button, Group, Stack, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { useAction } from '../../api/hooks.ts';
 import type { Webhook, WebhookWithSecret } from '../../api/schema.ts';
+import { ConfirmButton } from '../../ui/ConfirmButton.tsx';
 import { moment } from '../../ui/format.ts';
 import { Copyable } from '../../ui/Secret.tsx';
-import { SureButton } from '../../ui/SureButton.tsx';
 import { Deliveries } from './Deliveries.tsx';
 import { EditWebhook } from './EditWebhook.tsx';
 
 const LISTS = ['GET /app/webhooks', 'GET /app/webhooks/{webhook_id}/deliveries'] as const;
 
-/** One webhook: how it fares, and everything that can be done with it. */
+/** One webhook: its state and all its actions. */
 export function WebhookCard({ hook }: { hook: Webhook }): ReactNode {
   const [isOpen, setOpen] = useState(false);
   const [isEdited, setEdited] = useState(false);
@@ -44,7 +44,7 @@ export function WebhookCard({ hook }: { hook: Webhook }): ReactNode {
       {rotated !== null && (
         <Alert
           color="teal"
-          title={`The new secret; the old one holds until ${moment(rotated.previous_secret_until)}`}
+          title={`New secret; the old one is valid until ${moment(rotated.previous_secret_until)}`}
         >
           <Copyable text={rotated.secret} label="new webhook secret" />
         </Alert>
@@ -54,7 +54,7 @@ export function WebhookCard({ hook }: { hook: Webhook }): ReactNode {
   );
 }
 
-/** What can be taken back, or changes nothing. */
+/** Actions that can be undone or change nothing. */
 function Sending({ hook }: { hook: Webhook }): ReactNode {
   const path = { webhook_id: hook.webhook_id };
   const pause = useAction('POST /app/webhooks/{webhook_id}/pause', LISTS);
@@ -84,7 +84,7 @@ function Sending({ hook }: { hook: Webhook }): ReactNode {
   );
 }
 
-/** What cannot: a receiver that knows only the old secret, or a log that is gone. */
+/** Irreversible actions: a new secret breaks a receiver with the old one, and deleting removes the log. */
 function Ending({
   hook,
   whenRotated,
@@ -107,14 +107,14 @@ function Ending({
     );
   return (
     <>
-      <SureButton
+      <ConfirmButton
         verb="Replace secret"
         of={`of ${hook.label}`}
         isPending={rotate.isPending}
         error={rotate.error}
         act={replace}
       />
-      <SureButton
+      <ConfirmButton
         verb="Delete"
         of={hook.label}
         isPending={remove.isPending}
@@ -130,6 +130,6 @@ function State({ hook }: { hook: Webhook }): ReactNode {
   if (state === 'paused') {
     return <Badge color={failing ? 'red.9' : 'gray.7'}>{failing ? 'Failing, paused' : 'paused'}</Badge>;
   }
-  if (failures > 0) return <Badge color="red.9">Failing ({failures} in a row)</Badge>;
+  if (failures > 0) return <Badge color="red.9">Failing ({failures} consecutive failures)</Badge>;
   return <Badge color="teal.9">active</Badge>;
 }

@@ -9,17 +9,14 @@ import { WebhookCard } from './WebhookCard.tsx';
 
 const REFETCH_MS = 10_000;
 
-/** Addresses that are told of opportunities as they are detected. */
+/** URLs that receive opportunities as they are detected. */
 export function Webhooks(): ReactNode {
   const { included, table } = useFeature('webhooks');
-  // In every tier: what was registered in a higher one goes on being sent.
+  // Shown in every tier: webhooks registered in a higher tier continue.
   const hooks = useApi('GET /app/webhooks', {}, { refetchMs: REFETCH_MS });
   const count = hooks.data?.count ?? 0;
   return (
-    <Page
-      title="Webhooks"
-      about="Each opportunity is sent as a signed POST, within moments of its detection."
-    >
+    <Page title="Webhooks" about="Each opportunity is sent as a signed POST as soon as it is detected.">
       {table.isError && <Failure error={table.error} retry={() => void table.refetch()} />}
       {included?.own === true && (
         <Stack className="card" p="md">
@@ -30,7 +27,7 @@ export function Webhooks(): ReactNode {
         <div className="card">
           <Empty title={`Webhooks are not in tier ${included.tier}`}>
             {whereIncluded(included.tiers)} The same opportunities are on the page Signals.
-            {count > 0 && ' What you registered before goes on being sent until you pause or delete it.'}
+            {count > 0 && ' Webhooks that you registered before continue until you pause or delete them.'}
           </Empty>
         </div>
       )}
@@ -38,9 +35,7 @@ export function Webhooks(): ReactNode {
       {hooks.isError && <Failure error={hooks.error} retry={() => void hooks.refetch()} />}
       {hooks.isSuccess && count === 0 && included?.own === true && (
         <div className="card">
-          <Empty title="No webhooks yet">
-            Register an address above; it must answer 2xx within five seconds.
-          </Empty>
+          <Empty title="No webhooks yet">Register a URL above; it must answer 2xx within five seconds.</Empty>
         </div>
       )}
       {hooks.data?.webhooks.map((hook) => (
@@ -48,8 +43,8 @@ export function Webhooks(): ReactNode {
       ))}
       {(included?.own === true || count > 0) && (
         <Text size="sm" c="dimmed">
-          After ten failures in a row a webhook is paused: what waits is dropped, and what fires while it is
-          paused is not sent later.
+          After 10 consecutive failures the webhook is paused. Pending events are dropped and events fired
+          while paused are not sent.
         </Text>
       )}
     </Page>

@@ -7,8 +7,8 @@ const CHARACTERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * What a receiver replied, from how the API gives it: escaped for HTML.
- * @returns Text, to be shown as text and never as markup.
+ * The reply of a receiver; the API escapes it for HTML.
+ * @returns The unescaped reply; show it as text, never as markup.
  */
 export function replyText(responseHead: string): string {
   return responseHead.replace(/&(?:amp|lt|gt|quot|#39);/g, (entity) => CHARACTERS[entity] ?? entity);

@@ -6,37 +6,37 @@ interface Point {
   readonly value: number;
 }
 
-/** Something bought, and where it was given up again. */
-export interface Deal {
+/** A trade: where a position was opened and where it was closed. */
+export interface DrawnTrade {
   readonly opened: Point;
-  /** Null while it is held. */
+  /** Null while the position is open. */
   readonly closed: Point | null;
-  /** Bought on a rise of the value; else on a fall. */
+  /** The position gains when the value rises; else when it falls. */
   readonly isUp: boolean;
-  /** Null while it is not known. */
+  /** Null while unknown. */
   readonly isWon: boolean | null;
 }
 
 /** Half the width of a mark, pixels. */
 const SIZE = 7;
 
-/** A triangle where it was bought (pointing where it should go), a ring where it was given up, and a line between. */
-export function drawDeals(
+/** Draws a triangle at the opening (pointing in the direction of gain), a ring at the close, and a line between. */
+export function drawTrades(
   chart: uPlot,
-  deals: readonly Deal[],
+  trades: readonly DrawnTrade[],
   { scale, won, lost, ink }: { scale: string; won: string; lost: string; ink: string },
 ): void {
-  if (deals.length === 0) return;
+  if (trades.length === 0) return;
   const { ctx, bbox } = chart;
   const place = ({ time, value }: Point) =>
     [chart.valToPos(time, 'x', true), chart.valToPos(value, scale, true)] as const;
   ctx.save();
   ctx.beginPath();
-  // Half a mark more, so that one on the edge is whole.
+  // Half a mark wider, so that a mark on the edge is whole.
   ctx.rect(bbox.left - SIZE, bbox.top - SIZE, bbox.width + 2 * SIZE, bbox.height + 2 * SIZE);
   ctx.clip();
   ctx.lineWidth = 1.5 * devicePixelRatio;
-  for (const { opened, closed, isUp, isWon } of deals) {
+  for (const { opened, closed, isUp, isWon } of trades) {
     const colour = isWon === null ? ink : isWon ? won : lost;
     ctx.strokeStyle = ctx.fillStyle = colour;
     const [x, y] = place(opened);

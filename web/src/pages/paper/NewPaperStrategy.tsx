@@ -20,8 +20,8 @@ const FIRST_DRAFT: Draft = {
   size_usd: 10,
 };
 
-/** A strategy to be traded on paper; begun with what a backtest tried where one is named. */
-export function NewPaper({ from }: { from: string | undefined }): ReactNode {
+/** A form for a new paper strategy, initialised with the backtest in the address. */
+export function NewPaperStrategy({ from }: { from: string | undefined }): ReactNode {
   const job = useApi(
     'GET /v1/backtest/{job_id}',
     { path: { job_id: from ?? '' } },
@@ -74,7 +74,7 @@ function Form({ first }: { first: Draft }): ReactNode {
             errors={errors}
           />
           <NumberField
-            label="Dollars a trade"
+            label="Size per trade ($)"
             value={draft.size_usd ?? 10}
             change={(size_usd) => setDraft({ ...draft, size_usd })}
             error={errors.get('size_usd')}
@@ -95,7 +95,7 @@ function Form({ first }: { first: Draft }): ReactNode {
   );
 }
 
-/** What the strategy is held against: a backtest of the last day, or the one it came from. */
+/** The baseline of the strategy: a backtest of the last day, or the one that it came from. */
 function Baseline({
   draft,
   first,

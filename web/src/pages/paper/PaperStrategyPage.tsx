@@ -12,13 +12,13 @@ import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { Divergence } from './Divergence.tsx';
 import { Equity } from './Equity.tsx';
 import { PaperActions } from './PaperActions.tsx';
-import { Activity } from './Papers.tsx';
+import { Activity } from './PaperStrategies.tsx';
 
 const route = getRouteApi('/shell/paper/$strategyId');
 const REFETCH_MS = 4_000;
 
-/** One paper strategy: what it made, against what its backtest said. */
-export function Paper(): ReactNode {
+/** One paper strategy: its P&L beside that of its backtest. */
+export function PaperStrategyPage(): ReactNode {
   const { strategyId } = route.useParams();
   const strategy = useApi(
     'GET /v1/paper/strategies/{strategy_id}',
@@ -42,7 +42,7 @@ function Shown({ strategy }: { strategy: PaperStrategy }): ReactNode {
     ['P&L after fees', usd(strategy.net_pnl)],
     ['Open positions', number(open)],
     ['Closed positions', number(closed)],
-    ['Dollars a trade', usd(strategy.size_usd)],
+    ['Size per trade', usd(strategy.size_usd)],
     ['Since', moment(strategy.created_at)],
   ];
   return (
@@ -62,7 +62,7 @@ function Shown({ strategy }: { strategy: PaperStrategy }): ReactNode {
       <Section title="Positions">
         <Positions strategyId={strategy.paper_strategy_id} revision={`${open} ${closed}`} />
       </Section>
-      <Section title="What is traded">
+      <Section title="Strategy">
         <Code block tabIndex={0} aria-label="The strategy">
           {JSON.stringify({ strategy: strategy.strategy, universe, size_usd: strategy.size_usd }, null, 2)}
         </Code>
@@ -82,7 +82,7 @@ function Section({ title, children }: { title: string; children: ReactNode }): R
   );
 }
 
-/** Newest first; asked for again when one was opened or closed. */
+/** Positions, newest first; reloaded when one was opened or closed. */
 function Positions({ strategyId, revision }: { strategyId: string; revision: string }): ReactNode {
   const positions = usePositions(strategyId, revision);
   const newest = useMemo(() => positions.data?.toReversed(), [positions.data]);
@@ -93,7 +93,7 @@ function Positions({ strategyId, revision }: { strategyId: string; revision: str
   if (newest.length === 0) {
     return (
       <Empty title="Nothing bought yet">
-        It buys when its condition is met in a window in play; this page follows by itself.
+        It buys when its condition is met in an open window. This page updates automatically.
       </Empty>
     );
   }

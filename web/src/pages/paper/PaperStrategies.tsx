@@ -7,13 +7,13 @@ import { STRATEGY_NAMES } from '../../strategy/strategies.ts';
 import { moment, usd, WINDOW_NAMES } from '../../ui/format.ts';
 import { Page } from '../../ui/Page.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
-import { NewPaper } from './NewPaper.tsx';
+import { NewPaperStrategy } from './NewPaperStrategy.tsx';
 
 const route = getRouteApi('/shell/paper');
 const REFETCH_MS = 5_000;
 
-/** Strategies that trade what is live now, with money on paper. */
-export function Papers(): ReactNode {
+/** Strategies that trade the live markets with simulated money. */
+export function PaperStrategies(): ReactNode {
   const { from } = route.useSearch();
   const list = useApi('GET /v1/paper/strategies', {}, { refetchMs: REFETCH_MS });
   const [isOpen, setOpen] = useState(false);
@@ -21,18 +21,18 @@ export function Papers(): ReactNode {
   return (
     <Page
       title="Paper trading"
-      about="The backtester’s own strategies, fills and fees on the live books: what would have been made from now on."
+      about="Trade the live books with simulated money, with the same strategies, fills and fees as a backtest."
       actions={
         !isMaking && list.isSuccess && <Button onClick={() => setOpen(true)}>New paper strategy</Button>
       }
     >
-      {list.isSuccess && isMaking && <NewPaper from={from} />}
+      {list.isSuccess && isMaking && <NewPaperStrategy from={from} />}
       <div className="card">
         {list.isPending && <Loading />}
         {list.isError && <Failure error={list.error} retry={() => void list.refetch()} />}
         {list.isSuccess && list.data.count === 0 && (
           <Empty title="No paper strategies yet">
-            Start the one above, or run a <Link to="/backtests">backtest</Link> and paper-trade what it tried.
+            Start the one above, or run a <Link to="/backtests">backtest</Link> and paper-trade its strategy.
           </Empty>
         )}
         {list.isSuccess && list.data.count > 0 && <Strategies strategies={list.data.strategies} />}

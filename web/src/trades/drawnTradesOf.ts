@@ -1,12 +1,15 @@
 import type { Market } from '../api/schema.ts';
-import type { Deal } from '../charts/chartDeals.ts';
+import type { DrawnTrade } from '../charts/drawnTrades.ts';
 import type { MadeTrade } from './source.ts';
 
 /**
- * Trades of one market over the price of Up: a purchase of Down at 40¢ is one against Up at 60¢. What the resolution paid
- * out is shown where the window ended, though it came somewhat later.
+ * Trades of one market at the price of Up: a purchase of Down at 40¢ is a sale of Up at 60¢. A payout
+ * is drawn at the end of the window, although the resolution is somewhat later.
  */
-export function dealsOf(trades: readonly MadeTrade[], { end_time }: Pick<Market, 'end_time'>): Deal[] {
+export function drawnTradesOf(
+  trades: readonly MadeTrade[],
+  { end_time }: Pick<Market, 'end_time'>,
+): DrawnTrade[] {
   const endSeconds = Date.parse(end_time) / 1000;
   return trades.map(({ side, opened_at, closed_at, entry_price, exit_price, net_pnl }) => {
     const isUp = side === 'buy_yes';

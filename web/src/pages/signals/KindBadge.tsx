@@ -8,8 +8,8 @@ const COLOURS: Readonly<Record<string, string>> = {
   stale: 'gray.7',
 };
 
-export function TierBadge({ tier }: { tier: string }): ReactNode {
-  return <Badge color={COLOURS[tier] ?? 'gray.7'}>{tier}</Badge>;
+export function KindBadge({ kind }: { kind: string }): ReactNode {
+  return <Badge color={COLOURS[kind] ?? 'gray.7'}>{kind}</Badge>;
 }
 
 export function Direction({ direction }: { direction: string }): ReactNode {

@@ -1,8 +1,8 @@
 import { Button, Group, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 
-/** A button that asks once more, for what cannot be taken back. The keyboard stays where the button was. */
-export function SureButton({
+/** A button with a confirmation, for irreversible actions. The keyboard focus stays at the button. */
+export function ConfirmButton({
   verb,
   of,
   isPending,
@@ -11,11 +11,11 @@ export function SureButton({
   size = 'xs',
 }: {
   verb: string;
-  /** What it is done to, for who does not see where the button stands. */
+  /** The object of the action, for screen readers. */
   of: string;
   isPending: boolean;
   error: Error | null;
-  /** @param whenDone To be called where the thing it was done to is still there after it. */
+  /** @param whenDone Call it when the object still exists after the action. */
   act: (whenDone: () => void) => void;
   size?: 'xs' | 'sm';
 }): ReactNode {
@@ -25,7 +25,7 @@ export function SureButton({
       <Button
         size={size}
         variant="default"
-        // Only back from the question, which was asked where the keyboard is.
+        // Only after the confirmation, which had the keyboard focus.
         autoFocus={stage === 'answered'}
         onClick={() => setStage('asked')}
         aria-label={`${verb} ${of}`}
