@@ -5,8 +5,8 @@ import { VolatilityEstimator } from '../src/core/pricing/volatilityEstimator.ts'
 import { Random } from '../src/core/random.ts';
 import { BestPriceAge } from '../src/core/signals/bestPriceAge.ts';
 import { detectEndgame } from '../src/core/signals/endgame.ts';
+import { FairValueModel } from '../src/core/signals/fairValueModel.ts';
 import { detectLogical } from '../src/core/signals/logical.ts';
-import { MarketModel } from '../src/core/signals/marketModel.ts';
 import { detectMispricing } from '../src/core/signals/mispricing.ts';
 import type { MarketState } from '../src/core/signals/signal.ts';
 import type { Figure } from './figure.ts';
@@ -21,7 +21,7 @@ class Bench {
   readonly #random = new Random('signals');
   readonly #book = { yes: token(), no: token() };
   readonly #holds = new BestPriceAge();
-  readonly #model = new MarketModel({
+  readonly #model = new FairValueModel({
     endTimeMs: END_MS,
     settlement: { kind: 'chainlink_twap', lookbackSeconds: 60, tie: 'up' },
   });

@@ -126,7 +126,7 @@ export class PartSink implements RecordSink {
  * Records generated frames as if they had been received. Row numbers follow the receive time, not the time of
  * generation.
  */
-export class HistoryRecorder {
+export class SimulatedHistoryRecorder {
   frames = 0;
   readonly #recorder: Recorder;
   readonly #router: FrameRouter;
@@ -170,7 +170,7 @@ export async function recordNewest(
   const ready = opening.then((store) => {
     const sink = new PartSink(store.writer);
     const numbered = { log, numberedAfterMs: PRICES_NUMBERED_AFTER_MS };
-    return { store, sink, recorder: new HistoryRecorder(sink, numbered) };
+    return { store, sink, recorder: new SimulatedHistoryRecorder(sink, numbered) };
   });
   ready.catch(() => undefined);
   const prices: RecordedFrame[] = [];

@@ -7,7 +7,7 @@ import { createLogger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
 import { generateHistory, inPlayFrames } from '../simulator/history.ts';
 import { openStore } from '../store/store.ts';
-import { HistoryRecorder, type HistorySpan, historyModel, PartSink } from './demoHistory.ts';
+import { type HistorySpan, historyModel, PartSink, SimulatedHistoryRecorder } from './demoHistory.ts';
 
 export interface HistoryThreadSettings {
   readonly span: HistorySpan;
@@ -41,7 +41,7 @@ async function fill({ span, dataDir, diskReserve, logLevel }: HistoryThreadSetti
   const sink = new PartSink(store.writer);
   // The prices are recorded already.
   sink.leaveOut(['underlying']);
-  const recorder = new HistoryRecorder(sink, { log });
+  const recorder = new SimulatedHistoryRecorder(sink, { log });
   const lengthMs = span.newestFromMs - span.startTimeMs;
   const report = (share: number, stored: boolean) =>
     parentPort?.postMessage({ share, frames: recorder.frames, stored } satisfies HistoryThreadReport);

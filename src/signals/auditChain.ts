@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { CompiledStatement } from '../control/compiledStatement.ts';
+import { PreparedStatement } from '../control/preparedStatement.ts';
 import type { Schema } from '../control/schema.ts';
 import type { AuditEntriesTable } from './schemaAudit.ts';
 
@@ -86,8 +86,8 @@ async function newestRowHash(db: Kysely<Schema>): Promise<string> {
 }
 
 /** A write, so that on SQLite no other transaction can write between this read and the later write. */
-function lockStatement(): CompiledStatement<ChainEnd, { value: string }> {
-  return new CompiledStatement(
+function lockStatement(): PreparedStatement<ChainEnd, { value: string }> {
+  return new PreparedStatement(
     sql<{ value: string }>`
       insert into settings (name, value, updated_ms) values (${null}, ${null}, 0)
       on conflict (name) do update set name = excluded.name returning value`,
@@ -95,8 +95,8 @@ function lockStatement(): CompiledStatement<ChainEnd, { value: string }> {
   );
 }
 
-function appendStatement(): CompiledStatement<AuditEntriesTable> {
-  return new CompiledStatement(
+function appendStatement(): PreparedStatement<AuditEntriesTable> {
+  return new PreparedStatement(
     sql`insert into audit_entries (seq, audit_id, kind, at_ms, body, prev_hash, hash)
       values (${null}, ${null}, ${null}, ${null}, ${null}, ${null}, ${null})`,
     ({ seq, audit_id, kind, at_ms, body, prev_hash, hash }) => {
@@ -105,8 +105,8 @@ function appendStatement(): CompiledStatement<AuditEntriesTable> {
   );
 }
 
-function storeStatement(): CompiledStatement<{ end: ChainEnd; nowMs: number }> {
-  return new CompiledStatement(
+function storeStatement(): PreparedStatement<{ end: ChainEnd; nowMs: number }> {
+  return new PreparedStatement(
     sql`update settings set value = ${null}, updated_ms = ${null} where name = ${null}`,
     ({ end, nowMs }) => [endText(end), nowMs, HEAD_SETTING],
   );

@@ -1,6 +1,6 @@
 /** Sums over the rows of each UTC day of detection. */
 import { sql, type Transaction } from 'kysely';
-import { CompiledStatement } from '../control/compiledStatement.ts';
+import { PreparedStatement } from '../control/preparedStatement.ts';
 import type { Schema } from '../control/schema.ts';
 import type { AuditRowsTable } from './schemaAudit.ts';
 
@@ -19,8 +19,8 @@ export function dayOf(timeMs: number): number {
 }
 
 /** Adds a new row to its day. */
-export function addToDay(): CompiledStatement<AuditRowsTable> {
-  return new CompiledStatement(
+export function addToDay(): PreparedStatement<AuditRowsTable> {
+  return new PreparedStatement(
     sql`insert into audit_days (day_ms, ticker, tier, event_type, total, resolved, model_ev_nano, realized_nano,
         first_ms, last_ms) values (${null}, ${null}, ${null}, ${null}, 1, 0, ${null}, 0, ${null}, ${null})
       on conflict (day_ms, ticker, tier, event_type) do update set total = audit_days.total + 1,

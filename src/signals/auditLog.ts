@@ -1,5 +1,5 @@
 import { sql, type Transaction } from 'kysely';
-import { CompiledStatement } from '../control/compiledStatement.ts';
+import { PreparedStatement } from '../control/preparedStatement.ts';
 import type { Database, Schema } from '../control/schema.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Market } from '../schema/market.ts';
@@ -190,8 +190,8 @@ async function updateRow(
 }
 
 /** Does nothing if the row exists. */
-function insertRow(): CompiledStatement<AuditRowsTable> {
-  return new CompiledStatement(
+function insertRow(): PreparedStatement<AuditRowsTable> {
+  return new PreparedStatement(
     sql`insert into audit_rows (audit_id, seq, market_id, tier, ticker, event_type, detected_ms, end_ms, model_ev)
       values (${null}, ${null}, ${null}, ${null}, ${null}, ${null}, ${null}, ${null}, ${null})
       on conflict (audit_id) do nothing`,
@@ -201,10 +201,10 @@ function insertRow(): CompiledStatement<AuditRowsTable> {
   );
 }
 
-function insertUnpublished(): CompiledStatement<string> {
-  return new CompiledStatement(sql`insert into audit_outbox (audit_id) values (${null})`, (id) => [id]);
+function insertUnpublished(): PreparedStatement<string> {
+  return new PreparedStatement(sql`insert into audit_outbox (audit_id) values (${null})`, (id) => [id]);
 }
 
-function deleteUnpublished(): CompiledStatement<string> {
-  return new CompiledStatement(sql`delete from audit_outbox where audit_id = ${null}`, (id) => [id]);
+function deleteUnpublished(): PreparedStatement<string> {
+  return new PreparedStatement(sql`delete from audit_outbox where audit_id = ${null}`, (id) => [id]);
 }

@@ -1,6 +1,6 @@
 import { TakerFee } from '../core/fees.ts';
 import { BestPriceAge } from '../core/signals/bestPriceAge.ts';
-import { MarketModel } from '../core/signals/marketModel.ts';
+import { FairValueModel } from '../core/signals/fairValueModel.ts';
 import type { MarketState } from '../core/signals/signal.ts';
 import { feeOfMarket, settlementOfMarket, venueRulesAt } from '../core/venueRules.ts';
 import type { SettlementRule } from '../core/venueRulesTable.ts';
@@ -29,7 +29,7 @@ export class WatchedMarket implements MarketState {
   market: Market;
   terms: TradingTerms;
   fee: TakerFee;
-  model: MarketModel;
+  model: FairValueModel;
   /** A whole book has been received. */
   hasBook = false;
   /** The last published state was proven. */
@@ -93,7 +93,7 @@ export class WatchedMarket implements MarketState {
   }
 
   /** Updates a model of this market to its current readings with a given volatility. */
-  updateModel(model: MarketModel, { prices, sigma }: { prices: TickerPrices; sigma: Sigma | null }): void {
+  updateModel(model: FairValueModel, { prices, sigma }: { prices: TickerPrices; sigma: Sigma | null }): void {
     const { nowMs, market, spot, terms } = this;
     const isInside =
       spot !== null && nowMs > model.averageFromMs && terms.settlement.kind === 'chainlink_twap';
@@ -108,8 +108,8 @@ export class WatchedMarket implements MarketState {
   }
 }
 
-export function modelOf(market: Pick<Market, 'endTimeMs'>, { settlement }: TradingTerms): MarketModel {
-  return new MarketModel({ endTimeMs: market.endTimeMs, settlement });
+export function modelOf(market: Pick<Market, 'endTimeMs'>, { settlement }: TradingTerms): FairValueModel {
+  return new FairValueModel({ endTimeMs: market.endTimeMs, settlement });
 }
 
 function termsOf(market: Market, nowMs: number): TradingTerms | null {

@@ -77,7 +77,7 @@ export class WaitingBytes {
 }
 
 /** Collects the events of one turn of the receive thread and sends them in one message. */
-export class BatchSender {
+export class SocketEventBatcher {
   readonly #port: MessagePort;
   readonly #waiting: WaitingBytes;
   readonly #onFull: () => void;

@@ -1,14 +1,19 @@
 /** Entry of the receive thread: reads all venue connections, so that busy service code cannot delay receive times. */
 import { workerData } from 'node:worker_threads';
 import { systemClock } from '../runtime/clock.ts';
-import { BatchSender, type ReceiveThreadSettings, type SocketCommand, WaitingBytes } from './handover.ts';
+import {
+  type ReceiveThreadSettings,
+  type SocketCommand,
+  SocketEventBatcher,
+  WaitingBytes,
+} from './handover.ts';
 import { DirectSocket, type VenueSocketOptions } from './venueSocket.ts';
 
 const { port, shared, waitingBytesMax } = workerData as ReceiveThreadSettings;
 const sockets = new Map<number, DirectSocket>();
 let isPaused = false;
 const waiting = new WaitingBytes(waitingBytesMax, shared);
-const sender = new BatchSender({ port, waiting, onFull: pause });
+const sender = new SocketEventBatcher({ port, waiting, onFull: pause });
 
 port.on('message', (command: SocketCommand) => {
   if (command.do === 'connect') connect(command.id, command.options);

@@ -1,7 +1,7 @@
 import { TakerFee } from '../../src/core/fees.ts';
 import { LadderSide } from '../../src/core/ladderSide.ts';
 import { BestPriceAge } from '../../src/core/signals/bestPriceAge.ts';
-import { MarketModel, type ModelReadings } from '../../src/core/signals/marketModel.ts';
+import { FairValueModel, type ModelReadings } from '../../src/core/signals/fairValueModel.ts';
 import type { MarketState } from '../../src/core/signals/signal.ts';
 import { MARKET } from './wire.ts';
 
@@ -37,7 +37,7 @@ export function marketState(
   const priceAge = new BestPriceAge();
   priceAge.update({ yes, no }, nowMs - heldMs);
   const settlement = { kind: 'chainlink_spot', tie: 'up' } as const;
-  const model = new MarketModel({ endTimeMs: MARKET.endTimeMs, settlement });
+  const model = new FairValueModel({ endTimeMs: MARKET.endTimeMs, settlement });
   const read = { strike: 97_000, spot: 97_000, sigmaAnnual: 0.5, insideMean: null, ...readings, nowMs };
   model.update(read);
   const sourcePrices = read.spot === null ? [] : [read.spot, read.spot];

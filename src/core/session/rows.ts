@@ -6,7 +6,7 @@
 import type { SideView } from '../../schema/records.ts';
 import type { Best } from '../fills/engine.ts';
 import { TICKS_PER_USDC } from '../money.ts';
-import { MarketModel } from '../signals/marketModel.ts';
+import { FairValueModel } from '../signals/fairValueModel.ts';
 import type { Token } from '../signals/signal.ts';
 import { settlementOfMarket } from '../venueRules.ts';
 import type { TapeMarket } from './tape.ts';
@@ -115,7 +115,7 @@ export class RowBuilder {
   readonly #keepAll: boolean;
   #market: TapeMarket;
   readonly #underlying: UnderlyingState | null;
-  readonly #model: MarketModel | null;
+  readonly #model: FairValueModel | null;
   #count = 0;
   #timeMs = Number.NEGATIVE_INFINITY;
   #trusted = false;
@@ -142,7 +142,7 @@ export class RowBuilder {
     this.#underlying = underlying;
     this.#keepAll = capacity > 1;
     const settlement = settlementOfMarket(market);
-    this.#model = underlying && settlement !== null ? new MarketModel({ ...market, settlement }) : null;
+    this.#model = underlying && settlement !== null ? new FairValueModel({ ...market, settlement }) : null;
     this.#columns = Object.fromEntries(
       FLOAT_COLUMNS.map((name) => [name, new Float64Array(capacity).fill(Number.NaN)]),
     ) as FloatColumns;
@@ -240,7 +240,7 @@ export class RowBuilder {
     return at;
   }
 
-  #writeModel(model: MarketModel, underlying: UnderlyingState, at: number): void {
+  #writeModel(model: FairValueModel, underlying: UnderlyingState, at: number): void {
     const { strikePrice, strikeKnownTimeMs, startTimeMs } = this.#market;
     const nowMs = this.#timeMs;
     const spot = underlying.priceAt(nowMs);

@@ -5,7 +5,7 @@ import type { TakerFee } from '../fees.ts';
 import type { FilledLevel } from '../fills/walk.ts';
 import { midOf, sharesOf, TICKS_PER_USDC } from '../money.ts';
 import { type BestPriceAge, STABLE_AFTER_MS } from './bestPriceAge.ts';
-import type { MarketModel } from './marketModel.ts';
+import type { FairValueModel } from './fairValueModel.ts';
 
 /**
  * `logical`: both outcomes together cost less than they always pay. `endgame`: nearly decided, shortly before the end.
@@ -25,7 +25,7 @@ export interface MarketState {
   readonly no: BookView;
   readonly fee: TakerFee;
   /** Updated to `nowMs`. */
-  readonly model: MarketModel;
+  readonly model: FairValueModel;
   readonly priceAge: BestPriceAge;
   /** Fresh prices of the underlying, one per source. */
   readonly sourcePrices: readonly number[];
@@ -144,7 +144,7 @@ export function bestPricesOf({ yes, no }: MarketState): BestPrices {
 }
 
 /** A copy, because the model is updated in place. */
-export function readingOf(model: MarketModel): ModelReading {
+export function readingOf(model: FairValueModel): ModelReading {
   const { spot, strike, secondsLeft, sigmaAnnual, sigmaTau, logDiff, yesProb } = model;
   return { spot, strike, secondsLeft, sigmaAnnual, sigmaTau, logDiff, yesProb };
 }

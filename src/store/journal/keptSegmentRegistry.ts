@@ -2,8 +2,8 @@
 import { rename, rm, stat } from 'node:fs/promises';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
-import type { Inserter } from './inserter.ts';
 import { batchLength, batchToken, joinTables, type SegmentSize } from './joinedBatch.ts';
+import type { RowInserter } from './rowInserter.ts';
 import { type DeadRun, keptPath, segmentNumber } from './runDirectory.ts';
 import { SegmentFile } from './segmentFile.ts';
 
@@ -100,7 +100,7 @@ export class KeptSegmentRegistry {
    * @returns How many rows were missing.
    * @throws {StoreUnavailableError} When `signal` aborted before it was done.
    */
-  reinsert(inserter: Inserter, signal: AbortSignal): Promise<number> {
+  reinsert(inserter: RowInserter, signal: AbortSignal): Promise<number> {
     return this.#alone(async () => {
       const rows = await this.#reinsert(inserter, signal);
       this.#unclaimedRows += rows;
@@ -115,7 +115,7 @@ export class KeptSegmentRegistry {
     return rows;
   }
 
-  async #reinsert(inserter: Inserter, signal: AbortSignal): Promise<number> {
+  async #reinsert(inserter: RowInserter, signal: AbortSignal): Promise<number> {
     let rows = 0;
     const waiting = [...this.#kept];
     const round = `again-${this.#options.clock.now().toString(36)}-${++this.#reinserts}`;
@@ -138,7 +138,7 @@ export class KeptSegmentRegistry {
 
   async #reinsertBatch(
     batch: readonly KeptSegment[],
-    { inserter, signal, round }: { inserter: Inserter; signal: AbortSignal; round: string },
+    { inserter, signal, round }: { inserter: RowInserter; signal: AbortSignal; round: string },
   ): Promise<number> {
     const parsed = [];
     for (const { path } of batch) parsed.push(await new SegmentFile(path).load());

@@ -6,7 +6,6 @@ import { StoreRefusedError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { TableName } from '../tables/schema.ts';
 import { BatchFile, type SegmentRange } from './batchFile.ts';
-import { Inserter } from './inserter.ts';
 import { atOnce, batchLength, batchToken, INSERTS_AT_ONCE, joinTables } from './joinedBatch.ts';
 import type { ParsedSegment } from './journalFormat.ts';
 import {
@@ -17,6 +16,7 @@ import {
   type WaitingSegment,
 } from './journalScan.ts';
 import { KeptSegmentRegistry } from './keptSegmentRegistry.ts';
+import { RowInserter } from './rowInserter.ts';
 import { RunClaim } from './runClaim.ts';
 import { type DeadRun, namesIn } from './runDirectory.ts';
 import { SegmentFile } from './segmentFile.ts';
@@ -38,7 +38,7 @@ export interface RecoveryReport {
 
 interface JournalRecoveryOptions {
   readonly scan: JournalScan;
-  readonly inserter: Inserter;
+  readonly inserter: RowInserter;
   readonly kept: KeptSegmentRegistry;
   readonly clock: Clock;
   readonly log: Logger;
@@ -247,7 +247,7 @@ export async function finishRecovery(
   const { clock, log, onRecovery } = options;
   const scan = await scanJournals({ ...options, writerName: 'reader' });
   const kept = new KeptSegmentRegistry({ readableUpTo: () => Number.NEGATIVE_INFINITY, clock, log });
-  const inserter = new Inserter(options);
+  const inserter = new RowInserter(options);
   const recovery = new JournalRecovery({ scan, inserter, kept, clock, log, onProgress: onRecovery });
   try {
     await recovery.run();

@@ -4,9 +4,9 @@ import type { Clock } from '../../runtime/clock.ts';
 import { StoreRefusedError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/log.ts';
 import { BatchFile } from './batchFile.ts';
-import type { Inserter } from './inserter.ts';
 import { atOnce, batchLength, batchToken, INSERTS_AT_ONCE, joinTables } from './joinedBatch.ts';
 import type { KeptSegmentRegistry } from './keptSegmentRegistry.ts';
+import type { RowInserter } from './rowInserter.ts';
 import type { RunDirectory } from './runDirectory.ts';
 import { type Segment, TARGETS } from './segment.ts';
 
@@ -21,7 +21,7 @@ interface Entry {
 }
 
 interface SegmentQueueOptions {
-  readonly inserter: Inserter;
+  readonly inserter: RowInserter;
   readonly run: RunDirectory;
   /** Receives the file of a segment that is in the engine. */
   readonly kept: KeptSegmentRegistry;

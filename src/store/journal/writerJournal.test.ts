@@ -8,8 +8,8 @@ import { StoreUnavailableError } from '../../runtime/errors.ts';
 import { silentLogger } from '../../runtime/log.ts';
 import { Metrics } from '../../runtime/metrics.ts';
 import type { GapRecord, MarketRecord, TradeRecord } from '../../schema/records.ts';
-import type { InsertClient } from './inserter.ts';
 import { parseSegment } from './journalFormat.ts';
+import type { InsertClient } from './rowInserter.ts';
 import { StoreWriter } from './writer.ts';
 
 const NOON_MS = Date.UTC(2026, 10, 20, 12);

@@ -1,8 +1,8 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
-import type { InsertClient } from './inserter.ts';
 import type { JournalScan } from './journalScan.ts';
+import type { InsertClient } from './rowInserter.ts';
 import type { MakeRoom } from './segmentFile.ts';
 
 export interface WriterOptions {

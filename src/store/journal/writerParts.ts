@@ -1,7 +1,7 @@
-import { Inserter } from './inserter.ts';
 import { type JournalScan, scanJournals } from './journalScan.ts';
 import { KeptSegmentRegistry } from './keptSegmentRegistry.ts';
 import { JournalRecovery } from './recovery.ts';
+import { RowInserter } from './rowInserter.ts';
 import { AliveFile, createRun, type RunDirectory } from './runDirectory.ts';
 import { SegmentQueue } from './segmentQueue.ts';
 import type { WriterOptions } from './writerOptions.ts';
@@ -10,7 +10,7 @@ import type { WriterOptions } from './writerOptions.ts';
 export interface WriterParts {
   run: RunDirectory;
   alive: AliveFile;
-  inserter: Inserter;
+  inserter: RowInserter;
   queue: SegmentQueue;
   kept: KeptSegmentRegistry;
   recovery: JournalRecovery;
@@ -24,7 +24,7 @@ export interface WriterParts {
 export async function openParts(options: WriterOptions): Promise<WriterParts> {
   const { clock, log, metrics, writerName = 'main', readableUpTo = () => clock.monotonic() } = options;
   const scan = await (options.scan ?? scanJournals(options));
-  const inserter = new Inserter(options);
+  const inserter = new RowInserter(options);
   const kept = new KeptSegmentRegistry({ readableUpTo, clock, log });
   const onProgress = options.onRecovery;
   const recovery = new JournalRecovery({ scan, inserter, kept, clock, log, onProgress });

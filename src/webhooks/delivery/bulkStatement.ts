@@ -1,5 +1,5 @@
 import type { Kysely, RawBuilder } from 'kysely';
-import { CompiledStatement } from '../../control/compiledStatement.ts';
+import { PreparedStatement } from '../../control/preparedStatement.ts';
 import type { Schema } from '../../control/schema.ts';
 
 /** Rows per statement. Only powers of two up to this are used, so that few distinct statements are prepared. */
@@ -9,7 +9,7 @@ const ROWS_MAX = 128;
 export class BulkStatement<Row> {
   readonly #build: (rows: number) => RawBuilder<unknown>;
   readonly #parametersOf: (row: Row) => readonly unknown[];
-  readonly #statements = new Map<number, CompiledStatement<readonly Row[]>>();
+  readonly #statements = new Map<number, PreparedStatement<readonly Row[]>>();
 
   /**
    * @param build The statement for a number of rows, with placeholders for their values.
@@ -29,11 +29,11 @@ export class BulkStatement<Row> {
     }
   }
 
-  #statement(rows: number): CompiledStatement<readonly Row[]> {
+  #statement(rows: number): PreparedStatement<readonly Row[]> {
     const known = this.#statements.get(rows);
     if (known) return known;
     const parametersOf = (values: readonly Row[]) => values.flatMap(this.#parametersOf);
-    const statement = new CompiledStatement(this.#build(rows), parametersOf);
+    const statement = new PreparedStatement(this.#build(rows), parametersOf);
     this.#statements.set(rows, statement);
     return statement;
   }

@@ -39,7 +39,7 @@ export interface Batch {
   readonly uncertain: boolean;
 }
 
-export class Inserter {
+export class RowInserter {
   readonly #client: InsertClient;
   readonly #clock: Clock;
   readonly #log: Logger;

@@ -29,7 +29,7 @@ export interface ModelReadings {
  * The model's value of one market, updated in place on every book change and price of the underlying. Null where an
  * input is missing.
  */
-export class MarketModel {
+export class FairValueModel {
   readonly endTimeMs: number;
   /** Start of the deciding average; for a single deciding price, its time. */
   readonly averageFromMs: number;

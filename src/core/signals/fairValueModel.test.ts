@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { probabilityUp, sigmaPerSecond } from '../pricing/probability.ts';
-import { MarketModel, type ModelReadings } from './marketModel.ts';
+import { FairValueModel, type ModelReadings } from './fairValueModel.ts';
 
 const END = 1_795_176_300_000;
 const TWAP = { kind: 'chainlink_twap', lookbackSeconds: 60, tie: 'up' } as const;
@@ -10,8 +10,8 @@ const DAILY = { kind: 'binance_minute', tie: 'split' } as const;
 function read(
   settlement: typeof TWAP | typeof SPOT | typeof DAILY,
   readings: Partial<ModelReadings>,
-): MarketModel {
-  const model = new MarketModel({ endTimeMs: END, settlement });
+): FairValueModel {
+  const model = new FairValueModel({ endTimeMs: END, settlement });
   model.update({
     nowMs: END - 120_000,
     strike: 97_000,

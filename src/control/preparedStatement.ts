@@ -2,7 +2,7 @@ import type { CompiledQuery, Kysely, QueryResult, RawBuilder } from 'kysely';
 import type { Schema } from './schema.ts';
 
 /** A statement compiled once: compiling it again costs as much as running it. */
-export class CompiledStatement<Values, Row = unknown> {
+export class PreparedStatement<Values, Row = unknown> {
   readonly #text: RawBuilder<Row>;
   readonly #parametersOf: (values: Values) => readonly unknown[];
   #compiled: CompiledQuery<Row> | null = null;
