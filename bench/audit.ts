@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { Bus } from '../src/bus/bus.ts';
-import { PublishingSink } from '../src/bus/publishingSink.ts';
+import { publishingSink } from '../src/bus/publishingSink.ts';
 import { openSqlite } from '../src/control/databaseSqlite.ts';
 import type { Database } from '../src/control/schema.ts';
 import { MIGRATIONS } from '../src/controlDatabase.ts';
@@ -44,7 +44,7 @@ async function publishedTimes(directory: string): Promise<Float64Array> {
   const database = await openSqlite(join(directory, 'published.sqlite'), MIGRATIONS);
   const parts = { clock: systemClock, log: silentLogger, metrics: new Metrics() };
   const bus = new Bus(parts);
-  const recorder = new Recorder({ ...parts, sink: new PublishingSink(NO_STORE, bus), timeBy: 'receipt' });
+  const recorder = new Recorder({ ...parts, sink: publishingSink(NO_STORE, bus), timeBy: 'receipt' });
   const store = { rows: async () => [], stream: () => Promise.reject(new Error('unused')) };
   const signals = await startSignals({
     ...{ ...parts, bus, database, store, markets: () => [], bookOf: () => null },

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WebSocket } from 'ws';
 import { Bus } from '../src/bus/bus.ts';
-import { PublishingSink } from '../src/bus/publishingSink.ts';
+import { publishingSink } from '../src/bus/publishingSink.ts';
 import { checkpointBeside } from '../src/control/checkpoints.ts';
 import { openSqlite } from '../src/control/databaseSqlite.ts';
 import { MIGRATIONS } from '../src/controlDatabase.ts';
@@ -49,7 +49,7 @@ export async function run(): Promise<Figure[]> {
   const checkpoints = await checkpointBeside(database, { path, log: silentLogger });
   const parts = { clock: systemClock, log: silentLogger, metrics: new Metrics() };
   const bus = new Bus(parts);
-  const recorder = new Recorder({ ...parts, sink: new PublishingSink(NO_STORE, bus), timeBy: 'clock' });
+  const recorder = new Recorder({ ...parts, sink: publishingSink(NO_STORE, bus), timeBy: 'clock' });
   const store = { rows: async () => [], stream: () => Promise.reject(new Error('unused')) };
   const none = { markets: () => [], bookOf: () => null };
   const signals = await startSignals({ ...parts, ...none, bus, database, store });

@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Accounts } from './accounts/accounts.ts';
 import type { LiveState } from './api/createApi.ts';
 import { Bus } from './bus/bus.ts';
-import { PublishingSink } from './bus/publishingSink.ts';
+import { publishingSink } from './bus/publishingSink.ts';
 import type { Config } from './config.ts';
 import type { DataSource } from './http/lifecycle.ts';
 import type { Collector } from './lifecycle/collector.ts';
@@ -67,7 +67,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   // Loads while the recording of earlier runs is read.
   if (hasSockets(config)) sockets.start();
   const bus = new Bus({ log, metrics });
-  const sink = new PublishingSink(store.writer, bus);
+  const sink = publishingSink(store.writer, bus);
   const recorder = new Recorder({ sink, clock, log, metrics, timeBy: 'clock' });
   const isDropping = () => store.writer.isDropping;
   const feeds = { venues: config.venues, sockets, recorder, isDropping };

@@ -5,7 +5,7 @@ import { silentLogger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
 import type { UnderlyingRecord } from '../schema/records.ts';
 import { Bus } from './bus.ts';
-import { PublishingSink } from './publishingSink.ts';
+import { publishingSink } from './publishingSink.ts';
 
 const UNDERLYING: UnderlyingRecord = {
   ...({ kind: 'underlying', source: 'chainlink', ticker: 'BTC', price: 1 } as const),
@@ -61,7 +61,7 @@ test('subscribing or unsubscribing during a publication does not affect it', () 
 test('a record is in the store before it is published', () => {
   const { bus } = newBus();
   const store = new MemorySink();
-  const sink = new PublishingSink(store, bus);
+  const sink = publishingSink(store, bus);
   const seen: number[] = [];
   bus.subscribe('underlying', () => void seen.push(store.underlyings.length));
   bus.subscribe('market', () => void seen.push(store.markets.length));

@@ -5,16 +5,7 @@ import { Recorder } from '../recorder/recorder.ts';
 import { type Clock, systemClock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
-import type {
-  BookRecord,
-  GapRecord,
-  MarketRecord,
-  PerpDepthRecord,
-  QuoteRecord,
-  RecordSink,
-  TradeRecord,
-  UnderlyingRecord,
-} from '../schema/records.ts';
+import { forward, type RecordKind, type RecordSink, recordSink } from '../schema/records.ts';
 import {
   generateHistory,
   inPlayFrames,
@@ -80,45 +71,20 @@ export function historyModel({ seed, startTimeMs }: HistorySpan): VenueModel {
 }
 
 /** Records one part of the history and drops the kinds of rows that the other part records. */
-export class PartSink implements RecordSink {
-  readonly #sink: RecordSink;
-  #leftOut: ReadonlySet<keyof RecordSink> = new Set();
+export class PartialSink {
+  /** Where this part's rows go. */
+  readonly sink: RecordSink;
+  #leftOut: ReadonlySet<RecordKind> = new Set();
 
-  constructor(sink: RecordSink) {
-    this.#sink = sink;
+  constructor(next: RecordSink) {
+    this.sink = recordSink((kind, record) => {
+      if (!this.#leftOut.has(kind)) forward(next, kind, record);
+    });
   }
 
   /** From now on drops rows of these kinds and of no others. */
-  leaveOut(kinds: readonly (keyof RecordSink)[]): void {
+  leaveOut(kinds: readonly RecordKind[]): void {
     this.#leftOut = new Set(kinds);
-  }
-
-  market(record: MarketRecord): void {
-    if (!this.#leftOut.has('market')) this.#sink.market(record);
-  }
-
-  book(record: BookRecord): void {
-    if (!this.#leftOut.has('book')) this.#sink.book(record);
-  }
-
-  quote(record: QuoteRecord): void {
-    if (!this.#leftOut.has('quote')) this.#sink.quote(record);
-  }
-
-  trade(record: TradeRecord): void {
-    if (!this.#leftOut.has('trade')) this.#sink.trade(record);
-  }
-
-  underlying(record: UnderlyingRecord): void {
-    if (!this.#leftOut.has('underlying')) this.#sink.underlying(record);
-  }
-
-  perpDepth(record: PerpDepthRecord): void {
-    if (!this.#leftOut.has('perpDepth')) this.#sink.perpDepth(record);
-  }
-
-  gap(record: GapRecord): void {
-    if (!this.#leftOut.has('gap')) this.#sink.gap(record);
   }
 }
 
@@ -168,9 +134,9 @@ export async function recordNewest(
 ): Promise<void> {
   const progress = new Progress('simulating the venues up to now');
   const ready = opening.then((store) => {
-    const sink = new PartSink(store.writer);
+    const part = new PartialSink(store.writer);
     const numbered = { log, numberedAfterMs: PRICES_NUMBERED_AFTER_MS };
-    return { store, sink, recorder: new SimulatedHistoryRecorder(sink, numbered) };
+    return { store, part, recorder: new SimulatedHistoryRecorder(part.sink, numbered) };
   });
   ready.catch(() => undefined);
   const prices: RecordedFrame[] = [];
@@ -184,12 +150,12 @@ export async function recordNewest(
     if (turns.isDue()) await turns.next(frame);
   }
   await recordPrices();
-  const { store, sink, recorder } = await ready;
+  const { store, part, recorder } = await ready;
   // The thread's last book rows show the books at this moment; later changes are recorded here.
-  sink.leaveOut(['book', 'quote']);
+  part.leaveOut(['book', 'quote']);
   for (const frame of inPlayFrames(model)) recorder.record(frame);
   recorder.finish();
-  sink.leaveOut([]);
+  part.leaveOut([]);
   while (systemClock.now() - model.nowMs > CAUGHT_UP_MS) {
     for (const frame of generateHistory(model, { endTimeMs: systemClock.now() })) {
       recorder.record(frame);

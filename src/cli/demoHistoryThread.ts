@@ -7,7 +7,7 @@ import { createLogger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
 import { generateHistory, inPlayFrames } from '../simulator/history.ts';
 import { openStore } from '../store/store.ts';
-import { type HistorySpan, historyModel, PartSink, SimulatedHistoryRecorder } from './demoHistory.ts';
+import { type HistorySpan, historyModel, PartialSink, SimulatedHistoryRecorder } from './demoHistory.ts';
 
 export interface HistoryThreadSettings {
   readonly span: HistorySpan;
@@ -38,10 +38,10 @@ async function fill({ span, dataDir, diskReserve, logLevel }: HistoryThreadSetti
   const model = historyModel(span);
   const storing = { dataDir, diskReserve, clickhouseUrl: null, writerName: 'history' };
   const store = await openStore({ ...common, ...storing });
-  const sink = new PartSink(store.writer);
+  const part = new PartialSink(store.writer);
   // The prices are recorded already.
-  sink.leaveOut(['underlying']);
-  const recorder = new SimulatedHistoryRecorder(sink, { log });
+  part.leaveOut(['underlying']);
+  const recorder = new SimulatedHistoryRecorder(part.sink, { log });
   const lengthMs = span.newestFromMs - span.startTimeMs;
   const report = (share: number, stored: boolean) =>
     parentPort?.postMessage({ share, frames: recorder.frames, stored } satisfies HistoryThreadReport);
@@ -53,7 +53,7 @@ async function fill({ span, dataDir, diskReserve, logLevel }: HistoryThreadSetti
     else await nextTurn();
   }
   recorder.finish();
-  sink.leaveOut(ALL_BUT_GAPS);
+  part.leaveOut(ALL_BUT_GAPS);
   // The books at the start of the newest minutes close any open gaps.
   for (const frame of inPlayFrames(model)) recorder.record(frame);
   recorder.close();

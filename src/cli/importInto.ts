@@ -1,9 +1,9 @@
 import type { Config } from '../config.ts';
 import { StrikeFinder } from '../lifecycle/strikeFinder.ts';
-import { CountingSink } from '../recorder/import/countingSink.ts';
 import { FrameRouter } from '../recorder/import/frameRouter.ts';
 import { ImportLedger } from '../recorder/import/importLedger.ts';
 import { importRecording } from '../recorder/import/importRecording.ts';
+import { RecordCounter } from '../recorder/import/recordCounter.ts';
 import { recordingsUnder } from '../recorder/import/recordedFiles.ts';
 import { Recorder } from '../recorder/recorder.ts';
 import { systemClock } from '../runtime/clock.ts';
@@ -28,8 +28,8 @@ export async function importInto(config: Config, target: string, { again }: { ag
   const storing = { dataDir, clickhouseUrl, diskReserve, writerName: 'import' };
   const store = await openStore({ ...common, ...storing, onRecovery: recoveryProgress() });
   try {
-    const sink = new CountingSink(store.writer);
-    const recorder = new Recorder({ ...common, sink, timeBy: 'receipt' });
+    const counter = new RecordCounter(store.writer);
+    const recorder = new Recorder({ ...common, sink: counter.sink, timeBy: 'receipt' });
     const strikes = new StrikeFinder({ candles: null, log, metrics: common.metrics });
     const router = new FrameRouter({ recorder, log, strikes });
     const ledger = new ImportLedger(dataDir);
@@ -46,30 +46,30 @@ export async function importInto(config: Config, target: string, { again }: { ag
       frames += await importRecording(file, { router, fallbackTimeMs: systemClock.now(), onProgress });
       recorder.finishQuiet(Number.POSITIVE_INFINITY);
       await store.writer.flush();
-      if (recordedSomething(sink)) await ledger.add(file);
+      if (recordedSomething(counter)) await ledger.add(file);
       else unclaimed.push(file);
     }
     router.finish();
     recorder.close();
     await store.writer.flush();
-    if (skipped < files.length && !recordedSomething(sink))
+    if (skipped < files.length && !recordedSomething(counter))
       throw new InvalidInputError(`nothing under ${target} could be recorded (${frames} frames read)`);
     // Nothing was recorded from these files until the recorder closed; their rows came only then.
-    if (recordedSomething(sink)) for (const file of unclaimed) await ledger.add(file);
+    if (recordedSomething(counter)) for (const file of unclaimed) await ledger.add(file);
     return {
       files: files.length - skipped,
       skipped_files: skipped,
       frames,
       rejected: router.rejected,
       frames_by_feed: Object.fromEntries(router.counts),
-      recorded: sink.counts,
-      markets: [...sink.marketIds],
+      recorded: counter.counts,
+      markets: [...counter.marketIds],
     };
   } finally {
     await store.close();
   }
 }
 
-function recordedSomething({ counts, marketIds }: CountingSink): boolean {
+function recordedSomething({ counts, marketIds }: RecordCounter): boolean {
   return marketIds.size > 0 || Object.values(counts).some((count) => count > 0);
 }

@@ -3,7 +3,7 @@ import { FakeClock } from '../../test/support/fakeClock.ts';
 import { MemorySink } from '../../test/support/memorySink.ts';
 import { MARKET, WireMarket } from '../../test/support/wire.ts';
 import { Bus } from '../bus/bus.ts';
-import { PublishingSink } from '../bus/publishingSink.ts';
+import { publishingSink } from '../bus/publishingSink.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
 import type { Gap } from '../schema/gap.ts';
@@ -16,7 +16,7 @@ const M = MARKET.marketId;
 function rig() {
   const observed = { log: silentLogger, metrics: new Metrics(), clock: new FakeClock(T0) };
   const bus = new Bus(observed);
-  const sink = new PublishingSink(new MemorySink(), bus);
+  const sink = publishingSink(new MemorySink(), bus);
   const recorder = new Recorder({ ...observed, sink, timeBy: 'receipt' });
   return { recorder, memory: new MarketMemory({ recorder, bus }), wire: new WireMarket() };
 }

@@ -75,13 +75,37 @@ export type PerpDepthRecord = PerpDepthEvent & { readonly seq: number };
 export type MarketRecord = Market & { readonly seq: number };
 export type GapRecord = Gap & { readonly seq: number };
 
+/** The recorder's records by kind. */
+export interface Records {
+  book: BookRecord;
+  quote: QuoteRecord;
+  trade: TradeRecord;
+  underlying: UnderlyingRecord;
+  perpDepth: PerpDepthRecord;
+  market: MarketRecord;
+  gap: GapRecord;
+}
+export type RecordKind = keyof Records;
+
 /** Receives the recorder's records. Calls return at once; views must be copied before they return. */
-export interface RecordSink {
-  book(record: BookRecord): void;
-  quote(record: QuoteRecord): void;
-  trade(record: TradeRecord): void;
-  underlying(record: UnderlyingRecord): void;
-  perpDepth(record: PerpDepthRecord): void;
-  market(record: MarketRecord): void;
-  gap(record: GapRecord): void;
+export type RecordSink = { [K in RecordKind]: (record: Records[K]) => void };
+
+/** A sink that handles the records of all kinds in one way. */
+export function recordSink(
+  onRecord: <K extends RecordKind>(kind: K, record: Records[K]) => void,
+): RecordSink {
+  return {
+    book: (record) => onRecord('book', record),
+    quote: (record) => onRecord('quote', record),
+    trade: (record) => onRecord('trade', record),
+    underlying: (record) => onRecord('underlying', record),
+    perpDepth: (record) => onRecord('perpDepth', record),
+    market: (record) => onRecord('market', record),
+    gap: (record) => onRecord('gap', record),
+  };
+}
+
+/** Passes a record on to a sink. */
+export function forward<K extends RecordKind>(sink: RecordSink, kind: K, record: Records[K]): void {
+  sink[kind](record);
 }

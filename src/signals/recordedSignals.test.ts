@@ -3,7 +3,7 @@ import { FakeClock } from '../../test/support/fakeClock.ts';
 import { MemorySink } from '../../test/support/memorySink.ts';
 import { book as bookOf } from '../../test/support/records.ts';
 import { Bus } from '../bus/bus.ts';
-import { PublishingSink } from '../bus/publishingSink.ts';
+import { publishingSink } from '../bus/publishingSink.ts';
 import { StrikeFinder } from '../lifecycle/strikeFinder.ts';
 import { FrameRouter } from '../recorder/import/frameRouter.ts';
 import { Recorder } from '../recorder/recorder.ts';
@@ -34,7 +34,7 @@ function simulate(options: { seed: string; opportunitiesPerHour: number; density
   const common = { clock, log: silentLogger, metrics: new Metrics() };
   const bus = new Bus(common);
   const sink = new MemorySink();
-  const recorder = new Recorder({ ...common, sink: new PublishingSink(sink, bus), timeBy: 'receipt' });
+  const recorder = new Recorder({ ...common, sink: publishingSink(sink, bus), timeBy: 'receipt' });
   const strikes = new StrikeFinder({ candles: null, ...common });
   const router = new FrameRouter({ recorder, log: silentLogger, strikes });
   const detections: Detection[] = [];

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { LiveState } from '../../src/api/createApi.ts';
 import { Bus } from '../../src/bus/bus.ts';
-import { PublishingSink } from '../../src/bus/publishingSink.ts';
+import { publishingSink } from '../../src/bus/publishingSink.ts';
 import { MarketMemory } from '../../src/recorder/marketMemory.ts';
 import { Recorder } from '../../src/recorder/recorder.ts';
 import { type Clock, systemClock } from '../../src/runtime/clock.ts';
@@ -37,7 +37,7 @@ export class HeldStore {
     this.#time = time;
     const observed = { clock, log: silentLogger, metrics: new Metrics() };
     const bus = new Bus(observed);
-    const sink = new PublishingSink(opened.store.writer, bus);
+    const sink = publishingSink(opened.store.writer, bus);
     this.recorder = new Recorder({ ...observed, sink, timeBy: 'receipt' });
     const followed = new MarketMemory({ recorder: this.recorder, bus });
     const live: LiveState = { ...idleLive, followed, storeLagMs: () => time.lagMs };

@@ -10,7 +10,7 @@ import { issueKey } from '../../src/accounts/keys/keys.ts';
 import type { Backtests } from '../../src/backtest/backtests.ts';
 import { startBacktests } from '../../src/backtest/service.ts';
 import { Bus } from '../../src/bus/bus.ts';
-import { PublishingSink } from '../../src/bus/publishingSink.ts';
+import { publishingSink } from '../../src/bus/publishingSink.ts';
 import { openControlDatabase } from '../../src/controlDatabase.ts';
 import { StrikeFinder } from '../../src/lifecycle/strikeFinder.ts';
 import { FrameRouter, type RoutedFeed } from '../../src/recorder/import/frameRouter.ts';
@@ -85,7 +85,7 @@ export class LiveRig {
     const observed = { clock, log: silentLogger, metrics: new Metrics() };
     const store = await openTestStore({ dataDir: this.#dataDir, clock });
     const bus = new Bus(observed);
-    const sink = new PublishingSink(store.store.writer, bus);
+    const sink = publishingSink(store.store.writer, bus);
     const recorder = new Recorder({ ...observed, sink, timeBy: 'receipt' });
     const strikes = new StrikeFinder({ candles: null, ...observed });
     const router = new FrameRouter({ recorder, log: silentLogger, strikes });

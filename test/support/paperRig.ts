@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { UserRepository } from '../../src/accounts/users/users.ts';
 import { Bus, type Publisher } from '../../src/bus/bus.ts';
-import { PublishingSink } from '../../src/bus/publishingSink.ts';
+import { publishingSink } from '../../src/bus/publishingSink.ts';
 import type { Database } from '../../src/control/schema.ts';
 import { openControlDatabase } from '../../src/controlDatabase.ts';
 import { prepareMarket } from '../../src/core/session/prepare.ts';
@@ -126,7 +126,7 @@ function placedGap(marketId: string, gapId: string, { startMs, endMs, ...known }
 
 /** Writes events to the store before publishing them, like the recorder. */
 export function recordedFirst(writer: RecordSink, bus: Publisher): Publisher {
-  const sink = new PublishingSink(writer, bus);
+  const sink = publishingSink(writer, bus);
   // Gaps and markets are published without their recorded seq.
   let seq = 0;
   return {
