@@ -35,7 +35,7 @@ export class SecretBox {
     return VERSION + Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64');
   }
 
-  /** Null where the box was made with another key, for another row, or is damaged. */
+  /** Decrypts a box. @returns Null if the box is damaged or was sealed with another key or for another row. */
   open(box: string, rowId: string): string | null {
     if (!box.startsWith(VERSION)) return null;
     const bytes = Buffer.from(box.slice(VERSION.length), 'base64');

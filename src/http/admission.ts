@@ -93,7 +93,10 @@ export class Admission {
     }
   }
 
-  /** Synchronous if the state is in memory; only a look-up returns a promise. Throws or rejects with the refusal. */
+  /**
+   * Admits the call, or throws the refusal. Returns a promise only if the database must be read, and then rejects with
+   * the refusal.
+   */
   #decide(call: Call, moment: Moment): void | Promise<void> {
     if (call.route.access.duringMaintenance) return this.#identify(call, moment);
     const state = this.#parts.accounts.maintenance(moment);

@@ -31,7 +31,7 @@ export class HistoryWindow {
    * @param names The parameters of the range, as used in messages to the client.
    * @param resumed The request has a cursor of the same query. The window has moved since the first page, so rows
    * before it are omitted instead of refusing the page.
-   * @throws {RequestRefusedError} 403 if the range starts or ends before the window and its grace.
+   * @throws {RequestRefusedError} 403 if the range starts or ends more than `GRACE_MS` before the history window.
    */
   range(
     { startMs, endMs }: { startMs: number | null; endMs: number | null },
@@ -46,7 +46,7 @@ export class HistoryWindow {
     return startMs ?? earliestMs;
   }
 
-  /** @throws {RequestRefusedError} 403 if a time is before the window and its grace. */
+  /** @throws {RequestRefusedError} 403 if a time is more than `GRACE_MS` before the history window. */
   check(givenMs: number | null, name: string): void {
     if (this.earliestMs === null || givenMs === null || givenMs >= this.earliestMs - GRACE_MS) return;
     const earliest = formatTime(this.earliestMs);

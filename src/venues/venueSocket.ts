@@ -28,7 +28,7 @@ export interface VenueSocketEvents {
   onOpen(): void;
   /** A text frame or keep-alive answer. @param receivedTimeMs Wall time at which it was read. */
   onFrame(text: string, receivedTimeMs: number, bytes: number): void;
-  /** The last call: the connection failed, was lost, was given up, or ended after `close`. */
+  /** Always the last event: connecting failed or timed out, or the connection was lost or closed. */
   onClosed(cause: string, closedTimeMs: number): void;
 }
 

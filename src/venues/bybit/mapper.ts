@@ -122,7 +122,7 @@ export class BybitDepthBook {
   }
 }
 
-/** Sorts levels best first, in whatever order the venue sent them, and keeps at most `DEPTH_LEVELS_MAX`. */
+/** Sorts levels best first and keeps at most `DEPTH_LEVELS_MAX`. The input may have any order. */
 function ordered(side: 'bids' | 'asks', levels: readonly DepthLevel[]): readonly DepthLevel[] {
   const ladder = new DepthSide(side);
   ladder.apply(levels);

@@ -3,7 +3,7 @@ import { type Opportunity, PUSHED_TIERS } from '../../schema/opportunity.ts';
 import type { Detection } from '../../signals/detection.ts';
 import { opportunityOf } from '../../signals/opportunity.ts';
 
-/** Opportunities per start; a market has one per kind, so this far exceeds the number open at once. */
+/** Maximum number read at a start. A market has at most one per kind, so fewer are open at once. */
 const MISSED_MAX = 1_000;
 
 /**

@@ -19,7 +19,7 @@ export class Spool {
   readonly #keepFreeBytes: number;
   readonly #log: Pick<Logger, 'warn'>;
   #next = 0;
-  /** The last file for an answer could be made: a full disk is logged once, not with every try. */
+  /** Whether the last answer file could be created. A full disk is logged only when this becomes false. */
   #answersHaveRoom = true;
 
   private constructor(
