@@ -68,8 +68,19 @@ async function build({ script, saying, stamp }) {
   // Before the build, so that a file saved during the build makes the next one due.
   const startedMs = Date.now();
   await runBeside('npm', ['run', '--silent', script]);
+  if (script === SERVICE.script) removeLeftovers();
   fs.writeFileSync(stamp, '');
   fs.utimesSync(stamp, startedMs / 1000, startedMs / 1000);
+}
+
+/** Removes the outputs of modules that no longer exist: the compiler leaves them, and a package would contain them. */
+function removeLeftovers() {
+  const built = path.join(ROOT, 'dist');
+  for (const name of fs.readdirSync(built, { recursive: true })) {
+    const [, module] = /^(?!web[\\/])(.*)\.js(?:\.map)?$/.exec(name) ?? [];
+    if (module !== undefined && !fs.existsSync(path.join(ROOT, 'src', `${module}.ts`)))
+      fs.rmSync(path.join(built, name));
+  }
 }
 
 /** Compares npm's record of installed packages with the lock file; file times are wrong after a checkout. */

@@ -118,6 +118,19 @@ describe.skipIf(process.platform === 'win32')('scripts/prepare.mjs', () => {
     expect(await prepare()).toEqual({ exit: 0, said: [BUILDING, BUILDING_WEB] });
   });
 
+  it('removes the outputs of modules that no longer exist', async () => {
+    await prepare();
+    const [kept, removed] = [
+      ['dist/a.js', 'dist/core/a.js.map', 'dist/web/assets/index.js'],
+      ['dist/gone.js', 'dist/core/gone.js', 'dist/core/gone.js.map'],
+    ];
+    for (const path of [...kept, ...removed]) write(path, '');
+    touchLater('src/a.ts');
+    await prepare();
+    const left = [...kept, ...removed].filter((path) => existsSync(join(root, path)));
+    expect(left).toEqual(kept);
+  });
+
   it('does not rebuild for a changed test', async () => {
     await prepare();
     touchLater('src/a.test.ts');
