@@ -1,10 +1,10 @@
 /**
- * The victim of the attack benchmark, in a thread of its own: a request begins a turn of small reads at a fixed rate, and
- * the answer is what they took. Raw connections and prepared bytes, so that the client costs next to nothing.
+ * The victim of the attack benchmark, in a thread of its own. Each message starts a turn of small reads at a fixed rate; the
+ * reply is how long they took. Raw connections and prepared bytes keep the client's own cost low.
  */
 import { connect, type Socket } from 'node:net';
 import { parentPort } from 'node:worker_threads';
-import { every, systemClock } from '../src/runtime/clock.ts';
+import { every, sleep, systemClock } from '../src/runtime/clock.ts';
 import { runFirst } from './runFirst.ts';
 
 /** The victim's requests: within its rate, and enough for a 99th percentile. */
@@ -86,7 +86,7 @@ async function takeTurn(turn: VictimTurn): Promise<VictimReport> {
     timesMs.push(performance.now() - begun);
   };
   const timer = every(systemClock, PERIOD_MS, () => void asked.push(askOnce()));
-  await new Promise<void>((resolve) => void systemClock.after(turn.forMs, resolve));
+  await sleep(systemClock, turn.forMs);
   timer.cancel();
   await Promise.all(asked);
   const { user, system } = process.threadCpuUsage(cpuBefore);

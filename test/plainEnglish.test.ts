@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { PROJECT_ROOT, type SourceFile, sourceFiles } from './support/sourceFiles.ts';
 
-/** Words and clauses that a reader who is new to the project has to read twice. */
+/** Words and clauses that make a sentence hard to understand on first reading. */
 const HARD_TO_READ = new RegExp(
   `\\b(?:${[
     'told',
@@ -22,7 +22,7 @@ const HARD_TO_READ = new RegExp(
 );
 /** Of all lines of prose. */
 const SHARE_MAX = 0.005;
-/** An old entry of the changelog stays as it was written; the types of the API are generated. */
+/** Old changelog entries do not change, and the API types are generated. */
 const LEFT_OUT = ['CHANGELOG.md', 'web/src/api/schema.ts'];
 
 interface Line {
@@ -60,6 +60,7 @@ it('comments, test titles and documents are in plain English', () => {
 });
 
 it.each([
+  // Planted lines, and whether the check must report them.
   ['/** Told when nothing is under way any more. */', true],
   ["  it('hears of the newest alone', () => {", true],
   ['const told = 1; // Whose word about the address is believed.', true],

@@ -194,7 +194,7 @@ function importFault(from: string, target: string): string | null {
 }
 
 describe('rooms', () => {
-  it('import only what is on a lower floor', () => {
+  it('import only from lower floors', () => {
     const faults = modules.flatMap((file) =>
       importsOf(file).flatMap((target) => {
         const fault = importFault(file.path, target);

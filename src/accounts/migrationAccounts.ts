@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 
-/** Users, their keys and sessions, and the log of what was done to accounts. Part of the one migration set in `controlDatabase.ts`. */
+/** Migrations of users, API keys, sessions and the account event log. `controlDatabase.ts` lists all migrations in order. */
 export async function createUsersAndKeys(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('users')

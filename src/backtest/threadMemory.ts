@@ -1,12 +1,12 @@
-/** Bounds what worker threads hold outside the JavaScript heap, which Node's own limit of a thread does not count. */
+/** Limits the memory of worker threads. Node's own limit of a thread counts only the JavaScript heap. */
+import { MIB } from '../runtime/byteUnits.ts';
 import { type Clock, every, type Timer } from '../runtime/clock.ts';
 import { BacktestFailedError } from '../runtime/errors.ts';
 
-/** Memory grows by at most some 100 MB within this time: each page of it has to be written. */
+/** A thread can allocate about 100 MB within this time, because it has to write each page. */
 const POLL_MS = 50;
-export const MIB = 1024 * 1024;
 
-/** What is asked of a thread; a `Worker` of Node 22.16 or later has it. */
+/** The part of a worker thread that the guard uses. Node's `Worker` has it since 22.16. */
 interface MeasuredThread {
   getHeapStatistics(): Promise<{ readonly used_heap_size: number; readonly external_memory: number }>;
 }
@@ -24,7 +24,7 @@ interface ThreadMemoryGuardOptions<T> {
   readonly onExceeded: (thread: T, memory: ThreadMemory) => void;
 }
 
-/** @param limitMb What was exceeded, MiB. */
+/** @param limitMb The exceeded limit, in MiB. */
 export function memoryExceeded(limitMb: number, cause?: unknown): BacktestFailedError {
   return new BacktestFailedError(
     `the job needs more than the ${limitMb} MiB of memory of a worker thread; submit a smaller request: fewer cells or markets, or a smaller size_usd`,
@@ -33,12 +33,12 @@ export function memoryExceeded(limitMb: number, cause?: unknown): BacktestFailed
 }
 
 /**
- * Measures threads while there is work for them, and reports each one that exceeds the limit. Counted are the heap and
- * typed arrays (`external_memory`). Memory that threads share is not: it holds tapes, which `loadTape` bounds.
+ * Measures threads while tasks run and reports each thread that exceeds the limit. It counts the heap and typed arrays
+ * (`external_memory`). It does not count shared memory, which holds the tapes: `loadTape` limits those.
  */
 export class ThreadMemoryGuard<T extends MeasuredThread> {
   readonly #options: ThreadMemoryGuardOptions<T>;
-  /** A thread answers when it next can: it is not asked again before. */
+  /** Threads with an open measurement: a busy thread answers late and is not measured again meanwhile. */
   readonly #asked = new WeakSet<T>();
   #tasks = 0;
   #timer: Timer | null = null;
@@ -65,7 +65,7 @@ export class ThreadMemoryGuard<T extends MeasuredThread> {
     for (const thread of this.#options.threads()) {
       if (this.#asked.has(thread)) continue;
       this.#asked.add(thread);
-      // A thread that starts or has ended refuses; one that starts is asked again.
+      // A thread that is starting or has ended rejects. The next poll measures a starting thread again.
       this.#measure(thread).catch(() => this.#asked.delete(thread));
     }
   }
@@ -74,7 +74,7 @@ export class ThreadMemoryGuard<T extends MeasuredThread> {
     const { used_heap_size, external_memory } = await thread.getHeapStatistics();
     const usedBytes = used_heap_size + external_memory;
     const limitBytes = this.#options.limitMb * MIB;
-    // One that exceeds the limit is reported once.
+    // Stays in the set, so that a thread is reported once.
     if (usedBytes > limitBytes) this.#options.onExceeded(thread, { usedBytes, limitBytes });
     else this.#asked.delete(thread);
   }

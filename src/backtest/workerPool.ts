@@ -1,10 +1,11 @@
 import type { Worker } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { builtEntry } from '../runtime/builtEntry.ts';
+import { MIB } from '../runtime/byteUnits.ts';
 import { type Clock, systemClock } from '../runtime/clock.ts';
 import { BacktestFailedError } from '../runtime/errors.ts';
 import type { Task, TaskResults, WorkerSettings } from './task.ts';
-import { MIB, memoryExceeded, type ThreadMemory, ThreadMemoryGuard } from './threadMemory.ts';
+import { memoryExceeded, type ThreadMemory, ThreadMemoryGuard } from './threadMemory.ts';
 
 /** Limit of a thread's JavaScript heap in MB; tapes are outside the heap and have their own limit. */
 const HEAP_MB_MAX = 512;

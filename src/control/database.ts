@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { type Clock, systemClock } from '../runtime/clock.ts';
 import { StoreUnavailableError } from '../runtime/errors.ts';
+import { printNotice } from '../runtime/printNotice.ts';
 import { openPostgres } from './databasePostgres.ts';
 import { IN_MEMORY, openSqlite } from './databaseSqlite.ts';
 import type { Database, Migrations } from './schema.ts';
@@ -28,8 +29,7 @@ export async function openDatabase(
   config: Pick<Config, 'dataDir' | 'databaseUrl'>,
   options: OpenOptions,
 ): Promise<Database> {
-  const { migrations, clock = systemClock, isReader = false } = options;
-  const { onWait = (line) => void process.stderr.write(`underround: ${line}\n`) } = options;
+  const { migrations, clock = systemClock, isReader = false, onWait = printNotice } = options;
   if (config.databaseUrl !== null)
     return await openPostgres(config.databaseUrl, { migrations, clock, onWait });
   const path = join(config.dataDir, SQLITE_FILE_NAME);

@@ -24,7 +24,7 @@ declare module 'fastify' {
 /** Where the served data comes from; anything but `live` is said in a header of every answer. */
 export type DataSource = 'live' | 'simulated' | 'replay';
 
-/** How far the store is behind what was recorded; reading it never waits. */
+/** The delay of the store behind the recorder, kept in memory. */
 export interface StoreLag {
   /** Age of the oldest received row that is not stored yet, in milliseconds; 0 when all are. */
   storeLagMs(): number;

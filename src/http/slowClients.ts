@@ -28,9 +28,10 @@ export interface PacedClient {
 
 interface Window {
   readonly sinceMs: number;
-  readonly acceptedBytes: number;
-  /** Null: the kernel did not report it. */
-  readonly unacknowledgedBytes: number | null;
+  /** Bytes the client had read so far. */
+  readonly takenBytes: number;
+  /** Whether unacknowledged bytes are subtracted; otherwise these are all bytes that the kernel accepted. */
+  readonly isAcknowledged: boolean;
 }
 
 /** Cuts off clients that read less than 64 KiB in 10 s while more than 64 KiB wait for them. */
@@ -85,17 +86,12 @@ export class SlowClients<C extends PacedClient> {
     // The client disconnected, or read everything, while the kernel was queried.
     if (window === undefined || client.waitingBytes() <= WAITING_BYTES_MAX) return;
     // The next sweep tries again.
-    if (window && window.unacknowledgedBytes !== null && unacknowledgedBytes === null) return;
-    const acceptedBytes = client.acceptedBytes();
-    const isComparable =
-      window !== null && (window.unacknowledgedBytes === null) === (unacknowledgedBytes === null);
-    const taken = isComparable
-      ? acceptedBytes -
-        window.acceptedBytes -
-        ((unacknowledgedBytes ?? 0) - (window.unacknowledgedBytes ?? 0))
-      : TAKEN_BYTES_MIN;
-    if (taken >= TAKEN_BYTES_MIN) {
-      this.#clients.set(client, { sinceMs: this.#clock.monotonic(), acceptedBytes, unacknowledgedBytes });
+    const isAcknowledged = unacknowledgedBytes !== null;
+    if (window?.isAcknowledged && !isAcknowledged) return;
+    const takenBytes = client.acceptedBytes() - (unacknowledgedBytes ?? 0);
+    const taken = takenBytes - (window?.takenBytes ?? 0);
+    if (window?.isAcknowledged !== isAcknowledged || taken >= TAKEN_BYTES_MIN) {
+      this.#clients.set(client, { sinceMs: this.#clock.monotonic(), takenBytes, isAcknowledged });
       return;
     }
     this.delete(client);

@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
+import { printNotice } from '../runtime/printNotice.ts';
 import type { EngineAccess } from './engine/access.ts';
 import { StoreClient, type StoreRetry } from './engine/client.ts';
 import { DiskGuard, readDiskSpace, reserveBytes } from './engine/diskGuard.ts';
@@ -141,8 +142,7 @@ async function openSchema(
 ): Promise<StoreClient> {
   // A server may be starting too, as in a compose file.
   const onRetry = (retry: StoreRetry) => {
-    if (clickhouseUrl === null) return;
-    process.stderr.write(`underround: ${serverWaitLine(clickhouseUrl, retry)}\n`);
+    if (clickhouseUrl !== null) printNotice(serverWaitLine(clickhouseUrl, retry));
   };
   const plain = new StoreClient({ ...parts, database: 'default', onRetry });
   await plain.command(`CREATE DATABASE IF NOT EXISTS ${DATABASE}`);

@@ -2,14 +2,15 @@
  * Keeps part of the disk free for the journal. Below the reserve, merges and inserts stop and recorded rows wait in the
  * journal. The engine cannot run on a full disk: it accepts files it could not write as valid.
  */
+
 import { statfs } from 'node:fs/promises';
 import type { DiskReserve } from '../../config.ts';
+import { MIB } from '../../runtime/byteUnits.ts';
 import { type Clock, every, type Timer } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { JournalReserve } from '../journal/journalReserve.ts';
 
-const MIB = 1024 * 1024;
 /** The default reserve is the larger of the two. */
 const DEFAULT_BYTES = 1024 * MIB;
 const DEFAULT_SHARE = 0.02;

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DiskReserve } from '../../config.ts';
+import { builtEntry } from '../../runtime/builtEntry.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { ConfigError, StoreUnavailableError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/log.ts';
@@ -11,7 +12,7 @@ import type { EngineAccess } from './access.ts';
 import { readDiskSpace, reserveBytes } from './diskGuard.ts';
 import { closeDataDirectory, privateName } from './ownerOnly.ts';
 import { serverAccess } from './serverAccess.ts';
-import { defaultHostEntry, Supervisor } from './supervisor.ts';
+import { Supervisor } from './supervisor.ts';
 
 /** The engine's own limit is below the guard's, which acts first. It protects the disk between two of the guard's polls. */
 const ENGINE_SHARE = 1 / 2;
@@ -38,7 +39,14 @@ export interface EngineOptions {
  * @throws {StoreUnavailableError} When no engine answers, or the disk is full.
  */
 export async function reachEngine(options: EngineOptions): Promise<EngineAccess> {
-  const { clock, log, metrics, dataDir, clickhouseUrl, hostEntry = defaultHostEntry() } = options;
+  const {
+    clock,
+    log,
+    metrics,
+    dataDir,
+    clickhouseUrl,
+    hostEntry = builtEntry('store/engine/host/main'),
+  } = options;
   await makeWritable(dataDir, log);
   if (clickhouseUrl !== null) return serverAccess(clickhouseUrl, clock);
   const { totalBytes } = await readDiskSpace(dataDir);

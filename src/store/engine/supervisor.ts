@@ -1,8 +1,6 @@
 /** Starts the embedded engine's host, finds a running one, and restarts it when it dies. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { Agent, request } from 'node:http';
-import { fileURLToPath } from 'node:url';
 import { type Clock, sleep } from '../../runtime/clock.ts';
 import { StoreUnavailableError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/log.ts';
@@ -31,14 +29,6 @@ interface SupervisorOptions {
   clock: Clock;
   log: Logger;
   metrics: Metrics;
-}
-
-/** The compiled entry; from TypeScript sources it is the one of the last build. */
-export function defaultHostEntry(): string {
-  const beside = fileURLToPath(new URL('./host/main.js', import.meta.url));
-  return existsSync(beside)
-    ? beside
-    : fileURLToPath(new URL('../../../dist/store/engine/host/main.js', import.meta.url));
 }
 
 export class Supervisor implements EngineAccess {

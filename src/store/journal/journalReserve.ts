@@ -3,11 +3,12 @@
  * shortened by the size of each write that needs space. It outlives the process, so that a start on a full disk has
  * space for its first files.
  */
+
 import { constants, type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { MIB } from '../../runtime/byteUnits.ts';
 import type { Logger } from '../../runtime/log.ts';
 
-const MIB = 1024 * 1024;
 /** About a minute of journal at 900 frames a second. */
 const BYTES_MAX = 32 * MIB;
 /** Largest share of the disk's reserve that this file may use. */

@@ -41,7 +41,7 @@ export class Engine {
   readonly #clock: Clock;
   readonly #blockTurns = new FairQueue(BLOCKS_AT_ONCE);
   readonly #shortReads: ShortReads;
-  /** Asked after a failed read: true where the cause is out of the way and the read may be tried again. */
+  /** Called after a failed read; true where the cause was removed and the read may be tried again. */
   onReadFailure: (error: unknown) => Promise<boolean> = async () => false;
   #lastQuery = 0;
 
@@ -63,10 +63,10 @@ export class Engine {
       othersWait: () => this.#pool.waiting('stream') > 0,
     });
     try {
-      const run = () => this.#onSession(request, { statement, isInsert, response, buffer });
-      const isShortRead = !isInsert && !request.streamed;
-      const rest = await (isShortRead ? this.#shortReads.run(run) : run());
-      // The session is another's by now.
+      const use: SessionUse = isInsert ? 'write' : request.streamed ? 'stream' : 'read';
+      const run = () => this.#onSession(request, { statement, use, response, buffer });
+      const rest = await (use === 'read' ? this.#shortReads.run(run) : run());
+      // The session has already been released to other requests.
       await rest?.();
     } finally {
       await buffer.close();
@@ -74,9 +74,9 @@ export class Engine {
   }
 
   /** @returns The work that remains after the session is released; null: none. */
-  async #onSession(request: EngineRequest, { statement, isInsert, ...to }: Asked): Promise<Rest> {
+  async #onSession(request: EngineRequest, { statement, use, ...to }: Asked): Promise<Rest> {
     const { response } = to;
-    const use: SessionUse = isInsert ? 'write' : request.streamed ? 'stream' : 'read';
+    const isInsert = use === 'write';
     const session = await this.#acquire(use);
     const queryId = request.queryId ?? `host-${++this.#lastQuery}`;
     let running = true;
@@ -219,7 +219,7 @@ interface Destination {
 
 interface Asked extends Destination {
   readonly statement: Statement;
-  readonly isInsert: boolean;
+  readonly use: SessionUse;
 }
 
 /**

@@ -10,7 +10,7 @@ export const YIELD_MS_MAX = 1_000;
 export class ShortReads {
   readonly #clock: Clock;
   #inProgress = 0;
-  #yielding: (() => void)[] = [];
+  readonly #yielding = new Set<() => void>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -22,7 +22,7 @@ export class ShortReads {
       return await read();
     } finally {
       this.#inProgress--;
-      if (this.#inProgress === 0) for (const resume of this.#yielding.splice(0)) resume();
+      if (this.#inProgress === 0) for (const resume of this.#yielding) resume();
     }
   }
 
@@ -30,15 +30,13 @@ export class ShortReads {
   async over(): Promise<void> {
     if (this.#inProgress === 0) return;
     await new Promise<void>((resolve) => {
-      const timer = this.#clock.after(YIELD_MS_MAX, () => {
-        this.#yielding = this.#yielding.filter((waiting) => waiting !== resume);
-        resolve();
-      });
       const resume = () => {
         timer.cancel();
+        this.#yielding.delete(resume);
         resolve();
       };
-      this.#yielding.push(resume);
+      const timer = this.#clock.after(YIELD_MS_MAX, resume);
+      this.#yielding.add(resume);
     });
   }
 }
