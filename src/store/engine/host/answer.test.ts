@@ -7,7 +7,7 @@ import { FakeClock } from '../../../../test/support/fakeClock.ts';
 import { FairQueue } from '../../../core/fairQueue.ts';
 import { answerStream } from './answer.ts';
 import { AnswerBuffer, MEMORY_BYTES } from './answerBuffer.ts';
-import { ShortReads } from './shortReads.ts';
+import { ShortReads, YIELD_SHARING_MS_MAX } from './shortReads.ts';
 
 const BLOCKS = 5;
 
@@ -19,7 +19,8 @@ function response(): ServerResponse {
 /** Answers of an engine that records the order of the blocks and the highest number made at once. */
 function rig(places: number) {
   const [turns, order] = [new FairQueue(places), [] as string[]];
-  const shortReads = new ShortReads(new FakeClock());
+  const clock = new FakeClock();
+  const shortReads = new ShortReads(clock);
   let [now, most] = [0, 0];
   async function* blocks(name: string, fails: boolean) {
     for (let at = 0; at < BLOCKS; at++) {
@@ -40,7 +41,7 @@ function rig(places: number) {
     await rest();
     return text(to as unknown as PassThrough);
   };
-  return { answer, order, most: () => most, shortReads };
+  return { answer, order, most: () => most, shortReads, clock };
 }
 
 test('long answers produce one block per turn, so that a later answer does not wait for the others to end', async () => {
@@ -72,7 +73,7 @@ test('an answer that fails or lost its reader passes its turn on', async () => {
 });
 
 test('an answer whose reader is behind makes no block while a short read is in progress', async () => {
-  const { answer, order, shortReads } = rig(1);
+  const { answer, order, shortReads, clock } = rig(1);
   const slow = response();
   Object.defineProperty(slow, 'writableLength', { value: MEMORY_BYTES });
   let end: () => void = () => undefined;
@@ -83,6 +84,7 @@ test('an answer whose reader is behind makes no block while a short read is in p
       }),
   );
   const [behind, other] = [answer('behind', { to: slow }), answer('read')];
+  for (let at = 0; at < BLOCKS; at++) await clock.advance(YIELD_SHARING_MS_MAX);
   expect(await other).toBe('read0 read1 read2 read3 read4 ');
   expect(order).not.toContain('behind');
   end();

@@ -117,9 +117,10 @@ async function* inTurn(
   { start, buffer, turns, shortReads }: AnswerOptions,
 ): AsyncGenerator<StreamChunk> {
   let blocks: AsyncIterator<StreamChunk> | null = null;
+  const endLongAnswer = shortReads.beginLongAnswer();
   try {
     for (;;) {
-      if (buffer.isReaderBehind) await shortReads.over();
+      await shortReads.beforeBlock(buffer);
       const next = await turns.run(queryId, async () => {
         // No query is started for a reader that left while it waited.
         if (blocks === null && response.destroyed) return null;
@@ -130,6 +131,7 @@ async function* inTurn(
       yield next.value;
     }
   } finally {
+    endLongAnswer();
     // Ends the query where its reader has left.
     await (blocks as AsyncIterator<StreamChunk> | null)?.return?.(undefined);
   }

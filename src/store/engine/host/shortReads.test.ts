@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../../../test/support/fakeClock.ts';
-import { ShortReads, YIELD_MS_MAX } from './shortReads.ts';
+import { ShortReads, YIELD_BEHIND_MS_MAX, YIELD_SHARING_MS_MAX } from './shortReads.ts';
 
 function rig() {
   const clock = new FakeClock();
@@ -18,14 +18,14 @@ function rig() {
       return read.catch(() => undefined);
     };
   };
-  const yielded = () => {
+  const yielded = ({ isReaderBehind = true } = {}) => {
     const state = { isOver: false };
-    void reads.over().then(() => {
+    void reads.beforeBlock({ isReaderBehind }).then(() => {
       state.isOver = true;
     });
     return state;
   };
-  return { clock, begin, yielded };
+  return { clock, reads, begin, yielded };
 }
 
 test('a long answer goes on at once while no short read is in progress', async () => {
@@ -48,13 +48,40 @@ test('a long answer waits for every short read, failed ones too', async () => {
   expect(clock.waiting).toBe(0);
 });
 
-test('a long answer waits for a second at most', async () => {
+test('a long answer whose reader is behind waits for a second at most', async () => {
   const { clock, begin, yielded } = rig();
   const read = begin();
   const waiting = yielded();
-  await clock.advance(YIELD_MS_MAX - 1);
+  await clock.advance(YIELD_BEHIND_MS_MAX - 1);
   expect(waiting.isOver).toBe(false);
   await clock.advance(1);
   expect(waiting.isOver).toBe(true);
+  await read();
+});
+
+test('a single long answer does not wait while its reader takes every block', async () => {
+  const { clock, reads, begin, yielded } = rig();
+  reads.beginLongAnswer();
+  const read = begin();
+  const waiting = yielded({ isReaderBehind: false });
+  await clock.advance(0);
+  expect(waiting.isOver).toBe(true);
+  await read();
+});
+
+test('one of several long answers waits for a quarter of a second at most, until the others have ended', async () => {
+  const { clock, reads, begin, yielded } = rig();
+  reads.beginLongAnswer();
+  const endOther = reads.beginLongAnswer();
+  const read = begin();
+  const waiting = yielded({ isReaderBehind: false });
+  await clock.advance(YIELD_SHARING_MS_MAX - 1);
+  expect(waiting.isOver).toBe(false);
+  await clock.advance(1);
+  expect(waiting.isOver).toBe(true);
+  endOther();
+  const alone = yielded({ isReaderBehind: false });
+  await clock.advance(0);
+  expect(alone.isOver).toBe(true);
   await read();
 });

@@ -1,15 +1,19 @@
 import type { Clock } from '../../../runtime/clock.ts';
 
-/** A long answer waits at most this long before each of its blocks. */
-export const YIELD_MS_MAX = 1_000;
+/** A long answer whose reader is behind waits at most this long before each of its blocks. */
+export const YIELD_BEHIND_MS_MAX = 1_000;
+/** The same for one of several long answers, whose reader waits for the block. */
+export const YIELD_SHARING_MS_MAX = 250;
 
 /**
- * Counts the short reads in progress. A long answer whose reader is behind waits for them before it makes its next block:
- * its reader does not need the block yet, and on two processors the block would double what a short read takes.
+ * Lets short reads go before the blocks of long answers: on two processors, each block in progress may double what a
+ * short read takes. A long answer waits for the short reads in progress where its reader does not need the next block
+ * yet, or where it is one of several; a single long answer with a fast reader goes on at full speed.
  */
 export class ShortReads {
   readonly #clock: Clock;
   #inProgress = 0;
+  #longAnswers = 0;
   readonly #yielding = new Set<() => void>();
 
   constructor(clock: Clock) {
@@ -26,16 +30,29 @@ export class ShortReads {
     }
   }
 
-  /** Resolves when no short read is in progress, at the latest after `YIELD_MS_MAX`. */
-  async over(): Promise<void> {
+  /** Counts a long answer until the returned function is called, once. */
+  beginLongAnswer(): () => void {
+    this.#longAnswers++;
+    return () => {
+      this.#longAnswers--;
+    };
+  }
+
+  /** Resolves when a long answer may make its next block: at once, after the short reads in progress, or in time. */
+  async beforeBlock({ isReaderBehind }: { readonly isReaderBehind: boolean }): Promise<void> {
     if (this.#inProgress === 0) return;
-    await new Promise<void>((resolve) => {
+    if (isReaderBehind) await this.#over(YIELD_BEHIND_MS_MAX);
+    else if (this.#longAnswers > 1) await this.#over(YIELD_SHARING_MS_MAX);
+  }
+
+  #over(limitMs: number): Promise<void> {
+    return new Promise<void>((resolve) => {
       const resume = () => {
         timer.cancel();
         this.#yielding.delete(resume);
         resolve();
       };
-      const timer = this.#clock.after(YIELD_MS_MAX, resume);
+      const timer = this.#clock.after(limitMs, resume);
       this.#yielding.add(resume);
     });
   }
