@@ -57,7 +57,7 @@ export interface SessionsTable {
 }
 
 /** Requests of a key in a UTC day. */
-export interface UsageTable {
+interface UsageTable {
   key_id: string;
   /** Start of the UTC day, Unix milliseconds. */
   day_ms: number;
@@ -65,7 +65,7 @@ export interface UsageTable {
 }
 
 /** One-time codes (TOTP) of a user; none: the password alone. */
-export interface SecondFactorsTable {
+interface SecondFactorsTable {
   user_id: string;
   /** Encrypted; base64 within. */
   secret: string;
@@ -76,7 +76,7 @@ export interface SecondFactorsTable {
 }
 
 /** A code that was used is deleted. */
-export interface RecoveryCodesTable {
+interface RecoveryCodesTable {
   user_id: string;
   /** SHA-256, 64 hex digits. */
   code_hash: string;

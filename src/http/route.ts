@@ -77,7 +77,7 @@ interface Upgraded {
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** The access rule of a route. It is mandatory: a route without one does not compile. */
-export interface Access {
+interface Access {
   /** The feature that the tier must include (else 403). Null: every tier, or the route needs no user. */
   readonly feature: Feature | null;
   /** Also available during maintenance, while everything else is 503. */

@@ -4,7 +4,7 @@ import { detectMispricing } from '../core/signals/mispricing.ts';
 import type { Direction, MarketState, Signal, SignalTier } from '../core/signals/signal.ts';
 
 /** The detectors in the order of their opportunities on the board. */
-export const SLOTS = ['logical', 'endgame', 'model'] as const;
+const SLOTS = ['logical', 'endgame', 'model'] as const;
 type Slot = (typeof SLOTS)[number];
 
 const DETECTORS: Readonly<Record<Slot, (state: MarketState) => Signal | null>> = {

@@ -64,6 +64,6 @@ export interface AuditDaysTable {
 }
 
 /** Written but not yet published: rows left here by a crash are published by the next start. */
-export interface AuditOutboxTable {
+interface AuditOutboxTable {
   audit_id: string;
 }

@@ -17,8 +17,6 @@ import type { WriterOptions } from './journal/writerOptions.ts';
 import type { StoreReader } from './reader.ts';
 import { DATABASE, SCHEMA_QUERY, type SchemaObject, schemaStages } from './tables/schema.ts';
 
-export type { StoreReader } from './reader.ts';
-
 export interface Store extends StoreReader {
   readonly writer: StoreWriter;
   /** Rows of dead runs that a start needs and recovery has not inserted yet. */

@@ -21,7 +21,7 @@ const STALLED_MS = 5_000;
 /** Clients of one stream served before the event loop gets a turn: about a millisecond. */
 export const CLIENTS_AT_ONCE = 100;
 
-export const CLOSE = {
+const CLOSE = {
   over: { code: 1000, reason: 'replay is over' },
   goingAway: { code: 1001, reason: 'service is stopping' },
   forbidden: { code: 1008, reason: 'key no longer permits this' },

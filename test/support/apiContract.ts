@@ -6,7 +6,7 @@ import { STUB_MARKET } from './stubStore.ts';
  * Every parameter of every operation according to the interface specification and its contract, written by hand: tests
  * compare the code's declarations with it, and it is never generated from them.
  */
-export type Kind =
+type Kind =
   | { readonly kind: 'integer' | 'number'; readonly ge?: number; readonly le?: number }
   | { readonly kind: 'literal'; readonly values: readonly string[] }
   | { readonly kind: 'event_type' | 'datetime' | 'market' | 'cursor' | 'tickers' | 'event_types' }

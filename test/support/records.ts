@@ -3,7 +3,7 @@ import { sizeOfShares } from '../../src/core/money.ts';
 import type { BookView, SideView } from '../../src/schema/records.ts';
 
 /** A side from levels [price in ticks, size in micro-shares], best first. */
-export function side(levels: readonly (readonly [number, number])[]): SideView {
+function side(levels: readonly (readonly [number, number])[]): SideView {
   // One extra entry: only the first `count` may be read.
   const prices = new Uint16Array([...levels.map(([price]) => price), 9_999]);
   const sizes = new Float64Array([...levels.map(([, size]) => size), 123]);

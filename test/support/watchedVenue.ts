@@ -25,7 +25,7 @@ import { MemoryNetwork } from './memorySockets.ts';
 const VENUE_TICK_MS = 20;
 /** By then books are empty and markets resolved. */
 const AFTER_END_MS = 300_000;
-export const START_MS = Date.UTC(2026, 10, 20, 12, 0, 30);
+const START_MS = Date.UTC(2026, 10, 20, 12, 0, 30);
 
 type RestFault = 'forbidden' | 'too_many' | 'html' | 'down' | 'old_copy' | null;
 

@@ -4,7 +4,7 @@ import { exponentialMean, sumOfSquares, twoScaleFromSums } from './twoScaleVaria
 /** Longest window of a sigma, and the history kept: an hour of prices, one per second. */
 const WINDOW_SECONDS_MAX = 3_600;
 /** Fewer seconds than this are too few for any sigma. */
-export const RETURNS_MIN = 30;
+const RETURNS_MIN = 30;
 /** A second without a price keeps the last one for at most this long; a longer silence is cut out of the record. */
 const SILENCE_SECONDS_MAX = 10;
 

@@ -5,7 +5,7 @@ import { VolatilityEstimator } from '../pricing/volatilityEstimator.ts';
 /** An older price is treated as missing. */
 export const PRICE_FRESH_MS = 10_000;
 /** Window of the volatility in seconds. */
-export const SIGMA_WINDOW_SECONDS = 600;
+const SIGMA_WINDOW_SECONDS = 600;
 
 /** The received prices of one ticker; one instance may serve all markets of the ticker. */
 export class UnderlyingState {

@@ -141,7 +141,7 @@ export function rejectedPath(rejectedDir: string, runId: string, path: string): 
   return join(rejectedDir, `${runId}-${basename(path)}`);
 }
 
-export function later(a: number | null, b: number | null): number | null {
+function later(a: number | null, b: number | null): number | null {
   if (a === null || b === null) return a ?? b;
   return Math.max(a, b);
 }

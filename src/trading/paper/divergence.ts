@@ -23,7 +23,7 @@ export type ComparisonJobs = Pick<Backtests, 'submit' | 'cancel'> & {
   readonly jobs: Pick<JobRepository, 'find' | 'result' | 'countActive'>;
 };
 
-export interface Difference {
+interface Difference {
   readonly market_id: string;
   readonly opened_at: string;
   readonly found_in: 'live' | 'backtest' | 'both';

@@ -65,7 +65,7 @@ export interface PaperPositionsTable {
 }
 
 /** A market's terms while it was traded; a few rows per market, deleted after days. */
-export interface PaperMarketTermsTable {
+interface PaperMarketTermsTable {
   market_id: string;
   /** In force for records after this arrival number. */
   after_seq: number;

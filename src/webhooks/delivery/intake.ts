@@ -9,7 +9,7 @@ import { toEvent, type WebhookEvent } from './event.ts';
 /** Events per transaction: a burst is written together, a single event at once. */
 const BATCH_MAX = 64;
 /** Events queued while the database is unavailable; beyond this the oldest are lost and counted. */
-export const WAITING_MAX = 10_000;
+const WAITING_MAX = 10_000;
 const BACKOFF = { firstMs: 20, maxMs: 2_000 };
 
 interface IntakeOptions {

@@ -21,7 +21,7 @@ const SESSIONS: Readonly<Record<SessionKind, number>> = { read: 8, write: 2, con
 const RESERVED = 2;
 export const STREAMS_MAX = SESSIONS.read - RESERVED;
 /** Requests of one use that may wait before new ones are refused. */
-export const MAX_WAITING = 1_000;
+const MAX_WAITING = 1_000;
 
 export interface PooledSession {
   readonly engine: Session;
