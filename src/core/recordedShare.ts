@@ -1,5 +1,5 @@
 /** Half open, Unix milliseconds. */
-export interface Stretch {
+interface Stretch {
   readonly fromMs: number;
   readonly toMs: number;
 }

@@ -2,7 +2,7 @@ import { pipeline, Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { constants, createBrotliCompress, createGzip, createZstdCompress, zstdCompress } from 'node:zlib';
 
-export type Encoding = 'zstd' | 'br' | 'gzip';
+type Encoding = 'zstd' | 'br' | 'gzip';
 
 /** Below this a compressed body saves less than a packet. */
 const COMPRESS_MIN_BYTES = 1024;

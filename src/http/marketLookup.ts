@@ -10,7 +10,7 @@ export interface MarketLookup {
   readonly live: { readonly followed: FollowedMarkets };
 }
 
-export type KnownMarket = Pick<Market, 'marketId' | 'eventType' | 'ticker'>;
+type KnownMarket = Pick<Market, 'marketId' | 'eventType' | 'ticker'>;
 
 /** Possible form of a market id; any other is unknown without a query. */
 const MARKET_ID = /^[\w.-]{1,100}$/;

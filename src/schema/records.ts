@@ -76,7 +76,7 @@ export type MarketRecord = Market & { readonly seq: number };
 export type GapRecord = Gap & { readonly seq: number };
 
 /** The recorder's records by kind. */
-export interface Records {
+interface Records {
   book: BookRecord;
   quote: QuoteRecord;
   trade: TradeRecord;

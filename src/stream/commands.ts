@@ -9,7 +9,7 @@ const NAMES_MAX = 500;
 const NAME_SHOWN_MAX = 80;
 
 /** A client's command. */
-export type Command =
+type Command =
   | { readonly kind: 'subscribe'; readonly selection: Selection; readonly resume: StreamPlace | null }
   | { readonly kind: 'unsubscribe'; readonly selection: Selection }
   | { readonly kind: 'pong' };

@@ -24,7 +24,7 @@ export interface MessageLog {
 }
 
 /** A client that receives the messages of a market. */
-export interface MarketSubscriber extends Served {
+interface MarketSubscriber extends Served {
   forget(market: StreamedMarket): void;
 }
 

@@ -8,7 +8,7 @@ import { normalQuantile } from '../../src/core/statistics/normalQuantile.ts';
 import type { TrackRecord } from '../../src/core/statistics/trackRecord.ts';
 
 /** What a ratio is under the two hypotheses, and how likely the better one is beforehand. */
-export interface Hypotheses {
+interface Hypotheses {
   readonly worthless: number;
   readonly good: number;
   readonly goodShare: number;

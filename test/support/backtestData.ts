@@ -8,7 +8,7 @@ export const WINDOW_MS = 300_000;
 const SHARE = 1_000_000;
 const STRIKE = 97_000;
 
-export interface Series {
+interface Series {
   readonly markets: number;
   /** Quotes per market, evenly spread over its window. */
   readonly quotes: number;

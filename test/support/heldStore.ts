@@ -11,7 +11,7 @@ import { Metrics } from '../../src/runtime/metrics.ts';
 import { idleLive, KEY, testApi } from './api.ts';
 import { openTestStore, type TestStore } from './store.ts';
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly body: Record<string, unknown>;
 }

@@ -12,7 +12,7 @@ import type {
 
 type Level = [price: number, size: number];
 
-export interface CapturedBook {
+interface CapturedBook {
   marketId: string;
   seq: number;
   eventTimeMs: number;

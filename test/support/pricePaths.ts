@@ -5,7 +5,7 @@ import type { Bar } from '../reference/rangeVariance.ts';
 
 const BASIS_POINT = 1e-4;
 
-export interface Simulated {
+interface Simulated {
   readonly strike: number;
   readonly probability: number;
   /**

@@ -34,7 +34,7 @@ export function makeCertificate(): Certificate {
   return made;
 }
 
-export interface Received {
+interface Received {
   readonly url: string;
   readonly method: string;
   readonly headers: IncomingHttpHeaders;

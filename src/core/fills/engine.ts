@@ -68,7 +68,7 @@ export function midSide(kind: TakerOrder['kind'], { bid, ask }: Best): SideView 
 }
 
 /** The delays of an order: the latency to the venue, then the venue's hold on orders that would trade at once. */
-export interface Delays {
+interface Delays {
   readonly latencyMs: number;
   readonly takerHoldMs: number;
 }

@@ -35,7 +35,7 @@ interface TradeFigures {
 }
 
 /** Money is USD; an undefined ratio is null. */
-export interface Summary extends TradeFigures {
+interface Summary extends TradeFigures {
   readonly marketsTotal: number;
   readonly marketsTraded: number;
   readonly marketsSkipped: readonly { readonly marketId: string; readonly reason: string }[];

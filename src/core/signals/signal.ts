@@ -39,7 +39,7 @@ export interface Leg {
 }
 
 /** Best prices in USDC; null if a side is empty. */
-export interface BestPrices {
+interface BestPrices {
   readonly yesBid: number | null;
   readonly yesAsk: number | null;
   readonly noBid: number | null;

@@ -21,7 +21,7 @@ export interface TradedMarket {
 }
 
 /** Source of the draws; the same source gives the same intervals. */
-export interface Draws {
+interface Draws {
   /** A whole number in [0, count). */
   below(count: number): number;
 }

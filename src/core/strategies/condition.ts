@@ -40,7 +40,7 @@ interface ReadFrom {
 }
 
 /** Whether a condition is true at a row; rows must come in order, each once. */
-export type Test = (row: number) => boolean;
+type Test = (row: number) => boolean;
 
 const NEVER: Test = () => false;
 const MODEL_METRICS: readonly ConditionMetric[] = [

@@ -51,7 +51,7 @@ export interface StoreRetry {
   readonly attemptsMax: number;
 }
 
-export type Settings = Readonly<Record<string, string | number>>;
+type Settings = Readonly<Record<string, string | number>>;
 
 export class StoreClient implements StoreReader {
   readonly #client: ClickHouseClient;

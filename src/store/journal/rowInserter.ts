@@ -29,7 +29,7 @@ export interface InsertClient {
   rows<T>(query: string, params?: Record<string, unknown>): Promise<T[]>;
 }
 
-export interface Batch {
+interface Batch {
   readonly table: TableName;
   readonly target: string;
   readonly rows: RowBuffer;

@@ -6,7 +6,7 @@ import { PROJECTIONS } from './rollups.ts';
 
 export const DATABASE = 'underround';
 
-export interface ColumnDefinition {
+interface ColumnDefinition {
   readonly name: string;
   readonly type: string;
   readonly codec?: string;

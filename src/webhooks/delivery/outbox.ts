@@ -17,7 +17,7 @@ export interface WebhookHealth {
 }
 
 /** Pending deliveries of one webhook, and how many of them are due. */
-export interface Waiting {
+interface Waiting {
   readonly count: number;
   readonly due: number;
 }

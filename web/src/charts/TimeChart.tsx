@@ -15,7 +15,7 @@ import {
 } from './chartOptions.ts';
 import type { DrawnTrade } from './drawnTrades.ts';
 
-export interface TimeChartProps {
+interface TimeChartProps {
   /** Description of the chart for screen readers. */
   readonly label: string;
   /** Unix seconds, ascending; or, with `counts`, whole numbers. */

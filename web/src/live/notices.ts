@@ -5,7 +5,7 @@ import { duration } from '../ui/format.ts';
 const LAG_SHOWN_SECONDS = 3;
 
 /** One problem, as a line at the top of the page. */
-export interface Notice {
+interface Notice {
   readonly isSevere: boolean;
   readonly text: string;
 }

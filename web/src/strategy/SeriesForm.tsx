@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import type { InputOf } from '../api/client.ts';
 import { WINDOW_NAMES } from '../ui/format.ts';
 
-export type Universe = NonNullable<InputOf<'POST /v1/backtest'>['body']>['universe'];
+type Universe = NonNullable<InputOf<'POST /v1/backtest'>['body']>['universe'];
 
 const WINDOWS = ['5m', '15m', '1h', '4h', 'daily_up_down'].map((value) => ({
   value,

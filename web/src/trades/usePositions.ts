@@ -2,7 +2,7 @@ import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react
 import { call } from '../api/client.ts';
 import type { PaperPositions } from '../api/schema.ts';
 
-export type Position = PaperPositions['positions'][number];
+type Position = PaperPositions['positions'][number];
 
 /** Rows per request: the service's maximum. */
 const PAGE_SIZE = 10_000;

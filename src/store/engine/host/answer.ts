@@ -61,7 +61,7 @@ const BLOCK_PREFIX_BYTES = 2;
 const BLOCK_SUFFIX_BYTES = 3;
 
 /** What the making of an answer's blocks depends on. */
-export interface AnswerOptions {
+interface AnswerOptions {
   readonly start: () => ChdbQueryStream;
   readonly buffer: AnswerBuffer;
   readonly turns: FairQueue;
