@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { SqliteStatement } from 'kysely';
+import { LRUCache } from 'lru-cache';
 import { outward } from './sqliteFailure.ts';
 
 /** How long a statement waits for another connection's write; every write here takes well under a millisecond. */
@@ -21,7 +22,7 @@ const sqlite = withoutWarning(EXPERIMENTAL, () => process.getBuiltinModule('node
 export class SqliteFile {
   readonly path: string;
   readonly #file: DatabaseSync;
-  readonly #prepared = new Map<string, SqliteStatement>();
+  readonly #prepared = new LRUCache<string, SqliteStatement>({ max: MAX_PREPARED_STATEMENTS });
 
   /**
    * @param path Path of the file, created if absent; `:memory:` for a private database of this connection.
@@ -67,8 +68,6 @@ export class SqliteFile {
     const known = this.#prepared.get(sql);
     if (known) return known;
     const statement = this.#newStatement(sql);
-    const [oldest] = this.#prepared.keys();
-    if (this.#prepared.size >= MAX_PREPARED_STATEMENTS && oldest !== undefined) this.#prepared.delete(oldest);
     this.#prepared.set(sql, statement);
     return statement;
   }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { FollowedMarkets } from '../recorder/marketMemory.ts';
 import { type Market, UNKNOWN } from '../schema/market.ts';
 import { findMarketKey } from '../store/queries/markets.ts';
@@ -14,9 +15,9 @@ type KnownMarket = Pick<Market, 'marketId' | 'eventType' | 'ticker'>;
 
 /** Possible form of a market id; any other is unknown without a query. */
 const MARKET_ID = /^[\w.-]{1,100}$/;
-/** Entries per store, about 200 bytes each; the oldest is evicted first. */
+/** Entries per store, about 200 bytes each. */
 export const REMEMBERED_MAX = 10_000;
-const remembered = new WeakMap<StoreReader, Map<string, KnownMarket>>();
+const remembered = new WeakMap<StoreReader, LRUCache<string, KnownMarket>>();
 
 /**
  * The market a request names. It is in memory if the recorder follows it or an earlier request named it; otherwise the
@@ -39,9 +40,7 @@ export async function knownMarket(
 /** A market never changes its series. One without a series is not cached, because its series may still become known. */
 function remember(store: StoreReader, market: KnownMarket): void {
   if (market.ticker === UNKNOWN || market.eventType === UNKNOWN) return;
-  const markets = remembered.get(store) ?? new Map<string, KnownMarket>();
+  const markets = remembered.get(store) ?? new LRUCache<string, KnownMarket>({ max: REMEMBERED_MAX });
   remembered.set(store, markets);
-  const [longest] = markets.keys();
-  if (markets.size >= REMEMBERED_MAX && longest !== undefined) markets.delete(longest);
   markets.set(market.marketId, market);
 }

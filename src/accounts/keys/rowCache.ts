@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Freshness, Moment } from './freshness.ts';
 
 /** Maximum number of entries of each kind, about 400 bytes each. */
@@ -10,13 +11,14 @@ interface Entry<V> {
 
 /**
  * Caches rows of the control database by a key's hash while they are valid. Absent rows are cached separately, so a
- * stream of invented keys causes no repeated queries and evicts no real keys.
+ * stream of invented keys causes no repeated queries and evicts no real keys. The entry read first is evicted first:
+ * reading it again costs one query, and tracking each use would cost every request.
  */
 export class RowCache<V> {
   readonly #freshness: Freshness;
   readonly #find: (hash: string) => Promise<V | null>;
-  readonly #known = new Map<string, Entry<V>>();
-  readonly #unknown = new Map<string, Entry<null>>();
+  readonly #known = new LRUCache<string, Entry<V>>({ max: MAX_ENTRIES });
+  readonly #unknown = new LRUCache<string, Entry<null>>({ max: MAX_ENTRIES });
   readonly #asking = new Map<string, { readAt: Moment; answer: Promise<V | null> }>();
 
   constructor(freshness: Freshness, find: (hash: string) => Promise<V | null>) {
@@ -29,9 +31,9 @@ export class RowCache<V> {
    * `find`.
    */
   get(hash: string, moment: Moment): V | null | Promise<V | null> {
-    const known = this.#known.get(hash);
+    const known = this.#known.peek(hash);
     if (known && this.#freshness.holds(known.readAt, moment)) return known.value;
-    const unknown = known ?? this.#unknown.get(hash);
+    const unknown = known ?? this.#unknown.peek(hash);
     if (unknown && this.#freshness.holds(unknown.readAt, moment)) return unknown.value;
     const asking = this.#asking.get(hash);
     if (asking && this.#freshness.holds(asking.readAt, moment)) return asking.answer;
@@ -50,22 +52,14 @@ export class RowCache<V> {
       const value = await this.#find(hash);
       if (value === null) {
         this.#known.delete(hash);
-        keep(this.#unknown, hash, { value, readAt: moment });
+        this.#unknown.set(hash, { value: null, readAt: moment });
       } else {
         this.#unknown.delete(hash);
-        keep(this.#known, hash, { value, readAt: moment });
+        this.#known.set(hash, { value, readAt: moment });
       }
       return value;
     } finally {
       if (this.#asking.get(hash)?.readAt === moment) this.#asking.delete(hash);
     }
   }
-}
-
-/** Evicts the entry that was read first. Reading again costs one query; tracking each use would cost every request. */
-function keep<V>(entries: Map<string, Entry<V>>, hash: string, entry: Entry<V>): void {
-  entries.delete(hash);
-  const [longestAgo] = entries.keys();
-  if (entries.size >= MAX_ENTRIES && longestAgo !== undefined) entries.delete(longestAgo);
-  entries.set(hash, entry);
 }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../runtime/clock.ts';
 import type { TierLimits } from '../users/tiers.ts';
 import { addressGroup } from './limitsAddress.ts';
@@ -28,11 +29,11 @@ export interface RateVerdict {
 /** Request rates of this process: of each user by tier, and of requests without a known user by address. */
 export class RateLimits {
   readonly #clock: Pick<Clock, 'monotonic'>;
-  readonly #users = new Map<string, AdmittedRequests>();
-  readonly #addresses = new Map<string, AdmittedRequests>();
+  readonly #users = clientsByName();
+  readonly #addresses = clientsByName();
   readonly #plans = new WeakMap<TierLimits, Plan>();
   readonly #failed = plan(FAILED);
-  readonly #metricsReaders = new Map<string, AdmittedRequests>();
+  readonly #metricsReaders = clientsByName();
   readonly #metrics = plan(METRICS);
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
@@ -59,7 +60,7 @@ export class RateLimits {
 
   /** Whole seconds until another refusal of the address is sent unchanged; 0: now. Counts nothing. */
   refusalsUsedUp(address: string): number {
-    const client = this.#addresses.get(addressGroup(address));
+    const client = this.#addresses.peek(addressGroup(address));
     return client ? Math.ceil(client.peek(this.#clock.monotonic()) / 1000) : 0;
   }
 
@@ -71,22 +72,16 @@ export class RateLimits {
   /** Limit headers of an address for responses sent before any key is checked. Counts nothing. */
   standing(address: string): RateVerdict {
     const nowMs = this.#clock.monotonic();
-    const client = this.#addresses.get(addressGroup(address)) ?? new AdmittedRequests(FAILED);
+    const client = this.#addresses.peek(addressGroup(address)) ?? new AdmittedRequests(FAILED);
     return { policy: this.#failed.policy, limit: state(client, this.#failed, nowMs), retryAfterSeconds: 0 };
   }
 
-  #count(clients: Map<string, AdmittedRequests>, name: string, quotas: Plan): RateVerdict {
+  #count(clients: Clients, name: string, quotas: Plan): RateVerdict {
     const nowMs = this.#clock.monotonic();
     const known = clients.get(name);
     const client = known ?? new AdmittedRequests(quotas.quotas);
-    if (known) {
-      known.setQuotas(quotas.quotas);
-      clients.delete(name);
-    } else if (clients.size >= MAX_CLIENTS) {
-      const [longestAgo] = clients.keys();
-      if (longestAgo !== undefined) clients.delete(longestAgo);
-    }
-    clients.set(name, client);
+    if (known) known.setQuotas(quotas.quotas);
+    else clients.set(name, client);
     const waitMs = client.admit(nowMs);
     return {
       policy: quotas.policy,
@@ -94,6 +89,12 @@ export class RateLimits {
       retryAfterSeconds: Math.ceil(waitMs / 1000),
     };
   }
+}
+
+type Clients = LRUCache<string, AdmittedRequests>;
+
+function clientsByName(): Clients {
+  return new LRUCache({ max: MAX_CLIENTS });
 }
 
 interface Plan {

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../runtime/clock.ts';
 import { addressGroup } from './limitsAddress.ts';
 import { AdmittedRequests, type Quota } from './limitsWindow.ts';
@@ -25,12 +26,12 @@ const PROVEN_MAX = 20_000;
  */
 export class SignInLimits {
   readonly #clock: Pick<Clock, 'monotonic'>;
-  readonly #addresses = new Map<string, AdmittedRequests>();
-  readonly #pairs = new Map<string, AdmittedRequests>();
-  readonly #emails = new Map<string, AdmittedRequests>();
-  /** Pairs that have signed in, least recent first. */
-  readonly #proven = new Set<string>();
-  readonly #signUps = new Map<string, AdmittedRequests>();
+  readonly #addresses = attemptsByName();
+  readonly #pairs = attemptsByName();
+  readonly #emails = attemptsByName();
+  /** Pairs that have signed in. */
+  readonly #proven = new LRUCache<string, true>({ max: PROVEN_MAX });
+  readonly #signUps = attemptsByName();
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
     this.#clock = clock;
@@ -58,20 +59,20 @@ export class SignInLimits {
   succeeded(who: { address: string; email: string }): void {
     const pair = pairOf(who);
     this.#pairs.delete(pair);
-    this.#proven.delete(pair);
-    const [longestAgo] = this.#proven;
-    if (this.#proven.size >= PROVEN_MAX && longestAgo !== undefined) this.#proven.delete(longestAgo);
-    this.#proven.add(pair);
+    this.#proven.set(pair, true);
   }
 
-  #count(known: Map<string, AdmittedRequests>, name: string, quotas: readonly Quota[]): number {
+  #count(known: AttemptsByName, name: string, quotas: readonly Quota[]): number {
     const attempts = known.get(name) ?? new AdmittedRequests(quotas);
-    known.delete(name);
-    const [longestAgo] = known.keys();
-    if (known.size >= NAMES_MAX && longestAgo !== undefined) known.delete(longestAgo);
     known.set(name, attempts);
     return attempts.admit(this.#clock.monotonic());
   }
+}
+
+type AttemptsByName = LRUCache<string, AdmittedRequests>;
+
+function attemptsByName(): AttemptsByName {
+  return new LRUCache({ max: NAMES_MAX });
 }
 
 /** A space separates the two, because an e-mail address contains none. */

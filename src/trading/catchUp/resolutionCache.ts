@@ -1,5 +1,7 @@
 /** The venue's latest resolution of settled markets: its listing may correct what its stream sent first. */
+
 import type { Kysely } from 'kysely';
+import { LRUCache } from 'lru-cache';
 import type { Schema } from '../../control/schema.ts';
 import type { Market, Outcome } from '../../schema/market.ts';
 import { resolutionOf } from '../../store/queries/tapeReader.ts';
@@ -21,16 +23,11 @@ interface Settled {
 }
 
 export class ResolutionCache {
-  /** Oldest first. */
-  readonly #settled = new Map<string, Settled>();
+  readonly #settled = new LRUCache<string, Settled>({ max: KEPT_MAX });
 
   note(record: Market): void {
     const settled = settledBy(record);
     if (settled === null) return;
-    if (this.#settled.size >= KEPT_MAX) {
-      const [oldest] = this.#settled.keys();
-      this.#settled.delete(oldest as string);
-    }
     this.#settled.set(record.marketId, settled);
   }
 

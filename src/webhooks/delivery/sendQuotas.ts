@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { AdmittedRequests, type Quota } from '../../accounts/limits/limitsWindow.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { TooManySendsError } from '../../runtime/errors.ts';
@@ -26,7 +27,7 @@ const QUOTAS: Readonly<Record<Kind, { readonly quotas: readonly Quota[]; readonl
 /** How much each user sends by hand: redeliveries and test events of all of a user's webhooks count together. */
 export class SendQuotas {
   readonly #clock: Pick<Clock, 'monotonic'>;
-  readonly #users = new Map<string, AdmittedRequests>();
+  readonly #users = new LRUCache<string, AdmittedRequests>({ max: MAX_USERS });
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
     this.#clock = clock;
@@ -50,9 +51,6 @@ export class SendQuotas {
   #of(kind: Kind, userId: string): AdmittedRequests {
     const name = `${kind} ${userId}`;
     const sent = this.#users.get(name) ?? new AdmittedRequests(QUOTAS[kind].quotas);
-    this.#users.delete(name);
-    const [longestAgo] = this.#users.keys();
-    if (this.#users.size >= MAX_USERS && longestAgo !== undefined) this.#users.delete(longestAgo);
     this.#users.set(name, sent);
     return sent;
   }
