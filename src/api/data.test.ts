@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { KEY, testApi } from '../../test/support/api.ts';
 import { EMPTY, M, MINUTE, T0, writeDataSet } from '../../test/support/apiDataSet.ts';
 import { openTestStore, type TestStore } from '../../test/support/store.ts';
+import { encodeCursor } from '../http/cursor.ts';
 import {
   candlesShape,
   gapsShape,
@@ -316,6 +317,53 @@ test('/v1/perp/depth returns rows as polled, with the total', async () => {
     offset: 0,
     snapshots: [],
     next_cursor: null,
+  });
+});
+
+test('/v1/perp/depth returns the rows of one venue', async () => {
+  const { body } = await get('/v1/perp/depth?ticker=BTC&venue=okx');
+  expect(body).toEqual({
+    ...{ ticker: 'BTC', total: 1, limit: 200, offset: 0 },
+    snapshots: [
+      {
+        timestamp: '2026-11-20T12:00:00.250+00:00',
+        update_id: 7,
+        bids: [[97_000.1, 0.605]],
+        asks: [],
+        best_bid: 97_000.1,
+        best_ask: null,
+        n_bids: 1,
+        n_asks: 0,
+      },
+    ],
+    next_cursor: null,
+  });
+  const ofBybit = (await get('/v1/perp/depth?ticker=BTC&limit=1')).body as Paged;
+  expect((await get('/v1/perp/depth?ticker=BTC&limit=1&venue=bybit')).body).toEqual(ofBybit);
+  expect((await get('/v1/perp/depth?ticker=BTC&venue=binance')).body).toMatchObject({
+    total: 0,
+    snapshots: [],
+  });
+  const foreign = await get(`/v1/perp/depth?ticker=BTC&limit=1&venue=okx&cursor=${ofBybit.next_cursor}`);
+  expect(foreign).toEqual({ status: 400, body: { detail: 'cursor is not valid for this query' } });
+  // A cursor of a release that recorded Bybit alone is still valid.
+  const [, timeMs, tie] = Buffer.from(ofBybit.next_cursor!, 'base64url').toString().split(':');
+  const scope = ['perp_depth', 'BTC', null, null, 'asc', null];
+  expect(encodeCursor(scope, { timeMs: Number(timeMs), tie: tie! })).toBe(ofBybit.next_cursor);
+  const refused = await get('/v1/perp/depth?ticker=BTC&venue=kraken');
+  expect(refused).toEqual({
+    status: 422,
+    body: {
+      detail: [
+        {
+          type: 'literal_error',
+          loc: ['query', 'venue'],
+          msg: "Input should be 'bybit', 'binance', 'okx' or 'hyperliquid'",
+          input: 'kraken',
+          ctx: { expected: "'bybit', 'binance', 'okx' or 'hyperliquid'" },
+        },
+      ],
+    },
   });
 });
 
