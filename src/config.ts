@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ConfigError } from './runtime/errors.ts';
+import type { PerpVenueName } from './schema/events.ts';
 
 /** Base URL of a venue interface, or null when configured as `off`. */
 type VenueUrl = string | null;
@@ -20,7 +21,8 @@ export interface Config {
     clobUrl: VenueUrl;
     clobWsUrl: VenueUrl;
     rtdsUrl: VenueUrl;
-    perpUrl: VenueUrl;
+    /** Bases of the perpetual venues' REST interfaces. */
+    perpUrls: Readonly<Record<PerpVenueName, VenueUrl>>;
     spotWsUrl: VenueUrl;
     spotRestUrl: VenueUrl;
     spotFallbackWsUrl: VenueUrl;
@@ -130,6 +132,9 @@ const environment = z.object({
   UNDERROUND_CLOB_WS_URL: webSocket('wss://ws-subscriptions-clob.polymarket.com/ws/market'),
   UNDERROUND_RTDS_URL: webSocket('wss://ws-live-data.polymarket.com'),
   UNDERROUND_PERP_URL: http('https://api.bybit.com'),
+  UNDERROUND_PERP_BINANCE_URL: http('off'),
+  UNDERROUND_PERP_OKX_URL: http('off'),
+  UNDERROUND_PERP_HYPERLIQUID_URL: http('off'),
   UNDERROUND_SPOT_WS_URL: webSocket('wss://data-stream.binance.vision'),
   UNDERROUND_SPOT_REST_URL: http('https://data-api.binance.vision'),
   UNDERROUND_SPOT_FALLBACK_WS_URL: webSocket('wss://ws-feed.exchange.coinbase.com'),
@@ -220,7 +225,12 @@ function toConfig(env: Environment): Config {
       clobUrl: env.UNDERROUND_CLOB_URL,
       clobWsUrl: env.UNDERROUND_CLOB_WS_URL,
       rtdsUrl: env.UNDERROUND_RTDS_URL,
-      perpUrl: env.UNDERROUND_PERP_URL,
+      perpUrls: {
+        bybit: env.UNDERROUND_PERP_URL,
+        binance: env.UNDERROUND_PERP_BINANCE_URL,
+        okx: env.UNDERROUND_PERP_OKX_URL,
+        hyperliquid: env.UNDERROUND_PERP_HYPERLIQUID_URL,
+      },
       spotWsUrl: env.UNDERROUND_SPOT_WS_URL,
       spotRestUrl: env.UNDERROUND_SPOT_REST_URL,
       spotFallbackWsUrl: env.UNDERROUND_SPOT_FALLBACK_WS_URL,

@@ -9,7 +9,6 @@ import {
   marketListShape,
   marketShape,
   orderbookShape,
-  perpDepthShape,
   snapshotsShape,
   timeseriesShape,
   tradesShape,
@@ -277,47 +276,6 @@ interface Candles {
   candles: unknown[];
   next_cursor: string | null;
 }
-
-test('/v1/perp/depth returns rows as polled, with the total', async () => {
-  const { body } = await get('/v1/perp/depth?ticker=BTC&limit=1&offset=1');
-  expect(body).toEqual({
-    ticker: 'BTC',
-    total: 3,
-    limit: 1,
-    offset: 1,
-    snapshots: [
-      {
-        timestamp: '2026-11-20T12:00:00.200+00:00',
-        update_id: 9_007_199_254_740_990,
-        bids: [
-          [97_000.15, 0.123],
-          [96_999.9, 1],
-        ],
-        asks: [[97_000.3, 1.25]],
-        best_bid: 97_000.15,
-        best_ask: 97_000.3,
-        n_bids: 2,
-        n_asks: 1,
-      },
-    ],
-    next_cursor: expect.any(String),
-  });
-  perpDepthShape.parse(body);
-  const next = (body as Paged).next_cursor;
-  expect((await get(`/v1/perp/depth?ticker=BTC&limit=1&cursor=${next}`)).body).toMatchObject({
-    total: 3,
-    snapshots: [{ best_bid: 97_000.2 }],
-    next_cursor: null,
-  });
-  expect((await get('/v1/perp/depth?ticker=SOL')).body).toEqual({
-    ticker: 'SOL',
-    total: 0,
-    limit: 200,
-    offset: 0,
-    snapshots: [],
-    next_cursor: null,
-  });
-});
 
 test('/v1/markets lists the newest record of each market, newest end first', async () => {
   const resolved = {

@@ -177,6 +177,13 @@ describe('Parquet', () => {
   });
 });
 
+test('perp_depth contains the rows of the venue asked for', async () => {
+  const rows = await rowsOf('dataset=perp_depth&ticker=BTC&venue=okx');
+  expect(rows).toMatchObject([{ update_id: 7, bids: [[97_000.1, 0.605]], n_asks: 0 }]);
+  expect(await rowsOf('dataset=perp_depth&ticker=BTC&venue=hyperliquid')).toEqual([]);
+  expect(await rowsOf('dataset=perp_depth&ticker=BTC')).toHaveLength(3);
+});
+
 describe('refusals', () => {
   test.each([
     ['snapshots', 'market_id'],

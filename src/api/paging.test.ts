@@ -41,7 +41,14 @@ async function record(count: number): Promise<void> {
     writer.book(bookRecord({ seq: 10 + rows, marketId: M, timeMs, yesBids: [[yesBid, 1e6]], yesAsks: [] }));
     writer.perpDepth({
       ...at,
-      ...{ kind: 'perp_depth', ticker: 'BTC', updateId: rows, engineTimeMs: null, roundTripMs: 3 },
+      ...{
+        kind: 'perp_depth',
+        venue: 'bybit',
+        ticker: 'BTC',
+        updateId: rows,
+        engineTimeMs: null,
+        roundTripMs: 3,
+      },
       ...{ bids: [['97000.1', '1']], asks: [] },
     });
   }

@@ -11,7 +11,9 @@ export function perpDepthRoute({ store }: { store: StoreReader }): Route {
     path: '/v1/perp/depth',
     auth: 'key',
     access: { feature: 'market_data' },
-    summary: 'Order book snapshots of the perpetual futures venue, best 50 levels per side',
+    summary: 'Order book snapshots of a perpetual futures venue, best 50 levels per side',
+    description:
+      'One row per poll that brought a new `update_id`: the `u` of Bybit, `lastUpdateId` of Binance, `seqId` of OKX, `time` of Hyperliquid. Sizes are coins at every venue. Hyperliquid shows at most 20 levels per side.',
     query: {
       ticker: parameter.requiredTicker,
       start: parameter.start,
@@ -20,13 +22,16 @@ export function perpDepthRoute({ store }: { store: StoreReader }): Route {
       offset: parameter.offset,
       order: parameter.order,
       cursor: parameter.cursor,
+      venue: parameter.perpVenue,
     },
     response: perpDepthShape,
     cacheable: true,
     handle: async ({ query, history, signal, headOnly, conditions }) => {
-      const { ticker, limit, offset } = query;
-      const asked = pageRequest(['perp_depth', ticker], query, history);
-      const source = perpDepthOf(ticker);
+      const { ticker, venue, limit, offset } = query;
+      // Cursors from before the other venues name none.
+      const scope = venue === 'bybit' ? ['perp_depth', ticker] : ['perp_depth', ticker, venue];
+      const asked = pageRequest(scope, query, history);
+      const source = perpDepthOf(ticker, venue);
       return answerRows(
         store,
         {

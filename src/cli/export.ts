@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { UNDERLYING_SOURCES } from '../schema/events.ts';
+import { PERP_VENUES, UNDERLYING_SOURCES } from '../schema/events.ts';
 import { EXPORT_DATASETS, EXPORT_FORMATS } from '../schema/export.ts';
 import type { ExportOptions } from './runExport.ts';
 
@@ -12,6 +12,7 @@ export function registerExport(program: Command): void {
     .option('--market-id <id>', 'market to export; required for snapshots, quotes and trades')
     .option('--ticker <ticker>', 'asset to export; required for underlying and perp_depth')
     .option('--source <source>', `price source; required for underlying: ${UNDERLYING_SOURCES.join(', ')}`)
+    .option('--venue <venue>', `venue of perp_depth: ${PERP_VENUES.join(', ')} (default: ${PERP_VENUES[0]})`)
     .option('--start <time>', 'start time, inclusive')
     .option('--end <time>', 'end time, exclusive')
     .addOption(new Option('--format <format>', EXPORT_FORMATS.join(', ')).default('jsonl'))

@@ -17,6 +17,7 @@ export interface ExportOptions {
   readonly marketId?: string;
   readonly ticker?: string;
   readonly source?: string;
+  readonly venue?: string;
   readonly start?: string;
   readonly end?: string;
   readonly format?: string;
@@ -39,8 +40,9 @@ export async function runExport(dataset: string, options: ExportOptions): Promis
 }
 
 /** @throws {InvalidInputError} Lists every problem. */
-function read(dataset: string, { marketId, ticker, source, start, end, format }: ExportOptions) {
-  const asked = { dataset, market_id: marketId, ticker, source, start, end, format };
+function read(dataset: string, { marketId, ...options }: ExportOptions) {
+  const { ticker, source, venue, start, end, format } = options;
+  const asked = { dataset, market_id: marketId, ticker, source, start, end, format, venue };
   const { values, problems } = readFields(exportFields, asked, 'query');
   const lines = problems.map(({ loc, msg }) => `${optionOf(loc.at(-1))}: ${msg}`);
   if (lines.length > 0) throw new InvalidInputError(lines.join('; '));

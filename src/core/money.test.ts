@@ -5,6 +5,7 @@ import {
   formatPrice,
   formatSize,
   midOf,
+  multiplyDecimals,
   parseDecimal,
   parsePrice,
   parseSize,
@@ -100,5 +101,38 @@ describe('mid and spread', () => {
   it('need both sides', () => {
     expect([midOf(5300, 5400), spreadOf(5300, 5400)]).toEqual([0.535, 0.01]);
     expect([midOf(null, 5400), midOf(5300, null), spreadOf(null, null)]).toEqual([null, null, null]);
+  });
+});
+
+describe('multiplyDecimals', () => {
+  it.each([
+    ['60.5', '0.01', '0.605'],
+    ['0.01', '0.01', '0.0001'],
+    ['30', '0.1', '3'],
+    ['1.10', '1', '1.1'],
+    ['0', '0.01', '0'],
+    ['12', '1000', '12000'],
+    ['99999999.99', '0.1', '9999999.999'],
+    ['007', '0.10', '0.7'],
+  ])('%s x %s is %s', (a, b, product) => {
+    expect(multiplyDecimals(a, b)).toBe(product);
+    expect(multiplyDecimals(b, a)).toBe(product);
+  });
+
+  it('rounds no digit', () => {
+    const decimal = fc.tuple(fc.nat(), fc.nat(8)).map(([digits, decimals]) => ({
+      text: formatDecimal(digits, decimals),
+      scaled: BigInt(digits) * 10n ** BigInt(8 - decimals),
+    }));
+    fc.assert(
+      fc.property(decimal, decimal, (a, b) => {
+        const [whole = '', fraction = ''] = multiplyDecimals(a.text, b.text).split('.');
+        expect(BigInt(whole + fraction.padEnd(16, '0'))).toBe(a.scaled * b.scaled);
+      }),
+    );
+  });
+
+  it.each(['', '.5', '1.', '-1', '1e3', ' 1'])('refuses %j', (text) => {
+    expect(() => multiplyDecimals(text, '1')).toThrow(new RangeError(`not a plain decimal: ${text}`));
   });
 });

@@ -119,3 +119,25 @@ export function midOf(bid: number | null, ask: number | null): number | null {
 export function spreadOf(bid: number | null, ask: number | null): number | null {
   return bid === null || ask === null ? null : (ask - bid) / TICKS_PER_USDC;
 }
+
+/**
+ * Multiplies two plain decimals exactly: "12.5" contracts of "0.01" coins are "0.125" coins. No digit is rounded.
+ * @throws {RangeError} When a text is not a plain non-negative decimal: the caller has checked both.
+ */
+export function multiplyDecimals(a: string, b: string): string {
+  const [left, right] = [unscaled(a), unscaled(b)];
+  const decimals = left.decimals + right.decimals;
+  const digits = (left.digits * right.digits).toString().padStart(decimals + 1, '0');
+  const [whole, fraction] = [
+    digits.slice(0, digits.length - decimals),
+    digits.slice(digits.length - decimals),
+  ];
+  const rest = fraction.replace(/0+$/, '');
+  return rest === '' ? whole : `${whole}.${rest}`;
+}
+
+function unscaled(text: string): { digits: bigint; decimals: number } {
+  if (!/^\d+(\.\d+)?$/.test(text)) throw new RangeError(`not a plain decimal: ${text}`);
+  const [whole = '', fraction = ''] = text.split('.');
+  return { digits: BigInt(whole + fraction), decimals: fraction.length };
+}

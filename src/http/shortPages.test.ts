@@ -78,7 +78,14 @@ function recordRow(row: number): void {
   });
   writer.perpDepth({
     ...at,
-    ...{ kind: 'perp_depth', ticker: 'BTC', updateId: row, engineTimeMs: null, roundTripMs: 3 },
+    ...{
+      kind: 'perp_depth',
+      venue: 'bybit',
+      ticker: 'BTC',
+      updateId: row,
+      engineTimeMs: null,
+      roundTripMs: 3,
+    },
     ...{ bids: [[`${97_000 + row}.1`, '0.123']], asks: [] },
   });
 }
@@ -167,7 +174,7 @@ describe('a short page equals the same page found by its keys first, byte for by
     ['timeseries', yesQuotesOf(M), TIMESERIES_COLUMNS],
     ['trades', tradesOf(M), TRADE_COLUMNS],
     ['prices', underlyingOf('BTC', 'chainlink'), UNDERLYING_COLUMNS],
-    ['perp depth', perpDepthOf('BTC'), PERP_DEPTH_COLUMNS],
+    ['perp depth', perpDepthOf('BTC', 'bybit'), PERP_DEPTH_COLUMNS],
   ];
 
   test.each(lists)('%s', async (_, list, columns) => {

@@ -5,10 +5,12 @@ import { WatchedClob } from '../recorder/watchdog/watchedClob.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
+import { PERP_VENUES } from '../schema/events.ts';
 import { type Market, TICKERS } from '../schema/market.ts';
 import { KlinesClient } from '../venues/binance/klines.ts';
-import { BybitPoller } from '../venues/bybit/poller.ts';
 import { HttpClient } from '../venues/http.ts';
+import { PerpPoller } from '../venues/perpPoller.ts';
+import { PERP_VENUE_BY_NAME } from '../venues/perpVenues.ts';
 import { ClobRest } from '../venues/polymarket/clob/rest.ts';
 import { GammaClient } from '../venues/polymarket/gamma/client.ts';
 import { RtdsFeed } from '../venues/polymarket/rtds/feed.ts';
@@ -84,9 +86,12 @@ export class Collector {
         router.route('polymarket.rtds', frame, receivedTimeMs);
       this.#parts.push(new RtdsFeed({ ...common, url: venues.rtdsUrl, tickers: TICKERS, onFrame }));
     }
-    if (venues.perpUrl !== null) {
-      const onEvent = recorder.perpDepth.bind(recorder);
-      this.#parts.push(new BybitPoller({ ...common, url: venues.perpUrl, tickers: TICKERS, onEvent }));
+    const onEvent = recorder.perpDepth.bind(recorder);
+    for (const name of PERP_VENUES) {
+      const url = venues.perpUrls[name];
+      if (url === null) continue;
+      const venue = PERP_VENUE_BY_NAME[name];
+      this.#parts.push(new PerpPoller({ ...common, venue, url, tickers: TICKERS, onEvent }));
     }
   }
 

@@ -303,10 +303,11 @@ describe('Recorder', () => {
     expect(sink.trades.map(({ side }) => side)).toEqual(['BUY_YES']);
   });
 
-  it('drops a perp book whose update id did not change', () => {
+  it('drops a perp book whose update id did not change at its venue', () => {
     const { sink, recorder } = setUp();
     const depth = {
       kind: 'perp_depth',
+      venue: 'bybit',
       ticker: 'ETH',
       updateId: 5,
       eventTimeMs: T0,
@@ -317,7 +318,15 @@ describe('Recorder', () => {
       asks: [['3300.2', '1']],
     } as const;
     for (const updateId of [5, 5, 6]) recorder.perpDepth({ ...depth, updateId });
-    expect(sink.depths.map(({ updateId }) => updateId)).toEqual([5, 6]);
+    recorder.perpDepth({ ...depth, venue: 'okx', updateId: 6 });
+    recorder.perpDepth({ ...depth, updateId: 6 });
+    recorder.perpDepth({ ...depth, ticker: 'BTC', updateId: 6 });
+    expect(sink.depths.map(({ venue, ticker, updateId }) => [venue, ticker, updateId])).toEqual([
+      ['bybit', 'ETH', 5],
+      ['bybit', 'ETH', 6],
+      ['okx', 'ETH', 6],
+      ['bybit', 'BTC', 6],
+    ]);
   });
 
   it.each([

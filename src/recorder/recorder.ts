@@ -16,6 +16,7 @@ import type { GapCause, RowTimes } from '../schema/gap.ts';
 import { type Market, UNKNOWN } from '../schema/market.ts';
 import type { RecordSink } from '../schema/records.ts';
 import type { StoredBook } from '../store/queries/resume.ts';
+import { PERP_FEEDS } from '../venues/perpVenue.ts';
 import { ACTION_QUIET_MS, type Applied, type FinishedAction } from '../venues/polymarket/book/marketBook.ts';
 import { mapClobFrame } from '../venues/polymarket/clob/mapper.ts';
 import { BookTrust, CLOB_FEED } from './bookTrust.ts';
@@ -34,8 +35,6 @@ import { FeedLagMonitor } from './watchdog/feedLagMonitor.ts';
 export const SUBSCRIBED_AFTER_END_MS = 300_000;
 /** How long before its end a run may have received rows of a market that has none stored; deliberately generous. */
 const NEVER_STORED_MS = 60_000;
-
-const PERP_FEED = 'bybit.rest';
 
 interface RecorderOptions {
   sink: RecordSink;
@@ -269,11 +268,13 @@ export class Recorder {
     return this.#prices.update(event);
   }
 
-  /** An unchanged update id means an unchanged book: no row. */
+  /** An unchanged update id of a venue means an unchanged book: no row. */
   perpDepth(event: PerpDepthEvent): void {
-    if (this.#perpUpdateIds.get(event.ticker) === event.updateId) return;
-    this.#perpUpdateIds.set(event.ticker, event.updateId);
-    this.lags?.other(PERP_FEED, event.receivedTimeMs - event.eventTimeMs);
+    const { venue, ticker, updateId } = event;
+    const key = `${venue} ${ticker}`;
+    if (this.#perpUpdateIds.get(key) === updateId) return;
+    this.#perpUpdateIds.set(key, updateId);
+    this.lags?.other(PERP_FEEDS[venue], event.receivedTimeMs - event.eventTimeMs);
     this.#options.sink.perpDepth({ ...event, seq: this.#nextSeq() });
   }
 

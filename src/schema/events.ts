@@ -131,10 +131,19 @@ export interface UnderlyingEvent {
   readonly isHistory?: true;
 }
 
-/** An order book of a perpetual venue. Levels are decimal strings [price, size], best first, at most 50 per side. */
+/** The venues of perpetual futures, in the order of every list; the first is the default. */
+export const PERP_VENUES = ['bybit', 'binance', 'okx', 'hyperliquid'] as const;
+export type PerpVenueName = (typeof PERP_VENUES)[number];
+
+/**
+ * An order book of a perpetual venue. Levels are decimal strings [price, size in coins], best first, at most 50 per
+ * side.
+ */
 export interface PerpDepthEvent {
   readonly kind: 'perp_depth';
+  readonly venue: PerpVenueName;
   readonly ticker: Ticker;
+  /** The venue's number of this state of the book; an equal number is the same book. */
   readonly updateId: number;
   readonly eventTimeMs: number;
   /** The matching engine's time, if the venue sends it. */

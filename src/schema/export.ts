@@ -1,4 +1,4 @@
-import type { UnderlyingSource } from './events.ts';
+import type { PerpVenueName, UnderlyingSource } from './events.ts';
 import type { Ticker } from './market.ts';
 
 /** Datasets that can be exported as a file. */
@@ -16,4 +16,4 @@ export const PARQUET_ROWS_TEXT = PARQUET_ROWS_MAX.toLocaleString('en-US');
 export type ExportSubject =
   | { readonly dataset: 'snapshots' | 'quotes' | 'trades'; readonly marketId: string }
   | { readonly dataset: 'underlying'; readonly ticker: Ticker; readonly source: UnderlyingSource }
-  | { readonly dataset: 'perp_depth'; readonly ticker: Ticker };
+  | { readonly dataset: 'perp_depth'; readonly ticker: Ticker; readonly venue: PerpVenueName };

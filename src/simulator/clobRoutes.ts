@@ -1,7 +1,7 @@
 /** The order book's REST interface: books, a market's winner, the time. */
 import { z } from 'zod';
 import type { FaultState } from './faultState.ts';
-import { json, type Reply, text } from './httpReply.ts';
+import { json, parsedBody, type Reply, text } from './httpReply.ts';
 import type { SimulatedMarket } from './markets.ts';
 import type { VenueModel } from './model.ts';
 
@@ -35,7 +35,7 @@ export function clobReply(model: VenueModel, faults: FaultState, request: ClobRe
 }
 
 function manyBooks(model: VenueModel, faults: FaultState, body: string): Reply {
-  const asked = bookRequests.safeParse(parsed(body));
+  const asked = bookRequests.safeParse(parsedBody(body));
   if (!asked.success) return json({ error: 'Invalid payload' }, 400);
   const books = asked.data
     .map(({ token_id }) => restBook(model, faults, token_id))
@@ -102,13 +102,4 @@ function compactMarket({ facts, fate }: SimulatedMarket, nowMs: number): Record<
     itode: true,
     fd: { r: 0.07, e: 1, to: true },
   };
-}
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    // Not JSON: the schema rejects it like any other wrong payload.
-    return null;
-  }
 }

@@ -1,10 +1,12 @@
-/** The REST interfaces of the two exchanges: Bybit's perpetual depth and Binance's spot candles. */
+/** The REST interfaces of the exchanges: perpetual depth of every venue, and Binance's spot candles. */
+import { z } from 'zod';
+import type { PerpVenueName } from '../schema/events.ts';
 import { TICKERS, type Ticker } from '../schema/market.ts';
 import type { Candle } from './candles.ts';
 import type { FaultState } from './faultState.ts';
-import { json, type Reply, text } from './httpReply.ts';
+import { json, parsedBody, type Reply, text } from './httpReply.ts';
 import type { VenueModel } from './model.ts';
-import { PERP_SYMBOLS } from './perpExchange.ts';
+import { PERP_FORMATS } from './perpAnswers.ts';
 import { SPOT_SYMBOLS } from './spotFrames.ts';
 
 const INTERVALS_MS: Readonly<Record<string, number>> = {
@@ -23,31 +25,59 @@ interface ExchangeRequest {
   readonly nowMs: number;
 }
 
+interface PerpRequest extends ExchangeRequest {
+  readonly body: string;
+}
+
+/** The symbol whose book is asked for, and the levels per side; null when the venue has no such route. */
+type ReadAsked = (request: PerpRequest) => { symbol: string | null; levels: number } | null;
+
+const LEVELS_MAX = 50;
+const bookRequest = z.object({ type: z.literal('l2Book'), coin: z.string() });
+const ASKED_AT: Readonly<Record<PerpVenueName, ReadAsked>> = {
+  bybit: ({ path, query }) => {
+    if (path !== '/v5/market/orderbook') return null;
+    return { symbol: query.get('category') === 'linear' ? query.get('symbol') : null, levels: LEVELS_MAX };
+  },
+  binance: ({ path, query }) =>
+    path === '/fapi/v1/depth'
+      ? { symbol: query.get('symbol'), levels: Number(query.get('limit') ?? LEVELS_MAX) }
+      : null,
+  okx: ({ path, query }) =>
+    path === '/api/v5/market/books'
+      ? { symbol: query.get('instId'), levels: Number(query.get('sz') ?? 1) }
+      : null,
+  hyperliquid: ({ path, body }) => {
+    if (path !== '/info') return null;
+    const asked = bookRequest.safeParse(parsedBody(body));
+    return asked.success ? { symbol: asked.data.coin, levels: LEVELS_MAX } : null;
+  },
+};
+
 /** @returns Null when the venue has no such route. */
 export function perpReply(
-  model: VenueModel,
-  faults: FaultState,
-  { path, query, nowMs }: ExchangeRequest,
+  venue: PerpVenueName,
+  { model, faults }: { model: VenueModel; faults: FaultState },
+  request: PerpRequest,
 ): Reply | null {
-  if (path === '/v5/market/time') {
-    const seconds = String(Math.floor(nowMs / 1000));
-    return json({
-      retCode: 0,
-      retMsg: 'OK',
-      result: { timeSecond: seconds, timeNano: `${Math.floor(nowMs)}000000` },
-      time: nowMs,
-    });
-  }
-  if (path !== '/v5/market/orderbook') return null;
-  const refusal = faults.consumePerpRefusal();
-  const envelope = { result: {}, retExtInfo: {}, time: Math.floor(nowMs) };
-  if (refusal === 'too_many') return json({ retCode: 10006, retMsg: 'Too many visits!', ...envelope });
-  if (refusal) return { status: 403, body: 'access too frequent', contentType: 'text/plain' };
-  const ticker = TICKERS.find((name) => PERP_SYMBOLS[name] === query.get('symbol'));
-  if (!ticker || query.get('category') !== 'linear') {
-    return json({ retCode: 10001, retMsg: 'params error: symbol invalid', ...envelope });
-  }
-  return text(model.perp.answer(ticker, nowMs));
+  const { nowMs } = request;
+  if (venue === 'bybit' && request.path === '/v5/market/time') return bybitTime(nowMs);
+  const asked = ASKED_AT[venue](request);
+  if (asked === null) return null;
+  const format = PERP_FORMATS[venue];
+  const refusal = faults.consumePerpRefusal(venue);
+  if (refusal !== null) return format.refusal(refusal, nowMs);
+  const ticker = TICKERS.find((name) => format.symbols[name] === asked.symbol);
+  if (!ticker) return format.unknownSymbol(nowMs);
+  const { bids, asks, ...state } = model.perp.poll(ticker, nowMs);
+  const shown = { bids: bids.slice(0, asked.levels), asks: asks.slice(0, asked.levels) };
+  return text(format.book({ ...state, ...shown }));
+}
+
+function bybitTime(nowMs: number): Reply {
+  const timeSecond = String(Math.floor(nowMs / 1000));
+  const result = { timeSecond, timeNano: `${Math.floor(nowMs)}000000` };
+  return json({ retCode: 0, retMsg: 'OK', result, time: nowMs });
 }
 
 /** @returns Null when the venue has no such route. */

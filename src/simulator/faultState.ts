@@ -3,6 +3,7 @@
  * which does nothing by itself. Counts decrease with use.
  */
 import { z } from 'zod';
+import { PERP_VENUES, type PerpVenueName } from '../schema/events.ts';
 
 export const faultSchema = z.discriminatedUnion('fault', [
   z.object({ fault: z.literal('duplicate_frames'), count: z.int().min(1).max(100_000) }),
@@ -40,6 +41,8 @@ export const faultSchema = z.discriminatedUnion('fault', [
     fault: z.literal('perp_answer'),
     answer: z.enum(['forbidden', 'too_many']),
     count: z.int().min(1).max(100_000),
+    /** Bybit unless another is named. */
+    venue: z.enum(PERP_VENUES).optional(),
   }),
 ]);
 export type Fault = z.infer<typeof faultSchema>;
@@ -66,7 +69,7 @@ export class FaultState {
   readonly frozenTokens = new Set<string>();
   readonly settledTokens = new Set<string>();
   #gamma: { answer: RefusedAnswer; left: number } | null = null;
-  #perp: { answer: RefusedAnswer; left: number } | null = null;
+  readonly #perp = new Map<PerpVenueName, { answer: RefusedAnswer; left: number }>();
 
   /**
    * Sets a fault that needs only this state. Closing sockets, clock skew, tick sizes and quotes act on the
@@ -106,7 +109,7 @@ export class FaultState {
         this.#gamma = { answer: fault.answer, left: fault.count };
         break;
       case 'perp_answer':
-        this.#perp = { answer: fault.answer, left: fault.count };
+        this.#perp.set(fault.venue ?? 'bybit', { answer: fault.answer, left: fault.count });
         break;
       default:
         this.#setListing(fault);
@@ -118,8 +121,8 @@ export class FaultState {
     return consume(this.#gamma);
   }
 
-  consumePerpRefusal(): RefusedAnswer | null {
-    return consume(this.#perp);
+  consumePerpRefusal(venue: PerpVenueName): RefusedAnswer | null {
+    return consume(this.#perp.get(venue) ?? null);
   }
 
   #setListing(fault: Fault): void {

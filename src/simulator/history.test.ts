@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { generateHistory, type RecordedFrame } from './history.ts';
 import { VenueModel } from './model.ts';
+import { PERP_FORMATS } from './perpAnswers.ts';
 
 const START = Date.UTC(2026, 10, 20, 15, 58);
 const MINUTE_MS = 60_000;
@@ -81,7 +82,7 @@ describe('history', () => {
         final() {},
         stated() {},
       });
-      const { result } = JSON.parse(played.perp.answer('BTC', START + i * 200)) as {
+      const { result } = JSON.parse(PERP_FORMATS.bybit.book(played.perp.poll('BTC', START + i * 200))) as {
         result: { u: number; b: [string, string][]; a: [string, string][] };
       };
       return result;

@@ -4,6 +4,7 @@ import { TICKERS } from '../schema/market.ts';
 import { gammaEvent } from './gammaObjects.ts';
 import type { SimulatedMarket } from './markets.ts';
 import type { VenueModel, VenueSink } from './model.ts';
+import { PERP_FORMATS } from './perpAnswers.ts';
 import { relayFrame } from './relay.ts';
 import { spotTradeFrame } from './spotFrames.ts';
 
@@ -52,7 +53,7 @@ export function* generateHistory(
         yield {
           receivedTimeMs: Math.floor(toMs),
           feed: 'bybit.rest',
-          frame: model.perp.answer(ticker, toMs),
+          frame: PERP_FORMATS.bybit.book(model.perp.poll(ticker, toMs)),
         };
       }
       nextPollMs += perpPeriodMs;

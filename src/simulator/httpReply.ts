@@ -14,3 +14,12 @@ export function json(value: unknown, status = 200): Reply {
 export function text(body: string, status = 200): Reply {
   return { status, body };
 }
+
+/** A request's JSON; null where the body is not JSON, which a schema rejects like any other wrong payload. */
+export function parsedBody(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return null;
+  }
+}

@@ -1,13 +1,13 @@
 /**
  * The perpetual's best 50 levels: a spread of one tick, about half of the ticks occupied, dust on most levels and size
- * at the best price (recording of 2026-03-13). Books change when they are polled, as a poller sees them.
+ * at the best price (recording of 2026-03-13). Books change when they are polled, as a poller sees them. Every simulated
+ * venue shows the same books, each in its own format (`perpAnswers.ts`).
  */
 
 import { Random } from '../core/random.ts';
 import type { Ticker } from '../schema/market.ts';
 import type { PriceBoard } from './prices.ts';
 
-export const PERP_SYMBOLS: Record<Ticker, string> = { BTC: 'BTCUSDT', ETH: 'ETHUSDT', SOL: 'SOLUSDT' };
 const LEVELS = 50;
 /** Tick size, decimals of price and size, and the number of coins worth one BTC. */
 const CONTRACTS: Record<Ticker, { tick: number; digits: number; sizeDigits: number; sizeScale: number }> = {
@@ -18,19 +18,37 @@ const CONTRACTS: Record<Ticker, { tick: number; digits: number; sizeDigits: numb
 const BASIS = 0.0002;
 const UNCHANGED = 0.02;
 const CHANGED_SHARE = 0.2;
+/** Polls of several venues within this time see the same state. */
+const STATE_MS = 100;
 
 interface Level {
   ticks: number;
   size: number;
 }
 
+/** A level as text: [price, size in coins]. */
+export type PerpLevel = readonly [string, string];
+
+/** A book as one poll sees it, best levels first. */
+export interface PerpState {
+  readonly ticker: Ticker;
+  readonly updateId: number;
+  /** When the book last changed, and the time of the poll; whole Unix milliseconds. */
+  readonly changedMs: number;
+  readonly nowMs: number;
+  readonly bids: readonly PerpLevel[];
+  readonly asks: readonly PerpLevel[];
+}
+
 /** One ticker's ladder; `bids` best first (falling), `asks` best first (rising). */
 class PerpBook {
   updateId: number;
+  changedMs = Number.NEGATIVE_INFINITY;
   readonly #random: Random;
   readonly #ticker: Ticker;
   #bids: Level[] = [];
   #asks: Level[] = [];
+  #movedMs = Number.NEGATIVE_INFINITY;
 
   constructor(seed: string, ticker: Ticker) {
     this.#ticker = ticker;
@@ -39,19 +57,22 @@ class PerpBook {
   }
 
   /** Moves the book to a price; sometimes nothing changes and the update id stays the same. */
-  moveTo(price: number): void {
+  moveTo(price: number, nowMs: number): void {
+    if (nowMs - this.#movedMs < STATE_MS) return;
+    this.#movedMs = nowMs;
     if (this.#bids.length > 0 && this.#random.chance(UNCHANGED)) return;
+    this.changedMs = nowMs;
     this.updateId += 1 + this.#random.below(12);
     const bestBid = Math.floor(price / CONTRACTS[this.#ticker].tick);
     this.#bids = this.#side(this.#bids, bestBid, -1);
     this.#asks = this.#side(this.#asks, bestBid + 1, 1);
   }
 
-  json(): { bids: string; asks: string } {
+  levels(): { bids: PerpLevel[]; asks: PerpLevel[] } {
     const { tick, digits, sizeDigits } = CONTRACTS[this.#ticker];
-    const text = (levels: readonly Level[]) =>
-      `[${levels.map(({ ticks, size }) => `["${(ticks * tick).toFixed(digits)}","${size.toFixed(sizeDigits)}"]`).join(',')}]`;
-    return { bids: text(this.#bids), asks: text(this.#asks) };
+    const texts = (levels: readonly Level[]) =>
+      levels.map(({ ticks, size }): PerpLevel => [(ticks * tick).toFixed(digits), size.toFixed(sizeDigits)]);
+    return { bids: texts(this.#bids), asks: texts(this.#asks) };
   }
 
   /** Keeps the levels still behind the best price, fills up to 50 levels, and redraws some sizes. */
@@ -100,15 +121,17 @@ export class PerpExchange {
     };
   }
 
-  /** The answer to one poll at `nowMs`. */
-  answer(ticker: Ticker, nowMs: number): string {
+  /** The book that a poll at `nowMs` sees. */
+  poll(ticker: Ticker, nowMs: number): PerpState {
     const book = this.#books[ticker];
-    book.moveTo(this.#prices.spot(ticker) * (1 + BASIS));
-    const { bids, asks } = book.json();
-    const now = Math.floor(nowMs);
-    return (
-      `{"retCode":0,"retMsg":"OK","result":{"s":"${PERP_SYMBOLS[ticker]}","b":${bids},"a":${asks},"ts":${now - 3},` +
-      `"u":${book.updateId},"seq":${book.updateId * 37 + 1},"cts":${now - 8}},"retExtInfo":{},"time":${now}}`
-    );
+    book.moveTo(this.#prices.spot(ticker) * (1 + BASIS), nowMs);
+    const { updateId, changedMs } = book;
+    return {
+      ticker,
+      updateId,
+      changedMs: Math.floor(changedMs),
+      nowMs: Math.floor(nowMs),
+      ...book.levels(),
+    };
   }
 }

@@ -339,6 +339,40 @@ describe('faults of the order book', () => {
       (await get('UNDERROUND_PERP_URL', '/v5/market/orderbook?category=linear&symbol=NONE')).body,
     ).toMatchObject({ retCode: 10001 });
   });
+
+  it.each([
+    ['BINANCE', 'binance', '/fapi/v1/depth?limit=50&symbol=', 'BTCUSDT', { code: -1003 }, { code: -1121 }],
+    [
+      'OKX',
+      'okx',
+      '/api/v5/market/books?sz=50&instId=',
+      'BTC-USDT-SWAP',
+      { code: '50011' },
+      { code: '51001' },
+    ],
+    ['HYPERLIQUID', 'hyperliquid', '/info', 'BTC', null, null],
+  ] as const)('answers and refuses depth as %s', async (name, venue, path, symbol, limited, unknown) => {
+    const depth = (asked: string) =>
+      venue === 'hyperliquid'
+        ? get('UNDERROUND_PERP_HYPERLIQUID_URL', path, {
+            ...{ method: 'POST', body: JSON.stringify({ type: 'l2Book', coin: asked }) },
+          })
+        : get(`UNDERROUND_PERP_${name}_URL`, `${path}${asked}`);
+    await control({ fault: 'perp_answer', answer: 'too_many', count: 1, venue });
+    expect(await depth(symbol)).toMatchObject({ status: 429, body: limited });
+    await control({ fault: 'perp_answer', answer: 'forbidden', count: 1, venue });
+    expect((await depth(symbol)).status).toBe(403);
+    const { body } = await depth(symbol);
+    const sides = JSON.stringify(body).match(/"(?:bids|levels)":\[/g);
+    expect(sides).toHaveLength(1);
+    expect((await depth('NONE')).body).toEqual(unknown === null ? null : expect.objectContaining(unknown));
+  });
+
+  it('has no other route of a perpetual venue', async () => {
+    const bad = { method: 'POST', body: '{' };
+    expect((await get('UNDERROUND_PERP_HYPERLIQUID_URL', '/info', bad)).status).toBe(404);
+    expect((await get('UNDERROUND_PERP_OKX_URL', '/api/v5/public/instruments')).status).toBe(404);
+  });
 });
 
 describe('prices', () => {

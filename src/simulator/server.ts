@@ -8,6 +8,7 @@ import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import { type Clock, every, type Timer } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
+import type { PerpVenueName } from '../schema/events.ts';
 import { clobReply } from './clobRoutes.ts';
 import { ClobSocketServer, type WireObserver } from './clobSocketServer.ts';
 import { DelayedFrameQueue } from './delayedFrameQueue.ts';
@@ -23,6 +24,13 @@ import { BinanceSocketServer, CoinbaseSocketServer } from './spotSocketServers.t
 /** Step of live time: frames are sent up to this long after their time. */
 const STEP_MS = 20;
 const BODY_LIMIT_BYTES = 1024 * 1024;
+/** The first part of the path of each perpetual venue. */
+const PERP_PATHS: Readonly<Record<string, PerpVenueName>> = {
+  perp: 'bybit',
+  binance: 'binance',
+  okx: 'okx',
+  hyperliquid: 'hyperliquid',
+};
 
 interface VenueServerOptions {
   readonly model: VenueModel;
@@ -113,6 +121,9 @@ export class VenueServer {
       UNDERROUND_CLOB_WS_URL: `${webSocket}/ws/market`,
       UNDERROUND_RTDS_URL: `${webSocket}/rtds`,
       UNDERROUND_PERP_URL: `${http}/perp`,
+      UNDERROUND_PERP_BINANCE_URL: `${http}/binance`,
+      UNDERROUND_PERP_OKX_URL: `${http}/okx`,
+      UNDERROUND_PERP_HYPERLIQUID_URL: `${http}/hyperliquid`,
       UNDERROUND_SPOT_WS_URL: `${webSocket}/spot`,
       UNDERROUND_SPOT_REST_URL: `${http}/spot`,
       UNDERROUND_SPOT_FALLBACK_WS_URL: `${webSocket}/coinbase`,
@@ -163,7 +174,8 @@ export class VenueServer {
         clobReply(this.model, this.faults, { ...asked, method: request.method ?? 'GET', body }) ?? notHere
       );
     }
-    if (venue === 'perp') return perpReply(this.model, this.faults, asked) ?? notHere;
+    const perp = PERP_PATHS[venue];
+    if (perp !== undefined) return perpReply(perp, this, { ...asked, body }) ?? notHere;
     if (venue === 'spot') return spotReply(this.model, asked) ?? notHere;
     if (venue === 'control') return this.#control(body);
     return notHere;

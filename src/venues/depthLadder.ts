@@ -4,7 +4,7 @@ import { VenueMessageError } from '../runtime/errors.ts';
 export type DepthLevel = readonly [string, string];
 
 /** Most levels per side in a published book. */
-export const DEPTH_LEVELS_MAX = 50;
+const DEPTH_LEVELS_MAX = 50;
 
 const DECIMAL = /^\d{1,15}(\.\d{1,15})?$/;
 
@@ -72,4 +72,11 @@ export class DepthSide {
     }
     return low;
   }
+}
+
+/** Sorts levels best first and keeps at most `DEPTH_LEVELS_MAX`. The input may have any order. */
+export function bestLevels(side: 'bids' | 'asks', levels: readonly DepthLevel[]): readonly DepthLevel[] {
+  const ladder = new DepthSide(side);
+  ladder.apply(levels);
+  return ladder.top(DEPTH_LEVELS_MAX);
 }

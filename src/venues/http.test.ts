@@ -209,6 +209,15 @@ describe('HttpClient', () => {
     expect(venue.requests).toHaveLength(1);
   });
 
+  test('reports how long a ban lasts', async () => {
+    connect({ retries: 2 });
+    venue.answerJson('banned', 418, { 'retry-after': '120' });
+    const error = await failing(get());
+    expect(error).toBeInstanceOf(VenueRefusedError);
+    expect(error).toMatchObject({ status: 418, retryAfterMs: 120_000, excerpt: 'banned' });
+    expect(venue.requests).toHaveLength(1);
+  });
+
   test('does not retry a refusal', async () => {
     connect({ retries: 5 });
     venue.answerJson('no', 403);

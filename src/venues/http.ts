@@ -203,9 +203,10 @@ function bodyOf({ feed, url, status, headers, text, receivedTimeMs }: WholeAnswe
       retryAfterMs: null,
     });
   }
-  if (status === 429) {
+  if (status === 429 || status === 418) {
     const retryAfterMs = retryAfterOf(headers['retry-after'], receivedTimeMs);
-    throw new HttpRefusedError(`${at}, too many requests: ${excerpt}`, { status, excerpt, retryAfterMs });
+    const why = status === 418 ? 'banned for too many requests' : 'too many requests';
+    throw new HttpRefusedError(`${at}, ${why}: ${excerpt}`, { status, excerpt, retryAfterMs });
   }
   if (status >= 400) {
     throw new HttpRefusedError(`${at}: ${excerpt}`, { status, excerpt, retryAfterMs: null });

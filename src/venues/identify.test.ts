@@ -12,6 +12,7 @@ describe('identifyFrame', () => {
     ['bybit.ws', '{"topic":"orderbook.50.BTCUSDT","type":"delta"}'],
     ['bybit.ws', '{"success":true,"ret_msg":"","op":"subscribe"}'],
     ['bybit.rest', '{"retCode":10006,"retMsg":"Too many visits!","result":{}}'],
+    ['hyperliquid.rest', '{"coin":"BTC","time":1761786491067,"levels":[[],[]]}'],
     ['binance', '{"stream":"btcusdt@trade","data":{"e":"trade","s":"BTCUSDT"}}'],
     ['binance', '{"e":"aggTrade","s":"BTCUSDT"}'],
     ['binance', '{"u":5,"s":"BTCUSDT","b":"1","B":"1","a":"2","A":"1"}'],
@@ -19,6 +20,8 @@ describe('identifyFrame', () => {
     ['coinbase', '{"type":"ticker","product_id":"BTC-USD"}'],
     ['coinbase', '{"type":"heartbeat","sequence":90,"product_id":"BTC-USD"}'],
     ['unknown', '{"topic":"weather","type":"update"}'],
+    // It names no instrument, so no recording of it can be read.
+    ['unknown', '{"code":"0","msg":"","data":[{"asks":[],"bids":[],"ts":"1629966436396","seqId":1}]}'],
     ['unknown', '{"e":"outage"}'],
     ['unknown', '{"type":"hello"}'],
     ['unknown', '{"op":"pong","rid":"ping"}'],

@@ -4,6 +4,7 @@ const FRAME_ORIGINS = [
   'polymarket.rtds',
   'bybit.ws',
   'bybit.rest',
+  'hyperliquid.rest',
   'binance',
   'coinbase',
   'unknown',
@@ -38,6 +39,7 @@ function originOf(message: Fields): FrameOrigin {
   }
   if (typeof message.retCode === 'number' && 'result' in message) return 'bybit.rest';
   if (typeof message.op === 'string' && 'ret_msg' in message) return 'bybit.ws';
+  if (typeof message.coin === 'string' && Array.isArray(message.levels)) return 'hyperliquid.rest';
   const inner = typeof message.stream === 'string' && isFields(message.data) ? message.data : message;
   if (isBinance(inner)) return 'binance';
   if (typeof message.type === 'string' && COINBASE_TYPES.test(message.type)) return 'coinbase';

@@ -36,6 +36,9 @@ const datetime: ParameterContract = { kind: 'datetime' };
 const cursor: ParameterContract = { kind: 'cursor' };
 const market: ParameterContract = { kind: 'market', required: STUB_MARKET };
 const ticker: ParameterContract = { kind: 'literal', values: ['BTC', 'ETH', 'SOL'] };
+const perpVenue: ParameterContract = {
+  ...{ kind: 'literal', values: ['bybit', 'binance', 'okx', 'hyperliquid'], absent: 'bybit' },
+};
 const order: ParameterContract = { kind: 'literal', values: ['asc', 'desc'], absent: 'asc' };
 const offset: ParameterContract = { kind: 'integer', ge: 0, le: 10_000_000, absent: '0' };
 const eventType: ParameterContract = { kind: 'event_type' };
@@ -78,7 +81,7 @@ export const CONTRACT: Readonly<Record<string, OperationContract>> = {
       ticker: { ...ticker, required: 'BTC' },
       ...range,
       limit: limit(200, 10_000),
-      ...{ offset, order, cursor },
+      ...{ offset, order, cursor, venue: perpVenue },
     },
   },
   '/v1/markets': {
@@ -148,6 +151,7 @@ export const CONTRACT: Readonly<Record<string, OperationContract>> = {
       },
       ...range,
       format: { kind: 'literal', values: ['jsonl', 'csv', 'parquet'], absent: 'jsonl' },
+      venue: perpVenue,
     },
   },
   'POST /v1/backtest': { query: { wait_for_result: wait }, body: backtest, success: 201 },

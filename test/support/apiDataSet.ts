@@ -88,6 +88,7 @@ export function writeDataSet(writer: RecordSink): void {
       ...at(index * 200),
       ...{
         kind: 'perp_depth',
+        venue: 'bybit',
         ticker: 'BTC',
         updateId: 9_007_199_254_740_991 - 2 + index,
         engineTimeMs: null,
@@ -115,4 +116,10 @@ export function writeDataSet(writer: RecordSink): void {
       ...{ knownTimeMs: null, knownSeq: null },
     }),
   );
+  writer.perpDepth({
+    ...at(250),
+    ...{ kind: 'perp_depth', venue: 'okx', ticker: 'BTC', updateId: 7, engineTimeMs: null, roundTripMs: 4 },
+    bids: [['97000.1', '0.605']],
+    asks: [],
+  });
 }

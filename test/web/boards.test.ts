@@ -114,6 +114,21 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await watched.inspect('operator');
   });
 
+  it('shows the perpetual book of the chosen venue', async () => {
+    const watched = await dashboard.signedIn();
+    const { page } = watched;
+    await page.getByRole('link', { name: 'Perpetuals' }).click();
+    await heading(page, 'Perpetuals');
+    await page.getByText('50 bids, 50 asks').waitFor();
+    await page.getByRole('combobox', { name: 'Venue' }).click();
+    await page.getByRole('option', { name: 'Hyperliquid' }).click();
+    await page.getByText('20 bids, 20 asks').waitFor();
+    expect(new URL(page.url()).searchParams.get('venue')).toBe('hyperliquid');
+    await page.getByText('ETH', { exact: true }).click();
+    await page.getByRole('table', { name: 'ETH perpetual' }).waitFor();
+    await watched.inspect('perpetuals');
+  });
+
   it('says on a page that the tier does not include it', async () => {
     const watched = await dashboard.open();
     const { page } = watched;

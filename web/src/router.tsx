@@ -1,10 +1,12 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { PERP_VENUES } from '../../src/schema/events.ts';
 import { Frame } from './app/Frame.tsx';
 import { NotFound } from './app/NotFound.tsx';
 import { Shell } from './app/Shell.tsx';
 import type { CalibrationSearch } from './pages/calibration/Calibration.tsx';
 import type { MarketSearch } from './pages/market/data.ts';
 import type { MarketsSearch } from './pages/markets/Markets.tsx';
+import type { PerpetualsSearch } from './pages/perpetuals/Perpetuals.tsx';
 import { Page } from './ui/Page.tsx';
 import { Failure, Loading } from './ui/states.tsx';
 
@@ -86,6 +88,15 @@ const market = createRoute({
   }),
   component: lazyRouteComponent(() => import('./pages/market/MarketPage.tsx'), 'MarketPage'),
 });
+const perpetuals = createRoute({
+  getParentRoute: () => shell,
+  path: '/perpetuals',
+  validateSearch: (search): PerpetualsSearch => ({
+    ticker: oneOf(TICKERS, search.ticker) ?? 'BTC',
+    venue: oneOf(PERP_VENUES, search.venue) ?? PERP_VENUES[0],
+  }),
+  component: lazyRouteComponent(() => import('./pages/perpetuals/Perpetuals.tsx'), 'Perpetuals'),
+});
 const calibration = createRoute({
   getParentRoute: () => shell,
   path: '/calibration',
@@ -155,6 +166,7 @@ const routeTree = root.addChildren([
     live,
     markets,
     market,
+    perpetuals,
     calibration,
     signals,
     backtests,

@@ -10,6 +10,7 @@ export const PAGE_PATHS = [
   '/live',
   '/markets',
   '/markets/{market_id}',
+  '/perpetuals',
   '/calibration',
   '/signals',
   '/webhooks',

@@ -6,6 +6,7 @@ import { BinanceDepthBook } from '../../venues/binance/depthBook.ts';
 import { binanceMessageOf, binanceSymbol, mapBinanceFrame } from '../../venues/binance/mapper.ts';
 import { BybitDepthBook, bybitSymbol, mapBybitAnswer } from '../../venues/bybit/mapper.ts';
 import { mapCoinbaseFrame } from '../../venues/coinbase/mapper.ts';
+import { mapHyperliquidBook } from '../../venues/hyperliquid/mapper.ts';
 import type { FrameOrigin } from '../../venues/identify.ts';
 import { parseJson } from '../../venues/json.ts';
 import { mapGammaEvent, mapGammaMarket } from '../../venues/polymarket/gamma/mapper.ts';
@@ -114,6 +115,8 @@ export class FrameRouter {
       mapCoinbaseFrame(frame, receivedTimeMs).forEach((e) => void recorder.underlying(e));
     else if (feed === 'bybit.rest')
       recorder.perpDepth(mapBybitAnswer(parseJson(frame), { receivedTimeMs, roundTripMs: null }));
+    else if (feed === 'hyperliquid.rest')
+      recorder.perpDepth(mapHyperliquidBook(parseJson(frame), { receivedTimeMs, roundTripMs: null }));
     else if (feed === 'bybit.ws') this.#bybitStream(frame, receivedTimeMs);
     else if (feed === 'binance') this.#binanceFrame(frame, receivedTimeMs);
     else throw new VenueMessageError('no venue sends frames of this shape');

@@ -327,3 +327,20 @@ describe('importRecording', () => {
     expect([frames, router.rejected, sink.books.length]).toEqual([3, 2, 1]);
   });
 });
+
+it('records the books of Hyperliquid at their own time, and sets a book of another coin aside', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'underround-hyperliquid-'));
+  const frame = (coin: string, time: number) =>
+    JSON.stringify({ coin, time, levels: [[{ px: '110427.0', sz: '4.11882', n: 9 }], []] });
+  const frames = [frame('BTC', T0), frame('BTC', T0), frame('PURR', T0), frame('BTC', T0 + 400)];
+  writeFileSync(path.join(folder, 'books.jsonl'), frames.join('\n'));
+  const { sink, router } = await importAll(folder);
+  rmSync(folder, { recursive: true });
+  expect(
+    sink.depths.map(({ venue, eventTimeMs, receivedTimeMs }) => [venue, eventTimeMs, receivedTimeMs]),
+  ).toEqual([
+    ['hyperliquid', T0, T0],
+    ['hyperliquid', T0 + 400, T0 + 400],
+  ]);
+  expect(router.rejected).toBe(1);
+});

@@ -40,6 +40,6 @@ function feedOf(frame: string): RoutedFeed {
 
 /** The time in a frame, in any venue's format. */
 function venueTimeMs(frame: string): number | null {
-  const found = /"(?:timestamp|ts|E)\\?":\s*\\?"?(\d{13})\b/.exec(frame);
+  const found = /"(?:timestamp|ts|E|time)\\?":\s*\\?"?(\d{13})\b/.exec(frame);
   return found === null ? null : Number(found[1]);
 }

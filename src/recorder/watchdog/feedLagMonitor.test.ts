@@ -86,10 +86,12 @@ describe('a late feed', () => {
     lags.book(BTC_5M, 7_000);
     lags.book(BTC_1H, 250);
     lags.other('bybit.rest', 30);
+    lags.other('hyperliquid.perp', 700);
     lags.measure();
     const text = await metrics.registry.metrics();
     expect(text).toContain('underround_feed_lag_seconds{feed="polymarket.clob"} 0.25');
     expect(text).toContain('underround_feed_lag_seconds{feed="bybit.rest"} 0.03');
+    expect(text).toContain('underround_feed_lag_seconds{feed="hyperliquid.perp"} 0.7');
   });
 });
 
@@ -101,6 +103,7 @@ it('a feed is silent when none of its connections has brought anything for ten s
   feeds.join({ feed: 'polymarket.rtds', kind: 'socket', sinceMs: 1_000 });
   Object.assign(feeds.join({ feed: 'polymarket.gamma', kind: 'requests', sinceMs: 0 }), { lastMessageMs: 5 });
   Object.assign(feeds.join({ feed: 'bybit.rest', kind: 'requests', sinceMs: 0 }), { lastMessageMs: 4_000 });
+  Object.assign(feeds.join({ feed: 'okx.perp', kind: 'requests', sinceMs: 0 }), { lastMessageMs: 5_000 });
   Object.assign(one!, { lastMessageMs: 100 });
   Object.assign(other!, { lastMessageMs: 3_000 });
   expect(silentFeeds(feeds, 10_999)).toEqual([]);
@@ -109,4 +112,5 @@ it('a feed is silent when none of its connections has brought anything for ten s
     'silent_feed polymarket.rtds 12.5 s',
   ]);
   expect(silentFeeds(feeds, 14_000)).toContain('silent_feed bybit.rest 10.0 s');
+  expect(silentFeeds(feeds, 15_000)).toContain('silent_feed okx.perp 10.0 s');
 });

@@ -1,16 +1,17 @@
 import type { VenueFeedRegistry } from '../../runtime/venueFeedRegistry.ts';
+import { PERP_FEEDS } from '../../venues/perpVenue.ts';
 
 /** Feeds that always have data are silent after this long. */
 const SILENT_AFTER_MS = 10_000;
-/** Polled five times a second; other feeds of requests are used only when needed. */
-const POLLED_FEED = 'bybit.rest';
+/** Polled several times a second; other feeds of requests are used only when needed. */
+const POLLED_FEEDS: ReadonlySet<string> = new Set(Object.values(PERP_FEEDS));
 
 /** One line a feed that has brought nothing for too long, on any of its connections. */
 export function silentFeeds(feeds: VenueFeedRegistry, nowMs: number): string[] {
   const newest = new Map<string, number>();
   for (const { feed, kind, lastMessageMs, sinceMs } of feeds.rows()) {
     const lastMessageAtMs = lastMessageMs ?? sinceMs;
-    if (lastMessageAtMs === null || (kind !== 'socket' && feed !== POLLED_FEED)) continue;
+    if (lastMessageAtMs === null || (kind !== 'socket' && !POLLED_FEEDS.has(feed))) continue;
     newest.set(feed, Math.max(newest.get(feed) ?? 0, lastMessageAtMs));
   }
   return [...newest]

@@ -21,14 +21,15 @@ export const exportFields = {
     'jsonl',
     `JSON, one object per line; CSV with a header, where texts that begin with =, +, -, @, a tab or a carriage return get a leading apostrophe; or Parquet, for up to ${PARQUET_ROWS_TEXT} rows`,
   ),
+  venue: { ...parameter.perpVenue, description: 'The venue, for `perp_depth`' },
 };
 
 /** The export's subject, or the problem if its market or asset is missing. */
 export function exportSubject(asked: Values<typeof exportFields>): ExportSubject | Problem {
-  const { dataset, market_id: marketId, ticker, source } = asked;
+  const { dataset, market_id: marketId, ticker, source, venue } = asked;
   if (dataset === 'underlying' || dataset === 'perp_depth') {
     if (ticker === null) return missing('query', 'ticker');
-    return dataset === 'underlying' ? { dataset, ticker, source } : { dataset, ticker };
+    return dataset === 'underlying' ? { dataset, ticker, source } : { dataset, ticker, venue };
   }
   return marketId === null ? missing('query', 'market_id') : { dataset, marketId };
 }

@@ -1,4 +1,5 @@
 /** Parameters with the same meaning on every endpoint. */
+import { PERP_VENUES } from '../events.ts';
 import { EVENT_TYPES, TICKERS } from '../market.ts';
 import { datetime } from './datetime.ts';
 import { optional, required, withDefault } from './fields.ts';
@@ -11,6 +12,11 @@ export const marketId = required(text(), 'The venue’s condition id, 0x and hex
 export const requiredTicker = required(tickerType, 'The underlying asset');
 export const optionalTicker = optional(tickerType, 'Only markets on this asset');
 export const optionalEventType = optional(eventTypeType, 'Only markets of this window');
+export const perpVenue = withDefault(
+  literal(PERP_VENUES),
+  PERP_VENUES[0],
+  'The venue of the perpetual future; a venue that is not recorded has no rows',
+);
 export const start = optional(
   datetime,
   'Start of the range, inclusive; if absent, the oldest record the tier may read',

@@ -8,7 +8,9 @@ import { MARKET } from '../../../test/support/wire.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { silentLogger } from '../../runtime/log.ts';
 import { Metrics } from '../../runtime/metrics.ts';
+import type { PerpVenueName } from '../../schema/events.ts';
 import { NO_SETTLEMENT } from '../../schema/market.ts';
+import { perpDepthOf } from '../queries/lists.ts';
 import { loadMarkets, loadOpenGaps } from '../queries/resume.ts';
 import { loadTapeGaps } from '../queries/universe.ts';
 import { DATABASE, schemaStages, TABLES, writtenColumns } from '../tables/schema.ts';
@@ -16,7 +18,11 @@ import { StoreClient } from './client.ts';
 import { reachEngine } from './engineAccess.ts';
 
 /** The tables that gained columns after their first version. */
-const GROWN = [TABLES.markets, TABLES.gaps];
+const GROWN = [TABLES.markets, TABLES.gaps, TABLES.perp_depth];
+const DEPTH = {
+  ...({ kind: 'perp_depth', ticker: 'BTC', engineTimeMs: null, roundTripMs: 3 } as const),
+  ...{ eventTimeMs: MARKET.startTimeMs, receivedTimeMs: MARKET.startTimeMs, bids: [], asks: [] },
+};
 const OLD_GAP = {
   ...{ gapId: 'gap_1', marketId: MARKET.marketId, startTimeMs: 1_795_176_001_000, endTimeMs: null },
   ...({ cause: 'disconnected', feed: 'polymarket.clob', repairedBy: null } as const),
@@ -55,6 +61,11 @@ test('a store of an earlier release gets the new columns; old rows read null the
     ...{ end_time: null, cause: OLD_GAP.cause, feed: OLD_GAP.feed, repaired_by: null },
   };
   await client.command(`INSERT INTO ${DATABASE}.gaps FORMAT JSONEachRow ${JSON.stringify(gap)}`);
+  const depth = {
+    ...{ ticker: 'BTC', ts: MARKET.startTimeMs, seq: 1, received: MARKET.startTimeMs, update_id: 5 },
+    ...{ engine_ts: null, round_trip_ms: 3, bid_px: [97_000.1], bid_sz: [1], ask_px: [], ask_sz: [] },
+  };
+  await client.command(`INSERT INTO ${DATABASE}.perp_depth FORMAT JSONEachRow ${JSON.stringify(depth)}`);
   await client.close();
   await access.close();
 
@@ -80,5 +91,22 @@ test('a store of an earlier release gets the new columns; old rows read null the
   store.writer.market({ ...MARKET, ...facts, seq: 2 });
   await store.writer.flush();
   expect(await loadMarkets(store)).toEqual([{ ...MARKET, ...facts }]);
+  store.writer.perpDepth({ ...DEPTH, venue: 'bybit', seq: 2, updateId: 6 });
+  store.writer.perpDepth({ ...DEPTH, venue: 'okx', seq: 3, updateId: 7 });
+  await store.writer.flush();
+  const updateIds = async (venue: PerpVenueName) => {
+    const { table, conditions, params } = perpDepthOf('BTC', venue);
+    const rows = await store.rows<{ id: number }>(
+      `SELECT t.update_id AS id FROM ${table} AS t WHERE ${conditions.join(' AND ')} ORDER BY t.seq`,
+      params,
+    );
+    return rows.map(({ id }) => id);
+  };
+  // Releases without the column recorded Bybit alone.
+  expect([await updateIds('bybit'), await updateIds('okx'), await updateIds('binance')]).toEqual([
+    [5, 6],
+    [7],
+    [],
+  ]);
   await dispose();
 });

@@ -118,7 +118,14 @@ test('the last book of a market is the one with the highest time, then seq', asy
 });
 
 const depth: PerpDepthRecord = {
-  ...{ kind: 'perp_depth', seq: 9, ticker: 'BTC', updateId: 2 ** 40, eventTimeMs: 1_700_000_000_001 },
+  ...{
+    kind: 'perp_depth',
+    venue: 'okx',
+    seq: 9,
+    ticker: 'BTC',
+    updateId: 2 ** 40,
+    eventTimeMs: 1_700_000_000_001,
+  },
   ...{ engineTimeMs: null, receivedTimeMs: 1_700_000_000_002, roundTripMs: 12.5 },
   bids: [
     ['71423.8', '0.001'],
@@ -133,6 +140,7 @@ test('perp books keep the venue decimals exactly and print as numbers', async ()
   store.writer.perpDepth({
     ...depth,
     seq: 10,
+    venue: 'hyperliquid',
     engineTimeMs: 1_699_999_999_999,
     roundTripMs: null,
     bids: [],
@@ -149,11 +157,11 @@ test('perp books keep the venue decimals exactly and print as numbers', async ()
   );
   expect(
     await store.rows(
-      'SELECT toUnixTimestamp64Milli(assumeNotNull(engine_ts)) AS e, isNull(engine_ts) AS n, round_trip_ms AS r, update_id AS u FROM perp_depth ORDER BY seq',
+      'SELECT toUnixTimestamp64Milli(assumeNotNull(engine_ts)) AS e, isNull(engine_ts) AS n, round_trip_ms AS r, update_id AS u, venue AS v FROM perp_depth ORDER BY seq',
     ),
   ).toEqual([
-    { e: 0, n: 1, r: 12.5, u: 2 ** 40 },
-    { e: 1_699_999_999_999, n: 0, r: null, u: 2 ** 40 },
+    { e: 0, n: 1, r: 12.5, u: 2 ** 40, v: 'okx' },
+    { e: 1_699_999_999_999, n: 0, r: null, u: 2 ** 40, v: 'hyperliquid' },
   ]);
 });
 

@@ -121,6 +121,6 @@ function sourceOf(subject: ExportSubject): Source {
     case 'underlying':
       return underlyingOf(subject.ticker, subject.source);
     case 'perp_depth':
-      return perpDepthOf(subject.ticker);
+      return perpDepthOf(subject.ticker, subject.venue);
   }
 }

@@ -1,3 +1,4 @@
+import type { PerpVenueName } from '../../schema/events.ts';
 import { isoTime, type Source } from './sql.ts';
 import { TRUST_REVISION, TRUSTED } from './trust.ts';
 
@@ -16,8 +17,13 @@ export const yesQuotesOf = (marketId: string): Source => ({
 });
 export const tradesOf = (marketId: string) => ofMarket('trades', marketId);
 
-export function perpDepthOf(ticker: string): Source {
-  return { table: 'perp_depth', conditions: ['t.ticker = {ticker:String}'], params: { ticker } };
+export function perpDepthOf(ticker: string, venue: PerpVenueName): Source {
+  return {
+    table: 'perp_depth',
+    // Releases that recorded Bybit alone named no venue.
+    conditions: ['t.ticker = {ticker:String}', `ifNull(t.venue, 'bybit') = {venue:String}`],
+    params: { ticker, venue },
+  };
 }
 
 export function underlyingOf(ticker: string, source: string): Source {

@@ -71,7 +71,7 @@ type Levels = PerpDepthRecord['bids'];
 export function encodePerpDepth(out: RowBuffer, record: PerpDepthRecord): void {
   const bids = decimals(record.bids);
   const asks = decimals(record.asks);
-  out.reserve(room(record.ticker) + (bids.length + asks.length) * 8);
+  out.reserve(room(record.ticker, record.venue) + (bids.length + asks.length) * 8);
   out.string(record.ticker);
   out.i64(record.eventTimeMs);
   out.i64(record.seq);
@@ -85,6 +85,7 @@ export function encodePerpDepth(out: RowBuffer, record: PerpDepthRecord): void {
       for (let i = column; i < side.length; i += 2) out.bigI64(side[i] as bigint);
     }
   }
+  out.nullable(record.venue, (venue) => out.string(venue));
   out.endRow(record.seq, record.eventTimeMs);
 }
 

@@ -122,6 +122,9 @@ const underlying: Table = {
   replacingBy: null,
 };
 
+const maybeTime = of(`Nullable(${TIME})`);
+const maybeLow = of('LowCardinality(Nullable(String))');
+
 /** The venue's decimals, kept exactly; JSON prints them as plain numbers. */
 const perpDepth: Table = {
   name: 'perp_depth',
@@ -134,14 +137,13 @@ const perpDepth: Table = {
     of('Nullable(Float32)', 'ZSTD(1)')('round_trip_ms'),
     of('UInt64', RISING)('update_id'),
     ...['bid_px', 'bid_sz', 'ask_px', 'ask_sz'].map(of('Array(Decimal(18, 8))', LADDER)),
+    // Null in rows of releases that recorded Bybit alone.
+    { ...maybeLow('venue'), added: true },
   ],
   orderBy: ['ticker', 'ts', 'seq'],
   replacingBy: null,
 };
 
-const maybeTime = of(`Nullable(${TIME})`);
-
-const maybeLow = of('LowCardinality(Nullable(String))');
 const settlement: ColumnDefinition[] = [
   maybeLow('strike_basis'),
   maybeTime('strike_known_time'),

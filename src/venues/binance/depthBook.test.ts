@@ -24,6 +24,7 @@ describe('spot chain', () => {
     expect(apply(update({ U: 11, u: 14 }, [['98', '2']]))).toBeNull();
     expect(apply(snapshot(12))).toEqual({
       kind: 'perp_depth',
+      venue: 'binance',
       ticker: 'BTC',
       updateId: 14,
       eventTimeMs: 1014,

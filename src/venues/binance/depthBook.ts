@@ -58,6 +58,7 @@ export class BinanceDepthBook {
     if (eventTimeMs === undefined || this.#lastUpdateId === null) return null;
     return {
       kind: 'perp_depth',
+      venue: 'binance',
       ticker,
       updateId: this.#lastUpdateId,
       eventTimeMs,

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { recording, recordingLines, recordingsAbsent } from '../../../test/support/fixtures.ts';
 import { DataGapError, VenueMessageError } from '../../runtime/errors.ts';
-import { BybitDepthBook, BybitRefusedError, mapBybitAnswer } from './mapper.ts';
+import { PerpRefusedError } from '../perpVenue.ts';
+import { BybitDepthBook, mapBybitAnswer } from './mapper.ts';
 
 const TIMES = { receivedTimeMs: 1773386409400, roundTripMs: 12 };
 const answer = (result: Record<string, unknown>, retCode = 0, retMsg = 'OK') => ({ retCode, retMsg, result });
@@ -22,6 +23,7 @@ describe('mapBybitAnswer', () => {
   test('keeps the venue’s decimals and sorts levels best first', () => {
     expect(mapBybitAnswer(answer(BOOK), TIMES)).toEqual({
       kind: 'perp_depth',
+      venue: 'bybit',
       ticker: 'SOL',
       updateId: 42,
       eventTimeMs: 1773386409389,
@@ -45,12 +47,14 @@ describe('mapBybitAnswer', () => {
   });
 
   test.each([
-    ['rate limit', 10006, true],
-    ['unknown symbol', 10001, false],
-  ])('reports %s as a refusal', (_shows, code, isRateLimit) => {
+    ['rate limit', 10006, 'rate_limited'],
+    ['unknown symbol', 10001, 'refused'],
+  ])('reports %s as a refusal', (_shows, code, refusal) => {
     const map = () => mapBybitAnswer(answer({}, code, 'no'), TIMES);
-    expect(map).toThrow(BybitRefusedError);
-    expect(map).toThrow(expect.objectContaining({ code: 'venue_refused', retCode: code, isRateLimit }));
+    expect(map).toThrow(PerpRefusedError);
+    expect(map).toThrow(
+      expect.objectContaining({ code: 'venue_refused', message: `bybit: retCode ${code}: no`, refusal }),
+    );
   });
 
   test.each([
@@ -173,7 +177,7 @@ describe.skipIf(recordingsAbsent)('recorded books (skipped where the recordings 
       ['69445.9', '49.567'],
       ['69448.3', '106.435'],
     ]);
-    expect(() => mapBybitAnswer(read('error_10006_rate_limit_docstyle'), TIMES)).toThrow(BybitRefusedError);
-    expect(() => mapBybitAnswer(read('error_10001_symbol_docstyle'), TIMES)).toThrow(BybitRefusedError);
+    expect(() => mapBybitAnswer(read('error_10006_rate_limit_docstyle'), TIMES)).toThrow(PerpRefusedError);
+    expect(() => mapBybitAnswer(read('error_10001_symbol_docstyle'), TIMES)).toThrow(PerpRefusedError);
   });
 });

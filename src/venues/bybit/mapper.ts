@@ -1,56 +1,43 @@
-import { DataGapError, VenueMessageError, VenueRefusedError } from '../../runtime/errors.ts';
+import { DataGapError, VenueMessageError } from '../../runtime/errors.ts';
 import type { PerpDepthEvent } from '../../schema/events.ts';
 import type { Ticker } from '../../schema/market.ts';
-import { DEPTH_LEVELS_MAX, type DepthLevel, DepthSide } from '../depthLadder.ts';
+import { bestLevels, DepthSide } from '../depthLadder.ts';
 import { parseJson, parseShape } from '../json.ts';
+import { type AnswerTimes, PerpRefusedError } from '../perpVenue.ts';
 import { tickerNamed, type VenueNames } from '../symbols.ts';
 import { bybitEnvelope, bybitOrderbook, bybitStreamFrame, RATE_LIMIT_CODES } from './messages.ts';
 
-const SYMBOLS: VenueNames = { BTC: 'BTCUSDT', ETH: 'ETHUSDT', SOL: 'SOLUSDT' };
+export const BYBIT_SYMBOLS: VenueNames = { BTC: 'BTCUSDT', ETH: 'ETHUSDT', SOL: 'SOLUSDT' };
 
 export function bybitSymbol(ticker: Ticker): string {
-  return SYMBOLS[ticker];
-}
-
-/** Bybit refused the request with a code of its own in a readable answer. */
-export class BybitRefusedError extends VenueRefusedError {
-  readonly retCode: number;
-  readonly isRateLimit: boolean;
-
-  constructor(retCode: number, retMsg: string) {
-    super(`bybit: retCode ${retCode}: ${retMsg}`);
-    this.retCode = retCode;
-    this.isRateLimit = RATE_LIMIT_CODES.has(retCode);
-  }
-}
-
-/** Receive time and round trip of an answer; the round trip is null in recordings, where nobody measured it. */
-interface AnswerTimes {
-  readonly receivedTimeMs: number;
-  readonly roundTripMs: number | null;
+  return BYBIT_SYMBOLS[ticker];
 }
 
 /**
  * Maps a REST order-book answer (parsed JSON).
- * @throws {BybitRefusedError} When `retCode` is not 0.
+ * @throws {PerpRefusedError} When `retCode` is not 0.
  * @throws {VenueMessageError} When the shape is wrong or the symbol is not one of ours.
  */
 export function mapBybitAnswer(raw: unknown, times: AnswerTimes): PerpDepthEvent {
   const { retCode, retMsg, result } = parseShape(bybitEnvelope, raw, 'bybit answer');
-  if (retCode !== 0) throw new BybitRefusedError(retCode, retMsg);
+  if (retCode !== 0) {
+    const refusal = RATE_LIMIT_CODES.has(retCode) ? 'rate_limited' : 'refused';
+    throw new PerpRefusedError(`bybit: retCode ${retCode}: ${retMsg}`, refusal);
+  }
   const book = parseShape(bybitOrderbook, result, 'bybit order book');
-  const ticker = tickerNamed(SYMBOLS, book.s);
+  const ticker = tickerNamed(BYBIT_SYMBOLS, book.s);
   if (!ticker) throw new VenueMessageError(`bybit: an answer for ${book.s.slice(0, 40)}`);
   const { ts, cts = null } = book;
   return {
     kind: 'perp_depth',
+    venue: 'bybit',
     ticker,
     updateId: book.u,
     eventTimeMs: ts,
     engineTimeMs: cts,
     ...times,
-    bids: ordered('bids', book.b),
-    asks: ordered('asks', book.a),
+    bids: bestLevels('bids', book.b),
+    asks: bestLevels('asks', book.a),
   };
 }
 
@@ -90,6 +77,7 @@ export class BybitDepthBook {
     this.#updateId = data.u;
     return {
       kind: 'perp_depth',
+      venue: 'bybit',
       ticker,
       updateId: data.u,
       eventTimeMs: ts,
@@ -120,11 +108,4 @@ export class BybitDepthBook {
     this.#asks.clear();
     this.#updateId = null;
   }
-}
-
-/** Sorts levels best first and keeps at most `DEPTH_LEVELS_MAX`. The input may have any order. */
-function ordered(side: 'bids' | 'asks', levels: readonly DepthLevel[]): readonly DepthLevel[] {
-  const ladder = new DepthSide(side);
-  ladder.apply(levels);
-  return ladder.top(DEPTH_LEVELS_MAX);
 }

@@ -2,6 +2,7 @@
 export const NAVIGATION = [
   { to: '/live', label: 'Live' },
   { to: '/markets', label: 'Markets' },
+  { to: '/perpetuals', label: 'Perpetuals' },
   { to: '/calibration', label: 'Calibration' },
   { to: '/signals', label: 'Signals' },
   { to: '/backtests', label: 'Backtests' },

@@ -1,6 +1,7 @@
 /** Formats of numbers and times on pages; a missing value is a dash, never 0. */
 const MISSING = '–';
 const plain = new Intl.NumberFormat('en', { maximumFractionDigits: 2 });
+const exact = new Intl.NumberFormat('en', { maximumFractionDigits: 8 });
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 const date = new Intl.DateTimeFormat('en-GB', {
   ...{ day: '2-digit', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit' },
@@ -28,6 +29,11 @@ export function usd(value: Maybe, digits = 2): string {
 export function number(value: Maybe, digits?: number): string {
   if (value === null || value === undefined) return MISSING;
   return digits === undefined ? plain.format(value) : value.toFixed(digits);
+}
+
+/** A number with all of its decimals, such as a size in coins. */
+export function decimal(value: Maybe): string {
+  return value === null || value === undefined ? MISSING : exact.format(value);
 }
 
 export function shares(value: Maybe): string {

@@ -1,0 +1,116 @@
+import { SegmentedControl, Select, SimpleGrid, Text } from '@mantine/core';
+import { getRouteApi } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { PERP_VENUES, type PerpVenueName } from '../../../../src/schema/events.ts';
+import { useApi } from '../../api/hooks.ts';
+import type { DepthSnapshot, PerpDepth } from '../../api/schema.ts';
+import { Figures } from '../../ui/Figures.tsx';
+import { decimal, moment } from '../../ui/format.ts';
+import { Ladder, type LadderUnits } from '../../ui/Ladder.tsx';
+import { Page } from '../../ui/Page.tsx';
+import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { useNow } from '../../ui/useNow.ts';
+
+const route = getRouteApi('/shell/perpetuals');
+const REFETCH_MS = 2_000;
+const MINUTE_MS = 60_000;
+/** A book must be at most this old. The range also bounds the rows that the service counts for its answer. */
+const SEARCHED_MS = 60 * MINUTE_MS;
+const ROWS = 20;
+const COINS: LadderUnits = { sizes: 'Coins', price: decimal, size: decimal };
+const VENUE_NAMES: Readonly<Record<PerpVenueName, string>> = {
+  bybit: 'Bybit',
+  binance: 'Binance USD-M',
+  okx: 'OKX',
+  hyperliquid: 'Hyperliquid',
+};
+
+export interface PerpetualsSearch {
+  readonly ticker: PerpDepth['ticker'];
+  readonly venue: PerpVenueName;
+}
+
+/** The newest book of one perpetual future at one venue. */
+export function Perpetuals(): ReactNode {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  // A new range only every minute, so that most requests are the same one.
+  const minute = Math.floor(useNow() / MINUTE_MS) * MINUTE_MS;
+  const start = new Date(minute - SEARCHED_MS).toISOString();
+  const found = useApi(
+    'GET /v1/perp/depth',
+    { query: { ...search, start, order: 'desc', limit: 1 } },
+    { refetchMs: REFETCH_MS },
+  );
+  const set = (change: Partial<PerpetualsSearch>) =>
+    void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  return (
+    <Page
+      title="Perpetuals"
+      about="The newest order book of the perpetual future, as recorded. Sizes are in coins at every venue."
+      actions={
+        <>
+          <Select
+            aria-label="Venue"
+            w={170}
+            allowDeselect={false}
+            data={PERP_VENUES.map((value) => ({ value, label: VENUE_NAMES[value] }))}
+            value={search.venue}
+            onChange={(value) => set({ venue: value as PerpVenueName })}
+          />
+          <SegmentedControl
+            aria-label="Underlying"
+            data={['BTC', 'ETH', 'SOL']}
+            value={search.ticker}
+            onChange={(value) => set({ ticker: value as PerpetualsSearch['ticker'] })}
+          />
+        </>
+      }
+    >
+      {found.isPending && <Loading />}
+      {found.data === undefined && found.isError && (
+        <Failure error={found.error} retry={() => void found.refetch()} />
+      )}
+      {found.data !== undefined && <Newest answer={found.data} venue={search.venue} />}
+    </Page>
+  );
+}
+
+function Newest({ answer, venue }: { answer: PerpDepth; venue: PerpVenueName }): ReactNode {
+  const [book] = answer.snapshots;
+  if (book === undefined) {
+    return (
+      <div className="card">
+        <Empty title="No book in the last hour">
+          The service records {VENUE_NAMES[venue]} only if the venue’s address is configured. The operator’s
+          page shows the state of each feed.
+        </Empty>
+      </div>
+    );
+  }
+  return <Book book={book} ticker={answer.ticker} />;
+}
+
+function Book({ book, ticker }: { book: DepthSnapshot; ticker: string }): ReactNode {
+  const { best_bid: bid, best_ask: ask, bids, asks } = book;
+  const spread = bid === null || ask === null ? null : Number((ask - bid).toPrecision(8));
+  return (
+    <>
+      <Figures
+        cols={{ base: 2, md: 4 }}
+        figures={[
+          ['Best bid', decimal(bid)],
+          ['Best ask', decimal(ask)],
+          ['Spread', decimal(spread)],
+          ['Levels', `${book.n_bids} bids, ${book.n_asks} asks`],
+        ]}
+      />
+      <Text size="sm" c="dimmed">
+        {moment(book.timestamp)} UTC, update {book.update_id}
+      </Text>
+      <SimpleGrid cols={1} className="card" p="md">
+        <Ladder title={`${ticker} perpetual`} bids={bids} asks={asks} rows={ROWS} units={COINS} />
+      </SimpleGrid>
+    </>
+  );
+}
