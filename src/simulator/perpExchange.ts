@@ -6,14 +6,19 @@
 import { Random } from '../core/random.ts';
 import type { Ticker } from '../schema/market.ts';
 import type { PriceBoard } from './prices.ts';
+import { USDT_SYMBOLS } from './spotFrames.ts';
 
-export const PERP_SYMBOLS: Record<Ticker, string> = { BTC: 'BTCUSDT', ETH: 'ETHUSDT', SOL: 'SOLUSDT' };
 const LEVELS = 50;
 /** Tick size, decimals of price and size, and the number of coins worth one BTC. */
 const CONTRACTS: Record<Ticker, { tick: number; digits: number; sizeDigits: number; sizeScale: number }> = {
   BTC: { tick: 0.1, digits: 2, sizeDigits: 3, sizeScale: 1 },
   ETH: { tick: 0.01, digits: 2, sizeDigits: 2, sizeScale: 28 },
   SOL: { tick: 0.01, digits: 3, sizeDigits: 1, sizeScale: 480 },
+  XRP: { tick: 0.0001, digits: 4, sizeDigits: 1, sizeScale: 51_000 },
+  DOGE: { tick: 0.00001, digits: 5, sizeDigits: 0, sizeScale: 1_000_000 },
+  BNB: { tick: 0.1, digits: 2, sizeDigits: 2, sizeScale: 114 },
+  HYPE: { tick: 0.001, digits: 3, sizeDigits: 2, sizeScale: 2_850 },
+  ZEC: { tick: 0.01, digits: 2, sizeDigits: 2, sizeScale: 230 },
 };
 const BASIS = 0.0002;
 const UNCHANGED = 0.02;
@@ -88,26 +93,23 @@ class PerpBook {
 }
 
 export class PerpExchange {
-  readonly #books: Record<Ticker, PerpBook>;
+  readonly #books: ReadonlyMap<Ticker, PerpBook>;
   readonly #prices: PriceBoard;
 
   constructor(seed: string, prices: PriceBoard) {
     this.#prices = prices;
-    this.#books = {
-      BTC: new PerpBook(seed, 'BTC'),
-      ETH: new PerpBook(seed, 'ETH'),
-      SOL: new PerpBook(seed, 'SOL'),
-    };
+    this.#books = new Map(prices.tickers.map((ticker) => [ticker, new PerpBook(seed, ticker)]));
   }
 
   /** The answer to one poll at `nowMs`. */
   answer(ticker: Ticker, nowMs: number): string {
-    const book = this.#books[ticker];
+    const book = this.#books.get(ticker);
+    if (book === undefined) throw new RangeError(`${ticker} is not simulated`);
     book.moveTo(this.#prices.spot(ticker) * (1 + BASIS));
     const { bids, asks } = book.json();
     const now = Math.floor(nowMs);
     return (
-      `{"retCode":0,"retMsg":"OK","result":{"s":"${PERP_SYMBOLS[ticker]}","b":${bids},"a":${asks},"ts":${now - 3},` +
+      `{"retCode":0,"retMsg":"OK","result":{"s":"${USDT_SYMBOLS[ticker]}","b":${bids},"a":${asks},"ts":${now - 3},` +
       `"u":${book.updateId},"seq":${book.updateId * 37 + 1},"cts":${now - 8}},"retExtInfo":{},"time":${now}}`
     );
   }

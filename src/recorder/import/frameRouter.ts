@@ -35,6 +35,7 @@ export class FrameRouter {
   readonly #recorder: Recorder;
   readonly #log: Logger;
   readonly #strikes: PriceReviewer | null;
+  readonly #tickers: ReadonlySet<Ticker>;
   #reviewedSecond = 0;
   readonly #unlisted = new UnlistedMarketAdopter();
   /** Markets recorded without a listing. */
@@ -44,9 +45,18 @@ export class FrameRouter {
   /** The futures ticker of the recording: a REST snapshot does not name its symbol. */
   #binanceTicker: Ticker | null = null;
 
-  /** @param options.strikes Finds strikes and closes in the frames as time passes, where no other source exists. */
-  constructor(options: { recorder: Recorder; log: Logger; strikes?: PriceReviewer }) {
-    const { recorder, log, strikes = null } = options;
+  /**
+   * @param options.strikes Finds strikes and closes in the frames as time passes, where no other source exists.
+   * @param options.tickers Relayed prices of other assets are dropped: a feed may deliver more than its subscription names.
+   */
+  constructor(options: {
+    recorder: Recorder;
+    log: Logger;
+    strikes?: PriceReviewer;
+    tickers?: readonly Ticker[];
+  }) {
+    const { recorder, log, strikes = null, tickers = TICKERS } = options;
+    this.#tickers = new Set(tickers);
     this.#recorder = recorder;
     this.#log = log;
     this.#strikes = strikes;
@@ -108,8 +118,7 @@ export class FrameRouter {
     const recorder = this.#recorder;
     if (feed === 'polymarket.clob') this.#clob(frame, receivedTimeMs);
     else if (feed === 'polymarket.gamma') this.#gamma(parseJson(frame), receivedTimeMs);
-    else if (feed === 'polymarket.rtds')
-      mapRtdsFrame(frame, receivedTimeMs).forEach((e) => void recorder.underlying(e));
+    else if (feed === 'polymarket.rtds') this.#relayed(frame, receivedTimeMs);
     else if (feed === 'coinbase')
       mapCoinbaseFrame(frame, receivedTimeMs).forEach((e) => void recorder.underlying(e));
     else if (feed === 'bybit.rest')
@@ -145,6 +154,12 @@ export class FrameRouter {
           );
         }
       }
+    }
+  }
+
+  #relayed(frame: string, receivedTimeMs: number): void {
+    for (const event of mapRtdsFrame(frame, receivedTimeMs)) {
+      if (this.#tickers.has(event.ticker)) this.#recorder.underlying(event);
     }
   }
 

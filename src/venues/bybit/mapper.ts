@@ -6,7 +6,16 @@ import { parseJson, parseShape } from '../json.ts';
 import { tickerNamed, type VenueNames } from '../symbols.ts';
 import { bybitEnvelope, bybitOrderbook, bybitStreamFrame, RATE_LIMIT_CODES } from './messages.ts';
 
-const SYMBOLS: VenueNames = { BTC: 'BTCUSDT', ETH: 'ETHUSDT', SOL: 'SOLUSDT' };
+const SYMBOLS = {
+  BTC: 'BTCUSDT',
+  ETH: 'ETHUSDT',
+  SOL: 'SOLUSDT',
+  XRP: 'XRPUSDT',
+  DOGE: 'DOGEUSDT',
+  BNB: 'BNBUSDT',
+  HYPE: 'HYPEUSDT',
+  ZEC: 'ZECUSDT',
+} as const satisfies VenueNames;
 
 export function bybitSymbol(ticker: Ticker): string {
   return SYMBOLS[ticker];

@@ -9,7 +9,7 @@ import { HttpClient, HttpRefusedError } from '../http.ts';
 import { BybitRefusedError, bybitSymbol, mapBybitAnswer } from './mapper.ts';
 
 const FEED = 'bybit.rest';
-/** 15 requests a second for three symbols; the venue allows 120 a second per address (read 2026-07-24). */
+/** Five requests a second for each symbol; the venue allows 120 a second per address (read 2026-07-24). */
 const PERIOD_MS = 200;
 const TIMEOUT_MS = 2_000;
 const LEVELS = 50;
