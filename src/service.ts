@@ -122,10 +122,9 @@ async function serveRecording(recording: Recording, options: ServingOptions): Pr
   const readiness = serviceReadiness({ recorder, store, probe, clock, metrics, history });
   const live = liveState({ recorder, store, clock, readiness, memory, history });
   const secondFactors = openSecondFactors(database, { config, clock, randomBytes });
-  const run = randomBytes(6).toString('hex');
   const books = streaming.recordedBooks(recorder);
-  const streamed = { tickers: config.tickers, run, bus, books, liveKeys: accounts.liveKeys };
-  const streams = new streaming.StreamHub({ ...streamed, clock, log, metrics });
+  const streamed = { tickers: config.tickers, run: randomBytes(6).toString('hex'), bus, books };
+  const streams = new streaming.StreamHub({ ...streamed, liveKeys: accounts.liveKeys, clock, log, metrics });
   // Before the detectors, so that no opportunity is published without a subscriber.
   const common = { config, database, clock, randomBytes, log, metrics };
   const webhooks = await startWebhooks({ ...common, bus, random });
