@@ -60,20 +60,20 @@ describe('two services in one process with different assets', () => {
     expect(await buckets(pair)).toEqual(PAIR);
   });
 
-  it.each(['/v1/backtest', '/v1/paper/strategies'])(
-    'each refuses the others in the body of %s',
-    async (url) => {
-      const asked = (ticker: string) => ({
-        ...{ name: 'one', strategy: STRATEGY, universe: { ticker, event_type: '5m' } },
-      });
-      expect((await all.post(url, asked('ZEC'))).status).toBe(201);
-      expect((await pair.post(url, asked('HYPE'))).status).toBe(201);
-      expect(await pair.post(url, asked('ZEC'))).toEqual({
-        status: 422,
-        json: refusal(TWO, ['body', 'universe', 'ticker'], 'ZEC'),
-      });
-    },
-  );
+  it.each([
+    ['/v1/backtest', {}],
+    ['/v1/paper/strategies', { name: 'one' }],
+  ])('each refuses the others in the body of %s', async (url, named) => {
+    const asked = (ticker: string) => ({
+      ...{ ...named, strategy: STRATEGY, universe: { ticker, event_type: '5m' } },
+    });
+    expect((await all.post(url, asked('ZEC'))).status).toBe(201);
+    expect((await pair.post(url, asked('HYPE'))).status).toBe(201);
+    expect(await pair.post(url, asked('ZEC'))).toEqual({
+      status: 422,
+      json: refusal(TWO, ['body', 'universe', 'ticker'], 'ZEC'),
+    });
+  });
 
   it('each describes its own', async () => {
     const names = async ({ get }: typeof all) => {
