@@ -3,7 +3,7 @@ import { axisProblems, specOf } from '../backtest/asked.ts';
 import { codeVersion } from '../backtest/codeVersion.ts';
 import { runJob } from '../backtest/jobRunner.ts';
 import { startWorkers } from '../backtest/service.ts';
-import { type Config, loadConfig } from '../config.ts';
+import type { Config } from '../config.ts';
 import { FairQueue } from '../core/fairQueue.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { InvalidInputError } from '../runtime/errors.ts';
@@ -19,7 +19,7 @@ import { printBacktest, printSweep } from './backtestTables.ts';
 import { interruptible } from './failure.ts';
 import { openRecording } from './openRecording.ts';
 import { Progress } from './progress.ts';
-import { readSettings } from './settings.ts';
+import { followedAssets, readSettings } from './settings.ts';
 
 /** Read access to the data directory is enough: a command has no user and no tier. */
 const OWN = { jobId: 'bt_command', userId: 'command' };
@@ -32,7 +32,7 @@ export async function runBacktest(
   options: { json?: boolean; dataDir?: string },
 ): Promise<void> {
   await interruptible(async (signal) => {
-    const spec = readSpec(path, loadConfig());
+    const spec = readSpec(path, followedAssets());
     const config = await readSettings({ dataDir: options.dataDir, use: 'read recording' });
     const result = await run(spec, config, signal);
     if (options.json) console.log(result);

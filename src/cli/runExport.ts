@@ -2,7 +2,6 @@ import { createWriteStream, existsSync, statSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { loadConfig } from '../config.ts';
 import { InvalidInputError } from '../runtime/errors.ts';
 import { exportFields, exportSubject } from '../schema/api/exports.ts';
 import { readFields } from '../schema/api/fields.ts';
@@ -12,7 +11,7 @@ import { openExport, whyTooLong } from '../store/export.ts';
 import { findMarketKey } from '../store/queries/markets.ts';
 import { interruptible } from './failure.ts';
 import { openRecording } from './openRecording.ts';
-import { readSettings } from './settings.ts';
+import { followedAssets, readSettings } from './settings.ts';
 
 export interface ExportOptions {
   readonly marketId?: string;
@@ -42,7 +41,7 @@ export async function runExport(dataset: string, options: ExportOptions): Promis
 /** @throws {InvalidInputError} Lists every problem. */
 function read(dataset: string, { marketId, ticker, source, start, end, format }: ExportOptions) {
   const asked = { dataset, market_id: marketId, ticker, source, start, end, format };
-  const { values, problems } = readFields(exportFields(loadConfig().tickers), asked, 'query');
+  const { values, problems } = readFields(exportFields(followedAssets().tickers), asked, 'query');
   const lines = problems.map(({ loc, msg }) => `${optionOf(loc.at(-1))}: ${msg}`);
   if (lines.length > 0) throw new InvalidInputError(lines.join('; '));
   const subject = exportSubject(values);
