@@ -78,6 +78,13 @@ export function changesPerSecond(ticker: Ticker, eventType: EventType, isOpen: b
   return isOpen ? open : Math.min(open, QUIET_CHANGES_PER_SECOND);
 }
 
+/** How much less often makers requote than in the market of a default asset: nobody watches the small ones. */
+const QUOTE_PATIENCE: Partial<Record<Ticker, number>> = { XRP: 2, DOGE: 3, BNB: 3, HYPE: 30, ZEC: 40 };
+
+export function quotePatience(ticker: Ticker): number {
+  return QUOTE_PATIENCE[ticker] ?? 1;
+}
+
 const ORDERS_PER_MINUTE: Record<EventType, number> = {
   '5m': 75,
   '15m': 36,
