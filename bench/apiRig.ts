@@ -15,6 +15,7 @@ import { createLogger } from '../src/runtime/log.ts';
 import { Metrics } from '../src/runtime/metrics.ts';
 import type { StoreReader } from '../src/store/reader.ts';
 import { openWebhooks } from '../src/webhooks/delivery/webhooks.ts';
+import { FOLLOWED } from '../test/support/followed.ts';
 import { stubPaper } from '../test/support/stubPaper.ts';
 import type { Load, ReadOnce } from './loadWorker.ts';
 
@@ -26,7 +27,7 @@ export interface Rig {
 
 /** No webhooks are used here; the key is arbitrary. */
 const WEBHOOKS = {
-  config: { dataDir: '.', secretKey: '0'.repeat(64), webhookAllowedNetworks: [] },
+  config: { dataDir: '.', secretKey: '0'.repeat(64), webhookAllowedNetworks: [], ...FOLLOWED },
   sources: { clock: systemClock, randomBytes },
 };
 /** Rates that no load reaches; requests are still counted. */
@@ -64,6 +65,7 @@ export async function serve(store: StoreReader, accounts: Accounts) {
       followed: { markets: () => [], market: () => null, book: () => null, gaps: () => [] },
     },
     ...{ clock: systemClock, log: accessLog(), metrics: new Metrics(), dataSource: 'simulated' },
+    ...FOLLOWED,
   });
   await app.listen({ port: 0, host: '127.0.0.1' });
   return { port: (app.server.address() as AddressInfo).port, close: () => app.close() };

@@ -15,6 +15,7 @@ import { silentLogger } from '../src/runtime/log.ts';
 import { Metrics } from '../src/runtime/metrics.ts';
 import { startSignals } from '../src/signals/signals.ts';
 import { recordedBooks, StreamHub } from '../src/stream/streamHub.ts';
+import { FOLLOWED } from '../test/support/followed.ts';
 import { bookFrame, marketOf } from './audit.ts';
 import type { Figure } from './figure.ts';
 import { serve } from './stream.ts';
@@ -55,7 +56,7 @@ export async function run(): Promise<Figure[]> {
   const signals = await startSignals({ ...parts, ...none, bus, database, store });
   const liveKeys = { watch: () => () => undefined };
   const streams = new StreamHub({
-    ...{ ...parts, run: '0123456789ab', bus, books: recordedBooks(recorder), liveKeys },
+    ...{ ...parts, ...FOLLOWED, run: '0123456789ab', bus, books: recordedBooks(recorder), liveKeys },
   });
   const { server, port } = await serve((socket, transport) => {
     const identity = { keyId: 'k', userId: 'u', email: 'e', tier: 'premium' } as const;

@@ -7,6 +7,7 @@ import { silentLogger } from '../src/runtime/log.ts';
 import { Metrics } from '../src/runtime/metrics.ts';
 import { PRESSURE_BYTES } from '../src/stream/connection.ts';
 import { StreamHub } from '../src/stream/streamHub.ts';
+import { FOLLOWED } from '../test/support/followed.ts';
 import type { Figure } from './figure.ts';
 import { ask, book, COMMAND, MARKET, serve } from './stream.ts';
 
@@ -31,7 +32,7 @@ export async function run(): Promise<Figure[]> {
   };
   const parts = { clock: systemClock, log: silentLogger, metrics: new Metrics() };
   const liveKeys = { watch: () => () => undefined };
-  const streams = new StreamHub({ run: '0123456789ab', bus, books, liveKeys, ...parts });
+  const streams = new StreamHub({ ...FOLLOWED, run: '0123456789ab', bus, books, liveKeys, ...parts });
   const sockets: WebSocket[] = [];
   const { server, port } = await serve((socket, transport) => {
     sockets.push(socket);

@@ -11,6 +11,7 @@ import { Metrics } from '../src/runtime/metrics.ts';
 import { type Market, NO_SETTLEMENT } from '../src/schema/market.ts';
 import type { BookRecord, SideView } from '../src/schema/records.ts';
 import { StreamHub } from '../src/stream/streamHub.ts';
+import { FOLLOWED } from '../test/support/followed.ts';
 import { median } from './apiRig.ts';
 import type { Figure } from './figure.ts';
 
@@ -46,7 +47,7 @@ export async function run(): Promise<Figure[]> {
   const books = { markets: () => [MARKET], market: () => MARKET, book: () => null, gap: () => null };
   const liveKeys = { watch: () => () => undefined };
   const parts = { clock: systemClock, log: silentLogger, metrics: new Metrics() };
-  const streams = new StreamHub({ run: '0123456789ab', bus, books, liveKeys, ...parts });
+  const streams = new StreamHub({ ...FOLLOWED, run: '0123456789ab', bus, books, liveKeys, ...parts });
   const identity = { keyId: 'k', userId: 'u', email: 'e', tier: 'premium' } as const;
   const ours = await serve((socket, transport) => {
     const serveMarket = streams.markets.add.bind(streams.markets);

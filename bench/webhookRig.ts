@@ -21,6 +21,7 @@ import { WebhookSender } from '../src/webhooks/delivery/sender.ts';
 import { ALONE } from '../src/webhooks/delivery/soleSender.ts';
 import { openWebhooks, type Webhooks } from '../src/webhooks/delivery/webhooks.ts';
 import { MAX_WEBHOOKS_PER_USER } from '../src/webhooks/registry/registry.ts';
+import { FOLLOWED } from '../test/support/followed.ts';
 import type { WorkerReport } from './webhookWorker.ts';
 
 export interface WebhookRig {
@@ -48,7 +49,7 @@ export async function openRig(paths: readonly string[]): Promise<WebhookRig> {
   const log = createLogger('error');
   const checkpoints = await checkpointBeside(db, { path: join(dataDir, SQLITE_FILE_NAME), log });
   const sources = { clock, randomBytes };
-  const config = { dataDir, secretKey: null, webhookAllowedNetworks: ['127.0.0.0/8'] };
+  const config = { dataDir, secretKey: null, webhookAllowedNetworks: ['127.0.0.0/8'], ...FOLLOWED };
   const webhooks = openWebhooks(db, { config, sources });
   const users = new UserRepository(db, sources);
   let userId = '';

@@ -6,9 +6,11 @@ import { apiTypes } from './apiTypes.mjs';
 
 const { describeApi } = await import('../dist/http/description/openapi.js');
 const { allRoutes } = await import('../dist/api/routes.js');
+const { DEFAULT_TICKERS } = await import('../dist/schema/market.js');
 
 // Declaring routes does not use the components that will serve them.
-const description = describeApi(allRoutes({}));
+const assets = { tickers: DEFAULT_TICKERS };
+const description = describeApi(allRoutes(assets), assets);
 const files = {
   'docs/openapi.json': `${JSON.stringify(description, null, 2)}\n`,
   'web/src/api/schema.ts': apiTypes(JSON.parse(JSON.stringify(description))),

@@ -9,6 +9,8 @@ describe('an invalid variable gives one line with its value, the rule and the ne
   const HOSTS = 'must be host names without ports, separated by commas';
   const HTTP = 'must be `off` or a URL starting with https:// or http://';
   const SOCKET = 'must be `off` or a URL starting with wss:// or ws://';
+  const ASSETS =
+    'must name one or more of BTC, ETH, SOL, XRP, DOGE, BNB, HYPE, ZEC, separated by commas, each once';
 
   test.each([
     ['UNDERROUND_PORT', ['banana', '-1', '65536', '80.5', ' 80', '0x50'], PORT, '8080'],
@@ -40,6 +42,13 @@ describe('an invalid variable gives one line with its value, the rule and the ne
     ['UNDERROUND_SPOT_WS_URL', ['x'], SOCKET, 'wss://data-stream.binance.vision'],
     ['UNDERROUND_SPOT_REST_URL', ['x'], HTTP, 'https://data-api.binance.vision'],
     ['UNDERROUND_SPOT_FALLBACK_WS_URL', ['x'], SOCKET, 'wss://ws-feed.exchange.coinbase.com'],
+    ['UNDERROUND_FUTURES_REST_URL', ['ws://a'], HTTP, 'https://fapi.binance.com'],
+    [
+      'UNDERROUND_TICKERS',
+      ['', ' ', 'btc', 'BTC,ADA', 'BTC,', ',', 'BTC,ETH,BTC', 'BTC;ETH', 'all'],
+      ASSETS,
+      'BTC,ETH,SOL',
+    ],
   ])('%s', (name, values, rule, fallback: string | null = null) => {
     for (const value of values) {
       const next = `correct it, or unset it${fallback === null ? '' : ` for ${fallback}`}`;
@@ -81,8 +90,9 @@ test('reports all invalid variables in one refusal, one line each', () => {
   );
 });
 
-test('treats an empty variable as unset', () => {
-  const empty = Object.fromEntries([...CONFIG_VARIABLES.keys()].map((name) => [name, '']));
+test('treats an empty variable as unset, except a list of assets', () => {
+  const names = [...CONFIG_VARIABLES.keys()].filter((name) => name !== 'UNDERROUND_TICKERS');
+  const empty = Object.fromEntries(names.map((name) => [name, '']));
   expect(loadConfig(empty)).toEqual(loadConfig({}));
 });
 
@@ -114,4 +124,14 @@ test.each([
   ['', null],
 ])('parses UNDERROUND_DISK_RESERVE %j', (text, reserve) => {
   expect(loadConfig({ UNDERROUND_DISK_RESERVE: text }).diskReserve).toEqual(reserve);
+});
+
+test.each([
+  [undefined, ['BTC', 'ETH', 'SOL']],
+  ['BTC,ETH,SOL', ['BTC', 'ETH', 'SOL']],
+  ['SOL, BTC', ['BTC', 'SOL']],
+  ['ZEC', ['ZEC']],
+  ['ZEC,HYPE,BNB,DOGE,XRP,SOL,ETH,BTC', ['BTC', 'ETH', 'SOL', 'XRP', 'DOGE', 'BNB', 'HYPE', 'ZEC']],
+])('parses UNDERROUND_TICKERS %j, in one order', (text, tickers) => {
+  expect(loadConfig({ UNDERROUND_TICKERS: text }).tickers).toEqual(tickers);
 });

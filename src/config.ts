@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ConfigError } from './runtime/errors.ts';
 import type { PerpVenueName } from './schema/events.ts';
+import { DEFAULT_TICKERS, TICKERS, type Ticker } from './schema/market.ts';
 
 /** Base URL of a venue interface, or null when configured as `off`. */
 type VenueUrl = string | null;
@@ -16,6 +17,8 @@ export interface Config {
   host: string;
   port: number;
   logLevel: string;
+  /** The followed assets, in the order of `TICKERS`. */
+  tickers: readonly Ticker[];
   venues: {
     gammaUrl: VenueUrl;
     clobUrl: VenueUrl;
@@ -26,6 +29,8 @@ export interface Config {
     spotWsUrl: VenueUrl;
     spotRestUrl: VenueUrl;
     spotFallbackWsUrl: VenueUrl;
+    /** Candles of Binance's USD-M futures. */
+    futuresRestUrl: VenueUrl;
   };
   webhookAllowedNetworks: readonly string[];
   /** 32 bytes, base64 or hexadecimal, that encrypt webhook secrets; null: a file in the data directory. */
@@ -121,12 +126,25 @@ const hostNames = z
     'must be host names without ports, separated by commas',
   );
 
+/** In the order of `TICKERS`, whatever the order of the text. */
+const tickerList = z.string().transform((text, context): readonly Ticker[] => {
+  const names = text.split(',').map((name) => name.trim());
+  const isOurs = names.every((name) => (TICKERS as readonly string[]).includes(name));
+  if (isOurs && new Set(names).size === names.length)
+    return TICKERS.filter((ticker) => names.includes(ticker));
+  context.addIssue(`must name one or more of ${TICKERS.join(', ')}, separated by commas, each once`);
+  return z.NEVER;
+});
+/** Where an empty text is an error, not an unset variable: it would follow nothing, or more than intended. */
+const NEVER_EMPTY: ReadonlySet<string> = new Set(['UNDERROUND_TICKERS']);
+
 const environment = z.object({
   UNDERROUND_DATA_DIR: z.string().min(1).default('./data'),
   UNDERROUND_DISK_RESERVE: diskReserve.optional(),
   UNDERROUND_HOST: z.string().min(1).default('127.0.0.1'),
   UNDERROUND_PORT: port.default(8080),
   UNDERROUND_LOG_LEVEL: oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent').default('info'),
+  UNDERROUND_TICKERS: tickerList.default(DEFAULT_TICKERS),
   UNDERROUND_GAMMA_URL: http('https://gamma-api.polymarket.com'),
   UNDERROUND_CLOB_URL: http('https://clob.polymarket.com'),
   UNDERROUND_CLOB_WS_URL: webSocket('wss://ws-subscriptions-clob.polymarket.com/ws/market'),
@@ -138,6 +156,7 @@ const environment = z.object({
   UNDERROUND_SPOT_WS_URL: webSocket('wss://data-stream.binance.vision'),
   UNDERROUND_SPOT_REST_URL: http('https://data-api.binance.vision'),
   UNDERROUND_SPOT_FALLBACK_WS_URL: webSocket('wss://ws-feed.exchange.coinbase.com'),
+  UNDERROUND_FUTURES_REST_URL: http('https://fapi.binance.com'),
   UNDERROUND_WEBHOOK_ALLOWED_NETWORKS: z.string().default(''),
   UNDERROUND_SECRET_KEY: z.string().optional(),
   UNDERROUND_RATE_LIMITS: oneOf('on', 'off').default('on'),
@@ -195,7 +214,9 @@ export function variableProblem(name: string, value: string, rule: string): stri
  */
 export function readConfig(variables: Variables): { config: Config } | { problems: readonly string[] } {
   const set = Object.fromEntries(
-    Object.entries(variables).filter(([, value]) => value !== undefined && value !== ''),
+    Object.entries(variables).filter(
+      ([name, value]) => value !== undefined && (value !== '' || NEVER_EMPTY.has(name)),
+    ),
   );
   const parsed = environment.safeParse(set);
   if (parsed.success) return { config: toConfig(parsed.data) };
@@ -220,6 +241,7 @@ function toConfig(env: Environment): Config {
     host: env.UNDERROUND_HOST,
     port: env.UNDERROUND_PORT,
     logLevel: env.UNDERROUND_LOG_LEVEL,
+    tickers: env.UNDERROUND_TICKERS,
     venues: {
       gammaUrl: env.UNDERROUND_GAMMA_URL,
       clobUrl: env.UNDERROUND_CLOB_URL,
@@ -234,6 +256,7 @@ function toConfig(env: Environment): Config {
       spotWsUrl: env.UNDERROUND_SPOT_WS_URL,
       spotRestUrl: env.UNDERROUND_SPOT_REST_URL,
       spotFallbackWsUrl: env.UNDERROUND_SPOT_FALLBACK_WS_URL,
+      futuresRestUrl: env.UNDERROUND_FUTURES_REST_URL,
     },
     webhookAllowedNetworks: networksIn(env.UNDERROUND_WEBHOOK_ALLOWED_NETWORKS),
     secretKey: env.UNDERROUND_SECRET_KEY ?? null,

@@ -70,7 +70,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const sink = publishingSink(store.writer, bus);
   const recorder = new Recorder({ sink, clock, log, metrics, timeBy: 'clock' });
   const isDropping = () => store.writer.isDropping;
-  const feeds = { venues: config.venues, sockets, recorder, isDropping };
+  const { venues, tickers } = config;
+  const feeds = { venues, tickers, sockets, recorder, isDropping };
   const collector = new Collector({ ...feeds, clock, random, log, metrics });
   const memory = new MarketMemory({ recorder, bus });
   const recording = { store, recorder, sockets, collector, bus, memory };
@@ -120,11 +121,10 @@ async function serveRecording(recording: Recording, options: ServingOptions): Pr
   const probe = new StoreProbe({ clock, ask: () => store.rows('SELECT 1') });
   const readiness = serviceReadiness({ recorder, store, probe, clock, metrics, history });
   const live = liveState({ recorder, store, clock, readiness, memory, history });
-  const { liveKeys } = accounts;
   const secondFactors = openSecondFactors(database, { config, clock, randomBytes });
-  const run = randomBytes(6).toString('hex');
   const books = streaming.recordedBooks(recorder);
-  const streams = new streaming.StreamHub({ run, bus, books, liveKeys, clock, log, metrics });
+  const streamed = { tickers: config.tickers, run: randomBytes(6).toString('hex'), bus, books };
+  const streams = new streaming.StreamHub({ ...streamed, liveKeys: accounts.liveKeys, clock, log, metrics });
   // Before the detectors, so that no opportunity is published without a subscriber.
   const common = { config, database, clock, randomBytes, log, metrics };
   const webhooks = await startWebhooks({ ...common, bus, random });
@@ -152,6 +152,7 @@ async function serveRecording(recording: Recording, options: ServingOptions): Pr
     accounts: accounts.access,
     control: accounts,
     secondFactors,
+    tickers: config.tickers,
     signUpOpen: config.signUpOpen,
     tiers,
     transport,

@@ -6,6 +6,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { testApi } from '../../test/support/api.ts';
 import { CONTRACT, operationName } from '../../test/support/apiContract.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
+import { FOLLOWED } from '../../test/support/followed.ts';
 import { stubStore } from '../../test/support/stubStore.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
 import { type Accounts, openAccounts } from '../accounts/accounts.ts';
@@ -136,7 +137,7 @@ async function badKeys(): Promise<[what: string, headers: Record<string, string>
   ];
 }
 
-const document = describeApi(allRoutes({} as never));
+const document = describeApi(allRoutes(FOLLOWED as never), FOLLOWED);
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.keys(methods).map((method) => ({ path, method: method.toUpperCase() as Method })),
 );

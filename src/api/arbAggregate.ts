@@ -1,5 +1,5 @@
 import { AUDIT_EVENT_TYPES, type AuditAggregateBody, SIGNAL_TIERS } from '../schema/api/signals.ts';
-import { TICKERS } from '../schema/market.ts';
+import type { FollowedAssets } from '../schema/market.ts';
 import { formatTime, formatTimeOrNull } from '../schema/time.ts';
 import type { AuditSums } from '../signals/auditReader.ts';
 
@@ -9,7 +9,7 @@ import type { AuditSums } from '../signals/auditReader.ts';
  */
 export function aggregateBody(
   sums: readonly AuditSums[],
-  asked: { window: AuditAggregateBody['window']; sinceMs: number | null; asOfMs: number },
+  asked: FollowedAssets & { window: AuditAggregateBody['window']; sinceMs: number | null; asOfMs: number },
 ): AuditAggregateBody {
   const { total, resolved, ...averages } = figures(sums);
   const firstMs = sums.length === 0 ? null : Math.min(...sums.map((part) => part.firstMs));
@@ -26,7 +26,7 @@ export function aggregateBody(
       first_detection: formatTimeOrNull(firstMs),
       last_detection: formatTimeOrNull(lastMs),
     },
-    by_ticker: buckets(sums, TICKERS, ({ ticker }) => ticker),
+    by_ticker: buckets(sums, asked.tickers, ({ ticker }) => ticker),
     by_tier: buckets(sums, SIGNAL_TIERS, ({ tier }) => tier),
     by_event_type: buckets(sums, AUDIT_EVENT_TYPES, ({ eventType }) => eventType),
   };

@@ -11,7 +11,7 @@ import {
   SIGNAL_TIERS,
 } from '../schema/api/signals.ts';
 import { literal } from '../schema/api/types.ts';
-import type { EventType } from '../schema/market.ts';
+import type { EventType, FollowedAssets } from '../schema/market.ts';
 import { printJson } from '../schema/moneyJson.ts';
 import { formatTime, formatTimeOrNull } from '../schema/time.ts';
 import type { AuditFilter, AuditRecord } from '../signals/auditReader.ts';
@@ -34,13 +34,13 @@ const window = withDefault(
 const ABOUT =
   'Every opportunity is written to this log before it is published, once per market and tier. A hash chain links the rows.';
 
-interface AuditDependencies {
+interface AuditDependencies extends FollowedAssets {
   readonly signals: Pick<SignalReaders, 'audit'>;
   readonly clock: Clock;
 }
 
 export function arbAuditRoutes(parts: AuditDependencies): Route[] {
-  const { clock } = parts;
+  const { clock, tickers } = parts;
   return [
     route({
       method: 'GET',
@@ -56,7 +56,7 @@ export function arbAuditRoutes(parts: AuditDependencies): Route[] {
         const sinceMs = startOf(query.window, asOfMs);
         const filter = { sinceMs, ticker: null, tier: null, eventType: null };
         const sums = await parts.signals.audit.sums(filter);
-        return { body: printJson(aggregateBody(sums, { window: query.window, sinceMs, asOfMs })) };
+        return { body: printJson(aggregateBody(sums, { tickers, window: query.window, sinceMs, asOfMs })) };
       },
     }),
     route({
@@ -68,7 +68,7 @@ export function arbAuditRoutes(parts: AuditDependencies): Route[] {
       description: `${ABOUT} \`prev_hash\` is the \`hash\` of the previously written signal of any ticker and tier.`,
       query: {
         window,
-        ticker: parameter.optionalTicker,
+        ticker: parameter.optionalTicker(tickers),
         tier: optional(literal(SIGNAL_TIERS), 'Only signals of this tier'),
         event_type: parameter.optionalEventType,
         limit: parameter.limit(100, 1000),

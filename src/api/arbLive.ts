@@ -3,12 +3,16 @@ import { optional, withDefault } from '../schema/api/fields.ts';
 import { enumerationList, literalList } from '../schema/api/listTypes.ts';
 import { liveBoardShape } from '../schema/api/signals.ts';
 import { integer, number } from '../schema/api/types.ts';
-import { EVENT_TYPES, TICKERS } from '../schema/market.ts';
+import { EVENT_TYPES, type FollowedAssets } from '../schema/market.ts';
 import { printJson } from '../schema/moneyJson.ts';
 import { formatTime } from '../schema/time.ts';
 import type { SignalReaders } from '../signals/signals.ts';
 
-export function arbLiveRoute(parts: { signals: Pick<SignalReaders, 'board'> }): Route {
+interface BoardDependencies extends FollowedAssets {
+  readonly signals: Pick<SignalReaders, 'board'>;
+}
+
+export function arbLiveRoute(parts: BoardDependencies): Route {
   return route({
     method: 'GET',
     path: '/v1/arb/live',
@@ -25,7 +29,7 @@ export function arbLiveRoute(parts: { signals: Pick<SignalReaders, 'board'> }): 
         600,
         'Lookback of the volatility estimate in seconds; newer windows weigh more',
       ),
-      tickers: optional(literalList(TICKERS), 'Only these assets, separated by commas'),
+      tickers: optional(literalList(parts.tickers), 'Only these assets, separated by commas'),
       event_types: optional(
         enumerationList('event_types', EVENT_TYPES),
         'Only these windows, separated by commas',
@@ -34,7 +38,7 @@ export function arbLiveRoute(parts: { signals: Pick<SignalReaders, 'board'> }): 
     },
     response: liveBoardShape,
     handle: ({ query }) => {
-      const tickers = query.tickers ?? TICKERS;
+      const tickers = query.tickers ?? parts.tickers;
       const eventTypes = query.event_types ?? EVENT_TYPES;
       const { asOfMs, opportunities } = parts.signals.board.read({
         ...{ tickers, eventTypes, minEdge: query.min_edge_pp, limit: query.limit },

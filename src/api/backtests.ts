@@ -18,6 +18,7 @@ import { required, withDefault } from '../schema/api/fields.ts';
 import * as parameter from '../schema/api/parameters.ts';
 import { boolean, text } from '../schema/api/types.ts';
 import type { BacktestSpec, JobSpec } from '../schema/backtest.ts';
+import type { FollowedAssets } from '../schema/market.ts';
 import { formatTime, formatTimeOrNull } from '../schema/time.ts';
 
 const WAIT_MS_MAX = 30_000;
@@ -29,13 +30,17 @@ const wait = withDefault(boolean, false, 'Wait for the job to end before answeri
 const jobId = required(text(), '`job_id` from the list of jobs');
 const ABOUT = 'Not idempotent: a retry creates a second job. 429 if the user has too many unfinished jobs.';
 
-interface BacktestDependencies {
+interface BacktestDependencies extends FollowedAssets {
   readonly backtests: Pick<Backtests, 'submit' | 'wait' | 'cancel'> & {
     readonly jobs: Pick<JobRepository, 'find' | 'list' | 'count' | 'result'>;
   };
   readonly clock: Clock;
 }
-type Submission = ApiRequest<{ wait_for_result: typeof wait }, Record<never, never>, typeof backtestMembers>;
+type Submission = ApiRequest<
+  { wait_for_result: typeof wait },
+  Record<never, never>,
+  ReturnType<typeof backtestMembers>
+>;
 
 export function backtestRoutes(parts: BacktestDependencies): Route[] {
   return [...submitRoutes(parts), ...jobRoutes(parts)];
@@ -51,7 +56,7 @@ function submitRoutes(parts: BacktestDependencies): Route[] {
       summary: 'Replay a strategy on recorded markets',
       description: ABOUT,
       query: { wait_for_result: wait },
-      body: backtestMembers,
+      body: backtestMembers(parts.tickers),
       success: 201,
       refusals: [400, 403, 429],
       response: backtestJobShape,
@@ -66,7 +71,7 @@ function submitRoutes(parts: BacktestDependencies): Route[] {
       summary: 'Sweep: replay a strategy for every value of one or two parameters',
       description: `${ABOUT} In the result, each row of \`cells\` has one y value.`,
       query: { wait_for_result: wait },
-      body: sweepMembers,
+      body: sweepMembers(parts.tickers),
       success: 201,
       refusals: [400, 403, 429],
       response: backtestJobShape,

@@ -16,12 +16,13 @@ import {
   calibrationShape,
 } from '../schema/api/resources.ts';
 import { integer, number } from '../schema/api/types.ts';
+import type { FollowedAssets } from '../schema/market.ts';
 import { sumCalibration } from '../store/queries/calibration.ts';
 import type { StoreReader } from '../store/reader.ts';
 
 const MINUTE_MICROSECONDS = 60_000_000;
 
-export function calibrationRoute({ store }: { store: StoreReader }): Route {
+export function calibrationRoute({ store, tickers }: { store: StoreReader } & FollowedAssets): Route {
   return route({
     method: 'GET',
     path: '/v1/stats/calibration',
@@ -32,7 +33,7 @@ export function calibrationRoute({ store }: { store: StoreReader }): Route {
       'The implied probability of a resolved market is its last two-sided, trusted YES mid at least `minutes_before` minutes ' +
       'before its end. Markets without such a mid are counted only in `n_without_mid`.',
     query: {
-      ticker: parameter.optionalTicker,
+      ticker: parameter.optionalTicker(tickers),
       event_type: parameter.optionalEventType,
       minutes_before: withDefault(
         number({ ge: 0, le: 1440 }),

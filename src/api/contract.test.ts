@@ -8,6 +8,7 @@ import {
   type ParameterContract,
 } from '../../test/support/apiContract.ts';
 import { casesOf, type Expected } from '../../test/support/contractCases.ts';
+import { FOLLOWED } from '../../test/support/followed.ts';
 import { type Asked, STUB_MARKET, stubStore } from '../../test/support/stubStore.ts';
 import { allRoutes } from './routes.ts';
 
@@ -21,7 +22,9 @@ afterAll(() => app.close());
  * Routes under `/app/` need a session: `test/accounts` tests them. Streams answer no plain request:
  * `test/service/stream*` tests them.
  */
-const routes = allRoutes({} as never).filter(({ path, socket }) => !path.startsWith('/app/') && !socket);
+const routes = allRoutes(FOLLOWED as never).filter(
+  ({ path, socket }) => !path.startsWith('/app/') && !socket,
+);
 const operations = routes.map(({ path, method }) => {
   const name = operationName({ method, path });
   return { name, path, method, contract: CONTRACT[name] ?? {} };

@@ -5,6 +5,7 @@ import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { uncheckedApi } from '../../test/support/api.ts';
 import { CONTRACT, operationName } from '../../test/support/apiContract.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
+import { FOLLOWED } from '../../test/support/followed.ts';
 import { stubStore } from '../../test/support/stubStore.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
 import { type Accounts, openAccounts } from '../accounts/accounts.ts';
@@ -37,7 +38,7 @@ const OPERATORS_ONLY = /^\/app\/(users|maintenance|feeds|operator)(\/|$)/;
 const CHANGES = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
 /** The service tests cover WebSocket handshakes. */
-const operations: Operation[] = allRoutes({} as never)
+const operations: Operation[] = allRoutes(FOLLOWED as never)
   .filter(({ socket }) => socket !== true)
   .map(({ method, path }) => ({ method, path }));
 

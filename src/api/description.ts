@@ -3,16 +3,18 @@ import { PAGE_HEADERS, renderPage } from '../http/description/page.ts';
 import { PAGE_STYLE } from '../http/description/style.ts';
 import { type Route, route } from '../http/route.ts';
 import { openApiShape } from '../schema/api/resources.ts';
+import type { FollowedAssets } from '../schema/market.ts';
 
 /**
  * Serves the OpenAPI document of all `routes`, and its HTML page. `routes` includes these routes once they are added.
+ * @param assets The followed ones: the document names no other.
  */
-export function descriptionRoutes(routes: readonly Route[]): Route[] {
+export function descriptionRoutes(routes: readonly Route[], assets: FollowedAssets): Route[] {
   let built: { json: string; html: string } | null = null;
   // Built at the first request, because the list of routes is incomplete before.
   const description = () => {
     if (!built) {
-      const document = describeApi(routes);
+      const document = describeApi(routes, assets);
       built = { json: JSON.stringify(document), html: renderPage(document) };
     }
     return built;

@@ -5,6 +5,7 @@ import { type Route, route } from '../http/route.ts';
 import { checkRange } from '../http/rows.ts';
 import { exportFields, exportSubject } from '../schema/api/exports.ts';
 import { type ExportFormat, PARQUET_ROWS_TEXT } from '../schema/export.ts';
+import type { FollowedAssets } from '../schema/market.ts';
 import { openExport, whyTooLong } from '../store/export.ts';
 
 const MEDIA_TYPES: Readonly<Record<ExportFormat, string>> = {
@@ -13,7 +14,7 @@ const MEDIA_TYPES: Readonly<Record<ExportFormat, string>> = {
   parquet: 'application/vnd.apache.parquet',
 };
 
-export function exportRoute(parts: MarketLookup): Route {
+export function exportRoute(parts: MarketLookup & FollowedAssets): Route {
   return route({
     method: 'GET',
     path: '/v1/export',
@@ -21,7 +22,7 @@ export function exportRoute(parts: MarketLookup): Route {
     access: { feature: 'export' },
     summary: 'Export a recording as a file: one row per record, oldest first, complete',
     description: `The body is streamed, so a range may have any length. A Parquet file is built completely before it is sent, and has at most ${PARQUET_ROWS_TEXT} rows. \`snapshots\`, \`quotes\` and \`trades\` need \`market_id\`; \`underlying\` and \`perp_depth\` need \`ticker\`.`,
-    query: exportFields,
+    query: exportFields(parts.tickers),
     response: null,
     produces: Object.values(MEDIA_TYPES),
     handle: async ({ query, history, signal, headOnly }) => {

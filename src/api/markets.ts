@@ -8,19 +8,20 @@ import { optional } from '../schema/api/fields.ts';
 import * as parameter from '../schema/api/parameters.ts';
 import { type MarketBody, marketListShape, marketShape } from '../schema/api/resources.ts';
 import { literal } from '../schema/api/types.ts';
+import type { FollowedAssets, Ticker } from '../schema/market.ts';
 import type { MarketFilter } from '../store/queries/markets.ts';
 import { countMarketRecords, type MarketDependencies, marketRecord, marketRecords } from './marketRecords.ts';
 
 const MARKET_ID_TIE = /^[\w.-]+$/;
 
-const filters = {
-  ticker: parameter.optionalTicker,
+const filtersOf = (tickers: readonly Ticker[]) => ({
+  ticker: parameter.optionalTicker(tickers),
   event_type: parameter.optionalEventType,
   since: optional(datetime, 'Only markets whose window ends at or after this'),
   until: optional(datetime, 'Only markets whose window ends before this'),
   limit: parameter.limit(100, 1000),
   cursor: parameter.cursor,
-};
+});
 const status = optional(literal(['open', 'closed', 'resolved']), 'Only markets in this state');
 
 interface ListParameters {
@@ -32,7 +33,8 @@ interface ListParameters {
   readonly cursor: string | null;
 }
 
-export function marketRoutes(parts: MarketDependencies): Route[] {
+export function marketRoutes(parts: MarketDependencies & FollowedAssets): Route[] {
+  const filters = filtersOf(parts.tickers);
   return [
     route({
       method: 'GET',

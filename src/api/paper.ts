@@ -14,6 +14,7 @@ import {
 } from '../schema/api/paper.ts';
 import * as parameter from '../schema/api/parameters.ts';
 import { text } from '../schema/api/types.ts';
+import type { FollowedAssets } from '../schema/market.ts';
 import { printJson } from '../schema/moneyJson.ts';
 import { formatTime } from '../schema/time.ts';
 import {
@@ -29,7 +30,7 @@ const ABSENT = 'Paper strategy not found';
 /** A comparison usually ends within seconds. */
 const RETRY_AFTER_SECONDS = 5;
 
-interface PaperDependencies {
+interface PaperDependencies extends FollowedAssets {
   readonly paper: Pick<
     PaperStrategyService,
     'create' | 'change' | 'delete' | 'divergence' | 'replayWindow'
@@ -49,7 +50,7 @@ export function paperRoutes(parts: PaperDependencies): Route[] {
   ];
 }
 
-function strategyRoutes({ paper }: PaperDependencies): Route[] {
+function strategyRoutes({ paper, tickers }: PaperDependencies): Route[] {
   const ours = { auth: 'key', access: { feature: 'paper' } } as const;
   return [
     route({
@@ -58,7 +59,7 @@ function strategyRoutes({ paper }: PaperDependencies): Route[] {
       path: '/v1/paper/strategies',
       summary: 'Start paper trading a strategy on the live stream',
       description: `Trading starts one second after the response. Without \`baseline_backtest_id\` a baseline backtest is started, which does not count against the job limit. While ${MAX_COMPARISONS_PER_USER} baselines or replays of the user are queued or running, another one gets 429. 409 if the user already has a strategy with this name.`,
-      body: paperStrategyMembers,
+      body: paperStrategyMembers(tickers),
       success: 201,
       refusals: [400, 403, 404, 409, 429],
       response: paperStrategyShape,

@@ -2,10 +2,11 @@ import { type Route, route } from '../http/route.ts';
 import { answerRows, OBJECT_ARRAY, pageRequest } from '../http/rows.ts';
 import * as parameter from '../schema/api/parameters.ts';
 import { perpDepthShape } from '../schema/api/resources.ts';
+import type { FollowedAssets } from '../schema/market.ts';
 import { PERP_DEPTH_COLUMNS, perpDepthOf } from '../store/queries/lists.ts';
 import type { StoreReader } from '../store/reader.ts';
 
-export function perpDepthRoute({ store }: { store: StoreReader }): Route {
+export function perpDepthRoute({ store, tickers }: { store: StoreReader } & FollowedAssets): Route {
   return route({
     method: 'GET',
     path: '/v1/perp/depth',
@@ -15,7 +16,7 @@ export function perpDepthRoute({ store }: { store: StoreReader }): Route {
     description:
       'One row per poll that brought a new `update_id`: the `u` of Bybit, `lastUpdateId` of Binance, `seqId` of OKX, `time` of Hyperliquid. Sizes are coins at every venue. Hyperliquid shows at most 20 levels per side.',
     query: {
-      ticker: parameter.requiredTicker,
+      ticker: parameter.requiredTicker(tickers),
       start: parameter.start,
       end: parameter.end,
       limit: parameter.limit(200, 10_000),

@@ -7,12 +7,13 @@ import { datetime } from '../schema/api/datetime.ts';
 import { optional, withDefault } from '../schema/api/fields.ts';
 import * as parameter from '../schema/api/parameters.ts';
 import { number } from '../schema/api/types.ts';
+import type { FollowedAssets } from '../schema/market.ts';
 import { formatTime } from '../schema/time.ts';
 import type { StoreReader } from '../store/reader.ts';
 import { Replay } from '../stream/replay.ts';
 import type { StreamHub } from '../stream/streamHub.ts';
 
-interface ReplayDependencies {
+interface ReplayDependencies extends FollowedAssets {
   readonly store: StoreReader;
   /** Null: this process has none to serve. */
   readonly streams: StreamHub | null;

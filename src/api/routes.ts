@@ -60,6 +60,6 @@ export function allRoutes(parts: RouteDependencies): Route[] {
     replayRoute(parts),
   ];
   routes.push(...dashboardRoutes(parts), ...mirroredRoutes(routes));
-  routes.push(...descriptionRoutes(routes));
+  routes.push(...descriptionRoutes(routes, parts));
   return routes;
 }

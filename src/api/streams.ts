@@ -4,7 +4,7 @@ import type { Clock } from '../runtime/clock.ts';
 import { optional } from '../schema/api/fields.ts';
 import { tickerType } from '../schema/api/parameters.ts';
 import { listOf } from '../schema/api/types.ts';
-import { TICKERS } from '../schema/market.ts';
+import type { FollowedAssets } from '../schema/market.ts';
 import { formatTime } from '../schema/time.ts';
 import type { SignalReaders } from '../signals/signals.ts';
 import { BoardStream } from '../stream/boardStream.ts';
@@ -13,7 +13,7 @@ import type { StreamHub } from '../stream/streamHub.ts';
 /** Board connections that every user may have, whatever the tier: several browser tabs. */
 const BOARDS_MIN = 4;
 
-interface StreamDependencies {
+interface StreamDependencies extends FollowedAssets {
   /** Null: this process has none to serve. */
   readonly streams: StreamHub | null;
   readonly signals: Pick<SignalReaders, 'board'>;
@@ -47,9 +47,9 @@ export function streamRoutes(parts: StreamDependencies): Route[] {
       access: { feature: 'arb_ws' },
       summary: 'WebSocket: every logical and endgame opportunity when it is detected',
       description: STREAM_DESCRIPTION,
-      query: { ticker: optional(listOf(tickerType), 'Only these underlyings; default: all') },
+      query: { ticker: optional(listOf(tickerType(parts.tickers)), 'Only these underlyings; default: all') },
       handle: (request) => {
-        const tickers = TICKERS.filter((ticker) => request.query.ticker?.includes(ticker) ?? true);
+        const tickers = parts.tickers.filter((ticker) => request.query.ticker?.includes(ticker) ?? true);
         return admit(request, 'opportunity', {
           streams,
           begin: (connection, tier) => {

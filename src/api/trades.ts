@@ -6,6 +6,7 @@ import * as parameter from '../schema/api/parameters.ts';
 import { tradesShape, underlyingShape } from '../schema/api/resources.ts';
 import { literal } from '../schema/api/types.ts';
 import { UNDERLYING_SOURCES } from '../schema/events.ts';
+import type { FollowedAssets } from '../schema/market.ts';
 import { TRADE_COLUMNS, tradesOf, UNDERLYING_COLUMNS, underlyingOf } from '../store/queries/lists.ts';
 import type { StoreReader } from '../store/reader.ts';
 
@@ -46,7 +47,7 @@ export function tradesRoute(parts: MarketLookup): Route {
   });
 }
 
-export function underlyingRoute({ store }: { store: StoreReader }): Route {
+export function underlyingRoute({ store, tickers }: { store: StoreReader } & FollowedAssets): Route {
   return route({
     method: 'GET',
     path: '/v1/underlying',
@@ -54,7 +55,7 @@ export function underlyingRoute({ store }: { store: StoreReader }): Route {
     access: { feature: 'market_data' },
     summary: 'Prices of the underlying asset from one source',
     query: {
-      ticker: parameter.requiredTicker,
+      ticker: parameter.requiredTicker(tickers),
       source: required(literal(UNDERLYING_SOURCES), 'Price source'),
       ...paging,
     },

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { backtestMembers, sweepMembers } from '../schema/api/backtests.ts';
 import { readBody } from '../schema/api/body.ts';
 import type { JobSpec } from '../schema/backtest.ts';
+import { DEFAULT_TICKERS } from '../schema/market.ts';
 import { type AskedSweep, requestOf, specOf } from './asked.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 20, 12);
@@ -16,7 +17,7 @@ const Y_AXIS = { param: 'latency_ms', start: 0, end: 500, steps: 3 };
 /** The spec that the API builds from a body at a time, for a user whose history begins `historyMs` before it. */
 function accepted(body: object, { nowMs = NOW_MS, historyMs }: { nowMs?: number; historyMs?: number } = {}) {
   const isSweep = 'x_axis' in body;
-  const read = readBody(isSweep ? sweepMembers : backtestMembers, body);
+  const read = readBody((isSweep ? sweepMembers : backtestMembers)(DEFAULT_TICKERS), body);
   expect([read.problems, read.refusal]).toEqual([[], null]);
   const asked = read.values as AskedSweep;
   const startMs = asked.start ?? (historyMs === undefined ? null : nowMs - historyMs);

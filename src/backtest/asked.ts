@@ -6,8 +6,8 @@ import type { Axis, BacktestSpec, JobRequest, JobSpec } from '../schema/backtest
 import { formatTime, formatTimeOrNull } from '../schema/time.ts';
 import { sweepableParams } from './cells.ts';
 
-export type AskedBacktest = MemberValues<typeof backtestMembers>;
-export type AskedSweep = MemberValues<typeof sweepMembers>;
+export type AskedBacktest = MemberValues<ReturnType<typeof backtestMembers>>;
+export type AskedSweep = MemberValues<ReturnType<typeof sweepMembers>>;
 
 /** @param within The range the user may read, and the current time: a window that ends later does not exist yet. */
 export function specOf(

@@ -13,12 +13,13 @@ import { backtestMembers, MARKET_LIMIT_DEFAULT, sweepMembers } from '../schema/a
 import { type Members, type MemberValues, readBody } from '../schema/api/body.ts';
 import type { Problem } from '../schema/api/fields.ts';
 import type { JobSpec } from '../schema/backtest.ts';
+import type { FollowedAssets } from '../schema/market.ts';
 import { API_VERSION } from '../schema/version.ts';
 import { printBacktest, printSweep } from './backtestTables.ts';
 import { interruptible } from './failure.ts';
 import { openRecording } from './openRecording.ts';
 import { Progress } from './progress.ts';
-import { readSettings } from './settings.ts';
+import { followedAssets, readSettings } from './settings.ts';
 
 /** Read access to the data directory is enough: a command has no user and no tier. */
 const OWN = { jobId: 'bt_command', userId: 'command' };
@@ -31,7 +32,7 @@ export async function runBacktest(
   options: { json?: boolean; dataDir?: string },
 ): Promise<void> {
   await interruptible(async (signal) => {
-    const spec = readSpec(path);
+    const spec = readSpec(path, followedAssets());
     const config = await readSettings({ dataDir: options.dataDir, use: 'read recording' });
     const result = await run(spec, config, signal);
     if (options.json) console.log(result);
@@ -63,7 +64,7 @@ async function run(spec: JobSpec, config: Config, signal: AbortSignal): Promise<
 }
 
 /** @throws {InvalidInputError} Lists every problem of the file. */
-function readSpec(path: string): JobSpec {
+function readSpec(path: string, { tickers }: FollowedAssets): JobSpec {
   const body = readJson(path);
   const isSweep = typeof body === 'object' && body !== null && 'x_axis' in body;
   const within = (asked: { start: number | null; market_limit: number | null }) => ({
@@ -72,10 +73,10 @@ function readSpec(path: string): JobSpec {
     marketLimit: asked.market_limit ?? MARKET_LIMIT_DEFAULT,
   });
   if (!isSweep) {
-    const asked = readMembers(backtestMembers, body, path);
+    const asked = readMembers(backtestMembers(tickers), body, path);
     return { kind: 'backtest', ...specOf(asked, within(asked)) };
   }
-  const asked = readMembers(sweepMembers, body, path);
+  const asked = readMembers(sweepMembers(tickers), body, path);
   refuse(axisProblems(asked), path);
   return { kind: 'sweep', ...specOf(asked, within(asked)), xAxis: asked.x_axis, yAxis: asked.y_axis };
 }

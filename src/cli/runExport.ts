@@ -11,7 +11,7 @@ import { openExport, whyTooLong } from '../store/export.ts';
 import { findMarketKey } from '../store/queries/markets.ts';
 import { interruptible } from './failure.ts';
 import { openRecording } from './openRecording.ts';
-import { readSettings } from './settings.ts';
+import { followedAssets, readSettings } from './settings.ts';
 
 export interface ExportOptions {
   readonly marketId?: string;
@@ -43,7 +43,7 @@ export async function runExport(dataset: string, options: ExportOptions): Promis
 function read(dataset: string, { marketId, ...options }: ExportOptions) {
   const { ticker, source, venue, start, end, format } = options;
   const asked = { dataset, market_id: marketId, ticker, source, start, end, format, venue };
-  const { values, problems } = readFields(exportFields, asked, 'query');
+  const { values, problems } = readFields(exportFields(followedAssets().tickers), asked, 'query');
   const lines = problems.map(({ loc, msg }) => `${optionOf(loc.at(-1))}: ${msg}`);
   if (lines.length > 0) throw new InvalidInputError(lines.join('; '));
   const subject = exportSubject(values);

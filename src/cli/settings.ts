@@ -7,6 +7,7 @@ import { parseSecretKey, storedSecretKey } from '../control/secretBox.ts';
 import { loadTls, parseTrust } from '../http/transport.ts';
 import { ConfigError, InvalidInputError } from '../runtime/errors.ts';
 import { makeDirectories } from '../runtime/makeDirectories.ts';
+import { DEFAULT_TICKERS, type FollowedAssets } from '../schema/market.ts';
 import { reserveProblem } from '../store/engine/diskGuard.ts';
 import { engineLibraryProblem } from '../store/engine/engineLibrary.ts';
 import { AddressPolicy } from '../webhooks/target/addresses.ts';
@@ -184,4 +185,13 @@ function sayPlace(config: Config, use: DirectoryUse): void {
   const isRemote = config.databaseUrl !== null && use.endsWith('accounts');
   const database = isRemote ? ` (accounts are in the database of DATABASE_URL)` : '';
   console.error(`underround: data directory ${resolve(config.dataDir)}${database}`);
+}
+
+/**
+ * The assets that a command's arguments may name. Of an invalid configuration the default ones: `readSettings` reports
+ * it, after the arguments.
+ */
+export function followedAssets(variables: Variables = process.env): FollowedAssets {
+  const read = readConfig(variables);
+  return { tickers: 'config' in read ? read.config.tickers : DEFAULT_TICKERS };
 }

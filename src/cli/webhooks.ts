@@ -39,7 +39,7 @@ export function registerWebhooks(program: Command): void {
         '--tiers <tiers>',
         `kinds of signals: logical, endgame, or both separated by a comma; all: both (${absent})`,
       )
-      .option('--tickers <tickers>', `BTC, ETH, SOL, separated by commas; all: all three (${absent})`);
+      .option('--tickers <tickers>', `followed assets, separated by commas; all: every one (${absent})`);
   const creation = webhooks
     .command('create')
     .description('register a webhook for a Premium user and print its secret, once')

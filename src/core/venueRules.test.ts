@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { EVENT_TYPES, TICKERS } from '../schema/market.ts';
+import { DEFAULT_TICKERS, EVENT_TYPES, TICKERS } from '../schema/market.ts';
 import { feeOfMarket, VENUE_RULES_VERSION, venueRulesAt } from './venueRules.ts';
 
 const at = (text: string) => Date.parse(`${text}Z`);
@@ -51,7 +51,7 @@ describe('venueRulesAt', () => {
       coarse: 100,
       fine: 10,
     });
-    const stated = TICKERS.map(
+    const stated = DEFAULT_TICKERS.map(
       (ticker) => venueRulesAt('5m', ticker, at('2026-03-01T00:00:00')).statesStrike,
     );
     expect(stated).toEqual([true, false, false]);

@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { testApi } from '../../test/support/api.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
+import { FOLLOWED } from '../../test/support/followed.ts';
 import { type Asked, STUB_MARKET, stubStore } from '../../test/support/stubStore.ts';
 import { allRoutes } from '../api/routes.ts';
 import type { Tier } from '../schema/tier.ts';
@@ -52,7 +53,7 @@ const MOMENTS = [
 ] as const;
 
 test('the table has every parameter that gives a start or a time', () => {
-  const declared = allRoutes({} as never)
+  const declared = allRoutes(FOLLOWED as never)
     .filter(({ path, mirrors, socket }) => path.startsWith('/v1/') && mirrors === undefined && !socket)
     .flatMap(({ pathFields, queryFields }) => Object.keys({ ...pathFields, ...queryFields }))
     .filter((name) => ['start', 'since', 'at', 'ts', 'from', 'after'].includes(name));

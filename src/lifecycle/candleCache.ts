@@ -3,18 +3,18 @@ import type { Clock } from '../runtime/clock.ts';
 import { UnderroundError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/log.ts';
 import { Backoff } from '../runtime/reconnectBackoff.ts';
-import type { CandleQuery, SpotCandle } from '../venues/binance/klines.ts';
+import type { CandleQuery, Kline } from '../venues/binance/klines.ts';
 
 /** A candle exists moments after it opens; a missing one, or a failure, is retried with growing delays. */
 const CANDLE_RETRY: BackoffLimits = { firstMs: 3_000, maxMs: 60_000 };
 /** The exchange stamps trades a moment late; an earlier request would find nothing. */
 const FIRST_ASK_AFTER_MS = 1_500;
-/** A day of hourly and daily windows needs 150 candles. */
-const CANDLES_KEPT_MAX = 500;
+/** A day of hourly and daily windows of eight assets needs 400 candles. */
+const CANDLES_KEPT_MAX = 1_000;
 
 /** The part of the candle interface that strikes need. */
 export interface Candles {
-  candle(query: CandleQuery): Promise<SpotCandle | null>;
+  candle(query: CandleQuery): Promise<Kline | null>;
 }
 
 interface WantedCandle extends CandleQuery {
@@ -22,7 +22,7 @@ interface WantedCandle extends CandleQuery {
 }
 
 interface Entry {
-  candle: SpotCandle | null;
+  candle: Kline | null;
   asking: boolean;
   readonly backoff: Backoff;
 }
@@ -41,7 +41,7 @@ export class CandleCache {
     const lengthMs = wanted.interval === '1h' ? 3_600_000 : 60_000;
     const dueMs = wanted.startTimeMs + (wanted.price === 'open' ? 0 : lengthMs) + FIRST_ASK_AFTER_MS;
     if (nowMs < dueMs) return null;
-    const key = `${wanted.ticker}/${wanted.interval}/${wanted.startTimeMs}`;
+    const key = `${wanted.exchange}/${wanted.ticker}/${wanted.interval}/${wanted.startTimeMs}`;
     const entry = this.#entryOf(key);
     const { candle } = entry;
     if (candle !== null && (candle.closed || wanted.price === 'open')) return candle[wanted.price];
@@ -51,10 +51,10 @@ export class CandleCache {
 
   async #ask(entry: Entry, wanted: WantedCandle): Promise<void> {
     const { candles, clock, log } = this.#options;
-    const { ticker, interval, startTimeMs } = wanted;
+    const { exchange, ticker, interval, startTimeMs } = wanted;
     entry.asking = true;
     try {
-      entry.candle = await candles.candle({ ticker, interval, startTimeMs });
+      entry.candle = await candles.candle({ exchange, ticker, interval, startTimeMs });
       if (entry.candle === null || !(entry.candle.closed || wanted.price === 'open')) {
         entry.backoff.failed(clock.now());
       }
@@ -62,7 +62,7 @@ export class CandleCache {
       if (!(error instanceof UnderroundError)) throw error;
       const retryInMs = entry.backoff.failed(clock.now());
       const { code, message: reason } = error;
-      log.warn({ ticker, interval, startTimeMs, code, reason, retryInMs }, 'candle.failed');
+      log.warn({ exchange, ticker, interval, startTimeMs, code, reason, retryInMs }, 'candle.failed');
     } finally {
       entry.asking = false;
     }

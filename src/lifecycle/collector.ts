@@ -6,7 +6,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { PERP_VENUES } from '../schema/events.ts';
-import { type Market, TICKERS } from '../schema/market.ts';
+import type { Market, Ticker } from '../schema/market.ts';
 import { KlinesClient } from '../venues/binance/klines.ts';
 import { HttpClient } from '../venues/http.ts';
 import { PerpPoller } from '../venues/perpPoller.ts';
@@ -28,6 +28,8 @@ interface Closable {
 }
 
 interface CollectorOptions {
+  /** The followed assets. */
+  tickers: readonly Ticker[];
   venues: Config['venues'];
   /** Opens and reads the feeds' connections; its creator closes it. */
   sockets: SocketDriver;
@@ -68,7 +70,7 @@ export class Collector {
   }
 
   #startPrices(options: CollectorOptions): void {
-    const { venues, recorder } = options;
+    const { venues, recorder, tickers } = options;
     const common = {
       sockets: options.sockets,
       clock: options.clock,
@@ -78,25 +80,25 @@ export class Collector {
     };
     if (venues.spotWsUrl !== null || venues.spotFallbackWsUrl !== null) {
       const onEvent = recorder.underlying.bind(recorder);
-      this.#parts.push(new UnderlyingSource({ ...common, ...venues, tickers: TICKERS, onEvent }));
+      this.#parts.push(new UnderlyingSource({ ...common, ...venues, tickers, onEvent }));
     }
     if (venues.rtdsUrl !== null) {
       const router = new FrameRouter(options);
       const onFrame = (frame: string, receivedTimeMs: number) =>
         router.route('polymarket.rtds', frame, receivedTimeMs);
-      this.#parts.push(new RtdsFeed({ ...common, url: venues.rtdsUrl, tickers: TICKERS, onFrame }));
+      this.#parts.push(new RtdsFeed({ ...common, url: venues.rtdsUrl, tickers, onFrame }));
     }
     const onEvent = recorder.perpDepth.bind(recorder);
     for (const name of PERP_VENUES) {
       const url = venues.perpUrls[name];
       if (url === null) continue;
       const venue = PERP_VENUE_BY_NAME[name];
-      this.#parts.push(new PerpPoller({ ...common, venue, url, tickers: TICKERS, onEvent }));
+      this.#parts.push(new PerpPoller({ ...common, venue, url, tickers, onEvent }));
     }
   }
 
   #polymarket(options: CollectorOptions): Lifecycle | null {
-    const { venues, recorder, clock, random, log, metrics } = options;
+    const { venues, tickers, recorder, clock, random, log, metrics } = options;
     if (venues.gammaUrl === null || venues.clobWsUrl === null) {
       log.warn('markets.off');
       return null;
@@ -109,16 +111,17 @@ export class Collector {
     const strikes = new StrikeFinder({ log, metrics, candles: this.#candles(options) });
     recorder.onUnderlying = (event) => strikes.price(event);
     const exchange = this.#exchange(options);
-    const lifecycle = new Lifecycle({ ...common, listings, clob, recorder, strikes, exchange });
+    const lifecycle = new Lifecycle({ ...common, tickers, listings, clob, recorder, strikes, exchange });
     recorder.onResolved = (market) => lifecycle.resolved(market);
     return lifecycle;
   }
 
   #candles({ venues, clock, random, log, metrics }: CollectorOptions): CandleCache | null {
-    if (venues.spotRestUrl === null) return null;
+    const { spotRestUrl: spot, futuresRestUrl: futures } = venues;
+    if (spot === null && futures === null) return null;
     const http = new HttpClient({ clock, random, log, metrics, feed: 'binance.rest' });
     this.#parts.push(http);
-    const candles = new KlinesClient({ url: venues.spotRestUrl, http });
+    const candles = new KlinesClient({ urls: { spot, futures }, http });
     return new CandleCache({ candles, clock, random, log });
   }
 

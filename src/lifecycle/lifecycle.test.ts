@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { START, setUpLifecycle as setUp } from '../../test/support/lifecycle.ts';
 import { TransportError, VenueRefusedError } from '../runtime/errors.ts';
-import { EVENT_TYPES, type EventType, TICKERS, type Ticker } from '../schema/market.ts';
+import { DEFAULT_TICKERS, EVENT_TYPES, type EventType, type Ticker } from '../schema/market.ts';
 import { nextWindow, slugOf, type Window, windowAt } from '../venues/polymarket/lifecycle/windows.ts';
 
 function slugsToKnow(nowMs: number): string[] {
   return EVENT_TYPES.flatMap((eventType) => {
     const current = windowAt(eventType, nowMs);
     return [current, nextWindow(eventType, current)].flatMap((window) =>
-      TICKERS.map((ticker) => slugOf(ticker, eventType, window)),
+      DEFAULT_TICKERS.map((ticker) => slugOf(ticker, eventType, window)),
     );
   });
 }

@@ -3,8 +3,9 @@ import { type Recorder, SUBSCRIBED_AFTER_END_MS } from '../recorder/recorder.ts'
 import { type Clock, every, type Timer } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import { EVENT_TYPES, type Market, TICKERS } from '../schema/market.ts';
+import type { Market, Ticker } from '../schema/market.ts';
 import type { GammaListing } from '../venues/polymarket/gamma/mapper.ts';
+import { type Series, seriesOf } from '../venues/polymarket/lifecycle/series.ts';
 import { Discovery, type Listings } from './discovery.ts';
 import { type ExchangeRules, MarketRulesReader, type ReadRules } from './marketRulesReader.ts';
 import { ResolutionPollSchedule } from './resolutionPollSchedule.ts';
@@ -24,6 +25,8 @@ interface Subscriptions {
 }
 
 interface LifecycleOptions {
+  /** The followed assets. */
+  tickers: readonly Ticker[];
   listings: Listings;
   clob: Subscriptions;
   recorder: Recorder;
@@ -40,6 +43,7 @@ interface LifecycleOptions {
 /** Follows every series: finds windows before they open, subscribes to them and tracks them until their outcome. */
 export class Lifecycle {
   readonly #options: LifecycleOptions;
+  readonly #series: readonly Series[];
   readonly #discovery: Discovery;
   readonly #polls: ResolutionPollSchedule;
   readonly #winners: WinnerReader | null;
@@ -56,6 +60,7 @@ export class Lifecycle {
 
   constructor(options: LifecycleOptions) {
     this.#options = options;
+    this.#series = seriesOf(options.tickers);
     const { listings, exchange, clock, random, log, metrics } = options;
     const onListing = (listing: GammaListing) => this.#listed(listing);
     this.#discovery = new Discovery({ listings, clock, random, log, metrics, onListing });
@@ -119,7 +124,7 @@ export class Lifecycle {
 
   #tick(): void {
     const nowMs = this.#options.clock.now();
-    const wanted = wantedWindows(nowMs);
+    const wanted = wantedWindows(this.#series, nowMs);
     const missing = wanted.filter((one) => this.#marketOf(one) === undefined).map(({ slug }) => slug);
     this.#discovery.requestWindows({ missing, due: () => this.#due(nowMs), nowMs });
     this.#crossCheck(nowMs);
@@ -139,13 +144,10 @@ export class Lifecycle {
 
   /** Lists one series at a time to spread the load over the period. */
   #crossCheck(nowMs: number): void {
-    const series = TICKERS.length * EVENT_TYPES.length;
-    if (nowMs - this.#lastListingMs < LISTING_PERIOD_MS / series) return;
+    if (nowMs - this.#lastListingMs < LISTING_PERIOD_MS / this.#series.length) return;
     this.#lastListingMs = nowMs;
-    const turn = this.#listingTurn++ % series;
-    const ticker = TICKERS[turn % TICKERS.length];
-    const eventType = EVENT_TYPES[Math.floor(turn / TICKERS.length)];
-    if (ticker !== undefined && eventType !== undefined) this.#discovery.list({ ticker, eventType, nowMs });
+    const one = this.#series[this.#listingTurn++ % this.#series.length];
+    if (one !== undefined) this.#discovery.list({ ...one, nowMs });
   }
 
   #subscribe(wanted: readonly WantedWindow[], nowMs: number): void {
@@ -204,7 +206,7 @@ export class Lifecycle {
     this.#store(market);
     if (market.status === 'open') this.#rules?.ask(market);
     const nowMs = this.#options.clock.now();
-    this.#subscribe(wantedWindows(nowMs), nowMs);
+    this.#subscribe(wantedWindows(this.#series, nowMs), nowMs);
   }
 
   #note(market: Market): void {

@@ -3,8 +3,8 @@ import { START, setUpLifecycle } from '../../test/support/lifecycle.ts';
 import { Random } from '../core/random.ts';
 import { TransportError } from '../runtime/errors.ts';
 import type { UnderlyingEvent } from '../schema/events.ts';
-import { TICKERS } from '../schema/market.ts';
-import type { CandleQuery, SpotCandle } from '../venues/binance/klines.ts';
+import { DEFAULT_TICKERS } from '../schema/market.ts';
+import type { CandleQuery, Kline } from '../venues/binance/klines.ts';
 import { nextWindow, slugOf, windowAt } from '../venues/polymarket/lifecycle/windows.ts';
 
 const WINDOW = nextWindow('5m', windowAt('5m', START));
@@ -94,7 +94,7 @@ describe('hours and days', () => {
 
   it('trap 3: reads the hour’s open and close from its candle, the close only when the candle is closed', async () => {
     const asked: CandleQuery[] = [];
-    let candle: SpotCandle | null = null;
+    let candle: Kline | null = null;
     const candles = {
       candle: async (query: CandleQuery) => {
         if (query.ticker === 'BTC' && query.interval === '1h') asked.push(query);
@@ -126,10 +126,34 @@ describe('hours and days', () => {
     );
   });
 
+  it.each([
+    ['the futures market', 'https://www.binance.com/en/futures/HYPEUSDT', ['futures'], 34.125],
+    ['the spot market', 'https://www.binance.com/en/trade/HYPE_USDT', ['spot'], 34.125],
+    ['an unknown page', 'https://example.com/HYPE', [], null],
+    ['no page', null, [], null],
+  ])('read the candle of %s if the listing names it', async (_shows, resolutionSource, exchanges, strike) => {
+    const asked = new Set<string>();
+    const candles = {
+      candle: async ({ ticker, exchange }: CandleQuery): Promise<Kline | null> => {
+        if (ticker === 'HYPE') asked.add(exchange);
+        return { open: 34.125, close: 34.25, closed: false };
+      },
+    };
+    const at = setUpLifecycle({ candles, tickers: ['HYPE'] });
+    at.listings.tamper = (event) => {
+      const [market] = event.markets as object[];
+      return { ...event, markets: [{ ...market, resolutionSource }] };
+    };
+    at.lifecycle.start([]);
+    await until(at, START + 30_000);
+    expect([...asked]).toEqual(exchanges);
+    expect(at.latest(slugOf('HYPE', '1h', HOUR))).toMatchObject({ resolutionSource, strikePrice: strike });
+  });
+
   it('retries with growing delays while the exchange fails', async () => {
     const asked: number[] = [];
     const candles = {
-      candle: async ({ ticker, interval, startTimeMs }: CandleQuery): Promise<SpotCandle | null> => {
+      candle: async ({ ticker, interval, startTimeMs }: CandleQuery): Promise<Kline | null> => {
         if (ticker === 'BTC' && interval === '1h' && startTimeMs === HOUR.startTimeMs)
           asked.push(at.clock.now());
         throw new TransportError('down');
@@ -168,7 +192,7 @@ describe('resolution', () => {
     at.lifecycle.start([]);
     const random = new Random('late listing 1');
     const shown = [WINDOW, nextWindow('5m', WINDOW)].flatMap((window) =>
-      TICKERS.map((ticker) => {
+      DEFAULT_TICKERS.map((ticker) => {
         const delayMs = Math.floor(random.uniform(0, 800)) * 1000;
         return { slug: slugOf(ticker, '5m', window), shownMs: window.endTimeMs + delayMs };
       }),

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { FakeClock } from '../../test/support/fakeClock.ts';
 import { MARKET } from '../../test/support/wire.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
 import type { Market } from '../schema/market.ts';
+import { CandleCache } from './candleCache.ts';
 import { StrikeFinder } from './strikeFinder.ts';
 
 /** A day from noon to noon in New York, decided by the close of the minute that begins at its end. */
@@ -36,4 +38,19 @@ describe('the strike of a day decided by one minute', () => {
   ])('%s', (_, afterMs, expected) => {
     expect(strikeAt(DECIDED_MS + afterMs)).toBe(expected);
   });
+});
+
+test('logs a market once whose listing names no page of its candles', () => {
+  const lines: object[] = [];
+  const log = { ...silentLogger, warn: (...line: object[]) => lines.push(line) } as never;
+  const candles = {
+    candle: () => Promise.reject(new Error('no candle may be requested')),
+  };
+  const clock = new FakeClock(DAY_MS);
+  const cache = new CandleCache({ candles, clock, random: () => 0, log });
+  const strikes = new StrikeFinder({ candles: cache, log, metrics: new Metrics() });
+  const resolutionSource = 'https://www.coinbase.com/price/bitcoin';
+  const market = { ...DAILY, resolutionSource };
+  for (let second = 60; second < 70; second++) strikes.review(market, DAY_MS + second * 1000);
+  expect(lines).toEqual([[{ slug: market.slug, resolutionSource }, 'market.candle_source_unknown']]);
 });

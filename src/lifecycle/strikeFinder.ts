@@ -15,6 +15,7 @@ import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { UnderlyingEvent } from '../schema/events.ts';
 import { type Market, PRICE_BASES, TICKERS, type Ticker, UNKNOWN } from '../schema/market.ts';
+import { candleExchangeOf } from '../venues/binance/candleSource.ts';
 import type { CandleCache } from './candleCache.ts';
 
 /** The deciding point itself arrives 1.1-2.4 s late; an estimate waits this long for it. */
@@ -51,6 +52,8 @@ export class StrikeFinder {
   readonly #missing;
   readonly #differences;
   readonly #disagreements;
+  /** Markets whose listing names no page that this service can read. */
+  readonly #unreadable = new Set<string>();
 
   constructor(options: StrikeFinderOptions) {
     this.#options = options;
@@ -113,6 +116,7 @@ export class StrikeFinder {
 
   /** Reports a forgotten market with an unknown price: none of its ticks arrived, and none was guessed. */
   forgotten(market: Market): void {
+    this.#unreadable.delete(market.marketId);
     for (const edge of EDGES) {
       if ((edge === 'strike' ? market.strikePrice : market.closePrice) !== null) continue;
       this.#missing.inc({ edge });
@@ -128,10 +132,11 @@ export class StrikeFinder {
     const edgeMs = edge === 'strike' ? market.startTimeMs : market.endTimeMs;
     if (nowMs < edgeMs) return [];
     const found: EdgePrice[] = [];
-    const candle = candleOfEdge(rule, edge, market);
+    const { candles } = this.#options;
+    const candle = candles && this.#candleOf(market, asked);
     const basis = edge === 'strike' ? market.strikeBasis : market.closeBasis;
-    if (candle !== null && this.#options.candles !== null && basis !== 'binance_candle') {
-      const price = this.#options.candles.finalPrice({ ...candle, ticker }, nowMs);
+    if (candles !== null && candle !== null && basis !== 'binance_candle') {
+      const price = candles.finalPrice(candle, nowMs);
       if (price !== null) found.push({ price, basis: 'binance_candle' });
     }
     const sinceMs = nowMs - decidedTimeMs(rule, edgeMs);
@@ -140,6 +145,20 @@ export class StrikeFinder {
     const isEstimate = taped !== null && PRICE_BASES[taped.basis] === 'estimated';
     if (taped !== null && (!isEstimate || sinceMs >= ESTIMATE_AFTER_MS)) found.push(taped);
     return found;
+  }
+
+  /** The candle of one end on the exchange that the listing names; null if none decides, or the listing names no other. */
+  #candleOf(market: Market, { rule, edge, ticker }: { rule: SettlementRule; edge: Edge; ticker: Ticker }) {
+    const candle = candleOfEdge(rule, edge, market);
+    if (candle === null) return null;
+    const { marketId, slug, resolutionSource } = market;
+    const exchange = candleExchangeOf({ ticker, resolutionSource });
+    if (exchange !== null) return { ...candle, exchange, ticker };
+    if (!this.#unreadable.has(marketId)) {
+      this.#unreadable.add(marketId);
+      this.#options.log.warn({ slug, resolutionSource }, 'market.candle_source_unknown');
+    }
+    return null;
   }
 
   #noteEdge(edge: Edge, before: Market | null, after: Market): void {

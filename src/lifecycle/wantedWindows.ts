@@ -1,4 +1,5 @@
-import { EVENT_TYPES, type EventType, TICKERS, type Ticker } from '../schema/market.ts';
+import type { EventType, Ticker } from '../schema/market.ts';
+import type { Series } from '../venues/polymarket/lifecycle/series.ts';
 import { nextWindow, slugOf, type Window, windowAt } from '../venues/polymarket/lifecycle/windows.ts';
 
 /** How long before a window becomes the next one to subscribe, so that the next window's book is always known. */
@@ -14,21 +15,25 @@ export interface WantedWindow {
   readonly slug: string;
 }
 
-/** The windows needed at a time: the current one, the next, shortly the one after it, and the one just ended. */
-export function wantedWindows(nowMs: number): WantedWindow[] {
-  const wanted: WantedWindow[] = [];
-  for (const eventType of EVENT_TYPES) {
-    const current = windowAt(eventType, nowMs);
-    const next = nextWindow(eventType, current);
-    const windows = [current, next];
-    const previous = windowAt(eventType, current.startTimeMs - 1);
-    if (nowMs - previous.endTimeMs < LOOK_BACK_MS) windows.push(previous);
-    if (current.endTimeMs - nowMs <= SUBSCRIBE_EARLY_MS) windows.push(nextWindow(eventType, next));
-    for (const ticker of TICKERS) {
-      for (const window of windows) {
-        wanted.push({ ticker, eventType, window, slug: slugOf(ticker, eventType, window) });
-      }
-    }
-  }
-  return wanted;
+/**
+ * The windows of these series needed at a time: the current one, the next, shortly the one after it, and the one just
+ * ended.
+ */
+export function wantedWindows(series: readonly Series[], nowMs: number): WantedWindow[] {
+  return series.flatMap(({ ticker, eventType }) =>
+    windowsInPlay(eventType, nowMs).map((window) => ({
+      ...{ ticker, eventType, window },
+      slug: slugOf(ticker, eventType, window),
+    })),
+  );
+}
+
+function windowsInPlay(eventType: EventType, nowMs: number): Window[] {
+  const current = windowAt(eventType, nowMs);
+  const next = nextWindow(eventType, current);
+  const windows = [current, next];
+  const previous = windowAt(eventType, current.startTimeMs - 1);
+  if (nowMs - previous.endTimeMs < LOOK_BACK_MS) windows.push(previous);
+  if (current.endTimeMs - nowMs <= SUBSCRIBE_EARLY_MS) windows.push(nextWindow(eventType, next));
+  return windows;
 }

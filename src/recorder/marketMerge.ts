@@ -20,6 +20,7 @@ export function mergeListing(known: Market | null, listed: Market): Market {
     takerDelayMs: known.takerDelayMs ?? listed.takerDelayMs,
     recordedSinceMs: known.recordedSinceMs,
     twapLookbackSeconds: listed.twapLookbackSeconds ?? known.twapLookbackSeconds,
+    resolutionSource: listed.resolutionSource ?? known.resolutionSource,
     resolvedBy: known.resolvedBy ?? listed.resolvedBy,
     ...firstResolvedTime(known, listed),
     confirmedTimeMs: known.confirmedTimeMs ?? listed.confirmedTimeMs,
@@ -60,6 +61,7 @@ function settlementOf(
     resolvedTimeSource: known.resolvedTimeSource,
     confirmedTimeMs: known.confirmedTimeMs,
     twapLookbackSeconds: known.twapLookbackSeconds,
+    resolutionSource: known.resolutionSource,
     rulesReadTimeMs: known.rulesReadTimeMs,
     rulesVersion: known.rulesVersion,
   };

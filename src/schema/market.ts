@@ -1,7 +1,15 @@
 /** Names used by every part: tickers, windows, and the record of one market. */
 
-export const TICKERS = ['BTC', 'ETH', 'SOL'] as const;
+/** Every asset that can be followed, in the order of every answer; `UNDERROUND_TICKERS` chooses among them. */
+export const TICKERS = ['BTC', 'ETH', 'SOL', 'XRP', 'DOGE', 'BNB', 'HYPE', 'ZEC'] as const;
 export type Ticker = (typeof TICKERS)[number];
+/** The assets followed without a choice of the operator. */
+export const DEFAULT_TICKERS: readonly Ticker[] = ['BTC', 'ETH', 'SOL'];
+
+/** The assets that one service follows, in the order of `TICKERS`: `UNDERROUND_TICKERS`. */
+export interface FollowedAssets {
+  readonly tickers: readonly Ticker[];
+}
 
 /** Window kinds in the order of every answer. The venue's `daily` is `daily_up_down` for users. */
 export const EVENT_TYPES = ['5m', '15m', '1h', '4h', 'daily_up_down'] as const;
@@ -60,6 +68,8 @@ export interface SettlementFacts {
   confirmedTimeMs: number | null;
   /** Length of the average in the listing of this market; it overrides the table of rules. */
   twapLookbackSeconds: number | null;
+  /** The page of the deciding price as the listing names it; null if it names none. It decides which exchange's candle applies. */
+  resolutionSource: string | null;
   /**
    * When fee, tick size and average were last read from the listing, and the version of the rules table at that time.
    */
@@ -81,6 +91,7 @@ export const NO_SETTLEMENT: SettlementFacts = {
   resolvedTimeSource: null,
   confirmedTimeMs: null,
   twapLookbackSeconds: null,
+  resolutionSource: null,
   rulesReadTimeMs: null,
   rulesVersion: null,
 };

@@ -79,7 +79,9 @@ interface Watch extends Served {
  */
 export class DetectorHost {
   readonly #options: DetectorHostOptions;
-  readonly #prices: Readonly<Record<Ticker, TickerPrices>>;
+  readonly #prices = Object.fromEntries(
+    TICKERS.map((ticker): [Ticker, TickerPrices] => [ticker, new TickerPrices()]),
+  ) as Readonly<Record<Ticker, TickerPrices>>;
   readonly #watches = new Map<string, Watch>();
   readonly #byTicker = new Map<Ticker, Set<Watch>>(TICKERS.map((ticker) => [ticker, new Set()]));
   readonly #known = new Map<string, Map<SignalTier, FirstDetection>>();
@@ -92,7 +94,6 @@ export class DetectorHost {
   constructor(options: DetectorHostOptions) {
     const { clock, metrics } = options;
     this.#options = options;
-    this.#prices = { BTC: new TickerPrices(), ETH: new TickerPrices(), SOL: new TickerPrices() };
     this.#found = metrics.counter(
       'underround_signals_found_total',
       'First detections, one per market and kind',

@@ -1,13 +1,14 @@
-/** The REST interfaces of the exchanges: perpetual depth of every venue, and Binance's spot candles. */
+/** The REST interfaces of the exchanges: perpetual depth of every venue, and Binance's candles of spot and futures. */
 import { z } from 'zod';
 import type { PerpVenueName } from '../schema/events.ts';
-import { TICKERS, type Ticker } from '../schema/market.ts';
+import type { Ticker } from '../schema/market.ts';
 import type { Candle } from './candles.ts';
 import type { FaultState } from './faultState.ts';
 import { json, parsedBody, type Reply, text } from './httpReply.ts';
 import type { VenueModel } from './model.ts';
 import { PERP_FORMATS } from './perpAnswers.ts';
-import { SPOT_SYMBOLS } from './spotFrames.ts';
+import { roundPrice } from './prices.ts';
+import { USDT_SYMBOLS } from './spotFrames.ts';
 
 const INTERVALS_MS: Readonly<Record<string, number>> = {
   '1m': 60_000,
@@ -67,7 +68,7 @@ export function perpReply(
   const format = PERP_FORMATS[venue];
   const refusal = faults.consumePerpRefusal(venue);
   if (refusal !== null) return format.refusal(refusal, nowMs);
-  const ticker = TICKERS.find((name) => format.symbols[name] === asked.symbol);
+  const ticker = model.prices.tickers.find((name) => format.symbols[name] === asked.symbol);
   if (!ticker) return format.unknownSymbol(nowMs);
   const { bids, asks, ...state } = model.perp.poll(ticker, nowMs);
   const shown = { bids: bids.slice(0, asked.levels), asks: asks.slice(0, asked.levels) };
@@ -81,14 +82,32 @@ function bybitTime(nowMs: number): Reply {
 }
 
 /** @returns Null when the venue has no such route. */
-export function spotReply(model: VenueModel, { path, query, nowMs }: ExchangeRequest): Reply | null {
-  if (path === '/api/v3/time') return json({ serverTime: Math.floor(nowMs) });
-  if (path !== '/api/v3/klines') return null;
-  const ticker = TICKERS.find((name) => SPOT_SYMBOLS[name] === query.get('symbol'));
+export function spotReply(model: VenueModel, request: ExchangeRequest): Reply | null {
+  if (request.path === '/api/v3/time') return json({ serverTime: Math.floor(request.nowMs) });
+  return request.path === '/api/v3/klines' ? klinesReply(model, 'spot', request) : null;
+}
+
+/** @returns Null when the venue has no such route. */
+export function futuresReply(model: VenueModel, request: ExchangeRequest): Reply | null {
+  return request.path === '/fapi/v1/klines' ? klinesReply(model, 'futures', request) : null;
+}
+
+function klinesReply(
+  model: VenueModel,
+  market: 'spot' | 'futures',
+  { query }: Pick<ExchangeRequest, 'query'>,
+): Reply {
+  const ticker = tickerOf(model, query);
   if (!ticker) return json({ code: -1121, msg: 'Invalid symbol.' }, 400);
   const lengthMs = INTERVALS_MS[query.get('interval') ?? ''];
   if (lengthMs === undefined) return json({ code: -1120, msg: 'Invalid interval.' }, 400);
-  return json(candlesOf(model, ticker, { query, lengthMs }).map((candle) => klineRow(candle, lengthMs)));
+  const candles = candlesOf(model, ticker, { query, lengthMs });
+  return json(candles.map((candle) => klineRow(candle, { ticker, market, lengthMs })));
+}
+
+/** The symbols are the same on all three markets. */
+function tickerOf(model: VenueModel, query: URLSearchParams): Ticker | undefined {
+  return model.prices.tickers.find((ticker) => USDT_SYMBOLS[ticker] === query.get('symbol'));
 }
 
 /** With a start time: the earliest candles from it on; without one: the newest. */
@@ -104,10 +123,14 @@ function candlesOf(
   return start === null ? candles.slice(-limit) : candles.slice(0, limit);
 }
 
-export function klineRow(candle: Candle, lengthMs: number): unknown[] {
+export function klineRow(
+  candle: Candle,
+  { ticker, market, lengthMs }: { ticker: Ticker; market: 'spot' | 'futures'; lengthMs: number },
+): unknown[] {
   const { startMs, open, high, low, close, volume, trades } = candle;
-  // The exchange quotes in cents and prints eight decimals.
-  const price = (value: number) => (Math.round(value * 100) / 100).toFixed(8);
+  // The exchange rounds a price to its symbol's step, and prints eight decimals.
+  const price = (value: number) => roundPrice(ticker, value, market).toFixed(8);
+  const amount = (value: number) => (Math.round(value * 100) / 100).toFixed(8);
   const half = volume / 2;
   return [
     startMs,
@@ -115,12 +138,12 @@ export function klineRow(candle: Candle, lengthMs: number): unknown[] {
     price(high),
     price(low),
     price(close),
-    price(volume),
+    amount(volume),
     startMs + lengthMs - 1,
-    price(volume * close),
+    amount(volume * close),
     trades,
-    price(half),
-    price(half * close),
+    amount(half),
+    amount(half * close),
     '0',
   ];
 }

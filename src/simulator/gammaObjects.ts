@@ -3,14 +3,23 @@
  * markets lack, prices frozen long before the end, and undocumented, incomplete event metadata.
  */
 import { DateTime } from 'luxon';
-import type { EventType, Ticker } from '../schema/market.ts';
+import { EVENT_TYPES, type EventType, TICKERS, type Ticker } from '../schema/market.ts';
 import { seriesSlug } from '../venues/polymarket/lifecycle/windows.ts';
 import { MINUTE_MS } from './candles.ts';
-import type { MarketFacts, SimulatedMarket } from './markets.ts';
+import { decidedByFutures, isByCandle, type MarketFacts, type SimulatedMarket } from './markets.ts';
 
-const NAMES: Record<Ticker, string> = { BTC: 'Bitcoin', ETH: 'Ethereum', SOL: 'Solana' };
-const SHORT: Record<Ticker, string> = { BTC: 'btc', ETH: 'eth', SOL: 'sol' };
-const SERIES_IDS: Record<EventType, Record<Ticker, string>> = {
+const NAMES: Record<Ticker, string> = {
+  BTC: 'Bitcoin',
+  ETH: 'Ethereum',
+  SOL: 'Solana',
+  XRP: 'XRP',
+  DOGE: 'Dogecoin',
+  BNB: 'BNB',
+  HYPE: 'Hyperliquid',
+  ZEC: 'Zcash',
+};
+/** The venue's own numbers where they are known; the other series get invented ones. */
+const SERIES_IDS: Record<EventType, Partial<Record<Ticker, string>>> = {
   '5m': { BTC: '10684', ETH: '10683', SOL: '10686' },
   '15m': { BTC: '10192', ETH: '10191', SOL: '10423' },
   '1h': { BTC: '10114', ETH: '10117', SOL: '10122' },
@@ -32,15 +41,18 @@ export function describeMarket(facts: MarketFacts): {
   const start = DateTime.fromMillis(facts.window.startTimeMs, { zone: 'America/New_York', locale: 'en-US' });
   const end = DateTime.fromMillis(facts.window.endTimeMs, { zone: 'America/New_York', locale: 'en-US' });
   const pair = `${facts.ticker}/USD`;
-  if (facts.eventType === '1h') {
-    const source = `https://www.binance.com/en/trade/${facts.ticker}_USDT`;
-    const description = `This market will resolve to "Up" if the Binance 1 hour candle for ${facts.ticker}USDT closes higher than or equal to its open. Otherwise, this market will resolve to "Down".`;
-    return { question: `${name} Up or Down - ${start.toFormat('LLLL d, ha')} ET`, description, source };
-  }
-  if (facts.eventType === 'daily_up_down') {
-    const source = `https://www.binance.com/en/trade/${facts.ticker}_USDT`;
-    const description = `This market will resolve to "Up" if the close price of the Binance 1 minute candle for ${facts.ticker}/USDT ${end.toFormat('LLL d yyyy')} 12:00 in the ET timezone (noon) is higher than that of the day before, and to "Down" if it is lower. If they are equal, this market will resolve 50-50.`;
-    return { question: `${name} Up or Down on ${end.toFormat('LLLL d')}?`, description, source };
+  if (isByCandle(facts.eventType)) {
+    const candle = decidedByFutures(facts) ? 'Binance Futures' : 'Binance';
+    const source = decidedByFutures(facts)
+      ? `https://www.binance.com/en/futures/${facts.ticker}USDT`
+      : `https://www.binance.com/en/trade/${facts.ticker}_USDT`;
+    const named = facts.ticker === 'HYPE' ? facts.ticker : name;
+    if (facts.eventType === '1h') {
+      const description = `This market will resolve to "Up" if the ${candle} 1 hour candle for ${facts.ticker}USDT closes higher than or equal to its open. Otherwise, this market will resolve to "Down".`;
+      return { question: `${named} Up or Down - ${start.toFormat('LLLL d, ha')} ET`, description, source };
+    }
+    const description = `This market will resolve to "Up" if the close price of the ${candle} 1 minute candle for ${facts.ticker}/USDT ${end.toFormat('LLL d yyyy')} 12:00 in the ET timezone (noon) is higher than that of the day before, and to "Down" if it is lower. If they are equal, this market will resolve 50-50.`;
+    return { question: `${named} Up or Down on ${end.toFormat('LLLL d')}?`, description, source };
   }
   const source = `https://data.chain.link/streams/${facts.ticker.toLowerCase()}-usd-twap-60s-streams`;
   const description = `This market will resolve to "Up" if the Chainlink TWAP for ${pair} at the end of the interval in the title is greater than or equal to the price at the beginning of the interval. Otherwise, this market will resolve to "Down". The resolution source is the Chainlink 60-second TWAP data stream: ${source}`;
@@ -125,7 +137,7 @@ export function gammaEvent(market: SimulatedMarket, nowMs: number, withMarkets =
     seriesSlug: series,
     series: [
       {
-        id: SERIES_IDS[facts.eventType][facts.ticker],
+        id: SERIES_IDS[facts.eventType][facts.ticker] ?? inventedSeriesId(facts),
         ticker: series,
         slug: series,
         title: series,
@@ -183,11 +195,11 @@ function numbers(facts: MarketFacts, lastTradePrice: string, volume: number): Ga
 }
 
 function twapConfig(facts: MarketFacts): GammaObject {
-  if (facts.eventType === '1h' || facts.eventType === 'daily_up_down') return {};
-  const id = `${SHORT[facts.ticker]}-${facts.eventType}-twap-60`;
+  if (isByCandle(facts.eventType)) return {};
+  const id = `${facts.ticker.toLowerCase()}-${facts.eventType}-twap-60`;
   const config = {
     id,
-    asset: SHORT[facts.ticker],
+    asset: facts.ticker.toLowerCase(),
     duration: facts.eventType,
     twapEnabled: true,
     twapLookbackSeconds: 60,
@@ -225,4 +237,8 @@ const KIND_TAGS: Record<EventType, string> = {
 export function marketTags(facts: MarketFacts): string[] {
   const kind = KIND_TAGS[facts.eventType];
   return ['Crypto', NAMES[facts.ticker], 'Crypto Prices', 'Recurring', 'Up or Down', 'Hide From New', kind];
+}
+
+function inventedSeriesId({ ticker, eventType }: MarketFacts): string {
+  return String(20_000 + 10 * TICKERS.indexOf(ticker) + EVENT_TYPES.indexOf(eventType));
 }

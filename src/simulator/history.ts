@@ -1,6 +1,5 @@
 /** Recorded frames of a period of simulated time, generated at full speed, in receive order. */
 import type { Ticker } from '../schema/market.ts';
-import { TICKERS } from '../schema/market.ts';
 import { gammaEvent } from './gammaObjects.ts';
 import type { SimulatedMarket } from './markets.ts';
 import type { VenueModel, VenueSink } from './model.ts';
@@ -41,7 +40,7 @@ export function* generateHistory(
   model: VenueModel,
   options: HistoryOptions,
 ): Generator<RecordedFrame, void, void> {
-  const { endTimeMs, perpPeriodMs = PERP_PERIOD_MS, tickers = TICKERS } = options;
+  const { endTimeMs, perpPeriodMs = PERP_PERIOD_MS, tickers = model.prices.tickers } = options;
   const sink = new RecordingSink(model);
   let nextPollMs = model.nowMs + perpPeriodMs;
   for (let fromMs = model.nowMs; fromMs < endTimeMs; ) {

@@ -21,7 +21,7 @@ import {
   type Target,
 } from './quoting.ts';
 import type { Schedule } from './schedule.ts';
-import { CENT, changesPerSecond, ordersPerMinute, spreadTicks } from './shape.ts';
+import { CENT, changesPerSecond, ordersPerMinute, quotePatience, spreadTicks } from './shape.ts';
 
 /** The parts of the venue that a market needs. */
 export interface VenueContext {
@@ -144,9 +144,10 @@ export class MarketSimulation {
 
   readonly #requote = (atMs: number): void => {
     if (this.#isEmptied) return;
-    const { window, habits } = this.market.facts;
+    const { ticker, window, habits } = this.market.facts;
     const isEnded = atMs >= window.endTimeMs;
-    const waitMs = isEnded ? 2000 : quoteWaitMs(window.endTimeMs - window.startTimeMs);
+    const usualMs = isEnded ? 2000 : quoteWaitMs(window.endTimeMs - window.startTimeMs);
+    const waitMs = usualMs * quotePatience(ticker);
     this.#context.schedule.at(atMs + waitMs * this.#random.uniform(0.6, 1.4), this.#requote);
     if (this.#isParted) return;
     const { ladder } = this.book;

@@ -4,11 +4,11 @@
  */
 
 import { Random } from '../core/random.ts';
-import { EVENT_TYPES, type EventType, type Outcome, TICKERS, type Ticker } from '../schema/market.ts';
+import { DEFAULT_TICKERS, EVENT_TYPES, type EventType, type Outcome, type Ticker } from '../schema/market.ts';
+import { seriesSlugOf } from '../venues/polymarket/lifecycle/series.ts';
 import {
   nextWindow,
   parseSlug,
-  seriesSlug,
   slugOf,
   type Window,
   windowAt,
@@ -83,18 +83,32 @@ const DAILY_VOLUME_SHARE: Record<EventType, number> = {
   '4h': 0.5,
   daily_up_down: 2,
 };
-const TICKER_SHARE: Record<Ticker, number> = { BTC: 1, ETH: 0.04, SOL: 0.015 };
+const TICKER_SHARE: Record<Ticker, number> = {
+  BTC: 1,
+  ETH: 0.04,
+  SOL: 0.015,
+  XRP: 0.01,
+  DOGE: 0.004,
+  BNB: 0.003,
+  HYPE: 0.0005,
+  ZEC: 0.0002,
+};
 
 export class MarketRegistry {
   readonly #seed: string;
   readonly #startMs: number;
+  readonly #tickers: readonly Ticker[];
   readonly #bySlug = new Map<string, SimulatedMarket>();
   readonly #byId = new Map<string, SimulatedMarket>();
 
-  /** @param startMs Markets that ended before this time never existed. */
-  constructor(seed: string, startMs: number) {
+  /**
+   * @param startMs Markets that ended before this time never existed.
+   * @param tickers The assets with markets.
+   */
+  constructor(seed: string, startMs: number, tickers: readonly Ticker[] = DEFAULT_TICKERS) {
     this.#seed = seed;
     this.#startMs = startMs;
+    this.#tickers = tickers;
   }
 
   ofWindow(ticker: Ticker, eventType: EventType, window: Window): SimulatedMarket {
@@ -113,7 +127,7 @@ export class MarketRegistry {
   bySlug(slug: string, nowMs: number): SimulatedMarket | null {
     const parsed = parseSlug(slug);
     const window = parsed?.windows[0];
-    if (!parsed || !window || parsed.yearless) return null;
+    if (!parsed || !window || parsed.yearless || !this.#tickers.includes(parsed.ticker)) return null;
     const market = this.ofWindow(parsed.ticker, parsed.eventType, window);
     return market.facts.slug === slug && this.#isListed(market, nowMs) ? market : null;
   }
@@ -129,9 +143,10 @@ export class MarketRegistry {
     range: { series: readonly string[]; endMinMs: number; endMaxMs: number },
   ): SimulatedMarket[] {
     const found: SimulatedMarket[] = [];
-    for (const ticker of TICKERS) {
+    for (const ticker of this.#tickers) {
       for (const eventType of EVENT_TYPES) {
-        const isWanted = range.series.length === 0 || range.series.includes(seriesSlug(ticker, eventType));
+        const slug = seriesSlugOf(ticker, eventType);
+        const isWanted = slug !== null && (range.series.length === 0 || range.series.includes(slug));
         if (isWanted) this.#collect(found, { ticker, eventType, nowMs, range });
       }
     }
@@ -231,4 +246,14 @@ function drawHabits(random: Random, named: { ticker: Ticker; eventType: EventTyp
 
 function bounded(value: number, low: number, high: number): number {
   return Math.round(Math.min(high, Math.max(low, value)));
+}
+
+/** Hours and days are decided by an exchange's candles, other windows by an average. */
+export function isByCandle(eventType: EventType): boolean {
+  return eventType === '1h' || eventType === 'daily_up_down';
+}
+
+/** Whether the candles are those of the futures market: for HYPE, which had no spot market before 2026-09-24. */
+export function decidedByFutures({ ticker, eventType }: Pick<MarketFacts, 'ticker' | 'eventType'>): boolean {
+  return ticker === 'HYPE' && isByCandle(eventType);
 }

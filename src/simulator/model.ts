@@ -5,7 +5,8 @@
  */
 
 import { Random } from '../core/random.ts';
-import { EVENT_TYPES, type EventType, TICKERS, type Ticker } from '../schema/market.ts';
+import { DEFAULT_TICKERS, EVENT_TYPES, type EventType, type Ticker } from '../schema/market.ts';
+import { seriesSlugOf } from '../venues/polymarket/lifecycle/series.ts';
 import { nextWindow, type Window, windowAt } from '../venues/polymarket/lifecycle/windows.ts';
 import { MINUTE_MS } from './candles.ts';
 import { DAILY_CANDLE_MS } from './fairValue.ts';
@@ -17,9 +18,15 @@ import {
   RECORDED_LATENCY_MS,
   type VenueContext,
 } from './marketSimulation.ts';
-import { type MarketFacts, MarketRegistry, type SimulatedMarket } from './markets.ts';
+import {
+  decidedByFutures,
+  isByCandle,
+  type MarketFacts,
+  MarketRegistry,
+  type SimulatedMarket,
+} from './markets.ts';
 import { PerpExchange } from './perpExchange.ts';
-import { PriceBoard, STEP_MS, TWAP_SECONDS } from './prices.ts';
+import { PriceBoard, roundPrice, STEP_MS, TWAP_SECONDS } from './prices.ts';
 import { exact, Relay, type RelayPoint } from './relay.ts';
 import { Schedule } from './schedule.ts';
 import { SpotTape, type SpotTrade } from './spotTape.ts';
@@ -73,8 +80,9 @@ export class VenueModel {
     this.startTimeMs = Math.floor(options.startTimeMs / 1000) * 1000;
     this.density = options.density ?? 1;
     this.schedule = new Schedule(this.startTimeMs);
-    this.prices = new PriceBoard(this.seed, this.startTimeMs);
-    this.registry = new MarketRegistry(this.seed, this.startTimeMs);
+    const { tickers = DEFAULT_TICKERS, eventTypes = EVENT_TYPES } = options;
+    this.prices = new PriceBoard(this.seed, this.startTimeMs, tickers);
+    this.registry = new MarketRegistry(this.seed, this.startTimeMs, this.prices.tickers);
     this.perp = new PerpExchange(this.seed, this.prices);
     this.#platform = new Random(`${this.seed}/platform`);
     this.#relay = new Relay(this.seed, {
@@ -93,7 +101,6 @@ export class VenueModel {
       emit: (atMs, market, frame) => this.#sink.clob(Math.floor(atMs), market, frame.text, frame.custom),
     };
     this.schedule.at(this.startTimeMs, this.#step);
-    const tickers = options.tickers ?? TICKERS;
     const spot = { prices: this.prices, schedule: this.schedule, density: this.#context.density };
     new SpotTape(this.seed, {
       ...spot,
@@ -101,7 +108,9 @@ export class VenueModel {
       emit: (atMs, trade) => this.#sink.spot(Math.floor(atMs), trade),
     }).start();
     for (const ticker of tickers) {
-      for (const eventType of options.eventTypes ?? EVENT_TYPES) this.#startSeries(ticker, eventType);
+      for (const eventType of eventTypes) {
+        if (seriesSlugOf(ticker, eventType) !== null) this.#startSeries(ticker, eventType);
+      }
     }
     this.schedule.at(this.startTimeMs + 1000, this.#announceForeign);
   }
@@ -234,7 +243,7 @@ export class VenueModel {
     if (!isByCandle(eventType)) return exact(this.prices.meanOf(ticker, TWAP_SECONDS));
     const minuteMs = eventType === '1h' ? edgeMs - MINUTE_MS : edgeMs;
     const price = this.prices.candles(ticker).minute(minuteMs)?.close ?? this.prices.spot(ticker);
-    return Math.round(price * 100) / 100;
+    return roundPrice(ticker, price, decidedByFutures({ ticker, eventType }) ? 'futures' : 'spot');
   }
 
   #pastStrike(facts: MarketFacts): number {
@@ -242,10 +251,6 @@ export class VenueModel {
     if (isByCandle(eventType)) return this.#decidingPrice(facts, window.startTimeMs);
     return exact(this.prices.pastTwap(ticker, window.startTimeMs));
   }
-}
-
-function isByCandle(eventType: EventType): boolean {
-  return eventType === '1h' || eventType === 'daily_up_down';
 }
 
 /** One millisecond after the end, when the prices of that instant exist. */

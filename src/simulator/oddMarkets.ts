@@ -23,9 +23,7 @@ export function zombieEvent(seed: string, nowMs: number): GammaObject {
  * @returns Null for slugs of another format.
  */
 export function lastYearEvent(slug: string): GammaObject | null {
-  const match = /^(?:bitcoin|ethereum|solana)-up-or-down-([a-z]+)-(\d{1,2})-(\d{1,2}(?:am|pm))-et$/.exec(
-    slug,
-  );
+  const match = /^[a-z]+-up-or-down-([a-z]+)-(\d{1,2})-(\d{1,2}(?:am|pm))-et$/.exec(slug);
   if (!match) return null;
   const label = `${match[1]} ${match[2]} 2025 ${match[3]?.toUpperCase()}`;
   const start = DateTime.fromFormat(label, 'LLLL d yyyy ha', { zone: VENUE_ZONE, locale: 'en-US' });

@@ -1,18 +1,18 @@
 /** The simulated perpetual book in the REST format of each venue, and each venue's refusals. */
 import { multiplyDecimals } from '../core/money.ts';
 import type { PerpVenueName } from '../schema/events.ts';
-import type { Ticker } from '../schema/market.ts';
+import { TICKERS, type Ticker } from '../schema/market.ts';
 import type { RefusedAnswer } from './faultState.ts';
 import { json, type Reply, text } from './httpReply.ts';
 import type { PerpLevel, PerpState } from './perpExchange.ts';
+import { USDT_SYMBOLS } from './spotFrames.ts';
 
-type Symbols = Readonly<Record<Ticker, string>>;
+type Symbols = Readonly<Record<Ticker, string | null>>;
 
-const USDT_PAIRS: Symbols = { BTC: 'BTCUSDT', ETH: 'ETHUSDT', SOL: 'SOLUSDT' };
-const OKX_SWAPS: Symbols = { BTC: 'BTC-USDT-SWAP', ETH: 'ETH-USDT-SWAP', SOL: 'SOL-USDT-SWAP' };
-const HYPERLIQUID_COINS: Symbols = { BTC: 'BTC', ETH: 'ETH', SOL: 'SOL' };
-/** OKX quotes contracts of 0.01 BTC, 0.1 ETH and 1 SOL. */
-const OKX_CONTRACTS_PER_COIN: Readonly<Record<Ticker, string>> = { BTC: '100', ETH: '10', SOL: '1' };
+/** OKX quotes contracts of 0.01 BTC, 0.1 ETH and 1 SOL; it lists no other asset here. */
+const OKX_CONTRACTS_PER_COIN: Readonly<Partial<Record<Ticker, string>>> = { BTC: '100', ETH: '10', SOL: '1' };
+const OKX_SWAPS = symbolsOf((ticker) => (ticker in OKX_CONTRACTS_PER_COIN ? `${ticker}-USDT-SWAP` : null));
+const HYPERLIQUID_COINS = symbolsOf((ticker) => ticker);
 const HYPERLIQUID_LEVELS = 20;
 /** Orders on a level; no reader uses the number. */
 const ORDERS = 1;
@@ -38,9 +38,9 @@ const bybitEnvelope = (nowMs: number) => ({ result: {}, retExtInfo: {}, time: Ma
 
 export const PERP_FORMATS: Readonly<Record<PerpVenueName, PerpFormat>> = {
   bybit: {
-    symbols: USDT_PAIRS,
+    symbols: USDT_SYMBOLS,
     book: ({ ticker, updateId, nowMs, bids, asks }) =>
-      `{"retCode":0,"retMsg":"OK","result":{"s":"${USDT_PAIRS[ticker]}","b":${pairs(bids)},"a":${pairs(asks)},` +
+      `{"retCode":0,"retMsg":"OK","result":{"s":"${USDT_SYMBOLS[ticker]}","b":${pairs(bids)},"a":${pairs(asks)},` +
       `"ts":${nowMs - MADE_BEFORE_MS},"u":${updateId},"seq":${updateId * 37 + 1},"cts":${nowMs - ENGINE_BEFORE_MS}},` +
       `"retExtInfo":{},"time":${nowMs}}`,
     unknownSymbol: (nowMs) =>
@@ -51,7 +51,7 @@ export const PERP_FORMATS: Readonly<Record<PerpVenueName, PerpFormat>> = {
         : { status: 403, body: 'access too frequent', contentType: 'text/plain' },
   },
   binance: {
-    symbols: USDT_PAIRS,
+    symbols: USDT_SYMBOLS,
     book: ({ updateId, nowMs, bids, asks }) =>
       `{"lastUpdateId":${updateId},"E":${nowMs - MADE_BEFORE_MS},"T":${nowMs - ENGINE_BEFORE_MS},` +
       `"bids":${pairs(bids)},"asks":${pairs(asks)}}`,
@@ -98,9 +98,15 @@ function pairs(levels: readonly PerpLevel[]): string {
 }
 
 function okxLevel(ticker: Ticker, [price, coins]: PerpLevel): string[] {
-  return [price, multiplyDecimals(coins, OKX_CONTRACTS_PER_COIN[ticker]), '0', String(ORDERS)];
+  const contractsPerCoin = OKX_CONTRACTS_PER_COIN[ticker];
+  if (contractsPerCoin === undefined) throw new RangeError(`${ticker} has no simulated OKX swap`);
+  return [price, multiplyDecimals(coins, contractsPerCoin), '0', String(ORDERS)];
 }
 
 function hyperliquidLevel([px, sz]: PerpLevel): object {
   return { px, sz, n: ORDERS };
+}
+
+function symbolsOf(symbolOf: (ticker: Ticker) => string | null): Symbols {
+  return Object.fromEntries(TICKERS.map((ticker) => [ticker, symbolOf(ticker)])) as Record<Ticker, string | null>;
 }

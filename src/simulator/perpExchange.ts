@@ -14,6 +14,11 @@ const CONTRACTS: Record<Ticker, { tick: number; digits: number; sizeDigits: numb
   BTC: { tick: 0.1, digits: 2, sizeDigits: 3, sizeScale: 1 },
   ETH: { tick: 0.01, digits: 2, sizeDigits: 2, sizeScale: 28 },
   SOL: { tick: 0.01, digits: 3, sizeDigits: 1, sizeScale: 480 },
+  XRP: { tick: 0.0001, digits: 4, sizeDigits: 1, sizeScale: 51_000 },
+  DOGE: { tick: 0.00001, digits: 5, sizeDigits: 0, sizeScale: 1_000_000 },
+  BNB: { tick: 0.1, digits: 2, sizeDigits: 2, sizeScale: 114 },
+  HYPE: { tick: 0.001, digits: 3, sizeDigits: 2, sizeScale: 2_850 },
+  ZEC: { tick: 0.01, digits: 2, sizeDigits: 2, sizeScale: 230 },
 };
 const BASIS = 0.0002;
 const UNCHANGED = 0.02;
@@ -109,21 +114,18 @@ class PerpBook {
 }
 
 export class PerpExchange {
-  readonly #books: Record<Ticker, PerpBook>;
+  readonly #books: ReadonlyMap<Ticker, PerpBook>;
   readonly #prices: PriceBoard;
 
   constructor(seed: string, prices: PriceBoard) {
     this.#prices = prices;
-    this.#books = {
-      BTC: new PerpBook(seed, 'BTC'),
-      ETH: new PerpBook(seed, 'ETH'),
-      SOL: new PerpBook(seed, 'SOL'),
-    };
+    this.#books = new Map(prices.tickers.map((ticker) => [ticker, new PerpBook(seed, ticker)]));
   }
 
   /** The book that a poll at `nowMs` sees. */
   poll(ticker: Ticker, nowMs: number): PerpState {
-    const book = this.#books[ticker];
+    const book = this.#books.get(ticker);
+    if (book === undefined) throw new RangeError(`${ticker} is not simulated`);
     book.moveTo(this.#prices.spot(ticker) * (1 + BASIS), nowMs);
     const { updateId, changedMs } = book;
     return {

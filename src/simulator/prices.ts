@@ -1,11 +1,11 @@
 /**
  * The simulated underlying: one spot path per ticker (20-80 % annual volatility that varies, rare jumps, moves
- * shared between the three), in steps of 100 ms, with the Chainlink-like one-second points and TWAP60 that
+ * shared between all of them), in steps of 100 ms, with the Chainlink-like one-second points and TWAP60 that
  * decide windows. Figures: market statistics of 2026-03 to 2026-10.
  */
 import { YEAR_SECONDS } from '../core/pricing/probability.ts';
 import { Random } from '../core/random.ts';
-import { TICKERS, type Ticker } from '../schema/market.ts';
+import { DEFAULT_TICKERS, type Ticker } from '../schema/market.ts';
 import { CandleStore, MINUTE_MS } from './candles.ts';
 
 export const STEP_MS = 100;
@@ -22,11 +22,35 @@ const JUMP_MEDIAN = 0.0012;
 /** Chainlink's point repeats the previous one in 2-3 % of seconds. */
 const REPEATED_POINT = 0.025;
 
-const LISTED: Record<Ticker, { price: number; volatilityScale: number }> = {
-  BTC: { price: 97_000, volatilityScale: 1 },
-  ETH: { price: 3_300, volatilityScale: 1.25 },
-  SOL: { price: 190, volatilityScale: 1.4 },
+/** Prices of late 2026; `decimals` of the spot market's prices. */
+const LISTED: Record<Ticker, { price: number; volatilityScale: number; decimals: number }> = {
+  BTC: { price: 97_000, volatilityScale: 1, decimals: 2 },
+  ETH: { price: 3_300, volatilityScale: 1.25, decimals: 2 },
+  SOL: { price: 190, volatilityScale: 1.4, decimals: 2 },
+  XRP: { price: 1.9, volatilityScale: 1.35, decimals: 4 },
+  DOGE: { price: 0.097, volatilityScale: 1.5, decimals: 5 },
+  BNB: { price: 850, volatilityScale: 1.1, decimals: 2 },
+  HYPE: { price: 34, volatilityScale: 1.7, decimals: 3 },
+  ZEC: { price: 420, volatilityScale: 1.8, decimals: 2 },
 };
+/** The futures market's prices beside the spot market's. */
+const FUTURES_BASIS = 0.0003;
+
+/** The smallest difference between two prices of the spot market. */
+export function priceStep(ticker: Ticker): number {
+  return 10 ** -LISTED[ticker].decimals;
+}
+
+/** A price as the spot market prints it. */
+export function printPrice(ticker: Ticker, price: number): string {
+  return price.toFixed(LISTED[ticker].decimals);
+}
+
+/** A price rounded as a market prints it. */
+export function roundPrice(ticker: Ticker, price: number, market: 'spot' | 'futures' = 'spot'): number {
+  const scale = 10 ** LISTED[ticker].decimals;
+  return Math.round(price * (market === 'spot' ? 1 : 1 + FUTURES_BASIS) * scale) / scale;
+}
 
 /** One ticker's path. */
 class PricePath {
@@ -93,62 +117,70 @@ class PricePath {
 }
 
 export class PriceBoard {
-  readonly #paths: Record<Ticker, PricePath>;
+  /** The priced assets. */
+  readonly tickers: readonly Ticker[];
+  readonly #paths: ReadonlyMap<Ticker, PricePath>;
   readonly #shared: Random;
   readonly #startMs: number;
 
-  /** @param startMs Start of the venue's time: a whole second. Earlier prices have a resolution of minutes. */
-  constructor(seed: string, startMs: number) {
+  /**
+   * @param startMs Start of the venue's time: a whole second. Earlier prices have a resolution of minutes.
+   * @param tickers The priced assets. The default ones always are, so their paths do not depend on the others.
+   */
+  constructor(seed: string, startMs: number, tickers: readonly Ticker[] = DEFAULT_TICKERS) {
     this.#shared = new Random(`${seed}/path`);
     this.#startMs = startMs;
-    this.#paths = {
-      BTC: new PricePath(seed, 'BTC'),
-      ETH: new PricePath(seed, 'ETH'),
-      SOL: new PricePath(seed, 'SOL'),
-    };
+    this.tickers = [...new Set([...DEFAULT_TICKERS, ...tickers])];
+    this.#paths = new Map(this.tickers.map((ticker) => [ticker, new PricePath(seed, ticker)]));
     this.#warmUp();
   }
 
   /** Advances every ticker by one step of 100 ms; at whole seconds also adds their points. */
   step(timeMs: number): void {
     const shared = this.#shared.normal();
-    for (const ticker of TICKERS) {
-      this.#paths[ticker].step(timeMs, STEP_MS / 1000, shared);
-      if (timeMs % 1000 === 0) this.#paths[ticker].addPoint();
+    for (const path of this.#paths.values()) {
+      path.step(timeMs, STEP_MS / 1000, shared);
+      if (timeMs % 1000 === 0) path.addPoint();
     }
   }
 
   spot(ticker: Ticker): number {
-    return this.#paths[ticker].spot;
+    return this.#pathOf(ticker).spot;
   }
 
   lagged(ticker: Ticker, lagMs: number): number {
-    return this.#paths[ticker].lagged(Math.round(lagMs / STEP_MS));
+    return this.#pathOf(ticker).lagged(Math.round(lagMs / STEP_MS));
   }
 
   /** Standard deviation of log prices, per square root of a second. */
   sigma(ticker: Ticker): number {
-    return this.#paths[ticker].volatility / Math.sqrt(YEAR_SECONDS);
+    return this.#pathOf(ticker).volatility / Math.sqrt(YEAR_SECONDS);
   }
 
   /** The newest one-second point, or an earlier one. */
   point(ticker: Ticker, secondsBack = 0): number {
-    return this.#paths[ticker].point(secondsBack);
+    return this.#pathOf(ticker).point(secondsBack);
   }
 
   /** Mean of the newest points: TWAP60 for 60. */
   meanOf(ticker: Ticker, seconds: number): number {
-    return this.#paths[ticker].meanOf(seconds);
+    return this.#pathOf(ticker).meanOf(seconds);
   }
 
   candles(ticker: Ticker): CandleStore {
-    return this.#paths[ticker].candles;
+    return this.#pathOf(ticker).candles;
   }
 
   /** TWAP60 at a time before the venue's start, approximated from minutes. */
   pastTwap(ticker: Ticker, timeMs: number): number {
-    const minute = this.#paths[ticker].candles.minute(timeMs - MINUTE_MS);
+    const minute = this.#pathOf(ticker).candles.minute(timeMs - MINUTE_MS);
     return minute ? (minute.open + minute.close) / 2 : this.spot(ticker);
+  }
+
+  #pathOf(ticker: Ticker): PricePath {
+    const path = this.#paths.get(ticker);
+    if (path === undefined) throw new RangeError(`${ticker} is not simulated`);
+    return path;
   }
 
   #warmUp(): void {
@@ -159,14 +191,14 @@ export class PriceBoard {
     }
     for (let timeMs = this.#startMs - 1000 * TWAP_SECONDS; timeMs < this.#startMs; timeMs += 1000) {
       this.#stepAll(timeMs, 1);
-      for (const ticker of TICKERS) this.#paths[ticker].addPoint();
+      for (const path of this.#paths.values()) path.addPoint();
     }
-    for (const ticker of TICKERS) addPastVolume(this.#paths[ticker].candles, this.#shared, this.#startMs);
+    for (const { candles } of this.#paths.values()) addPastVolume(candles, this.#shared, this.#startMs);
   }
 
   #stepAll(timeMs: number, seconds: number): void {
     const shared = this.#shared.normal();
-    for (const ticker of TICKERS) this.#paths[ticker].step(timeMs, seconds, shared);
+    for (const path of this.#paths.values()) path.step(timeMs, seconds, shared);
   }
 }
 

@@ -4,8 +4,8 @@
  */
 
 import { Random } from '../core/random.ts';
-import { TICKERS, type Ticker } from '../schema/market.ts';
-import { type PriceBoard, TWAP_SECONDS } from './prices.ts';
+import type { Ticker } from '../schema/market.ts';
+import { type PriceBoard, roundPrice, TWAP_SECONDS } from './prices.ts';
 import type { Schedule } from './schedule.ts';
 
 export type RelayTopic = 'crypto_prices' | 'crypto_prices_chainlink' | 'crypto_prices_twap_sixty';
@@ -22,14 +22,10 @@ const LOST = 0.05;
 /** About 75 silences of more than 5 s a day; the longest seen lasted 387 s. */
 const SILENCES_PER_SECOND = 75 / 86_400;
 const SILENCE_MS_MAX = 387_000;
-const SYMBOLS: Record<Ticker, { binance: string; chainlink: string }> = {
-  BTC: { binance: 'btcusdt', chainlink: 'btc/usd' },
-  ETH: { binance: 'ethusdt', chainlink: 'eth/usd' },
-  SOL: { binance: 'solusdt', chainlink: 'sol/usd' },
-};
 
 export function relaySymbol(topic: RelayTopic, ticker: Ticker): string {
-  return topic === 'crypto_prices' ? SYMBOLS[ticker].binance : SYMBOLS[ticker].chainlink;
+  const name = ticker.toLowerCase();
+  return topic === 'crypto_prices' ? `${name}usdt` : `${name}/usd`;
 }
 
 /** One update in the relay's format. */
@@ -53,7 +49,7 @@ export class Relay {
   readonly #schedule: Schedule;
   readonly #emit: (atMs: number, point: RelayPoint) => void;
   readonly #random: Random;
-  readonly #silentUntilMs: Record<Ticker, number> = { BTC: 0, ETH: 0, SOL: 0 };
+  readonly #silentUntilMs = new Map<Ticker, number>();
   readonly #lastArrivalMs = new Map<string, number>();
 
   constructor(
@@ -68,21 +64,25 @@ export class Relay {
 
   /** Call it once a second, after the points of that second exist. */
   second(nowMs: number): void {
-    for (const ticker of TICKERS) {
+    for (const ticker of this.#prices.tickers) {
       if (this.#random.chance(SILENCES_PER_SECOND)) {
         const lengthMs = Math.min(SILENCE_MS_MAX, 5000 + this.#random.lognormal(5000, 1.1));
-        this.#silentUntilMs[ticker] = nowMs + lengthMs;
+        this.#silentUntilMs.set(ticker, nowMs + lengthMs);
       }
       const point = this.#prices.point(ticker);
       const twap = this.#prices.meanOf(ticker, TWAP_SECONDS);
-      this.#send(nowMs, { topic: 'crypto_prices', ticker, value: cents(this.#prices.spot(ticker)) });
+      this.#send(nowMs, {
+        topic: 'crypto_prices',
+        ticker,
+        value: roundPrice(ticker, this.#prices.spot(ticker)),
+      });
       this.#send(nowMs, { topic: 'crypto_prices_chainlink', ticker, value: exact(point) });
       this.#send(nowMs, { topic: 'crypto_prices_twap_sixty', ticker, value: exact(twap) });
     }
   }
 
   #send(nowMs: number, point: Omit<RelayPoint, 'timestampMs'>): void {
-    const isLost = this.#random.chance(LOST) || nowMs < this.#silentUntilMs[point.ticker];
+    const isLost = this.#random.chance(LOST) || nowMs < (this.#silentUntilMs.get(point.ticker) ?? 0);
     const isBinance = point.topic === 'crypto_prices';
     const delayMs = isBinance
       ? this.#random.lognormal(800, 0.15)
@@ -93,10 +93,6 @@ export class Relay {
     this.#lastArrivalMs.set(key, arrivalMs);
     this.#schedule.at(arrivalMs, (atMs) => this.#emit(atMs, { ...point, timestampMs: nowMs }));
   }
-}
-
-function cents(value: number): number {
-  return Math.round(value * 100) / 100;
 }
 
 /** Rounds to nine decimals, the precision of strike and close. */

@@ -1,7 +1,7 @@
 /** The real-time data stream: price topics with filters, and recent points on subscribing. */
 import type { WebSocket } from 'ws';
 import { z } from 'zod';
-import { TICKERS } from '../schema/market.ts';
+import type { Ticker } from '../schema/market.ts';
 import type { VenueModel } from './model.ts';
 import { TWAP_SECONDS } from './prices.ts';
 import { exact, type RelayPoint, type RelayTopic, relayFrame, relaySymbol } from './relay.ts';
@@ -61,7 +61,7 @@ export class RelaySocketServer {
     for (const { topic, filters } of command.subscriptions) {
       const known = TOPICS.find((name) => name === topic);
       if (!known) continue;
-      for (const ticker of TICKERS) {
+      for (const ticker of this.#model.prices.tickers) {
         const symbol = relaySymbol(known, ticker);
         if (!matches(filters ?? '', symbol)) continue;
         if (command.action === 'unsubscribe') session.wanted.delete(`${known} ${symbol}`);
@@ -73,7 +73,7 @@ export class RelaySocketServer {
     }
   }
 
-  #recent(topic: RelayTopic, ticker: (typeof TICKERS)[number]): string {
+  #recent(topic: RelayTopic, ticker: Ticker): string {
     const { prices, nowMs } = this.#model;
     const newestMs = Math.floor(nowMs / 1000) * 1000;
     const data: { timestamp: number; value: number }[] = [];

@@ -12,7 +12,7 @@ import type { PerpVenueName } from '../schema/events.ts';
 import { clobReply } from './clobRoutes.ts';
 import { ClobSocketServer, type WireObserver } from './clobSocketServer.ts';
 import { DelayedFrameQueue } from './delayedFrameQueue.ts';
-import { perpReply, spotReply } from './exchangeRoutes.ts';
+import { futuresReply, perpReply, spotReply } from './exchangeRoutes.ts';
 import { type Fault, FaultState, faultSchema } from './faultState.ts';
 import { gammaReply } from './gammaRoutes.ts';
 import { json, type Reply } from './httpReply.ts';
@@ -127,6 +127,7 @@ export class VenueServer {
       UNDERROUND_SPOT_WS_URL: `${webSocket}/spot`,
       UNDERROUND_SPOT_REST_URL: `${http}/spot`,
       UNDERROUND_SPOT_FALLBACK_WS_URL: `${webSocket}/coinbase`,
+      UNDERROUND_FUTURES_REST_URL: `${http}/futures`,
     };
   }
 
@@ -177,6 +178,7 @@ export class VenueServer {
     const perp = PERP_PATHS[venue];
     if (perp !== undefined) return perpReply(perp, this, { ...asked, body }) ?? notHere;
     if (venue === 'spot') return spotReply(this.model, asked) ?? notHere;
+    if (venue === 'futures') return futuresReply(this.model, asked) ?? notHere;
     if (venue === 'control') return this.#control(body);
     return notHere;
   }

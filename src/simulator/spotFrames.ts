@@ -1,15 +1,26 @@
 /** Spot trades in the formats of Binance and Coinbase. */
 import type { Ticker } from '../schema/market.ts';
+import { priceStep, printPrice } from './prices.ts';
 import type { SpotTrade } from './spotTape.ts';
 
-export const SPOT_SYMBOLS: Record<Ticker, string> = { BTC: 'BTCUSDT', ETH: 'ETHUSDT', SOL: 'SOLUSDT' };
+/** The same on the spot and on the futures market, and at Bybit. */
+export const USDT_SYMBOLS: Record<Ticker, string> = {
+  BTC: 'BTCUSDT',
+  ETH: 'ETHUSDT',
+  SOL: 'SOLUSDT',
+  XRP: 'XRPUSDT',
+  DOGE: 'DOGEUSDT',
+  BNB: 'BNBUSDT',
+  HYPE: 'HYPEUSDT',
+  ZEC: 'ZECUSDT',
+};
 type TradeStream = 'trade' | 'aggTrade';
 /** Coinbase quotes in dollars, not tethers: a basis of a few basis points. */
 const COINBASE_BASIS = -0.0002;
 
 /** The format of combined streams; `rawTradeFrame` is the same message in the format of `/ws/` streams. */
 export function spotTradeFrame(trade: SpotTrade, stream: TradeStream): string {
-  return `{"stream":"${SPOT_SYMBOLS[trade.ticker].toLowerCase()}@${stream}","data":${rawTradeFrame(trade, stream)}}`;
+  return `{"stream":"${USDT_SYMBOLS[trade.ticker].toLowerCase()}@${stream}","data":${rawTradeFrame(trade, stream)}}`;
 }
 
 export function rawTradeFrame(trade: SpotTrade, stream: TradeStream): string {
@@ -17,19 +28,21 @@ export function rawTradeFrame(trade: SpotTrade, stream: TradeStream): string {
   const ids = stream === 'trade' ? `"t":${tradeId}` : `"a":${tradeId}`;
   const span = stream === 'trade' ? '' : `,"f":${tradeId},"l":${tradeId}`;
   return (
-    `{"e":"${stream}","E":${tradeMs},"s":"${SPOT_SYMBOLS[trade.ticker]}",${ids},"p":"${price}","q":"${size}"${span},` +
+    `{"e":"${stream}","E":${tradeMs},"s":"${USDT_SYMBOLS[trade.ticker]}",${ids},"p":"${price}","q":"${size}"${span},` +
     `"T":${tradeMs},"m":${buyerIsMaker},"M":true}`
   );
 }
 
 export function coinbaseTicker(trade: SpotTrade, sequence: number): string {
-  const price = (Number(trade.price) * (1 + COINBASE_BASIS)).toFixed(2);
+  const { ticker } = trade;
+  const ask = Number(trade.price) * (1 + COINBASE_BASIS);
+  const price = printPrice(ticker, ask);
   return JSON.stringify({
     type: 'ticker',
     sequence,
-    product_id: `${trade.ticker}-USD`,
+    product_id: `${ticker}-USD`,
     price,
-    best_bid: (Number(price) - 0.01).toFixed(2),
+    best_bid: printPrice(ticker, Number(price) - priceStep(ticker)),
     best_ask: price,
     side: trade.buyerIsMaker ? 'sell' : 'buy',
     time: new Date(trade.tradeMs).toISOString().replace('Z', '000Z'),

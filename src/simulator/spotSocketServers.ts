@@ -5,7 +5,8 @@ import type { Clock, Timer } from '../runtime/clock.ts';
 import { TICKERS, type Ticker } from '../schema/market.ts';
 import { klineRow } from './exchangeRoutes.ts';
 import type { VenueModel } from './model.ts';
-import { coinbaseTicker, rawTradeFrame, SPOT_SYMBOLS } from './spotFrames.ts';
+import { priceStep, printPrice } from './prices.ts';
+import { coinbaseTicker, rawTradeFrame, USDT_SYMBOLS } from './spotFrames.ts';
 import type { SpotTrade } from './spotTape.ts';
 
 const KLINES_MS = { kline_1m: 60_000, kline_1h: 3_600_000 } as const;
@@ -33,7 +34,7 @@ interface BinanceSession {
 export class BinanceSocketServer {
   readonly #model: VenueModel;
   readonly #sessions = new Set<BinanceSession>();
-  readonly #lastKlineMs: Record<Ticker, number> = { BTC: 0, ETH: 0, SOL: 0 };
+  readonly #lastKlineMs = new Map<Ticker, number>();
 
   constructor(model: VenueModel) {
     this.#model = model;
@@ -55,12 +56,12 @@ export class BinanceSocketServer {
 
   deliver(atMs: number, trade: SpotTrade): void {
     if (this.#sessions.size === 0) return;
-    const symbol = SPOT_SYMBOLS[trade.ticker].toLowerCase();
+    const symbol = USDT_SYMBOLS[trade.ticker].toLowerCase();
     this.#send(`${symbol}@trade`, () => rawTradeFrame(trade, 'trade'));
     this.#send(`${symbol}@aggTrade`, () => rawTradeFrame(trade, 'aggTrade'));
     this.#send(`${symbol}@bookTicker`, () => bookTickerFrame(trade));
-    if (atMs - this.#lastKlineMs[trade.ticker] < KLINE_PERIOD_MS) return;
-    this.#lastKlineMs[trade.ticker] = atMs;
+    if (atMs - (this.#lastKlineMs.get(trade.ticker) ?? 0) < KLINE_PERIOD_MS) return;
+    this.#lastKlineMs.set(trade.ticker, atMs);
     for (const [name, lengthMs] of Object.entries(KLINES_MS)) {
       this.#send(`${symbol}@${name}`, () =>
         this.#klineFrame(trade.ticker, { atMs, lengthMs, interval: name.slice(6) }),
@@ -81,8 +82,10 @@ export class BinanceSocketServer {
     const { atMs, lengthMs, interval } = span;
     const startMs = Math.floor(atMs / lengthMs) * lengthMs;
     const candle = this.#model.prices.candles(ticker).range(lengthMs, startMs, startMs)[0];
-    const [t, o, h, l, c, v, T, q, n, V, Q] = candle ? klineRow(candle, lengthMs) : [];
-    const symbol = SPOT_SYMBOLS[ticker];
+    const [t, o, h, l, c, v, T, q, n, V, Q] = candle
+      ? klineRow(candle, { ticker, market: 'spot', lengthMs })
+      : [];
+    const symbol = USDT_SYMBOLS[ticker];
     const k = { t, T, s: symbol, i: interval, f: -1, L: -1, o, c, h, l, v, n, x: false, q, V, Q, B: '0' };
     return JSON.stringify({ e: 'kline', E: atMs, s: symbol, k });
   }
@@ -103,10 +106,10 @@ function onBinanceMessage({ socket, streams }: BinanceSession, message: string):
 }
 
 function bookTickerFrame({ ticker, tradeId, price }: SpotTrade): string {
-  const ask = (Number(price) + 0.01).toFixed(2);
+  const ask = printPrice(ticker, Number(price) + priceStep(ticker));
   return JSON.stringify({
     u: tradeId,
-    s: SPOT_SYMBOLS[ticker],
+    s: USDT_SYMBOLS[ticker],
     b: price,
     B: '1.20000',
     a: ask,
@@ -123,8 +126,8 @@ interface CoinbaseSession {
 export class CoinbaseSocketServer {
   readonly #clock: Clock;
   readonly #sessions = new Set<CoinbaseSession>();
-  readonly #sequences: Record<Ticker, number> = { BTC: 1_000_000, ETH: 2_000_000, SOL: 3_000_000 };
-  readonly #lastTradeIds: Record<Ticker, number> = { BTC: 0, ETH: 0, SOL: 0 };
+  readonly #sequences = new Map<Ticker, number>();
+  readonly #lastTradeIds = new Map<Ticker, number>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -147,9 +150,10 @@ export class CoinbaseSocketServer {
 
   deliver(trade: SpotTrade): void {
     const { ticker } = trade;
-    this.#lastTradeIds[ticker] = trade.tradeId;
-    this.#sequences[ticker]++;
-    this.#send(ticker, 'ticker', () => coinbaseTicker(trade, this.#sequences[ticker]));
+    this.#lastTradeIds.set(ticker, trade.tradeId);
+    const sequence = this.#sequenceOf(ticker) + 1;
+    this.#sequences.set(ticker, sequence);
+    this.#send(ticker, 'ticker', () => coinbaseTicker(trade, sequence));
   }
 
   /** Sends heartbeats; call it once a second. */
@@ -158,13 +162,18 @@ export class CoinbaseSocketServer {
       this.#send(ticker, 'heartbeat', () =>
         JSON.stringify({
           type: 'heartbeat',
-          sequence: this.#sequences[ticker],
-          last_trade_id: this.#lastTradeIds[ticker],
+          sequence: this.#sequenceOf(ticker),
+          last_trade_id: this.#lastTradeIds.get(ticker) ?? 0,
           product_id: `${ticker}-USD`,
           time: new Date(nowMs).toISOString(),
         }),
       );
     }
+  }
+
+  /** Each product counts from its own first number. */
+  #sequenceOf(ticker: Ticker): number {
+    return this.#sequences.get(ticker) ?? (TICKERS.indexOf(ticker) + 1) * 1_000_000;
   }
 
   #send(ticker: Ticker, channel: string, render: () => string): void {

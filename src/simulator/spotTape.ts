@@ -2,7 +2,7 @@
 
 import { Random } from '../core/random.ts';
 import type { Ticker } from '../schema/market.ts';
-import type { PriceBoard } from './prices.ts';
+import { type PriceBoard, printPrice } from './prices.ts';
 import type { Schedule } from './schedule.ts';
 
 export interface SpotTrade {
@@ -17,8 +17,26 @@ export interface SpotTrade {
   readonly tradeMs: number;
 }
 
-const TRADES_PER_SECOND: Record<Ticker, number> = { BTC: 35, ETH: 18, SOL: 9 };
-const SIZE_MEDIAN: Record<Ticker, number> = { BTC: 0.004, ETH: 0.08, SOL: 1.5 };
+const TRADES_PER_SECOND: Record<Ticker, number> = {
+  BTC: 35,
+  ETH: 18,
+  SOL: 9,
+  XRP: 8,
+  DOGE: 5,
+  BNB: 6,
+  HYPE: 2,
+  ZEC: 2,
+};
+const SIZE_MEDIAN: Record<Ticker, number> = {
+  BTC: 0.004,
+  ETH: 0.08,
+  SOL: 1.5,
+  XRP: 120,
+  DOGE: 1_500,
+  BNB: 0.3,
+  HYPE: 8,
+  ZEC: 0.6,
+};
 /** With low density, trades still show the price about once a second. */
 const MIN_TRADES_PER_SECOND = 1;
 const HALF_SPREAD = 0.000001;
@@ -62,7 +80,7 @@ export class SpotTape {
       emit(atMs, {
         ticker,
         tradeId,
-        price: price.toFixed(2),
+        price: printPrice(ticker, price),
         size: size.toFixed(5),
         buyerIsMaker,
         tradeMs: lastTradeMs,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../test/support/fakeClock.ts';
+import { TICKERS } from '../schema/market.ts';
 import type { Board } from '../signals/liveBoard.ts';
 import { BoardStream, SEND_INTERVAL_MS } from './boardStream.ts';
 
@@ -63,9 +64,7 @@ describe('the board for its readers', () => {
     reads.length = 0;
     open.push('a');
     await clock.advance(SEND_INTERVAL_MS);
-    expect(reads).toEqual([
-      expect.objectContaining({ minEdge: 0, tickers: ['BTC', 'ETH', 'SOL'], sigmaSeconds: 600 }),
-    ]);
+    expect(reads).toEqual([expect.objectContaining({ minEdge: 0, tickers: TICKERS, sigmaSeconds: 600 })]);
     expect(readers.map(({ shown }) => shown.at(-1))).toEqual([['a'], ['a'], ['a']]);
     for (const reader of readers) reader.onClosed?.();
     await clock.advance(10 * SEND_INTERVAL_MS);

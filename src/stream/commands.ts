@@ -1,5 +1,5 @@
 import { isNestedTooDeeply, NESTED_TOO_DEEPLY } from '../schema/api/nesting.ts';
-import { EVENT_TYPES, TICKERS } from '../schema/market.ts';
+import { EVENT_TYPES, type Ticker } from '../schema/market.ts';
 import { parsePlace, type StreamPlace } from './cursor.ts';
 import type { Selection } from './streamSubscriptions.ts';
 
@@ -17,22 +17,25 @@ type Command =
 /** An invalid command; `message` is sent to the client. */
 export class CommandError extends Error {}
 
-/** @throws {CommandError} */
-export function parseCommand(text: string): Command {
+/** @param followed The assets that a command may name. @throws {CommandError} */
+export function parseCommand(text: string, followed: readonly Ticker[]): Command {
   const message = parseObject(text);
   const { type } = message;
   if (type === 'pong') return { kind: 'pong' };
   if (typeof type !== 'string') throw new CommandError('type must be subscribe, unsubscribe or pong');
   if (type !== 'subscribe' && type !== 'unsubscribe') throw new CommandError(`unknown type ${shown(type)}`);
-  const selection = {
-    tickers: names(message, 'tickers', { what: 'ticker', known: TICKERS }),
-    eventTypes: names(message, 'event_types', { what: 'event_type', known: EVENT_TYPES }),
-    marketIds: names(message, 'market_ids', { what: 'market_id', known: null }) ?? [],
-  };
-  const { tickers, eventTypes, marketIds } = selection;
+  const tickers = names(message, 'tickers', { what: 'ticker', known: followed });
+  const eventTypes = names(message, 'event_types', { what: 'event_type', known: EVENT_TYPES });
+  const marketIds = names(message, 'market_ids', { what: 'market_id', known: null }) ?? [];
   if (tickers === null && eventTypes === null && marketIds.length === 0) {
     throw new CommandError(`${type} needs tickers, event_types or market_ids`);
   }
+  // A list that is not named means all of its names if the other is.
+  const selection = {
+    tickers: tickers ?? (eventTypes === null ? [] : followed),
+    eventTypes: eventTypes ?? (tickers === null ? [] : EVENT_TYPES),
+    marketIds,
+  };
   if (type === 'unsubscribe') return { kind: 'unsubscribe', selection };
   return { kind: 'subscribe', selection, resume: resumeOf(message) };
 }

@@ -1,3 +1,4 @@
+import type { FollowedAssets } from '../schema/market.ts';
 import type { ChangeLog, LogEntry } from './changeLog.ts';
 import { CommandError, errorText, parseCommand } from './commands.ts';
 import type { Connection } from './connection.ts';
@@ -8,7 +9,7 @@ import type { StreamMetrics } from './streamMetrics.ts';
 import { type Selection, StreamSubscriptions } from './streamSubscriptions.ts';
 
 /** The parts of its stream that a client needs. */
-export interface MarketSource {
+export interface MarketSource extends FollowedAssets {
   readonly run: string;
   readonly log: ChangeLog;
   readonly metrics: StreamMetrics;
@@ -143,7 +144,7 @@ export class MarketClient {
     // Earlier changes go first; if nothing delays them, snapshots show the current state.
     this.deliver();
     try {
-      const command = parseCommand(text);
+      const command = parseCommand(text, this.#source.tickers);
       if (command.kind === 'pong') return;
       if (command.kind === 'subscribe') this.#subscribe(command.selection, command.resume);
       else this.#unsubscribe(command.selection);

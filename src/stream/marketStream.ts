@@ -2,7 +2,7 @@ import type { Subscriber } from '../bus/bus.ts';
 import { type Clock, every, type Timer } from '../runtime/clock.ts';
 import { FanOut } from '../runtime/fanOut.ts';
 import type { Gap } from '../schema/gap.ts';
-import type { Market } from '../schema/market.ts';
+import type { FollowedAssets, Market, Ticker } from '../schema/market.ts';
 import type { BookRecord } from '../schema/records.ts';
 import { ACTION_QUIET_MS } from '../venues/polymarket/book/marketBook.ts';
 import { BookText, type LiveBook } from './bookText.ts';
@@ -33,6 +33,7 @@ export interface LiveBooks {
 /** `/v1/stream`: every book change of the subscribed markets, printed once for all clients. */
 export class MarketStream implements MarketSource {
   readonly run: string;
+  readonly tickers: readonly Ticker[];
   readonly log = new ChangeLog();
   readonly metrics: StreamMetrics;
   readonly #books: LiveBooks;
@@ -49,15 +50,18 @@ export class MarketStream implements MarketSource {
   #wantedUntilMs = Number.NEGATIVE_INFINITY;
 
   /** @param options.run Names this run of the service in cursors: 12 random hex digits. */
-  constructor(options: {
-    run: string;
-    bus: Subscriber;
-    books: LiveBooks;
-    clock: Clock;
-    metrics: StreamMetrics;
-  }) {
+  constructor(
+    options: FollowedAssets & {
+      run: string;
+      bus: Subscriber;
+      books: LiveBooks;
+      clock: Clock;
+      metrics: StreamMetrics;
+    },
+  ) {
     const { bus, clock } = options;
     this.run = options.run;
+    this.tickers = options.tickers;
     this.metrics = options.metrics;
     this.#books = options.books;
     this.#clock = clock;

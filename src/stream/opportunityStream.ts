@@ -1,5 +1,6 @@
 import type { Subscriber } from '../bus/bus.ts';
 import { FanOut, type Served } from '../runtime/fanOut.ts';
+import { TICKERS } from '../schema/market.ts';
 import { printJson } from '../schema/moneyJson.ts';
 import type { Opportunity } from '../schema/opportunity.ts';
 import { errorText, parseCommand } from './commands.ts';
@@ -87,7 +88,7 @@ class OpportunityClient implements Served {
 
 function isPong(text: string): boolean {
   try {
-    return parseCommand(text).kind === 'pong';
+    return parseCommand(text, TICKERS).kind === 'pong';
   } catch {
     return false;
   }

@@ -1,5 +1,6 @@
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
+import type { FollowedAssets } from '../schema/market.ts';
 import {
   booksBefore,
   nextBooks,
@@ -14,7 +15,7 @@ import type { Connection } from './connection.ts';
 import { formatPlace, type StreamPlace } from './cursor.ts';
 import { noticesOf, type ReplayNotice } from './replayNotices.ts';
 import { ReplayPace } from './replayPace.ts';
-import { type Selection, StreamSubscriptions, seriesIn } from './streamSubscriptions.ts';
+import { type Selection, StreamSubscriptions } from './streamSubscriptions.ts';
 
 /** Markets of one replay: a day and a half of one series of five-minute windows. */
 const MARKETS_MAX = 500;
@@ -33,7 +34,7 @@ interface ReplayTerms {
   readonly speed: number;
 }
 
-interface ReplayOptions {
+interface ReplayOptions extends FollowedAssets {
   readonly store: StoreReader;
   readonly clock: Clock;
   readonly log: Logger;
@@ -60,7 +61,7 @@ export class Replay {
 
   #command(text: string): void {
     try {
-      const command = parseCommand(text);
+      const command = parseCommand(text, this.#parts.tickers);
       if (command.kind === 'pong') return;
       if (this.#begun) throw new CommandError('this replay has begun; open another');
       if (command.kind !== 'subscribe') throw new CommandError('nothing is subscribed');
@@ -129,8 +130,8 @@ export class Replay {
     range: { fromMs: number; toMs: number },
   ): Promise<readonly ReplayMarket[]> {
     const { store } = this.#parts;
-    const series = seriesIn(selection);
-    const wanted = { ...series, marketIds: selection.marketIds };
+    const { tickers, eventTypes } = selection;
+    const wanted = { tickers, eventTypes, marketIds: selection.marketIds };
     const terms = { ...range, limit: MARKETS_MAX + 1 };
     const markets = await replayMarkets(store, wanted, terms, this.#gone.signal);
     if (markets.length > MARKETS_MAX) {

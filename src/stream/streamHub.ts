@@ -4,12 +4,13 @@ import type { Recorder } from '../recorder/recorder.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
+import type { FollowedAssets } from '../schema/market.ts';
 import { ConnectionRegistry } from './connectionRegistry.ts';
 import { type LiveBooks, MarketStream } from './marketStream.ts';
 import { OpportunityStream } from './opportunityStream.ts';
 import { StreamMetrics } from './streamMetrics.ts';
 
-interface StreamsOptions {
+interface StreamsOptions extends FollowedAssets {
   /** Names this run of the service: 12 random hex digits. */
   readonly run: string;
   readonly bus: Subscriber;

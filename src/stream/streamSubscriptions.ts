@@ -2,9 +2,9 @@ import { EVENT_TYPES, type Market, TICKERS } from '../schema/market.ts';
 
 /** The names in one command. Tickers and event types together select markets that match both. */
 export interface Selection {
-  /** Null: not named, which means all of them if the other is. */
-  readonly tickers: readonly string[] | null;
-  readonly eventTypes: readonly string[] | null;
+  /** Both are empty if only markets are named. */
+  readonly tickers: readonly string[];
+  readonly eventTypes: readonly string[];
   readonly marketIds: readonly string[];
 }
 
@@ -64,22 +64,10 @@ export class StreamSubscriptions {
   }
 }
 
-/**
- * Tickers and event types of the series that a command names; a missing list means all, two missing lists mean none.
- */
-export function seriesIn({ tickers, eventTypes }: Selection): {
-  tickers: readonly string[];
-  eventTypes: readonly string[];
-} {
-  if (tickers === null && eventTypes === null) return { tickers: [], eventTypes: [] };
-  return { tickers: tickers ?? TICKERS, eventTypes: eventTypes ?? EVENT_TYPES };
-}
-
 function seriesOfMarket({ ticker, eventType }: Market): string {
   return `${ticker}:${eventType}`;
 }
 
-function seriesOf(selection: Selection): string[] {
-  const { tickers, eventTypes } = seriesIn(selection);
+function seriesOf({ tickers, eventTypes }: Selection): string[] {
   return tickers.flatMap((ticker) => eventTypes.map((eventType) => `${ticker}:${eventType}`));
 }

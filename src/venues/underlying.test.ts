@@ -111,6 +111,16 @@ describe('UnderlyingSource', () => {
     expect(coinbase.connections).toHaveLength(1);
   });
 
+  test('leaves an asset without a product out of the fallback, and needs none for such assets alone', async () => {
+    start({ spotWsUrl: null, tickers: ['BTC', 'BNB', 'HYPE'] });
+    await until(() => coinbase.connections[0]?.received.length === 1);
+    expect(JSON.parse(coinbase.latest.received[0]!).product_ids).toEqual(['BTC-USD', 'HYPE-USD']);
+    await source.close();
+    start({ spotWsUrl: null, tickers: ['BNB'] });
+    await clock.advance(60_000);
+    expect(coinbase.connections).toHaveLength(1);
+  });
+
   test('starts the fallback for a primary that cannot be reached', async () => {
     binance.refuseUpgrade = 451;
     start();

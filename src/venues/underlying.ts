@@ -7,7 +7,7 @@ import type { Ticker } from '../schema/market.ts';
 import { BinanceFeed } from './binance/feed.ts';
 import { mapBinanceFrame } from './binance/mapper.ts';
 import { CoinbaseFeed } from './coinbase/feed.ts';
-import { mapCoinbaseFrame } from './coinbase/mapper.ts';
+import { coinbaseProduct, mapCoinbaseFrame } from './coinbase/mapper.ts';
 import type { SocketDriver } from './venueSocket.ts';
 
 /** The primary counts as lost after this long without a price, even if its socket is open. */
@@ -81,8 +81,9 @@ export class UnderlyingSource {
   }
 
   #startFallback(cause: string): void {
-    const { spotFallbackWsUrl, log } = this.#options;
-    if (this.#fallback || spotFallbackWsUrl === null) return;
+    const { spotFallbackWsUrl, tickers, log } = this.#options;
+    const isOffered = tickers.some((ticker) => coinbaseProduct(ticker) !== null);
+    if (this.#fallback || spotFallbackWsUrl === null || !isOffered) return;
     log.warn({ feed: 'coinbase', cause }, 'underlying fallback started');
     const firstPending = new Set<Ticker>();
     const map: PriceMapper = (frame, receivedTimeMs) =>

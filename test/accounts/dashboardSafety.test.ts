@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { allRoutes } from '../../src/api/routes.ts';
 import { openDashboard, PASSWORD, SAME_ORIGIN } from '../support/dashboard.ts';
+import { FOLLOWED } from '../support/followed.ts';
 
-const routes = allRoutes({} as never).filter(({ path }) => path.startsWith('/app/'));
+const routes = allRoutes(FOLLOWED as never).filter(({ path }) => path.startsWith('/app/'));
 const unsafe = routes.filter(({ method }) => method !== 'GET');
 const urlOf = (path: string) => path.replace(/\{\w+\}/g, 'x');
 const REFUSED = { detail: 'Cross-site request refused' };
@@ -223,7 +224,7 @@ describe('data routes under the session', () => {
   const mirrored = routes.filter(({ mirrors }) => mirrors !== undefined);
 
   it('are all of /v1, with the same responses as with a key', async () => {
-    const originals = allRoutes({} as never).filter(({ path }) => path.startsWith('/v1/'));
+    const originals = allRoutes(FOLLOWED as never).filter(({ path }) => path.startsWith('/v1/'));
     expect(mirrored.map(({ mirrors }) => mirrors)).toEqual(originals.map(({ path }) => path));
     const { app, signedUp } = await openDashboard();
     const browser = await signedUp('a@example.com');

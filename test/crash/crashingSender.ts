@@ -14,6 +14,7 @@ import { Dispatcher } from '../../src/webhooks/delivery/dispatcher.ts';
 import { WebhookSender } from '../../src/webhooks/delivery/sender.ts';
 import { ALONE } from '../../src/webhooks/delivery/soleSender.ts';
 import { openWebhooks } from '../../src/webhooks/delivery/webhooks.ts';
+import { FOLLOWED } from '../support/followed.ts';
 import { opportunity } from '../support/opportunity.ts';
 
 const [dataDir, caFile, notesFile, first] = process.argv.slice(2) as [string, string, string, string];
@@ -23,7 +24,7 @@ const DRAIN_LIMIT_MS = 120_000;
 
 const db = await openControlDatabase({ dataDir, databaseUrl: null });
 const { guard, box } = openWebhooks(db, {
-  config: { dataDir, secretKey: null, webhookAllowedNetworks: ['127.0.0.0/8'] },
+  config: { dataDir, secretKey: null, webhookAllowedNetworks: ['127.0.0.0/8'], ...FOLLOWED },
   sources: { clock, randomBytes },
 });
 const notes = openSync(notesFile, 'a');

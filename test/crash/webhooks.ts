@@ -9,6 +9,7 @@ import { UserRepository } from '../../src/accounts/users/users.ts';
 import { openControlDatabase } from '../../src/controlDatabase.ts';
 import { systemClock as clock, sleep } from '../../src/runtime/clock.ts';
 import { openWebhooks } from '../../src/webhooks/delivery/webhooks.ts';
+import { FOLLOWED } from '../support/followed.ts';
 import { makeCertificate, WebhookReceiver } from '../support/webhookReceiver.ts';
 
 const WEBHOOKS = 3;
@@ -82,7 +83,7 @@ async function register(dataDir: string, receiver: WebhookReceiver): Promise<voi
   const db = await openControlDatabase({ dataDir, databaseUrl: null });
   const sources = { clock, randomBytes };
   const { userId } = await new UserRepository(db, sources).create('a@example.com', 'premium');
-  const config = { dataDir, secretKey: null, webhookAllowedNetworks: ['127.0.0.0/8'] };
+  const config = { dataDir, secretKey: null, webhookAllowedNetworks: ['127.0.0.0/8'], ...FOLLOWED };
   const { registry } = openWebhooks(db, { config, sources });
   for (let n = 0; n < WEBHOOKS; n++) {
     const url = `https://127.0.0.1:${receiver.port}/${n}`;

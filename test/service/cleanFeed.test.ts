@@ -23,4 +23,11 @@ describe('the watchdog over a clean feed', () => {
     expect(run.gaps).toEqual([]);
     expect(run.wrong).toEqual([]);
   });
+
+  it('opens no gap in hours of assets whose books change once in many seconds', async () => {
+    const run = await runClean({ minutes: 20, tickers: ['HYPE', 'ZEC'] });
+    expect(run.framesPerSecond).toBeLessThan(20);
+    expect(run.gaps).toEqual([]);
+    expect(run.wrong).toEqual([]);
+  });
 });

@@ -50,9 +50,9 @@ beforeEach(async () => {
   const common = { clock, log: silentLogger, metrics };
   recorder = new Recorder({ ...common, sink, timeBy: 'clock' });
   const perpUrls = Object.entries(venues.urls()).filter(([name]) => name.includes('_PERP_'));
-  const config = loadConfig({ ...VENUES_OFF, ...Object.fromEntries(perpUrls) });
+  const { tickers, ...config } = loadConfig({ ...VENUES_OFF, ...Object.fromEntries(perpUrls) });
   const sockets = { receiveWaiting() {} } as never;
-  collector = new Collector({ ...common, venues: config.venues, sockets, recorder, random: () => 0.5 });
+  collector = new Collector({ ...common, venues: config.venues, tickers, sockets, recorder, random: () => 0.5 });
   api = testApi({ store: opened.store });
 });
 

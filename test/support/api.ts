@@ -6,7 +6,7 @@ import { createApi } from '../../src/api/createApi.ts';
 import type { FollowedMarkets } from '../../src/recorder/marketMemory.ts';
 import { silentLogger } from '../../src/runtime/log.ts';
 import { Metrics } from '../../src/runtime/metrics.ts';
-import { type Market, NO_SETTLEMENT } from '../../src/schema/market.ts';
+import { DEFAULT_TICKERS, type Market, NO_SETTLEMENT } from '../../src/schema/market.ts';
 import type { BookRecord, SideView } from '../../src/schema/records.ts';
 import { checkAnswers } from './describedAnswers.ts';
 import { FakeClock } from './fakeClock.ts';
@@ -88,6 +88,7 @@ export function uncheckedApi(
     clock: new FakeClock(),
     log: silentLogger,
     metrics: new Metrics(),
+    tickers: DEFAULT_TICKERS,
     dataSource: 'live',
     ...parts,
   });

@@ -11,6 +11,7 @@ import { Metrics } from '../../src/runtime/metrics.ts';
 import { openWebhooks } from '../../src/webhooks/delivery/webhooks.ts';
 import { testApi } from './api.ts';
 import { FakeClock } from './fakeClock.ts';
+import { FOLLOWED } from './followed.ts';
 import { stubStore } from './stubStore.ts';
 import { temporaryDirectory } from './temporaryDirectory.ts';
 
@@ -41,7 +42,7 @@ export async function openDashboard(
     ...{ clock, randomBytes, logger: silentLogger, metrics: new Metrics() },
   });
   const webhooks = openWebhooks(accounts.database, {
-    config: { dataDir: '.', secretKey: '0'.repeat(64), webhookAllowedNetworks: [] },
+    config: { dataDir: '.', secretKey: '0'.repeat(64), webhookAllowedNetworks: [], ...FOLLOWED },
     sources: { clock, randomBytes },
     resolve: async (host) => (host === 'hooks.example.com' ? ['93.184.215.14'] : ['10.0.0.7']),
   });

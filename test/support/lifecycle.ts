@@ -5,6 +5,7 @@ import { StrikeFinder } from '../../src/lifecycle/strikeFinder.ts';
 import { Recorder } from '../../src/recorder/recorder.ts';
 import { silentLogger } from '../../src/runtime/log.ts';
 import { Metrics } from '../../src/runtime/metrics.ts';
+import { DEFAULT_TICKERS, type Ticker } from '../../src/schema/market.ts';
 import type { ClobMarketRules } from '../../src/venues/polymarket/clob/rest.ts';
 import { parseSlug } from '../../src/venues/polymarket/lifecycle/windows.ts';
 import { FakeClock } from './fakeClock.ts';
@@ -67,9 +68,11 @@ class FakeListings implements Listings {
 export function setUpLifecycle({
   candles = null,
   startMs = START,
+  tickers = DEFAULT_TICKERS,
 }: {
   candles?: Candles | null;
   startMs?: number;
+  tickers?: readonly Ticker[];
 } = {}) {
   const clock = new FakeClock(startMs);
   const sink = new MemorySink();
@@ -100,7 +103,16 @@ export function setUpLifecycle({
     },
     rules: async (marketId: string) => rules.get(marketId) ?? null,
   };
-  const lifecycle = new Lifecycle({ ...common, random, listings, clob, recorder, strikes, exchange });
+  const lifecycle = new Lifecycle({
+    ...common,
+    tickers,
+    random,
+    listings,
+    clob,
+    recorder,
+    strikes,
+    exchange,
+  });
   recorder.onResolved = (market) => lifecycle.resolved(market);
   const isSubscribed = (slug: string) => {
     const market = sink.markets.findLast((record) => record.slug === slug);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { silentLogger } from '../../src/runtime/log.ts';
+import type { Ticker } from '../../src/schema/market.ts';
 import { VenueModel } from '../../src/simulator/model.ts';
 import { VenueServer } from '../../src/simulator/server.ts';
 import { makeServiceKey } from './serviceKey.ts';
@@ -13,11 +14,13 @@ const COMMAND = join(import.meta.dirname, '../../bin/underround.mjs');
 const POLL_MS = 20;
 
 /** The stand-in venues on a free port of this machine, in real time from now. */
-export async function startVenues(options: { density?: number } = {}): Promise<VenueServer> {
+export async function startVenues(
+  options: { density?: number; tickers?: readonly Ticker[] } = {},
+): Promise<VenueServer> {
   const model = new VenueModel({
     seed: 'test',
     startTimeMs: systemClock.now() - 1000,
-    density: options.density ?? 0.05,
+    ...{ ...options, density: options.density ?? 0.05 },
   });
   const venues = new VenueServer({ model, clock: systemClock, logger: silentLogger });
   await venues.start();
@@ -141,8 +144,13 @@ export interface RunningService extends RunningCommand {
 }
 
 /** Starts the built `underround serve` against the stand-in venues, and creates a key for it. */
-export async function startService(dataDir: string, venues: VenueServer): Promise<RunningService> {
-  const environment = { UNDERROUND_DATA_DIR: dataDir, UNDERROUND_RATE_LIMITS: 'off', ...venues.urls() };
+export async function startService(
+  dataDir: string,
+  venues: VenueServer,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<RunningService> {
+  const own = { UNDERROUND_DATA_DIR: dataDir, UNDERROUND_RATE_LIMITS: 'off' };
+  const environment = { ...own, ...venues.urls(), ...variables };
   const command = await startCommand(['serve'], environment);
   const key = await makeServiceKey(dataDir);
   return {

@@ -15,6 +15,7 @@ import type { LiveBook } from '../../src/stream/bookText.ts';
 import { StreamHub } from '../../src/stream/streamHub.ts';
 import { bookRecord, marketRecord, unaskedStore, uncheckedApi } from './api.ts';
 import { FakeClock } from './fakeClock.ts';
+import { FOLLOWED } from './followed.ts';
 
 export const RUN = '0123456789ab';
 
@@ -130,7 +131,7 @@ export class StreamRig {
       },
     };
     const log = parts.log ?? silentLogger;
-    this.streams = new StreamHub({ run: RUN, bus, books, liveKeys, clock, log, metrics });
+    this.streams = new StreamHub({ ...FOLLOWED, run: RUN, bus, books, liveKeys, clock, log, metrics });
     const app = uncheckedApi({
       ...{ store: unaskedStore, accounts: this.keys, streams: this.streams, clock, metrics },
       ...parts,

@@ -14,6 +14,7 @@ import { ALONE, type SoleSender } from '../../src/webhooks/delivery/soleSender.t
 import { openWebhooks } from '../../src/webhooks/delivery/webhooks.ts';
 import type { NewWebhook } from '../../src/webhooks/registry/registry.ts';
 import { FakeClock } from './fakeClock.ts';
+import { FOLLOWED } from './followed.ts';
 import { temporaryDirectory } from './temporaryDirectory.ts';
 
 export interface TestWebhooks {
@@ -44,7 +45,12 @@ export async function openTestWebhooks(
   const { userId } = await new UserRepository(db, sources).create('a@example.com', 'premium');
   const metrics = new Metrics();
   const webhooks = openWebhooks(db, {
-    config: { dataDir, secretKey: '1'.repeat(64), webhookAllowedNetworks: options.allowed ?? [] },
+    config: {
+      dataDir,
+      secretKey: '1'.repeat(64),
+      webhookAllowedNetworks: options.allowed ?? [],
+      ...FOLLOWED,
+    },
     sources,
     resolve: async () => ['93.184.215.14'],
   });

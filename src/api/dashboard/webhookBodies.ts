@@ -11,7 +11,7 @@ import {
 import { jsonList } from '../../schema/api/bodyParts.ts';
 import { datetime } from '../../schema/api/datetime.ts';
 import { literal } from '../../schema/api/types.ts';
-import { TICKERS } from '../../schema/market.ts';
+import type { Ticker } from '../../schema/market.ts';
 import { PUSHED_TIERS } from '../../schema/opportunity.ts';
 import { formatTime, formatTimeOrNull } from '../../schema/time.ts';
 import type { LoggedDelivery } from '../../webhooks/registry/deliveryLog.ts';
@@ -28,7 +28,6 @@ const tiersType = jsonList(jsonLiteral(literal(PUSHED_TIERS)), {
   minLength: 1,
   maxLength: PUSHED_TIERS.length,
 });
-const tickersType = jsonList(jsonLiteral(literal(TICKERS)), { minLength: 1, maxLength: TICKERS.length });
 
 const url = requiredMember(
   jsonText(
@@ -40,20 +39,29 @@ const url = requiredMember(
   'Target URL; https only, no private address',
 );
 const tiers = optionalMember(tiersType, 'Kinds of signals to send; null: both');
-const tickers = optionalMember(tickersType, 'Assets to send; null: all');
+/** @param assets The followed ones. */
+const tickersMember = (assets: readonly Ticker[]) =>
+  optionalMember(
+    jsonList(jsonLiteral(literal(assets)), { minLength: 1, maxLength: assets.length }),
+    'Assets to send; null: all',
+  );
 
-export const newWebhookBody = {
+/** @param assets The followed ones. */
+export const newWebhookBody = (assets: readonly Ticker[]) => ({
   url,
   label: defaultMember(labelType, DEFAULT_LABEL, 'Purpose of the webhook'),
   tiers,
-  tickers,
-};
-/** Omitted fields do not change. */
-export const webhookChangeBody = {
+  tickers: tickersMember(assets),
+});
+/**
+ * Omitted fields do not change.
+ * @param assets The followed ones.
+ */
+export const webhookChangeBody = (assets: readonly Ticker[]) => ({
   label: unchanged(labelType, 'Purpose of the webhook'),
   tiers: unchanged(tiers.type, 'Kinds of signals to send; null: both'),
-  tickers: unchanged(tickers.type, 'Assets to send; null: all'),
-};
+  tickers: unchanged(tickersMember(assets).type, 'Assets to send; null: all'),
+});
 export const redeliverBody = {
   start: optionalMember(jsonText(datetime), 'Only deliveries created at or after this'),
   end: optionalMember(jsonText(datetime), 'Only deliveries created before this'),

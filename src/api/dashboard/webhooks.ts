@@ -4,13 +4,14 @@ import { InvalidInputError, TooManySecretsError } from '../../runtime/errors.ts'
 import { required } from '../../schema/api/fields.ts';
 import { text } from '../../schema/api/types.ts';
 import { webhookListShape, webhookShape, webhookWithSecretShape } from '../../schema/api/webhookResources.ts';
+import type { FollowedAssets } from '../../schema/market.ts';
 import type { WebhookControl } from '../../webhooks/delivery/webhooks.ts';
 import type { Webhook } from '../../webhooks/registry/registration.ts';
 import { MAX_WEBHOOKS_PER_USER, type WebhookName } from '../../webhooks/registry/registry.ts';
 import { signedIn } from './signedIn.ts';
 import { newWebhookBody, toWebhookJson, webhookChangeBody } from './webhookBodies.ts';
 
-interface WebhookDependencies {
+interface WebhookDependencies extends FollowedAssets {
   readonly webhooks: Pick<WebhookControl, 'registry' | 'wake'>;
 }
 
@@ -50,7 +51,7 @@ function collectionRoutes(parts: WebhookDependencies): Route[] {
       // Checked at registration only: an existing webhook keeps working when the user's tier changes.
       access: { feature: 'webhooks' },
       summary: 'Register a webhook; only this response contains its secret',
-      body: newWebhookBody,
+      body: newWebhookBody(parts.tickers),
       success: 201,
       response: webhookWithSecretShape,
       handle: async (request) => {
@@ -86,7 +87,7 @@ function singleRoutes(parts: WebhookDependencies): Route[] {
     route({
       ...{ method: 'PATCH', path, ...shared },
       summary: 'Change label or filters; omitted fields do not change',
-      body: webhookChangeBody,
+      body: webhookChangeBody(parts.tickers),
       response: webhookShape,
       handle: async (request) => {
         const { label, tiers, tickers } = request.body;

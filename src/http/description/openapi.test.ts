@@ -3,6 +3,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { testApi, unaskedStore } from '../../../test/support/api.ts';
+import { FOLLOWED } from '../../../test/support/followed.ts';
 import { allRoutes } from '../../api/routes.ts';
 import { PAGE_PATHS } from '../pages/paths.ts';
 import { ASSET_PATHS } from '../pages/serve.ts';
@@ -10,8 +11,8 @@ import { describeApi } from './openapi.ts';
 import { schemaReference } from './shapes.ts';
 
 // Declaring routes uses none of the components that serve them.
-const routes = allRoutes({} as never);
-const document = describeApi(routes);
+const routes = allRoutes(FOLLOWED as never);
+const document = describeApi(routes, FOLLOWED);
 const OPEN_IN_DASHBOARD = ['/app/sign-up', '/app/sign-in', '/app/sign-in-link'];
 
 test('is valid OpenAPI 3.1', async () => {

@@ -1,5 +1,6 @@
 import { bodySchema, type Members } from '../../schema/api/body.ts';
 import { type Field, type Fields, fieldSchema } from '../../schema/api/fields.ts';
+import type { FollowedAssets } from '../../schema/market.ts';
 import { API_VERSION } from '../../schema/version.ts';
 import type { Route } from '../route.ts';
 import { SESSION_COOKIE } from '../sessionCookie.ts';
@@ -105,8 +106,8 @@ const NOT_MODIFIED = {
   headers: { ...VALIDATORS, ...STORE_LAG },
 };
 
-/** Describes exactly the given operations. */
-export function describeApi(routes: readonly Route[]): ApiDocument {
+/** Describes exactly the given operations. @param assets The followed ones: the document names no other. */
+export function describeApi(routes: readonly Route[], { tickers }: FollowedAssets): ApiDocument {
   const paths: Record<string, Record<string, Operation>> = {};
   for (const route of routes) {
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(route) };
@@ -173,7 +174,7 @@ export function describeApi(routes: readonly Route[]): ApiDocument {
         },
       },
       responses: { NotModified: NOT_MODIFIED, ...errorResponses() },
-      schemas: { ...componentSchemas(), ...ERROR_SCHEMAS },
+      schemas: { ...componentSchemas(tickers), ...ERROR_SCHEMAS },
     },
   };
 }

@@ -7,6 +7,7 @@ import * as resources from '../../schema/api/resources.ts';
 import * as signals from '../../schema/api/signals.ts';
 import type { JsonSchema } from '../../schema/api/types.ts';
 import * as webhookResources from '../../schema/api/webhookResources.ts';
+import { TICKERS, type Ticker } from '../../schema/market.ts';
 
 /** Shapes in the order of the API description, by their names there: `candleShape` is `Candle`. */
 const NAMES = new Map<z.ZodType, string>(
@@ -21,11 +22,17 @@ const NAMES = new Map<z.ZodType, string>(
   }).flatMap(([name, shape]) => (shape instanceof z.ZodType ? [[shape, componentName(name)] as const] : [])),
 );
 
-/** Every named shape as a JSON Schema (2020-12); they reference each other by name. */
-export function componentSchemas(): Record<string, JsonSchema> {
+/**
+ * Every named shape as a JSON Schema (2020-12); they reference each other by name.
+ * @param tickers The followed assets: answers are described with these, although stored rows may name others.
+ */
+export function componentSchemas(tickers: readonly Ticker[]): Record<string, JsonSchema> {
   const registry = z.registry<{ id: string }>();
   for (const [shape, id] of NAMES) registry.add(shape, { id });
-  const { schemas } = z.toJSONSchema(registry, { uri: reference, override: simplify });
+  const { schemas } = z.toJSONSchema(registry, {
+    uri: reference,
+    override: (context) => simplify(context, tickers),
+  });
   return Object.fromEntries(
     Object.entries(schemas).map(([id, { $schema: _dialect, $id: _address, ...schema }]) => [id, schema]),
   );
@@ -50,9 +57,17 @@ function componentName(exported: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
-/** Removes properties of a zod schema that apply only to JavaScript, and patterns that `format` already implies. */
-function simplify({ jsonSchema }: { jsonSchema: Record<string, unknown> }): void {
+/**
+ * Removes properties of a zod schema that apply only to JavaScript, patterns that `format` already implies, and assets
+ * that are not followed from every list of all assets.
+ */
+function simplify({ jsonSchema }: { jsonSchema: Record<string, unknown> }, tickers: readonly Ticker[]): void {
   if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
+  const { enum: names } = jsonSchema;
+  if (Array.isArray(names) && TICKERS.every((ticker) => names.includes(ticker))) {
+    const isLeftOut = (name: Ticker) => TICKERS.includes(name) && !tickers.includes(name);
+    jsonSchema.enum = names.filter((name) => !isLeftOut(name));
+  }
   const types = [jsonSchema.type].flat();
   if (types.includes('integer')) {
     if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;

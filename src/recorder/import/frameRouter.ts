@@ -36,6 +36,7 @@ export class FrameRouter {
   readonly #recorder: Recorder;
   readonly #log: Logger;
   readonly #strikes: PriceReviewer | null;
+  readonly #tickers: ReadonlySet<Ticker>;
   #reviewedSecond = 0;
   readonly #unlisted = new UnlistedMarketAdopter();
   /** Markets recorded without a listing. */
@@ -45,9 +46,18 @@ export class FrameRouter {
   /** The futures ticker of the recording: a REST snapshot does not name its symbol. */
   #binanceTicker: Ticker | null = null;
 
-  /** @param options.strikes Finds strikes and closes in the frames as time passes, where no other source exists. */
-  constructor(options: { recorder: Recorder; log: Logger; strikes?: PriceReviewer }) {
-    const { recorder, log, strikes = null } = options;
+  /**
+   * @param options.strikes Finds strikes and closes in the frames as time passes, where no other source exists.
+   * @param options.tickers Relayed prices of other assets are dropped: a feed may deliver more than its subscription names.
+   */
+  constructor(options: {
+    recorder: Recorder;
+    log: Logger;
+    strikes?: PriceReviewer;
+    tickers?: readonly Ticker[];
+  }) {
+    const { recorder, log, strikes = null, tickers = TICKERS } = options;
+    this.#tickers = new Set(tickers);
     this.#recorder = recorder;
     this.#log = log;
     this.#strikes = strikes;
@@ -109,8 +119,7 @@ export class FrameRouter {
     const recorder = this.#recorder;
     if (feed === 'polymarket.clob') this.#clob(frame, receivedTimeMs);
     else if (feed === 'polymarket.gamma') this.#gamma(parseJson(frame), receivedTimeMs);
-    else if (feed === 'polymarket.rtds')
-      mapRtdsFrame(frame, receivedTimeMs).forEach((e) => void recorder.underlying(e));
+    else if (feed === 'polymarket.rtds') this.#relayed(frame, receivedTimeMs);
     else if (feed === 'coinbase')
       mapCoinbaseFrame(frame, receivedTimeMs).forEach((e) => void recorder.underlying(e));
     else if (feed === 'bybit.rest')
@@ -148,6 +157,12 @@ export class FrameRouter {
           );
         }
       }
+    }
+  }
+
+  #relayed(frame: string, receivedTimeMs: number): void {
+    for (const event of mapRtdsFrame(frame, receivedTimeMs)) {
+      if (this.#tickers.has(event.ticker)) this.#recorder.underlying(event);
     }
   }
 

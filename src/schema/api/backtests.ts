@@ -1,7 +1,7 @@
 /** Request bodies and answer shapes of backtests and sweeps. */
 import { z } from 'zod';
 import { type Axis, JOB_KINDS, JOB_STATUSES, type Universe } from '../backtest.ts';
-import { EVENT_TYPES, TICKERS } from '../market.ts';
+import { EVENT_TYPES, TICKERS, type Ticker } from '../market.ts';
 import { STRATEGY_SIDES } from '../strategy.ts';
 import {
   defaultMember,
@@ -44,10 +44,12 @@ const jsonDatetime: JsonType<number> = {
   },
 };
 
-export const universeType: JsonType<Universe> = jsonObject({
-  ticker: requiredMember(jsonLiteral(tickerType), 'The underlying asset'),
-  event_type: requiredMember(jsonText(eventTypeType), 'The window'),
-});
+/** @param tickers The followed assets. */
+export const universeType = (tickers: readonly Ticker[]): JsonType<Universe> =>
+  jsonObject({
+    ticker: requiredMember(jsonLiteral(tickerType(tickers)), 'The underlying asset'),
+    event_type: requiredMember(jsonText(eventTypeType), 'The window'),
+  });
 
 const axisType: JsonType<Axis> = jsonObject({
   param: requiredMember(
@@ -59,9 +61,23 @@ const axisType: JsonType<Axis> = jsonObject({
   steps: requiredMember(jsonInteger({ ge: 1, le: STEPS_MAX }), 'Values from first to last'),
 });
 
-export const backtestMembers = {
+/** @param tickers The followed assets. */
+export const backtestMembers = (tickers: readonly Ticker[]) => ({
+  ...firstMembers(tickers),
+  params: paramsMember,
+});
+
+/** @param tickers The followed assets. */
+export const sweepMembers = (tickers: readonly Ticker[]) => ({
+  ...firstMembers(tickers),
+  x_axis: requiredMember(axisType, 'The parameter that varies'),
+  y_axis: optionalMember(axisType, 'A second one'),
+  params: paramsMember,
+});
+
+const firstMembers = (tickers: readonly Ticker[]) => ({
   strategy: requiredMember(strategyType, 'The trading rules'),
-  universe: requiredMember(universeType, 'Which markets'),
+  universe: requiredMember(universeType(tickers), 'Which markets'),
   size_usd: defaultMember(sizeUsdType, SIZE_USD.default, 'USD spent on shares per position'),
   start: optionalMember(jsonDatetime, 'Only windows that end at or after this'),
   end: optionalMember(jsonDatetime, 'Only windows that end before this; now when absent'),
@@ -69,16 +85,8 @@ export const backtestMembers = {
     jsonInteger({ ge: 1, le: MARKET_LIMIT_MAX }),
     `Only the newest markets up to this number; ${MARKET_LIMIT_DEFAULT} when absent, or the tier’s limit if lower`,
   ),
-  params: defaultMember(paramsType, DEFAULT_PARAMS, 'How orders are filled'),
-};
-
-const { params, ...beforeAxes } = backtestMembers;
-export const sweepMembers = {
-  ...beforeAxes,
-  x_axis: requiredMember(axisType, 'The parameter that varies'),
-  y_axis: optionalMember(axisType, 'A second one'),
-  params,
-};
+});
+const paramsMember = defaultMember(paramsType, DEFAULT_PARAMS, 'How orders are filled');
 
 const time = z.iso
   .datetime({ offset: true, precision: 3 })

@@ -1,6 +1,6 @@
 /** Request bodies and answer shapes of paper strategies. */
 import { z } from 'zod';
-import { EVENT_TYPES, TICKERS } from '../market.ts';
+import { EVENT_TYPES, TICKERS, type Ticker } from '../market.ts';
 import { backtestTradeShape, universeType } from './backtests.ts';
 import { defaultMember, jsonBoolean, jsonText, optionalMember, requiredMember } from './body.ts';
 import { SIZE_USD, sizeUsdType, strategyShape, strategyType } from './strategies.ts';
@@ -10,16 +10,17 @@ const NAME_MAX = 128;
 const JOB_ID_MAX = 128;
 const name = jsonText(text({ minLength: 1, maxLength: NAME_MAX }));
 
-export const paperStrategyMembers = {
+/** @param tickers The followed assets. */
+export const paperStrategyMembers = (tickers: readonly Ticker[]) => ({
   name: requiredMember(name, 'Unique among the user’s strategies'),
   strategy: requiredMember(strategyType, 'The trading rules'),
-  universe: requiredMember(universeType, 'Which markets'),
+  universe: requiredMember(universeType(tickers), 'Which markets'),
   size_usd: defaultMember(sizeUsdType, SIZE_USD.default, 'USD spent on shares per position'),
   baseline_backtest_id: optionalMember(
     jsonText(text({ minLength: 1, maxLength: JOB_ID_MAX })),
     'One of the user’s backtests; if absent, a backtest of the last 24 h is started',
   ),
-};
+});
 
 export const paperChangeMembers = {
   active: optionalMember(jsonBoolean, 'False: no new positions; existing ones run to exit or resolution'),

@@ -1,16 +1,19 @@
 /** Parameters with the same meaning on every endpoint. */
 import { PERP_VENUES } from '../events.ts';
-import { EVENT_TYPES, TICKERS } from '../market.ts';
+import { EVENT_TYPES, type Ticker } from '../market.ts';
 import { datetime } from './datetime.ts';
 import { optional, required, withDefault } from './fields.ts';
 import { enumeration, integer, literal, text } from './types.ts';
 
-export const tickerType = literal(TICKERS);
+/** A request may name only the assets that the service follows; they are in the order of `TICKERS`. */
+export const tickerType = (tickers: readonly Ticker[]) => literal(tickers);
 export const eventTypeType = enumeration('event_type', EVENT_TYPES);
 
 export const marketId = required(text(), 'The venue’s condition id, 0x and hex digits');
-export const requiredTicker = required(tickerType, 'The underlying asset');
-export const optionalTicker = optional(tickerType, 'Only markets on this asset');
+export const requiredTicker = (tickers: readonly Ticker[]) =>
+  required(tickerType(tickers), 'The underlying asset');
+export const optionalTicker = (tickers: readonly Ticker[]) =>
+  optional(tickerType(tickers), 'Only markets on this asset');
 export const optionalEventType = optional(eventTypeType, 'Only markets of this window');
 export const perpVenue = withDefault(
   literal(PERP_VENUES),

@@ -17,7 +17,8 @@ const SETTLEMENT_FIELDS = `strike_basis AS strikeBasis, ${maybeMs('strike_known_
   close_difference AS closeDifference, computed_payout_yes AS computedPayoutYes, winner_disagrees AS winnerDisagrees,
   resolved_by AS resolvedBy, resolved_time_source AS resolvedTimeSource,
   ${maybeMs('confirmed_time', 'confirmedTimeMs')},
-  twap_lookback_seconds AS twapLookbackSeconds, ${maybeMs('rules_read_time', 'rulesReadTimeMs')},
+  twap_lookback_seconds AS twapLookbackSeconds, resolution_source AS resolutionSource,
+  ${maybeMs('rules_read_time', 'rulesReadTimeMs')},
   rules_version AS rulesVersion`;
 
 /** The columns of the table `markets` from which a `Market` is read. */

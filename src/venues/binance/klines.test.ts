@@ -11,8 +11,8 @@ import { windowAt } from '../polymarket/lifecycle/windows.ts';
 import { KlinesClient } from './klines.ts';
 
 const T = Date.UTC(2026, 10, 20, 17);
-const row = (startMs: number, open: string, close: string) => [
-  ...[startMs, open, '97100.00000000', '96900.00000000', close, '12.5', startMs + 3_599_999],
+const row = (startMs: number, open: string, close: string, volume = '12.5') => [
+  ...[startMs, open, '97100.00000000', '96900.00000000', close, volume, startMs + 3_599_999],
   ...['1212500.1', 1840, '6.1', '591000.2', '0'],
 ];
 
@@ -23,7 +23,8 @@ beforeEach(async () => {
   venue = await LocalVenue.start();
   const common = { clock: new FakeClock(), random: () => 0, log: silentLogger, metrics: new Metrics() };
   http = new HttpClient({ ...common, feed: 'binance.rest' });
-  klines = new KlinesClient({ url: venue.httpUrl, http });
+  const urls = { spot: `${venue.httpUrl}/spot`, futures: `${venue.httpUrl}/futures` };
+  klines = new KlinesClient({ urls, http });
 });
 afterEach(async () => {
   await http.close();
@@ -36,13 +37,39 @@ const answer = (body: unknown, status = 200) => {
     response.end(JSON.stringify(body));
   };
 };
-const query = { ticker: 'BTC', interval: '1h', startTimeMs: T } as const;
+const query = { exchange: 'spot', ticker: 'BTC', interval: '1h', startTimeMs: T } as const;
 
 describe('KlinesClient', () => {
   test('requests the candle and the next one', async () => {
     answer([row(T, '97000.10000000', '97001.55000000'), row(T + 3_600_000, '97001.55000000', '97002')]);
     expect(await klines.candle(query)).toEqual({ open: 97_000.1, close: 97_001.55, closed: true });
-    expect(venue.requests[0]!.url).toBe(`/api/v3/klines?symbol=BTCUSDT&interval=1h&startTime=${T}&limit=2`);
+    expect(venue.requests[0]!.url).toBe(
+      `/spot/api/v3/klines?symbol=BTCUSDT&interval=1h&startTime=${T}&limit=2`,
+    );
+  });
+
+  test('requests the futures market’s candle from its own address', async () => {
+    answer([row(T, '34.125', '34.25')]);
+    expect(await klines.candle({ ...query, exchange: 'futures', ticker: 'HYPE' })).toEqual({
+      ...{ open: 34.125, close: 34.25, closed: false },
+    });
+    expect(venue.requests[0]!.url).toBe(
+      `/futures/fapi/v1/klines?symbol=HYPEUSDT&interval=1h&startTime=${T}&limit=2`,
+    );
+  });
+
+  test('asks no exchange that is turned off', async () => {
+    const off = new KlinesClient({ urls: { spot: venue.httpUrl, futures: null }, http });
+    expect(await off.candle({ ...query, exchange: 'futures' })).toBeNull();
+    expect(venue.requests).toEqual([]);
+  });
+
+  test('takes no open from a candle without trades: it repeats the last close', async () => {
+    answer([row(T, '34.1', '34.1', '0.00000000')]);
+    expect(await klines.candle(query)).toBeNull();
+    // An hour that ended without a trade has both prices.
+    answer([row(T, '34.1', '34.1', '0.00000000'), row(T + 3_600_000, '34.1', '34.2')]);
+    expect(await klines.candle(query)).toEqual({ open: 34.1, close: 34.1, closed: true });
   });
 
   test('trap 3: treats a candle as closed only when the next one exists', async () => {

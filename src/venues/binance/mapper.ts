@@ -5,7 +5,17 @@ import { parseJson, parseShape } from '../json.ts';
 import { tickerNamed, type VenueNames } from '../symbols.ts';
 import { binanceTrade } from './messages.ts';
 
-const SYMBOLS: VenueNames = { BTC: 'BTCUSDT', ETH: 'ETHUSDT', SOL: 'SOLUSDT' };
+/** Of the spot market since 2026-09-24 for HYPE, and of the USD-M futures market. */
+const SYMBOLS = {
+  BTC: 'BTCUSDT',
+  ETH: 'ETHUSDT',
+  SOL: 'SOLUSDT',
+  XRP: 'XRPUSDT',
+  DOGE: 'DOGEUSDT',
+  BNB: 'BNBUSDT',
+  HYPE: 'HYPEUSDT',
+  ZEC: 'ZECUSDT',
+} as const satisfies VenueNames;
 
 export function binanceSymbol(ticker: Ticker): string {
   return SYMBOLS[ticker];

@@ -17,7 +17,16 @@ import { type PerpVenue, refusalOfStatus } from '../perpVenue.ts';
 import { binanceDepthSnapshot } from './messages.ts';
 
 /** Futures symbols; those of the spot market may differ. */
-const SYMBOLS: Readonly<Record<Ticker, string | null>> = { BTC: 'BTCUSDT', ETH: 'ETHUSDT', SOL: 'SOLUSDT' };
+const SYMBOLS: Readonly<Record<Ticker, string | null>> = {
+  BTC: 'BTCUSDT',
+  ETH: 'ETHUSDT',
+  SOL: 'SOLUSDT',
+  XRP: 'XRPUSDT',
+  DOGE: 'DOGEUSDT',
+  BNB: 'BNBUSDT',
+  HYPE: 'HYPEUSDT',
+  ZEC: 'ZECUSDT',
+};
 const BANNED_STATUS = 418;
 
 /** Binance USD-M futures. Its update id is `lastUpdateId`. */

@@ -62,7 +62,7 @@ describe('mapBybitAnswer', () => {
     ['nothing', null],
     ['no levels', answer({ ...BOOK, b: undefined })],
     ['an invalid price', answer({ ...BOOK, b: [['abc', '1']] })],
-    ['another symbol', answer({ ...BOOK, s: 'XRPUSDT' })],
+    ['another symbol', answer({ ...BOOK, s: 'ADAUSDT' })],
     ['no time', answer({ ...BOOK, ts: 0 })],
   ])('rejects %s', (_shows, raw) => {
     expect(() => mapBybitAnswer(raw, TIMES)).toThrow(VenueMessageError);

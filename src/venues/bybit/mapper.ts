@@ -7,7 +7,16 @@ import { type AnswerTimes, PerpRefusedError } from '../perpVenue.ts';
 import { tickerNamed, type VenueNames } from '../symbols.ts';
 import { bybitEnvelope, bybitOrderbook, bybitStreamFrame, RATE_LIMIT_CODES } from './messages.ts';
 
-export const BYBIT_SYMBOLS: VenueNames = { BTC: 'BTCUSDT', ETH: 'ETHUSDT', SOL: 'SOLUSDT' };
+export const BYBIT_SYMBOLS = {
+  BTC: 'BTCUSDT',
+  ETH: 'ETHUSDT',
+  SOL: 'SOLUSDT',
+  XRP: 'XRPUSDT',
+  DOGE: 'DOGEUSDT',
+  BNB: 'BNBUSDT',
+  HYPE: 'HYPEUSDT',
+  ZEC: 'ZECUSDT',
+} as const satisfies VenueNames;
 
 export function bybitSymbol(ticker: Ticker): string {
   return BYBIT_SYMBOLS[ticker];

@@ -12,7 +12,7 @@ export class CoinbaseFeed {
   constructor(options: PriceFeedOptions) {
     const subscribe = {
       type: 'subscribe',
-      product_ids: options.tickers.map(coinbaseProduct),
+      product_ids: options.tickers.map(coinbaseProduct).filter((product) => product !== null),
       channels: ['ticker', 'heartbeat'],
     };
     this.#socket = new ReconnectingSocket({

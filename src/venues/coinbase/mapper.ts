@@ -5,9 +5,20 @@ import { parseJson, parseShape } from '../json.ts';
 import { tickerNamed, type VenueNames } from '../symbols.ts';
 import { coinbaseTicker } from './messages.ts';
 
-const PRODUCTS: VenueNames = { BTC: 'BTC-USD', ETH: 'ETH-USD', SOL: 'SOL-USD' };
+/** One unknown product refuses the whole subscription, and nobody has seen BNB-USD live: announced 2025-10-15. */
+const PRODUCTS: VenueNames = {
+  BTC: 'BTC-USD',
+  ETH: 'ETH-USD',
+  SOL: 'SOL-USD',
+  XRP: 'XRP-USD',
+  DOGE: 'DOGE-USD',
+  BNB: null,
+  HYPE: 'HYPE-USD',
+  ZEC: 'ZEC-USD',
+};
 
-export function coinbaseProduct(ticker: Ticker): string {
+/** Null where the exchange has no product. */
+export function coinbaseProduct(ticker: Ticker): string | null {
   return PRODUCTS[ticker];
 }
 

@@ -6,7 +6,16 @@ import { type AnswerTimes, PerpRefusedError } from '../perpVenue.ts';
 import { tickerNamed, type VenueNames } from '../symbols.ts';
 import { type HyperliquidSide, hyperliquidBook } from './messages.ts';
 
-export const HYPERLIQUID_COINS: VenueNames = { BTC: 'BTC', ETH: 'ETH', SOL: 'SOL' };
+export const HYPERLIQUID_COINS: VenueNames = {
+  BTC: 'BTC',
+  ETH: 'ETH',
+  SOL: 'SOL',
+  XRP: 'XRP',
+  DOGE: 'DOGE',
+  BNB: 'BNB',
+  HYPE: 'HYPE',
+  ZEC: 'ZEC',
+};
 
 /**
  * Maps an `l2Book` answer (parsed JSON). The venue numbers no books, so the snapshot's time is the update id.

@@ -40,7 +40,7 @@ interface OkxSwap {
 }
 
 /**
- * Linear swaps against USDT; null where the venue lists none.
+ * Linear swaps against USDT; null where the venue lists none, or the size of its contract is not proven.
  * @see https://www.okx.com/docs-v5/en/#public-data-rest-api-get-instruments: answers of
  *   `/api/v5/public/instruments?instType=SWAP` stored by nautechsystems/nautilus_trader (BTC, ETH; 3d0c60e0) and
  *   valarxu/ema-atr-trade (BTC, ETH, SOL), read 2026-11-23
@@ -49,4 +49,10 @@ export const OKX_SWAPS: Readonly<Record<Ticker, OkxSwap | null>> = {
   BTC: { instrument: 'BTC-USDT-SWAP', contractCoins: '0.01' },
   ETH: { instrument: 'ETH-USDT-SWAP', contractCoins: '0.1' },
   SOL: { instrument: 'SOL-USDT-SWAP', contractCoins: '1' },
+  // No answer with the size of these contracts is known.
+  XRP: null,
+  DOGE: null,
+  BNB: null,
+  HYPE: null,
+  ZEC: null,
 };

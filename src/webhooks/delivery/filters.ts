@@ -12,9 +12,13 @@ export function tiersText(tiers: readonly PushedTier[] | null): string {
   return listText(PUSHED_TIERS, tiers ?? PUSHED_TIERS);
 }
 
-/** @param tickers Null: all, including future ones. @throws {InvalidInputError} */
-export function tickersText(tickers: readonly Ticker[] | null): string | null {
-  return tickers === null ? null : listText(TICKERS, tickers);
+/**
+ * @param tickers Null: all, including future ones.
+ * @param followed The assets that a filter may name.
+ * @throws {InvalidInputError}
+ */
+export function tickersText(tickers: readonly Ticker[] | null, followed: readonly Ticker[]): string | null {
+  return tickers === null ? null : listText(followed, tickers);
 }
 
 /** Since when each kind and ticker is wanted: earlier ones keep their time, new ones begin now. */

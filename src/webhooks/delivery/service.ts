@@ -13,7 +13,10 @@ import { ALONE, LockedSender } from './soleSender.ts';
 import { openWebhooks, type WebhookControl } from './webhooks.ts';
 
 interface WebhookServiceOptions {
-  readonly config: Pick<Config, 'dataDir' | 'databaseUrl' | 'secretKey' | 'webhookAllowedNetworks'>;
+  readonly config: Pick<
+    Config,
+    'dataDir' | 'databaseUrl' | 'secretKey' | 'webhookAllowedNetworks' | 'tickers'
+  >;
   readonly database: Database;
   readonly bus: Subscriber;
   readonly clock: Clock;

@@ -31,7 +31,7 @@ export interface WebhookSources extends RowSources {
 export function openWebhooks(
   database: Database,
   parts: {
-    config: Pick<Config, 'dataDir' | 'secretKey' | 'webhookAllowedNetworks'>;
+    config: Pick<Config, 'dataDir' | 'secretKey' | 'webhookAllowedNetworks' | 'tickers'>;
     sources: WebhookSources;
     /** Creates no key file: secrets are neither read nor created. */
     isReader?: boolean;
@@ -43,7 +43,7 @@ export function openWebhooks(
   const policy = new AddressPolicy(config.webhookAllowedNetworks);
   const guard = resolve === undefined ? new TargetGuard(policy) : new TargetGuard(policy, resolve, resolve);
   const box = isReader ? passingSecretBox(sources.randomBytes) : openSecretBox(config, sources.randomBytes);
-  const registry = new WebhookRegistry(database, { sources, guard, box });
+  const registry = new WebhookRegistry(database, { sources, guard, box, tickers: config.tickers });
   const log = new DeliveryLog(database, sources, new SendQuotas(sources.clock));
   return { registry, log, guard, box };
 }

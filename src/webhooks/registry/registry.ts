@@ -4,7 +4,7 @@ import { createId, type RowSources } from '../../control/ids.ts';
 import type { Database } from '../../control/schema.ts';
 import type { SecretBox } from '../../control/secretBox.ts';
 import { InvalidInputError, TooManySecretsError } from '../../runtime/errors.ts';
-import type { Ticker } from '../../schema/market.ts';
+import type { FollowedAssets, Ticker } from '../../schema/market.ts';
 import type { PushedTier } from '../../schema/opportunity.ts';
 import { filtersSince, tickersText, tiersText } from '../delivery/filters.ts';
 import { createSecret } from '../delivery/signature.ts';
@@ -54,12 +54,17 @@ export class WebhookRegistry {
   readonly #sources: RowSources;
   readonly #guard: TargetGuard;
   readonly #box: SecretBox;
+  readonly #tickers: readonly Ticker[];
 
-  constructor(db: Database, parts: { sources: RowSources; guard: TargetGuard; box: SecretBox }) {
+  constructor(
+    db: Database,
+    parts: FollowedAssets & { sources: RowSources; guard: TargetGuard; box: SecretBox },
+  ) {
     this.#db = db;
     this.#sources = parts.sources;
     this.#guard = parts.guard;
     this.#box = parts.box;
+    this.#tickers = parts.tickers;
   }
 
   /**
@@ -80,7 +85,7 @@ export class WebhookRegistry {
       url: url.href,
       label,
       tiers: tiersText(wanted.tiers),
-      tickers: tickersText(wanted.tickers),
+      tickers: tickersText(wanted.tickers, this.#tickers),
       filters_since: '{}',
       secret_box: this.#box.seal(secret, webhookId),
       previous_secrets: '[]',
@@ -129,7 +134,7 @@ export class WebhookRegistry {
     return await this.#set(name, (row) => {
       const filters = {
         tiers: tiers === undefined ? row.tiers : tiersText(tiers),
-        tickers: tickers === undefined ? row.tickers : tickersText(tickers),
+        tickers: tickers === undefined ? row.tickers : tickersText(tickers, this.#tickers),
       };
       return {
         ...{ ...filters, filters_since: filtersSince(row, filters, this.#sources.clock.now()) },

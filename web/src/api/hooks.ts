@@ -32,6 +32,8 @@ interface AskOptions<K extends OperationName> {
   readonly refetchMs?: number;
   /** Stops polling when true: the answer will not change any more. */
   readonly isFinal?: (answer: AnswerOf<K>) => boolean;
+  /** How long an answer is used before it is requested again. */
+  readonly freshMs?: number;
   /** Shows the previous answer while the next one loads. */
   readonly keep?: boolean;
 }
@@ -40,7 +42,7 @@ interface AskOptions<K extends OperationName> {
 export function useApi<K extends OperationName>(
   operation: K,
   input: InputOf<K>,
-  { enabled = true, refetchMs, isFinal, keep = false }: AskOptions<K> = {},
+  { enabled = true, refetchMs, isFinal, freshMs, keep = false }: AskOptions<K> = {},
 ): UseQueryResult<AnswerOf<K>, Error> {
   return useQuery<AnswerOf<K>, Error>({
     queryKey: [operation, input],
@@ -52,6 +54,7 @@ export function useApi<K extends OperationName>(
           refetchInterval: ({ state: { data } }) =>
             data !== undefined && isFinal?.(data) ? false : refetchMs,
         }),
+    ...(freshMs === undefined ? {} : { staleTime: freshMs }),
     ...(keep ? { placeholderData: keepPreviousData } : {}),
   });
 }

@@ -7,6 +7,9 @@ const TELL_MS = 250;
 /** Beginning of a snapshot, before the market's id. It is not parsed here, because most snapshots are replaced before the next update. */
 const SNAPSHOT_START = '{"type":"snapshot","market_id":"';
 
+/** Without a list of assets, a subscription covers every asset that the service follows. */
+const EVERY_WINDOW = ['5m', '15m', '1h', '4h', 'daily_up_down'];
+
 const board = new Board();
 /** Newest text of each market since the last update of the page. */
 const unread = new Map<string, string>();
@@ -18,10 +21,10 @@ function postToPage(message: FromWorker): void {
   postMessage(message);
 }
 
-function connect(address: string, tickers: readonly string[]): void {
+function connect(address: string): void {
   keepConnected({
     address,
-    onReady: (send) => send(JSON.stringify({ type: 'subscribe', tickers })),
+    onReady: (send) => send(JSON.stringify({ type: 'subscribe', event_types: EVERY_WINDOW })),
     onText: receive,
     onState: (state, why) => {
       connection = state;
@@ -58,7 +61,7 @@ function receive(text: string): void {
 }
 
 addEventListener('message', ({ data }: MessageEvent<ToWorker>) => {
-  if (data.kind === 'open') connect(data.address, data.tickers);
+  if (data.kind === 'open') connect(data.address);
   else if (data.kind === 'markets') board.setMarkets(data.markets);
   else board.seedPrices(data.ticker, data.points);
 });

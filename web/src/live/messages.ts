@@ -43,7 +43,7 @@ export interface LiveState {
 }
 
 export type ToWorker =
-  | { readonly kind: 'open'; readonly address: string; readonly tickers: readonly string[] }
+  | { readonly kind: 'open'; readonly address: string }
   | { readonly kind: 'markets'; readonly markets: readonly LiveWindow[] }
   | {
       readonly kind: 'prices';

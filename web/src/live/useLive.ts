@@ -1,12 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
+import type { Ticker } from '../api/assets.ts';
 import { call } from '../api/client.ts';
 import { atMostEvery } from '../api/pace.ts';
 import type { LiveWindow } from '../api/schema.ts';
 import type { FromWorker, LiveState, ToWorker } from './messages.ts';
 
-const TICKERS = ['BTC', 'ETH', 'SOL'] as const;
-type Ticker = (typeof TICKERS)[number];
 /** Prices loaded at first, so that sigma is known before ten minutes have passed. */
 const FIRST_PRICES_MS = 600_000;
 const FIRST_PRICES_MAX = 10_000;
@@ -42,7 +41,7 @@ export function useLive(markets: readonly LiveWindow[] | undefined, ticker: Tick
       else refetchMarkets();
     };
     const address = new URL('/app/stream', window.location.href);
-    made.postMessage({ kind: 'open', address: address.href, tickers: TICKERS } satisfies ToWorker);
+    made.postMessage({ kind: 'open', address: address.href } satisfies ToWorker);
     const seeded = seededTickers.current;
     return () => {
       seeded.clear();

@@ -1,5 +1,6 @@
 import { NativeSelect } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { useAssets } from '../api/assets.ts';
 import type { InputOf } from '../api/client.ts';
 import { WINDOW_NAMES } from '../ui/format.ts';
 
@@ -20,12 +21,15 @@ export function SeriesForm({
   change: (universe: Universe) => void;
   errors: ReadonlyMap<string, string>;
 }): ReactNode {
+  const assets = useAssets();
+  // The request of an earlier job may name an asset that is no longer followed.
+  const offered = assets.includes(universe.ticker) ? assets : [universe.ticker, ...assets];
   return (
     <>
       <NativeSelect
         label="Underlying"
         w={120}
-        data={['BTC', 'ETH', 'SOL']}
+        data={[...offered]}
         value={universe.ticker}
         onChange={(event) => change({ ...universe, ticker: event.currentTarget.value as Universe['ticker'] })}
         error={errors.get('universe.ticker')}

@@ -19,11 +19,17 @@ export function percent(share: Maybe, digits = 1): string {
   return share === null || share === undefined ? MISSING : `${(share * 100).toFixed(digits)}\u00a0%`;
 }
 
-/** Money, or the price of an underlying. */
+/** Money. */
 export function usd(value: Maybe, digits = 2): string {
   if (value === null || value === undefined) return MISSING;
   const options = { minimumFractionDigits: digits, maximumFractionDigits: digits };
   return `${value < 0 ? '−' : ''}$${Math.abs(value).toLocaleString('en', options)}`;
+}
+
+/** The price of an underlying; some cost cents. */
+export function assetPrice(value: Maybe): string {
+  if (value === null || value === undefined || value >= 10) return usd(value);
+  return usd(value, value < 1 ? 5 : 4);
 }
 
 export function number(value: Maybe, digits?: number): string {

@@ -3,6 +3,7 @@ import type { Logger } from '../../../runtime/log.ts';
 import type { Metrics } from '../../../runtime/metrics.ts';
 import { ReconnectingSocket } from '../../socket.ts';
 import type { KeepAlive, SocketDriver } from '../../venueSocket.ts';
+import { LoadMeter } from './loadMeter.ts';
 
 const FEED = 'polymarket.clob';
 /** The answer waits in the data queue: up to 11.4 s under load (seen 2026-10). */
@@ -31,6 +32,8 @@ export class ClobConnection {
   readonly served = new Set<string>();
   /** Frames with data since the start. */
   frames = 0;
+  /** The data frames' bytes a second, recently. */
+  readonly load: LoadMeter;
   /** Monotonic time of the last frame with data, or of the start. */
   lastDataAt: number;
   readonly #tokens: ReadonlySet<string>;
@@ -48,6 +51,7 @@ export class ClobConnection {
     this.#tokens = tokens;
     const { clock } = options;
     this.lastDataAt = clock.monotonic();
+    this.load = new LoadMeter(clock);
     this.#socket = new ReconnectingSocket({
       ...options,
       feed: FEED,
@@ -59,6 +63,7 @@ export class ClobConnection {
       onFrame: (text, receivedTimeMs) => {
         if (text !== KEEP_ALIVE.answer) {
           this.frames++;
+          this.load.add(text.length);
           this.lastDataAt = clock.monotonic();
         }
         events.onFrame(text, receivedTimeMs);

@@ -87,6 +87,47 @@ describe('ClobFeed', () => {
     expect(sent.sort()).toEqual(names(900).sort());
   });
 
+  test('opens a connection for a new window while the group’s own is loaded, and moves no live book', async () => {
+    feed.subscribe('BTC 5m', ['1', '2']);
+    await heard(1);
+    const load = 'x'.repeat(900_000);
+    for (let i = 0; i < 3; i++) venue.latest.socket.send(load);
+    await until(() => frames.length === 3);
+    feed.subscribe('BTC 5m', ['3', '4']);
+    await until(() => venue.connections.length === 2);
+    await heard(1);
+    // The new connection carries the least.
+    feed.subscribe('BTC 5m', ['5', '6']);
+    await heard(2);
+    expect(venue.connections.map((connection) => messages(connection))).toEqual([
+      [{ assets_ids: ['1', '2'], type: 'market', custom_feature_enabled: true }],
+      [
+        { assets_ids: ['3', '4'], type: 'market', custom_feature_enabled: true },
+        { assets_ids: ['5', '6'], operation: 'subscribe', custom_feature_enabled: true },
+      ],
+    ]);
+    // The load of a minute ago no longer counts.
+    await clock.advance(60_000);
+    venue.latest.socket.send(load);
+    await until(() => frames.filter((frame) => frame.startsWith('x')).length === 4);
+    feed.subscribe('BTC 5m', ['7', '8']);
+    await until(() => messages(venue.connections[0]!).length === 2);
+    expect(venue.connections).toHaveLength(2);
+  });
+
+  test('opens at most four connections for the load of a group', async () => {
+    const load = 'x'.repeat(900_000);
+    for (let windows = 1; windows <= 6; windows++) {
+      feed.subscribe('BTC 5m', [String(2 * windows), String(2 * windows + 1)]);
+      await until(() => venue.connections.length === Math.min(windows, 4));
+      await until(() => venue.connections.every(({ received }) => received.length > 0));
+      const before = frames.length;
+      for (const { socket } of venue.connections) for (let i = 0; i < 3; i++) socket.send(load);
+      await until(() => frames.length === before + 3 * venue.connections.length);
+    }
+    expect(venue.connections).toHaveLength(4);
+  });
+
   test('passes on every text, including texts that are not JSON', async () => {
     feed.subscribe('BTC 5m', ['1', '2']);
     await heard(1);

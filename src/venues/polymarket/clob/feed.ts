@@ -2,6 +2,14 @@ import { ClobShard, type ClobShardOptions } from './shard.ts';
 
 /** Beyond 500 assets per connection the venue sends no snapshot (reported 2026-07); even: pairs stay together. */
 const ASSETS_PER_SOCKET_MAX = 400;
+/**
+ * Above this load of a group's least loaded connection a new window gets another one: three times the mean of the
+ * busiest series (275 changes a second of 2026-03, about 80 kB). A window stays where it is: moving its live book
+ * would interrupt it, and each series has a new window soon.
+ */
+const LOAD_MAX_BYTES_PER_SECOND = 250_000;
+/** A burst of all windows at once must not open connections without end. */
+const SHARDS_BY_LOAD_MAX = 4;
 /** While connections are lost, one of them tries this often; the others follow as soon as one is up. */
 const SCOUT_PERIOD_MS = 700;
 /** Rate-limits reconnects to a venue that accepts connections and immediately drops them. */
@@ -15,9 +23,9 @@ interface ClobFeedOptions extends Omit<ClobShardOptions, 'url'> {
 }
 
 /**
- * The market channel on as many sockets as its subscriptions need. Each group (one ticker and window kind) has its own
- * sockets, so that a slow or broken socket affects no other group. Tokens passed in one call share a socket while
- * they fit.
+ * The market channel on as many sockets as its subscriptions and their load need. Each group (one ticker and window
+ * kind) has its own sockets, so that a slow or broken socket affects no other group. Tokens passed in one call share a
+ * socket while they fit.
  */
 export class ClobFeed {
   readonly #options: ClobFeedOptions;
@@ -40,7 +48,7 @@ export class ClobFeed {
     const connections = this.#options.isDoubled?.(group) ? 2 : 1;
     for (let at = 0; at < added.length; at += ASSETS_PER_SOCKET_MAX) {
       const batch = added.slice(at, at + ASSETS_PER_SOCKET_MAX);
-      const roomy = shards.find((shard) => shard.tokens.size + batch.length <= ASSETS_PER_SOCKET_MAX);
+      const roomy = leastLoaded(shards, batch.length);
       if (roomy) roomy.add(batch);
       else shards.push(new ClobShard(this.#options, group, batch, connections));
     }
@@ -120,4 +128,15 @@ export class ClobFeed {
     this.#groups.clear();
     await Promise.all(shards.map((shard) => shard.close()));
   }
+}
+
+/** The shard for a new batch of tokens; undefined if they need a connection of their own. */
+function leastLoaded(shards: readonly ClobShard[], batchSize: number): ClobShard | undefined {
+  const [best] = shards
+    .filter(({ tokens }) => tokens.size + batchSize <= ASSETS_PER_SOCKET_MAX)
+    .map((shard) => ({ shard, load: shard.bytesPerSecond }))
+    .sort((a, b) => a.load - b.load);
+  if (best === undefined) return undefined;
+  const mayOpen = shards.length < SHARDS_BY_LOAD_MAX;
+  return mayOpen && best.load > LOAD_MAX_BYTES_PER_SECOND ? undefined : best.shard;
 }

@@ -38,6 +38,11 @@ export class ClobShard {
     this.#framesSeen = this.connections.map(() => 0);
   }
 
+  /** Recent bytes of data a second on the busier of its connections. */
+  get bytesPerSecond(): number {
+    return Math.max(...this.connections.map(({ load }) => load.bytesPerSecond));
+  }
+
   /** Time since any connection delivered data. */
   silentForMs(): number {
     const last = Math.max(...this.connections.map((connection) => connection.lastDataAt));

@@ -93,6 +93,18 @@ describe('mapGammaEvent', () => {
     expect(market.twapLookbackSeconds).toBe(60);
   });
 
+  test.each([
+    [
+      'a page',
+      { resolutionSource: 'https://www.binance.com/en/futures/HYPEUSDT' },
+      'https://www.binance.com/en/futures/HYPEUSDT',
+    ],
+    ['an empty text', { resolutionSource: '' }, null],
+    ['none', { resolutionSource: null }, null],
+  ])('reads the page of the deciding price: %s', (_shows, changes, source) => {
+    expect(listed(changes).market.resolutionSource).toBe(source);
+  });
+
   test('maps a market declared free of fees to a fee of 0', () => {
     expect(listed({ feesEnabled: false }).market.takerFeeRate).toBe(0);
   });
@@ -223,7 +235,7 @@ describe('refusals', () => {
   const rows: [string, Record<string, unknown>, string][] = [
     ['no condition id', { conditionId: 'x' }, 'shape_invalid'],
     ['closed missing', { closed: undefined }, 'shape_invalid'],
-    ['a series we do not follow', { slug: 'xrp-updown-5m-1786891500' }, 'other_series'],
+    ['a series we do not follow', { slug: 'ada-updown-5m-1786891500' }, 'other_series'],
     ['one token', { clobTokenIds: '["111"]' }, 'not_two_tokens'],
     ['the same token twice', { clobTokenIds: '["111","111"]' }, 'not_two_tokens'],
     ['tokens no JSON', { clobTokenIds: '[' }, 'not_two_tokens'],

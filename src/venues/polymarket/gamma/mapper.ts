@@ -154,6 +154,8 @@ function plainMarket(
     resolvedTimeSource: resolvedTimeMs === null ? null : 'listing',
     confirmedTimeMs: resolution ? nowMs : null,
     twapLookbackSeconds: raw.cryptoMarketConfig?.twapLookbackSeconds ?? null,
+    // Some listings have an empty text.
+    resolutionSource: raw.resolutionSource || null,
     rulesReadTimeMs: nowMs,
     rulesVersion: rules.version,
   };

@@ -46,6 +46,7 @@ export const gammaMarket = z.object({
   volumeNum: amount,
   liquidity: amount,
   liquidityNum: amount,
+  resolutionSource: text.nullish(),
   cryptoMarketConfig: z.object({ twapLookbackSeconds: z.number().nullish() }).nullish(),
 });
 export type GammaMarket = z.infer<typeof gammaMarket>;

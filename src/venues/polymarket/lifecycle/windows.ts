@@ -5,7 +5,8 @@
 import { DateTime } from 'luxon';
 import { InvalidInputError } from '../../../runtime/errors.ts';
 import type { EventType, Ticker } from '../../../schema/market.ts';
-import { tickerNamed, type VenueNames } from '../../symbols.ts';
+import { tickerNamed } from '../../symbols.ts';
+import { FULL_NAMES, SHORT_NAMES, seriesSlugOf } from './series.ts';
 
 const VENUE_ZONE = 'America/New_York';
 const MINUTE_MS = 60_000;
@@ -24,10 +25,6 @@ const MONTHS: readonly string[] = [
   'november',
   'december',
 ];
-const SHORT_NAMES: VenueNames = { BTC: 'btc', ETH: 'eth', SOL: 'sol' };
-const FULL_NAMES: VenueNames = { BTC: 'bitcoin', ETH: 'ethereum', SOL: 'solana' };
-/** The named series spell out only Solana. */
-const SERIES_NAMES: VenueNames = { BTC: 'btc', ETH: 'eth', SOL: 'solana' };
 
 /** The period whose first and last prices decide the outcome. Unix milliseconds, half open. */
 export interface Window {
@@ -69,25 +66,35 @@ export function nextWindow(eventType: EventType, window: Window): Window {
   return windowAt(eventType, window.endTimeMs);
 }
 
-/** The slug that the venue uses today for a window (hours and days with the year). */
+/**
+ * The slug that the venue uses today for a window (hours and days with the year).
+ * @throws {InvalidInputError} If the venue has no such series.
+ */
 export function slugOf(ticker: Ticker, eventType: EventType, window: Window): string {
   if (eventType === '1h') {
     const start = inVenueZone(window.startTimeMs);
     const hour = start.hour % 12 === 0 ? 12 : start.hour % 12;
     const half = start.hour < 12 ? 'am' : 'pm';
-    return `${FULL_NAMES[ticker]}-up-or-down-${dayLabel(start)}-${hour}${half}-et`;
+    return `${named(FULL_NAMES[ticker], ticker, eventType)}-up-or-down-${dayLabel(start)}-${hour}${half}-et`;
   }
   if (eventType === 'daily_up_down') {
-    return `${FULL_NAMES[ticker]}-up-or-down-on-${dayLabel(inVenueZone(window.endTimeMs))}`;
+    const day = dayLabel(inVenueZone(window.endTimeMs));
+    return `${named(FULL_NAMES[ticker], ticker, eventType)}-up-or-down-on-${day}`;
   }
   return `${SHORT_NAMES[ticker]}-updown-${eventType}-${window.startTimeMs / 1000}`;
 }
 
-/** The slug of the series that lists every window of a ticker and kind. */
+/**
+ * The slug of the series that lists every window of a ticker and kind.
+ * @throws {InvalidInputError} If the venue has no such series.
+ */
 export function seriesSlug(ticker: Ticker, eventType: EventType): string {
-  if (eventType === '1h') return `${SERIES_NAMES[ticker]}-up-or-down-hourly`;
-  if (eventType === 'daily_up_down') return `${SERIES_NAMES[ticker]}-up-or-down-daily`;
-  return `${SHORT_NAMES[ticker]}-up-or-down-${eventType}`;
+  return named(seriesSlugOf(ticker, eventType), ticker, eventType);
+}
+
+function named(name: string | null, ticker: Ticker, eventType: EventType): string {
+  if (name === null) throw new InvalidInputError(`the venue has no ${eventType} windows of ${ticker}`);
+  return name;
 }
 
 /**
@@ -100,7 +107,7 @@ export function parseSlug(slug: string, yearNearMs?: number): ParsedSlug | null 
 }
 
 function parseEpochSlug(slug: string): ParsedSlug | null {
-  const match = /^(btc|eth|sol)-updown-(5m|15m|4h)-(\d{9,11})$/.exec(slug);
+  const match = /^([a-z]+)-updown-(5m|15m|4h)-(\d{9,11})$/.exec(slug);
   const [, name, kind, epoch] = match ?? [];
   const ticker = tickerNamed(SHORT_NAMES, name);
   if (!ticker || epoch === undefined) return null;
@@ -119,8 +126,7 @@ function parseEpochSlug(slug: string): ParsedSlug | null {
 }
 
 function parseHourSlug(slug: string, yearNearMs: number | undefined): ParsedSlug | null {
-  const match =
-    /^(bitcoin|ethereum|solana)-up-or-down-([a-z]+)-(\d{1,2})(?:-(\d{4}))?-(\d{1,2})(am|pm)-et$/.exec(slug);
+  const match = /^([a-z]+)-up-or-down-([a-z]+)-(\d{1,2})(?:-(\d{4}))?-(\d{1,2})(am|pm)-et$/.exec(slug);
   const [, name, month, day, year, hour12, half] = match ?? [];
   const ticker = tickerNamed(FULL_NAMES, name);
   if (!ticker || Number(hour12) < 1 || Number(hour12) > 12) return null;
@@ -133,7 +139,7 @@ function parseHourSlug(slug: string, yearNearMs: number | undefined): ParsedSlug
 }
 
 function parseDaySlug(slug: string, yearNearMs: number | undefined): ParsedSlug | null {
-  const match = /^(bitcoin|ethereum|solana)-up-or-down-on-([a-z]+)-(\d{1,2})(?:-(\d{4}))?$/.exec(slug);
+  const match = /^([a-z]+)-up-or-down-on-([a-z]+)-(\d{1,2})(?:-(\d{4}))?$/.exec(slug);
   const [, name, month, day, year] = match ?? [];
   const ticker = tickerNamed(FULL_NAMES, name);
   const end = ticker && labelledTime({ month, day, year, hour: 12, yearNearMs });

@@ -64,7 +64,7 @@ describe('mapRtdsFrame', () => {
   test.each([
     ['the relay of Binance', update('crypto_prices', { symbol: 'btcusdt', full_accuracy_value: '65051.92' })],
     ['another average', update('crypto_prices_twap_thirty')],
-    ['another symbol', update('crypto_prices_chainlink', { symbol: 'xrp/usd' })],
+    ['another symbol', update('crypto_prices_chainlink', { symbol: 'ada/usd' })],
     ['another type', '{"topic":"crypto_prices_chainlink","type":"unsubscribe"}'],
     ['PONG', 'PONG'],
     ['an empty text', ''],

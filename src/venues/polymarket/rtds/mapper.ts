@@ -4,7 +4,16 @@ import { parseJson, parseShape } from '../../json.ts';
 import { tickerNamed, type VenueNames } from '../../symbols.ts';
 import { CHAINLINK_TOPIC, rtdsSubscribed, rtdsUpdate, TWAP60_TOPIC } from './messages.ts';
 
-const SYMBOLS: VenueNames = { BTC: 'btc/usd', ETH: 'eth/usd', SOL: 'sol/usd' };
+const SYMBOLS = {
+  BTC: 'btc/usd',
+  ETH: 'eth/usd',
+  SOL: 'sol/usd',
+  XRP: 'xrp/usd',
+  DOGE: 'doge/usd',
+  BNB: 'bnb/usd',
+  HYPE: 'hype/usd',
+  ZEC: 'zec/usd',
+} as const satisfies VenueNames;
 /**
  * The topics of the prices that decide markets. `crypto_prices` relays Binance a second late and is not mapped: the
  * trades themselves are the better source, and the relay under the same name would mix two clocks.

@@ -1,6 +1,7 @@
 import { Group, Select, SimpleGrid, Slider, Stack, Table, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
+import { type Ticker, useAssets } from '../../api/assets.ts';
 import { useApi } from '../../api/hooks.ts';
 import type { Calibration as Answer, CalibrationBucket } from '../../api/schema.ts';
 import { type Figure, Figures } from '../../ui/Figures.tsx';
@@ -20,7 +21,7 @@ const MARKS = [0, 2, 15, 60, 240, 1440].map((minutes) => ({
 }));
 
 export interface CalibrationSearch {
-  readonly ticker?: 'BTC' | 'ETH' | 'SOL' | undefined;
+  readonly ticker?: Ticker | undefined;
   readonly event_type?: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | undefined;
   readonly minutes_before: number;
   readonly buckets: number;
@@ -56,6 +57,7 @@ function NoMarkets(): ReactNode {
 
 function Filters({ search }: { search: CalibrationSearch }): ReactNode {
   const navigate = route.useNavigate();
+  const assets = useAssets();
   const [minutes, setMinutes] = useState(search.minutes_before);
   useEffect(() => setMinutes(search.minutes_before), [search.minutes_before]);
   const set = (change: Partial<CalibrationSearch>) =>
@@ -67,7 +69,7 @@ function Filters({ search }: { search: CalibrationSearch }): ReactNode {
         placeholder="All"
         clearable
         w={130}
-        data={['BTC', 'ETH', 'SOL']}
+        data={[...assets]}
         value={search.ticker ?? null}
         onChange={(value) => set({ ticker: (value ?? undefined) as CalibrationSearch['ticker'] })}
       />

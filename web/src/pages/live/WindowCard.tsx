@@ -5,7 +5,7 @@ import type { LiveWindow } from '../../api/schema.ts';
 import type { LiveMarket } from '../../live/messages.ts';
 import { type KnownWindow, shownBook, type Trust } from '../../live/trust.ts';
 import { WARNING_COLOUR } from '../../theme.ts';
-import { cents, countdown, number, percent, usd, WINDOW_NAMES } from '../../ui/format.ts';
+import { assetPrice, cents, countdown, number, percent, WINDOW_NAMES } from '../../ui/format.ts';
 import { Ladder } from '../../ui/Ladder.tsx';
 import { Sparkline } from '../../ui/Sparkline.tsx';
 import classes from './WindowCard.module.css';
@@ -115,7 +115,7 @@ function Figures({
 }): ReactNode {
   const { yesBid, yesAsk } = best;
   const spread = yesBid === null || yesAsk === null ? null : yesAsk - yesBid;
-  const strike = window.strike_price === null ? 'not known yet' : usd(window.strike_price);
+  const strike = window.strike_price === null ? 'not known yet' : assetPrice(window.strike_price);
   const rows = [
     ['Strike', window.strike_source === null ? strike : `${strike} (${window.strike_source})`],
     ['Distance', distanceText(book?.distance)],

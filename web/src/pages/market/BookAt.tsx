@@ -5,7 +5,7 @@ import { useApi } from '../../api/hooks.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import type { Level, Market } from '../../api/schema.ts';
 import { WARNING_COLOUR } from '../../theme.ts';
-import { moment, usd } from '../../ui/format.ts';
+import { assetPrice, moment } from '../../ui/format.ts';
 import { Ladder } from '../../ui/Ladder.tsx';
 import { Empty, Failure } from '../../ui/states.tsx';
 import { spanOf } from './data.ts';
@@ -61,7 +61,7 @@ export function BookAt({
               {moment(settled)} UTC; last change {moment(book.data.ts)}
             </Text>
             <Text size="sm">
-              {market.ticker} {usd(book.data.underlying_price)}
+              {market.ticker} {assetPrice(book.data.underlying_price)}
             </Text>
             <Badge color={book.data.trusted ? 'teal.9' : WARNING_COLOUR}>
               {book.data.trusted ? 'proven' : 'unproven'}

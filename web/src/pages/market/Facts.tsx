@@ -1,7 +1,7 @@
 import { SimpleGrid, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Market } from '../../api/schema.ts';
-import { cents, moment, percent, shares, usd } from '../../ui/format.ts';
+import { assetPrice, cents, moment, percent, shares } from '../../ui/format.ts';
 import { Outcome } from '../markets/Outcome.tsx';
 
 /** A market's settlement terms, trading costs and coverage. */
@@ -11,8 +11,8 @@ export function Facts({ market }: { market: Market }): ReactNode {
   const rows: readonly (readonly [string, ReactNode])[] = [
     ['Begins', moment(market.start_time)],
     ['Ends', moment(market.end_time)],
-    ['Strike', market.strike_price === null ? 'not known' : `${usd(market.strike_price)}${source}`],
-    ['Close', usd(market.close_price)],
+    ['Strike', market.strike_price === null ? 'not known' : `${assetPrice(market.strike_price)}${source}`],
+    ['Close', assetPrice(market.close_price)],
     ['Outcome', <Outcome key="outcome" market={market} />],
     ['Resolved', `${moment(market.resolved_at)}${resolvedBy}`],
     ['Recorded', percent(market.coverage)],

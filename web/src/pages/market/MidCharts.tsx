@@ -4,7 +4,7 @@ import type { Market, TimeseriesPoint } from '../../api/schema.ts';
 import type { Band, Line } from '../../charts/chartOptions.ts';
 import type { DrawnTrade } from '../../charts/drawnTrades.ts';
 import { TimeChart } from '../../charts/TimeChart.tsx';
-import { cents, tradeCount, usd } from '../../ui/format.ts';
+import { assetPrice, cents, tradeCount } from '../../ui/format.ts';
 import { saveCsv } from '../../ui/saveCsv.ts';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { secondsOf, useMidpoints } from './data.ts';
@@ -29,7 +29,9 @@ export function MidCharts({
   const strike = market.strike_price;
   const mark = useMemo(
     () =>
-      strike === null ? undefined : { scale: 'underlying', value: strike, label: `strike ${usd(strike)}` },
+      strike === null
+        ? undefined
+        : { scale: 'underlying', value: strike, label: `strike ${assetPrice(strike)}` },
     [strike],
   );
   if (error !== null) return <Failure error={error} />;
@@ -85,7 +87,7 @@ function chartsOf(points: readonly TimeseriesPoint[], ticker: string) {
       values: points.map(({ mid_yes }) => mid_yes),
     },
     {
-      ...{ label: ticker, scale: 'underlying', colour: '#e8890c', print: usd },
+      ...{ label: ticker, scale: 'underlying', colour: '#e8890c', print: assetPrice },
       values: points.map(({ underlying_price }) => underlying_price),
     },
   ];

@@ -2,9 +2,10 @@ import { Select, Table, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { type Ticker, useAssets } from '../../api/assets.ts';
 import { call } from '../../api/client.ts';
 import type { Market, MarketList } from '../../api/schema.ts';
-import { moment, percent, usd, WINDOW_NAMES } from '../../ui/format.ts';
+import { assetPrice, moment, percent, WINDOW_NAMES } from '../../ui/format.ts';
 import { Page } from '../../ui/Page.tsx';
 import { ShowOlder } from '../../ui/ShowOlder.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
@@ -14,7 +15,7 @@ const route = getRouteApi('/shell/markets');
 const PAGE_SIZE = 50;
 
 export interface MarketsSearch {
-  readonly ticker?: 'BTC' | 'ETH' | 'SOL' | undefined;
+  readonly ticker?: Ticker | undefined;
   readonly event_type?: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | undefined;
   readonly status?: 'open' | 'closed' | 'resolved' | undefined;
 }
@@ -53,6 +54,7 @@ export function Markets(): ReactNode {
 
 function Filters({ search }: { search: MarketsSearch }): ReactNode {
   const navigate = route.useNavigate();
+  const assets = useAssets();
   const set = (name: keyof MarketsSearch) => (value: string | null) =>
     void navigate({ search: (before) => ({ ...before, [name]: value ?? undefined }) });
   return (
@@ -62,7 +64,7 @@ function Filters({ search }: { search: MarketsSearch }): ReactNode {
         placeholder="All underlyings"
         clearable
         w={150}
-        data={['BTC', 'ETH', 'SOL']}
+        data={[...assets]}
         value={search.ticker ?? null}
         onChange={set('ticker')}
       />
@@ -118,8 +120,8 @@ function MarketTable({ markets }: { markets: readonly Market[] }): ReactNode {
                 {market.ticker} {WINDOW_NAMES[market.market_type]}
               </Table.Td>
               <Table.Td className="nowrap">{moment(market.end_time)}</Table.Td>
-              <Table.Td ta="right">{usd(market.strike_price)}</Table.Td>
-              <Table.Td ta="right">{usd(market.close_price)}</Table.Td>
+              <Table.Td ta="right">{assetPrice(market.strike_price)}</Table.Td>
+              <Table.Td ta="right">{assetPrice(market.close_price)}</Table.Td>
               <Table.Td>
                 <Outcome market={market} />
               </Table.Td>

@@ -2,6 +2,7 @@ import { SegmentedControl, Select, SimpleGrid, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { PERP_VENUES, type PerpVenueName } from '../../../../src/schema/events.ts';
+import { useAssets } from '../../api/assets.ts';
 import { useApi } from '../../api/hooks.ts';
 import type { DepthSnapshot, PerpDepth } from '../../api/schema.ts';
 import { Figures } from '../../ui/Figures.tsx';
@@ -34,6 +35,7 @@ export interface PerpetualsSearch {
 export function Perpetuals(): ReactNode {
   const search = route.useSearch();
   const navigate = route.useNavigate();
+  const assets = useAssets();
   // A new range only every minute, so that most requests are the same one.
   const minute = Math.floor(useNow() / MINUTE_MS) * MINUTE_MS;
   const start = new Date(minute - SEARCHED_MS).toISOString();
@@ -60,7 +62,7 @@ export function Perpetuals(): ReactNode {
           />
           <SegmentedControl
             aria-label="Underlying"
-            data={['BTC', 'ETH', 'SOL']}
+            data={[...assets]}
             value={search.ticker}
             onChange={(value) => set({ ticker: value as PerpetualsSearch['ticker'] })}
           />

@@ -1,34 +1,34 @@
 import { Checkbox, Group } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { type Ticker, useAssets } from '../../api/assets.ts';
 import type { Webhook } from '../../api/schema.ts';
 
 const KINDS = ['logical', 'endgame'] as const;
-const TICKERS = ['BTC', 'ETH', 'SOL'] as const;
 
 /** Selects the opportunities that are sent to a webhook. */
 interface Filter {
   readonly tiers: readonly string[];
-  readonly tickers: readonly string[];
+  /** Null: all underlyings, including future ones. */
+  readonly tickers: readonly string[] | null;
 }
 
-export const EVERYTHING: Filter = { tiers: KINDS, tickers: TICKERS };
+export const EVERYTHING: Filter = { tiers: KINDS, tickers: null };
 
 export function filterOf({ tiers, tickers }: Webhook): Filter {
-  return { tiers, tickers: tickers ?? TICKERS };
+  return { tiers, tickers };
 }
 
-/** The filter in the request: all underlyings are sent as none, so that future ones are included. */
-export function filterBody(filter: Filter) {
-  const tickers = TICKERS.filter((ticker) => filter.tickers.includes(ticker));
+/** The filter in the request. */
+export function filterBody({ tiers, tickers }: Filter) {
   return {
-    tiers: KINDS.filter((tier) => filter.tiers.includes(tier)),
-    tickers: tickers.length === TICKERS.length ? null : tickers,
+    tiers: KINDS.filter((tier) => tiers.includes(tier)),
+    tickers: tickers as Ticker[] | null,
   };
 }
 
 /** Whether the filter matches nothing. */
 export function isNothing({ tiers, tickers }: Filter): boolean {
-  return tiers.length === 0 || tickers.length === 0;
+  return tiers.length === 0 || tickers?.length === 0;
 }
 
 export function FilterFields({
@@ -38,6 +38,10 @@ export function FilterFields({
   filter: Filter;
   change: (filter: Filter) => void;
 }): ReactNode {
+  const assets = useAssets();
+  /** All underlyings are sent as none, so that future ones are included. */
+  const choose = (tickers: readonly string[]) =>
+    change({ ...filter, tickers: assets.every((asset) => tickers.includes(asset)) ? null : tickers });
   return (
     <Group gap="xl">
       <Choices
@@ -46,12 +50,7 @@ export function FilterFields({
         chosen={filter.tiers}
         choose={(tiers) => change({ ...filter, tiers })}
       />
-      <Choices
-        label="Underlyings"
-        all={TICKERS}
-        chosen={filter.tickers}
-        choose={(tickers) => change({ ...filter, tickers })}
-      />
+      <Choices label="Underlyings" all={assets} chosen={filter.tickers ?? assets} choose={choose} />
     </Group>
   );
 }
