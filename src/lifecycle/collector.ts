@@ -91,9 +91,11 @@ export class Collector {
     const onEvent = recorder.perpDepth.bind(recorder);
     for (const name of PERP_VENUES) {
       const url = venues.perpUrls[name];
-      if (url === null) continue;
       const venue = PERP_VENUE_BY_NAME[name];
-      this.#parts.push(new PerpPoller({ ...common, venue, url, tickers, onEvent }));
+      const listed = tickers.filter((ticker) => venue.symbols[ticker] !== null);
+      // A venue that lists none of the tickers would count as a silent feed.
+      if (url !== null && listed.length > 0)
+        this.#parts.push(new PerpPoller({ ...common, venue, url, tickers: listed, onEvent }));
     }
   }
 

@@ -108,5 +108,8 @@ function hyperliquidLevel([px, sz]: PerpLevel): object {
 }
 
 function symbolsOf(symbolOf: (ticker: Ticker) => string | null): Symbols {
-  return Object.fromEntries(TICKERS.map((ticker) => [ticker, symbolOf(ticker)])) as Record<Ticker, string | null>;
+  return Object.fromEntries(TICKERS.map((ticker) => [ticker, symbolOf(ticker)])) as Record<
+    Ticker,
+    string | null
+  >;
 }

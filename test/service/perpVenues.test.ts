@@ -52,7 +52,14 @@ beforeEach(async () => {
   const perpUrls = Object.entries(venues.urls()).filter(([name]) => name.includes('_PERP_'));
   const { tickers, ...config } = loadConfig({ ...VENUES_OFF, ...Object.fromEntries(perpUrls) });
   const sockets = { receiveWaiting() {} } as never;
-  collector = new Collector({ ...common, venues: config.venues, tickers, sockets, recorder, random: () => 0.5 });
+  collector = new Collector({
+    ...common,
+    venues: config.venues,
+    tickers,
+    sockets,
+    recorder,
+    random: () => 0.5,
+  });
   api = testApi({ store: opened.store });
 });
 
