@@ -1,5 +1,6 @@
 import { isNestedTooDeeply, NESTED_TOO_DEEPLY } from '../schema/api/nesting.ts';
 import { EVENT_TYPES, TICKERS } from '../schema/market.ts';
+import { normalMarketId } from '../schema/protocol.ts';
 import { parsePlace, type StreamPlace } from './cursor.ts';
 import type { Selection } from './streamSubscriptions.ts';
 
@@ -27,7 +28,7 @@ export function parseCommand(text: string): Command {
   const selection = {
     tickers: names(message, 'tickers', { what: 'ticker', known: TICKERS }),
     eventTypes: names(message, 'event_types', { what: 'event_type', known: EVENT_TYPES }),
-    marketIds: names(message, 'market_ids', { what: 'market_id', known: null }) ?? [],
+    marketIds: marketIdsOf(message),
   };
   const { tickers, eventTypes, marketIds } = selection;
   if (tickers === null && eventTypes === null && marketIds.length === 0) {
@@ -66,6 +67,11 @@ function names(
   const unknown = known && value.find((name) => !known.includes(name));
   if (typeof unknown === 'string') throw new CommandError(`unknown ${what} ${shown(unknown)}`);
   return value.length === 0 ? null : [...new Set<string>(value)];
+}
+
+function marketIdsOf(message: Readonly<Record<string, unknown>>): string[] {
+  const named = names(message, 'market_ids', { what: 'market_id', known: null }) ?? [];
+  return [...new Set(named.map(normalMarketId))];
 }
 
 function resumeOf({ resume = null }: Readonly<Record<string, unknown>>): StreamPlace | null {

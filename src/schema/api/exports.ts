@@ -2,12 +2,12 @@ import { UNDERLYING_SOURCES } from '../events.ts';
 import { EXPORT_DATASETS, EXPORT_FORMATS, type ExportSubject, PARQUET_ROWS_TEXT } from '../export.ts';
 import { missing, optional, type Problem, required, type Values, withDefault } from './fields.ts';
 import * as parameter from './parameters.ts';
-import { literal, text } from './types.ts';
+import { literal } from './types.ts';
 
 /** The parameters of an export, for a request and for the command line. */
 export const exportFields = {
   dataset: required(literal(EXPORT_DATASETS), 'What to export'),
-  market_id: optional(text(), 'The market, for `snapshots`, `quotes` and `trades`'),
+  market_id: optional(parameter.marketIdType, 'The market, for `snapshots`, `quotes` and `trades`'),
   ticker: optional(parameter.tickerType, 'The asset, for `underlying` and `perp_depth`'),
   source: withDefault(
     literal(UNDERLYING_SOURCES),
