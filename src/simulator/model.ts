@@ -49,6 +49,8 @@ interface ModelOptions {
   readonly latencyMs?: LatencyRange;
   readonly tickers?: readonly Ticker[];
   readonly eventTypes?: readonly EventType[];
+  /** Windows that start at or after this time run on protocol V2, like after an announced switch; default: none. */
+  readonly v2FromMs?: number | undefined;
 }
 
 export class VenueModel {
@@ -74,7 +76,7 @@ export class VenueModel {
     this.density = options.density ?? 1;
     this.schedule = new Schedule(this.startTimeMs);
     this.prices = new PriceBoard(this.seed, this.startTimeMs);
-    this.registry = new MarketRegistry(this.seed, this.startTimeMs);
+    this.registry = new MarketRegistry(this.seed, this.startTimeMs, options.v2FromMs);
     this.perp = new PerpExchange(this.seed, this.prices);
     this.#platform = new Random(`${this.seed}/platform`);
     this.#relay = new Relay(this.seed, {
