@@ -21,12 +21,15 @@ describe('an announced switch to protocol V2 during a run', () => {
     const overlap = new Map<string, Set<string>>();
     let watched: WatchedVenue | null = null;
     const run = await runClean({
-      ...{ seed: 'switch', density: 0.2, minutes: 14, v2FromMs: at(10) },
-      eventTypes: ['5m', '15m', '1h'],
+      ...{ seed: 'switch', density: 0.1, minutes: 12, v2FromMs: at(10) },
+      eventTypes: ['5m', '15m'],
       onMinute: (minute, venue) => {
         watched = venue;
         const inPlay = venue.entered.filter(({ facts }) => facts.window.startTimeMs <= venue.clock.now());
-        for (const { facts } of inPlay.filter((market) => venue.bookOf(market).trusted)) {
+        // Without a proven recipe, announced best prices alone would make a book trusted.
+        const proven = inPlay.map((market) => ({ ...market, book: venue.bookOf(market) }));
+        for (const { facts, book } of proven.filter(({ book }) => book.trusted && book.recipeProven)) {
+          expect(book.context.version).toBe(facts.version);
           const key = `minute ${minute}`;
           overlap.set(key, (overlap.get(key) ?? new Set()).add(facts.version));
         }
@@ -52,8 +55,8 @@ describe('an announced switch to protocol V2 during a run', () => {
     await rig.play(at(7));
     const v2 = rig.inPlay();
     expect([v1.facts.version, v2.facts.version]).toEqual(['v1', 'v2']);
-    // V1 trades for a while after its end, so both are recorded at once.
-    await rig.play(at(20));
+    // The V2 book opens a window ahead, so both were recorded at once.
+    await rig.play(at(16));
     for (const market of [v1, v2]) await expectServed(rig, market);
     const short = v2.facts.listedId;
     expect(short).toHaveLength(64);
