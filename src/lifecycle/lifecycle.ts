@@ -139,7 +139,10 @@ export class Lifecycle {
     this.#refused.add(marketId);
     const recorded = recorder.recorded(marketId);
     const start = neverStored(market.recordedSinceMs ?? knownTimeMs);
+    // Another gap that is open now may have begun later.
+    recorder.gaps.abandon(marketId, knownTimeMs);
     if (recorded !== null) recorder.lose(recorded, { cause: 'book_mismatch', start, knownTimeMs });
+    recorder.track({ ...market, status: 'closed' });
     recorder.untrack(marketId);
     recorder.gaps.abandon(marketId, Math.max(knownTimeMs, market.endTimeMs));
     this.#polls.forget(slug);

@@ -143,7 +143,7 @@ describe('the exchange’s labels of the tokens', () => {
       ],
     ],
   ])('%s refuse the market', async (_shows, labels) => {
-    const { clock, sink, recorder, lifecycle, listings, market, metrics, subscribed } =
+    const { clock, sink, recorder, lifecycle, latest, listings, market, metrics, subscribed } =
       await answered(labels);
     expect(recorder.market(market.marketId)).toBeNull();
     expect(subscribed.has(market.yesTokenId)).toBe(false);
@@ -157,6 +157,7 @@ describe('the exchange’s labels of the tokens', () => {
     const gap = sink.gaps.findLast(({ marketId }) => marketId === market.marketId);
     expect(gap).toMatchObject({ cause: 'book_mismatch', endTimeMs: market.endTimeMs });
     expect(gap?.startTimeMs).toBeLessThan(START + 50);
+    expect(latest(market.slug)).toMatchObject({ status: 'closed', outcome: null });
     const written = sink.markets.length;
     listings.series = [];
     await clock.advance(market.endTimeMs - START + 1_000_000);
