@@ -62,7 +62,7 @@ const PLACES: Record<Status['unknown_versions'][number]['where'], string> = {
 function UnknownVersions({ versions }: { versions: Status['unknown_versions'] }): ReactNode {
   if (versions.length === 0) return null;
   return (
-    <Alert color="red" role="region" aria-label="Unknown protocol versions" title="Unknown protocol version">
+    <Alert color="red" role="region" title="Unknown protocol version">
       <Text size="sm">
         The venue sends data that this release does not know. These markets are not recorded.
       </Text>
