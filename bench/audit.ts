@@ -89,6 +89,7 @@ export function bookFrame({
   const hash = bookHash({
     ...{ marketId, tokenId: token, timestampMs: nowMs, tickSize: '0.01', lastTradePrice: '0.5' },
     ...{ bidsJson: JSON.stringify(bids), asksJson: JSON.stringify(asks), minOrderSize: '5', negRisk: false },
+    version: 'v1',
   });
   return JSON.stringify({
     ...{ event_type: 'book', market: marketId, asset_id: token, timestamp: String(nowMs), hash },

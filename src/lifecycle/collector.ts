@@ -131,7 +131,7 @@ export class Collector {
     if (venues.clobUrl === null) return null;
     const http = new HttpClient({ clock, random, log, metrics, feed: 'polymarket.clob.rest' });
     this.#parts.push(http);
-    return new ClobRest({ url: venues.clobUrl, http });
+    return new ClobRest({ url: venues.clobUrl, http, log, metrics });
   }
 
   /** A separate client from the one for settlement: a slow answer to one must not delay the other. */
@@ -140,6 +140,6 @@ export class Collector {
     const asking = { feed: 'polymarket.clob.audit', timeoutMs: AUDIT_TIMEOUT_MS };
     const http = new HttpClient({ clock, random, log, metrics, ...asking });
     this.#parts.push(http);
-    return new ClobRest({ url: venues.clobUrl, http });
+    return new ClobRest({ url: venues.clobUrl, http, log, metrics });
   }
 }

@@ -5,8 +5,9 @@ import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { Backoff } from '../runtime/reconnectBackoff.ts';
 import type { EventType, Ticker } from '../schema/market.ts';
-import { type GammaListing, mapGammaEvent } from '../venues/polymarket/gamma/mapper.ts';
+import { type GammaListing, type GammaRejection, mapGammaEvent } from '../venues/polymarket/gamma/mapper.ts';
 import { nextWindow, seriesSlug, windowAt } from '../venues/polymarket/lifecycle/windows.ts';
+import { reportUnknownVersion } from '../venues/polymarket/reportUnknownVersion.ts';
 
 /** Delay after a failed request; short, because a window may last only five minutes. */
 const REQUEST_RETRY: BackoffLimits = { firstMs: 1000, maxMs: 5_000 };
@@ -128,13 +129,24 @@ export class Discovery {
         continue;
       }
       this.#refused.inc({ reason: result.reason });
-      const key = `${result.slug}:${result.reason}`;
-      if (this.#warned.has(key)) continue;
-      if (this.#warned.size >= UNKNOWN_SLUGS_MAX) this.#warned.clear();
-      this.#warned.add(key);
-      this.#options.log.warn({ ...result, ok: undefined }, 'listing.market_refused');
+      this.#logRefused(result, nowMs);
     }
     return accepted;
+  }
+
+  #logRefused(result: GammaRejection, timeMs: number): void {
+    // A market without ids is retried like an unknown slug, and logged like one.
+    if (result.reason === 'ids_not_available') return;
+    if (result.reason === 'version_unknown') {
+      const { slug, detail: version } = result;
+      reportUnknownVersion(this.#options, { where: 'gamma', market: slug ?? '', version, timeMs });
+      return;
+    }
+    const key = `${result.slug}:${result.reason}`;
+    if (this.#warned.has(key)) return;
+    if (this.#warned.size >= UNKNOWN_SLUGS_MAX) this.#warned.clear();
+    this.#warned.add(key);
+    this.#options.log.warn({ ...result, ok: undefined }, 'listing.market_refused');
   }
 
   #noteUnknown(asked: readonly string[], accepted: ReadonlySet<string>): void {

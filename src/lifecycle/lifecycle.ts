@@ -1,5 +1,5 @@
 import { mergeListing, type NamedWinner, withRules, withWinner } from '../recorder/marketMerge.ts';
-import { type Recorder, SUBSCRIBED_AFTER_END_MS } from '../recorder/recorder.ts';
+import { neverStored, type Recorder, SUBSCRIBED_AFTER_END_MS } from '../recorder/recorder.ts';
 import { type Clock, every, type Timer } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
@@ -7,7 +7,12 @@ import type { Market, Ticker } from '../schema/market.ts';
 import type { GammaListing } from '../venues/polymarket/gamma/mapper.ts';
 import { type Series, seriesOf } from '../venues/polymarket/lifecycle/series.ts';
 import { Discovery, type Listings } from './discovery.ts';
-import { type ExchangeRules, MarketRulesReader, type ReadRules } from './marketRulesReader.ts';
+import {
+  contradictsLabels,
+  type ExchangeRules,
+  MarketRulesReader,
+  type ReadRules,
+} from './marketRulesReader.ts';
 import { ResolutionPollSchedule } from './resolutionPollSchedule.ts';
 import type { StrikeFinder } from './strikeFinder.ts';
 import { type WantedWindow, wantedWindows } from './wantedWindows.ts';
@@ -52,11 +57,14 @@ export class Lifecycle {
   /** Slug by window: the venue may list a window under a slug other than the computed one. */
   readonly #slugs = new Map<string, string>();
   readonly #subscribed = new Set<string>();
+  /** Ids of markets whose tokens the exchange labels differently: neither subscribed nor recorded. */
+  readonly #refused = new Set<string>();
   #timer: Timer | null = null;
   #lastListingMs = Number.NEGATIVE_INFINITY;
   #listingTurn = 0;
   readonly #subscribedGauge;
   readonly #disagreements;
+  readonly #labelFaults;
 
   constructor(options: LifecycleOptions) {
     this.#options = options;
@@ -73,6 +81,10 @@ export class Lifecycle {
     this.#disagreements = metrics.counter(
       'underround_resolution_disagreements_total',
       'Markets whose stream and listing named different winners',
+    );
+    this.#labelFaults = metrics.counter(
+      'underround_token_labels_contradicted_total',
+      'Markets refused because the exchange labels their tokens differently from the listing',
     );
   }
 
@@ -115,7 +127,31 @@ export class Lifecycle {
 
   #ruled(marketId: string, rules: ReadRules): void {
     const market = this.#options.recorder.market(marketId);
-    if (market !== null) this.#store(withRules(market, rules));
+    if (market === null) return;
+    if (contradictsLabels(market, rules)) this.#refuse(market, rules);
+    else this.#store(withRules(market, rules));
+  }
+
+  /**
+   * Stops following a market: with the tokens exchanged, every book and outcome would be that of the other side. A gap
+   * from before its first row to the end of its window covers the rows written so far.
+   */
+  #refuse(market: Market, { tokens, readTimeMs: knownTimeMs }: ReadRules): void {
+    const { recorder, clob, log } = this.#options;
+    const { slug, marketId, yesTokenId, noTokenId } = market;
+    this.#labelFaults.inc();
+    log.error({ slug, marketId, yesTokenId, noTokenId, exchange: tokens }, 'market.labels_contradicted');
+    this.#refused.add(marketId);
+    const recorded = recorder.recorded(marketId);
+    const start = neverStored(market.recordedSinceMs ?? knownTimeMs);
+    // Another gap that is open now may have begun later.
+    recorder.gaps.abandon(marketId, knownTimeMs);
+    if (recorded !== null) recorder.lose(recorded, { cause: 'book_mismatch', start, knownTimeMs });
+    recorder.track({ ...market, status: 'closed' });
+    recorder.untrack(marketId);
+    recorder.gaps.abandon(marketId, Math.max(knownTimeMs, market.endTimeMs));
+    this.#polls.forget(slug);
+    if (this.#subscribed.delete(slug)) clob.unsubscribe(groupOf(market), [yesTokenId, noTokenId]);
   }
 
   #logResolved({ slug, outcome, payoutYes, resolvedBy }: Market): void {
@@ -154,6 +190,7 @@ export class Lifecycle {
     for (const one of wanted) {
       const market = this.#marketOf(one);
       if (market === undefined || market.status === 'resolved' || this.#subscribed.has(market.slug)) continue;
+      if (this.#refused.has(market.marketId)) continue;
       if (nowMs >= market.endTimeMs + SUBSCRIBED_AFTER_END_MS) continue;
       this.#subscribed.add(market.slug);
       this.#options.clob.subscribe(groupOf(market), [market.yesTokenId, market.noTokenId]);
@@ -162,6 +199,10 @@ export class Lifecycle {
 
   /** Applies the passage of time to a market: its strike and close, its end, unsubscribing and forgetting. */
   #age(noted: Market, nowMs: number): void {
+    if (this.#refused.has(noted.marketId)) {
+      if (nowMs - noted.endTimeMs >= FORGET_AFTER_END_MS) this.#forget(noted);
+      return;
+    }
     const current = this.#current(noted);
     let market = this.#options.strikes.review(current, nowMs);
     if (market.status === 'open' && nowMs >= market.endTimeMs) market = { ...market, status: 'closed' };
@@ -173,16 +214,20 @@ export class Lifecycle {
     }
     // Includes a market that ended before this run could subscribe to it: nothing else would ever end its gap.
     if (over) this.#options.recorder.gaps.abandon(market.marketId, nowMs);
-    if (sinceEndMs >= FORGET_AFTER_END_MS && !this.#polls.has(market.slug)) {
-      this.#options.strikes.forgotten(market);
-      this.#polls.forget(market.slug);
-      this.#markets.delete(market.slug);
-      this.#slugs.delete(windowKey(market));
-      this.#options.recorder.untrack(market.marketId);
-    }
+    if (sinceEndMs >= FORGET_AFTER_END_MS && !this.#polls.has(market.slug)) this.#forget(market);
+  }
+
+  #forget(market: Market): void {
+    this.#options.strikes.forgotten(market);
+    this.#polls.forget(market.slug);
+    this.#markets.delete(market.slug);
+    this.#slugs.delete(windowKey(market));
+    this.#refused.delete(market.marketId);
+    this.#options.recorder.untrack(market.marketId);
   }
 
   #listed({ market: listed }: GammaListing): void {
+    if (this.#refused.has(listed.marketId)) return;
     const noted = this.#markets.get(listed.slug);
     const known = noted === undefined ? null : this.#current(noted);
     if (known !== null && known.marketId !== listed.marketId) {

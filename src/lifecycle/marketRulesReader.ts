@@ -25,7 +25,21 @@ interface MarketRulesReaderOptions {
 
 export type ReadRules = ClobMarketRules & { readonly readTimeMs: number };
 
-/** Reads each market's own fee and taker delay from the exchange, once. */
+/**
+ * Whether the exchange labels a token with the other outcome than the listing, or an outcome with another token. Labels
+ * other than Up and Down say nothing.
+ */
+export function contradictsLabels(
+  market: Pick<Market, 'yesTokenId' | 'noTokenId'>,
+  { tokens }: Pick<ClobMarketRules, 'tokens'>,
+): boolean {
+  return tokens.some(({ tokenId, outcome }) => {
+    if (outcome === 'Up') return tokenId !== market.yesTokenId;
+    return outcome === 'Down' && tokenId !== market.noTokenId;
+  });
+}
+
+/** Reads each market's own fee, taker delay and token labels from the exchange, once. */
 export class MarketRulesReader {
   readonly #options: MarketRulesReaderOptions;
   readonly #tries = new Map<string, number>();

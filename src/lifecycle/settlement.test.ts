@@ -404,7 +404,7 @@ describe('rules of a market', () => {
     at.lifecycle.start([]);
     await at.clock.advance(100);
     expect(at.latest(SLUG)).toMatchObject({ takerFeeRate: null, takerDelayMs: 250, rulesReadTimeMs: START });
-    const free = { feeRate: 0.07, feeExponent: 1, holdsTakers: false };
+    const free = { feeRate: 0.07, feeExponent: 1, holdsTakers: false, tokens: [] };
     for (const slug of [SLUG, eth]) at.rules.set(at.latest(slug)!.marketId, free);
     at.listings.series = [SLUG, eth];
     await at.clock.advance(10_000);

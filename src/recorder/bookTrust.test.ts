@@ -15,11 +15,11 @@ const LOST = [
   { side: 'BUY', price: 4800, size: 0 },
 ] as const;
 
-function setUp(market = MARKET) {
+function setUp(market = MARKET, log = silentLogger) {
   const sink = new MemorySink();
   const metrics = new Metrics();
   const clock = new FakeClock(T0);
-  const recorder = new Recorder({ sink, clock, log: silentLogger, metrics, timeBy: 'receipt' });
+  const recorder = new Recorder({ sink, clock, log, metrics, timeBy: 'receipt' });
   recorder.track(market);
   const wire = new WireMarket();
   for (let i = 1; i <= 10; i++) {
@@ -149,6 +149,35 @@ describe('the trust in a book', () => {
     const { sink, wire, play } = setUp();
     play([wire.snapshot(T0), `{"event_type":"${kind}","market":"${MARKET.marketId}"}`], T0);
     expect(sink.gaps).toEqual([]);
+  });
+
+  it('is lost with a message of an unknown protocol version, counted each time and logged once', async () => {
+    const logged: unknown[] = [];
+    const log = { ...silentLogger, warn: (...line: unknown[]) => void logged.push(line) };
+    const { sink, recorder, wire, metrics, play } = setUp(MARKET, log as never);
+    const other = { ...MARKET, marketId: `0x${'cd'.repeat(32)}`, yesTokenId: '3', noTokenId: '4' };
+    recorder.track(other);
+    play([wire.snapshot(T0)], T0);
+    const stated = wire.books(T0 + 1).map((book) => JSON.stringify({ ...JSON.parse(book), version: 'v3' }));
+    const second = new WireMarket(other);
+    second.set({ side: 'BUY', price: 4900, size: SHARE });
+    const frame = `[${stated.join(',')},${second.snapshot(T0 + 1).slice(1)}`;
+    expect(recorder.clobFrame(frame, T0 + 5)).toBe(false);
+    play(stated, T0 + 6);
+    const { marketId } = MARKET;
+    expect(sink.gaps).toMatchObject([
+      { marketId, cause: 'frame_rejected', startTimeMs: T0, endTimeMs: null },
+    ]);
+    expect(sink.quotes.findLast((quote) => quote.marketId === marketId)?.trusted).toBe(false);
+    // The other market of the same frame is not affected.
+    recorder.finishQuiet(T0 + 100);
+    expect(sink.books.at(-1)).toMatchObject({ marketId: other.marketId, trusted: true });
+    const text = await metrics.registry.metrics();
+    expect(text).toContain('underround_unknown_versions_total{where="frame"} 4');
+    const reports = logged.filter((line) => (line as unknown[])[1] === 'protocol.version_unknown');
+    expect(reports).toEqual([
+      [{ where: 'frame', market: marketId, version: 'v3', timeMs: T0 + 5 }, 'protocol.version_unknown'],
+    ]);
   });
 
   it('does not return with a good book while the store accepts no rows', () => {

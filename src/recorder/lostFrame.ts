@@ -1,3 +1,5 @@
+import { normalMarketId } from '../schema/protocol.ts';
+
 /** Quotes may be escaped: an unreadable line of a recording may hold the frame as text. */
 const BOOK_FRAME = /"event_type\\?":\s*\\?"(?:book|price_change|last_trade_price|tick_size_change)\\?"/;
 /** Fields of books, changes and trades only, for a frame that was cut off before its type. */
@@ -10,5 +12,6 @@ const MARKET = /"market\\?":\s*\\?"([^"\\]{1,100})\\?"/;
  */
 export function marketOfLostFrame(text: string): string | null {
   const isLoss = BOOK_FRAME.test(text) || BOOK_PART.test(text);
-  return isLoss ? (MARKET.exec(text)?.[1] ?? null) : null;
+  const marketId = isLoss ? MARKET.exec(text)?.[1] : undefined;
+  return marketId === undefined ? null : normalMarketId(marketId);
 }

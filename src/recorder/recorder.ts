@@ -11,6 +11,7 @@ import type {
   PerpDepthEvent,
   TickSizeChangeEvent,
   UnderlyingEvent,
+  UnknownVersionEvent,
 } from '../schema/events.ts';
 import type { GapCause, RowTimes } from '../schema/gap.ts';
 import { type Market, UNKNOWN } from '../schema/market.ts';
@@ -19,6 +20,7 @@ import type { StoredBook } from '../store/queries/resume.ts';
 import { PERP_FEEDS } from '../venues/perpVenue.ts';
 import { ACTION_QUIET_MS, type Applied, type FinishedAction } from '../venues/polymarket/book/marketBook.ts';
 import { mapClobFrame } from '../venues/polymarket/clob/mapper.ts';
+import { type FoundVersion, reportUnknownVersion } from '../venues/polymarket/reportUnknownVersion.ts';
 import { BookTrust, CLOB_FEED } from './bookTrust.ts';
 import { GapTracker } from './gapTracker.ts';
 import type { Adoption } from './import/unlistedMarketAdopter.ts';
@@ -175,23 +177,25 @@ export class Recorder {
     receivedTimeMs: number,
     adopt: ((event: ClobEvent) => Adoption | null) | null = null,
   ): boolean {
+    let isUnderstood = true;
     try {
       const events = mapClobFrame(text, receivedTimeMs);
       // The receive time is when the frame was read: after a stall of ours, the rest of an action looks late.
       this.finishQuiet(receivedTimeMs, events[0]?.marketId);
       for (const event of events) {
-        if (adopt === null || this.#markets.has(event.marketId)) this.clobEvent(event);
+        if (event.kind === 'unknown_version') isUnderstood = this.#refuseVersion(event);
+        else if (adopt === null || this.#markets.has(event.marketId)) this.clobEvent(event);
         else this.#adopt(adopt(event));
       }
     } catch (error) {
       if (!(error instanceof VenueMessageError)) throw error;
       this.rejectFrame(CLOB_FEED, text, error);
-      this.#lostTo(text, receivedTimeMs);
-      return false;
+      this.#lostTo(marketOfLostFrame(text), receivedTimeMs);
+      isUnderstood = false;
     } finally {
       this.#armTimer();
     }
-    return true;
+    return isUnderstood;
   }
 
   /** Records a market without a listing, with the events that were held back until it was known. */
@@ -212,7 +216,7 @@ export class Recorder {
   }
 
   clobEvent(event: ClobEvent): void {
-    if (event.kind === 'new_market') return;
+    if (event.kind === 'new_market' || event.kind === 'unknown_version') return;
     const recorded = this.#markets.get(event.marketId);
     if (recorded === undefined) {
       this.#ignore('unknown_market');
@@ -374,9 +378,22 @@ export class Recorder {
     this.recent.add(action.receivedTimeMs);
   }
 
+  /** Sets aside a message of an unknown protocol version, whose content is lost to its market. @returns False. */
+  #refuseVersion({ marketId: market, version, receivedTimeMs: timeMs }: UnknownVersionEvent): false {
+    this.#counters.rejected.inc({ feed: CLOB_FEED });
+    this.reportVersion({ where: 'frame', market, version, timeMs });
+    this.#lostTo(market, timeMs);
+    return false;
+  }
+
+  /** Counts and logs a protocol version that this service does not know. */
+  reportVersion(found: FoundVersion): void {
+    reportUnknownVersion(this.#options, found);
+  }
+
   /** Opens a gap for an unreadable frame of a market's book or trades, whose content is lost. */
-  #lostTo(text: string, receivedTimeMs: number): void {
-    const recorded = this.#markets.get(marketOfLostFrame(text) ?? '');
+  #lostTo(marketId: string | null, receivedTimeMs: number): void {
+    const recorded = this.#markets.get(marketId ?? '');
     if (recorded === undefined || recorded.lastReceivedTimeMs === null) return;
     this.distrust(recorded, { cause: 'frame_rejected', knownTimeMs: receivedTimeMs });
     recorded.rejectedTimeMs = receivedTimeMs;

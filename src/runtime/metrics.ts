@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { UnknownVersionRegistry } from './unknownVersionRegistry.ts';
 import { VenueFeedRegistry } from './venueFeedRegistry.ts';
 
 /**
@@ -9,6 +10,8 @@ export class Metrics {
   readonly registry = new Registry();
   /** The state of each venue connection, for the operator. */
   readonly venueFeeds = new VenueFeedRegistry();
+  /** The protocol versions of venue data that were refused, for the operator. */
+  readonly unknownVersions = new UnknownVersionRegistry();
 
   /** @param collect Called before the counter is read, to add events that are too frequent to count one by one. */
   counter<L extends string = never>(

@@ -4,6 +4,7 @@
  * stamped once, in the feed). Both are Unix milliseconds.
  */
 import type { Ticker } from './market.ts';
+import type { ProtocolVersion } from './protocol.ts';
 
 /** One side of a price level. Price in ticks of 1/10000 USDC (0..10000), size in 1/1,000,000 share. */
 export type Side = 'BUY' | 'SELL';
@@ -25,9 +26,11 @@ export interface BookSnapshotEvent {
   readonly hash: string;
   readonly bids: Levels;
   readonly asks: Levels;
-  /** As received ("0.01"); only initial snapshots contain these two. */
+  /** As received ("0.01"); only initial snapshots contain these two. The price is "" before the first trade. */
   readonly tickSize: string | null;
   readonly lastTradePrice: string | null;
+  /** Null where the book states none, as every V1 book. */
+  readonly version: ProtocolVersion | null;
 }
 
 /** Sets one level of one token to an absolute size; 0 removes it. */
@@ -107,6 +110,14 @@ interface NewMarketEvent {
   readonly receivedTimeMs: number;
 }
 
+/** A message of a protocol version that this service does not know: nothing else of it is read. */
+export interface UnknownVersionEvent {
+  readonly kind: 'unknown_version';
+  readonly marketId: string;
+  readonly version: string;
+  readonly receivedTimeMs: number;
+}
+
 export type ClobEvent =
   | BookSnapshotEvent
   | BookChangeEvent
@@ -114,7 +125,8 @@ export type ClobEvent =
   | TickSizeChangeEvent
   | TokenQuoteEvent
   | MarketResolvedEvent
-  | NewMarketEvent;
+  | NewMarketEvent
+  | UnknownVersionEvent;
 
 export const UNDERLYING_SOURCES = ['binance_spot', 'coinbase_spot', 'chainlink', 'twap60'] as const;
 export type UnderlyingSource = (typeof UNDERLYING_SOURCES)[number];

@@ -6,7 +6,7 @@
 import type { Random } from '../core/random.ts';
 import { bookHash } from '../venues/polymarket/book/bookHash.ts';
 import { Ladder, type LadderSide, NO_ASK, PRICE_TEXT, sizeText } from './ladder.ts';
-import type { MarketFacts } from './markets.ts';
+import type { MarketFacts, SimulatedMarket } from './markets.ts';
 import { type PartedDown, partedDown } from './partedBook.ts';
 
 export interface LevelSet {
@@ -44,11 +44,15 @@ export class WireBook {
   readonly #random: Random;
   /** Tick size in thousandths: 10, later 1. */
   tick: 10 | 1 = 10;
-  #lastTradePrice = '0.500';
+  #lastTradePrice: string;
+  /** The end of every frame and book; nobody has recorded V2 frames other than books yet. */
+  readonly #versionTail: string;
   #changedMs: number;
 
-  constructor(facts: MarketFacts, random: Random, changedMs: number) {
+  constructor({ facts, fate }: SimulatedMarket, random: Random, changedMs: number) {
     this.#facts = facts;
+    this.#lastTradePrice = fate.lastTradePrice;
+    this.#versionTail = facts.version === 'v2' ? ',"version":"v2"}' : '}';
     this.#random = random;
     this.#changedMs = changedMs;
   }
@@ -100,7 +104,8 @@ export class WireBook {
       custom: false,
       text:
         `{"market":"${conditionId}","asset_id":"${token}","old_tick_size":"${before}",` +
-        `"new_tick_size":"${this.tickText}","timestamp":"${timestampMs}","event_type":"tick_size_change"}`,
+        `"new_tick_size":"${this.tickText}","timestamp":"${timestampMs}","event_type":"tick_size_change"` +
+        this.#versionTail,
     }));
   }
 
@@ -113,7 +118,8 @@ export class WireBook {
       : '';
     return (
       `{"market":"${this.#facts.conditionId}","asset_id":"${token}","timestamp":"${this.#changedMs}",` +
-      `"hash":"${this.hash(isUp)}","bids":${bids},"asks":${asks},"event_type":"book"${extra}}`
+      `"hash":"${this.hash(isUp)}","bids":${bids},"asks":${asks},"event_type":"book"${extra}` +
+      this.#versionTail
     );
   }
 
@@ -124,7 +130,8 @@ export class WireBook {
     return (
       `{"market":"${this.#facts.conditionId}","asset_id":"${token}","timestamp":"${this.#changedMs}",` +
       `"hash":"${this.hash(isUp)}","bids":${bids},"asks":${asks},"min_order_size":"5",` +
-      `"tick_size":"${this.tickText}","neg_risk":false,"last_trade_price":"${this.#lastTradePrice}"}`
+      `"tick_size":"${this.tickText}","neg_risk":false,"last_trade_price":"${this.#lastTradePrice}"` +
+      this.#versionTail
     );
   }
 
@@ -140,6 +147,7 @@ export class WireBook {
       lastTradePrice: this.#lastTradePrice,
       minOrderSize: '5',
       negRisk: false,
+      version: this.#facts.version,
     });
   }
 
@@ -166,7 +174,7 @@ export class WireBook {
         custom: true,
         text:
           `{"market":"${this.#facts.conditionId}","asset_id":"${token}","best_bid":"${bid}","best_ask":"${ask}",` +
-          `"spread":"${spread}","timestamp":"${stamp}","event_type":"best_bid_ask"}`,
+          `"spread":"${spread}","timestamp":"${stamp}","event_type":"best_bid_ask"${this.#versionTail}`,
       };
     });
   }
@@ -199,7 +207,10 @@ export class WireBook {
   }
 
   #changeFrame(changes: string): string {
-    return `{"market":"${this.#facts.conditionId}","price_changes":[${changes}],"timestamp":"${this.#changedMs}","event_type":"price_change"}`;
+    return (
+      `{"market":"${this.#facts.conditionId}","price_changes":[${changes}],"timestamp":"${this.#changedMs}",` +
+      `"event_type":"price_change"${this.#versionTail}`
+    );
   }
 
   #pushPrints(frames: WireFrame[], prints: readonly Print[]): void {
@@ -209,7 +220,8 @@ export class WireBook {
       text:
         `{"market":"${this.#facts.conditionId}","asset_id":"${print.isUp ? this.#facts.upToken : this.#facts.downToken}",` +
         `"price":"${PRICE_TEXT[print.price]}","size":"${sizeText(print.size)}","fee_rate_bps":"0","side":"${print.side}",` +
-        `"timestamp":"${this.#changedMs}","transaction_hash":"${print.transactionHash}","event_type":"last_trade_price"}`,
+        `"timestamp":"${this.#changedMs}","transaction_hash":"${print.transactionHash}",` +
+        `"event_type":"last_trade_price"${this.#versionTail}`,
     }));
     // The venue does not promise which is first.
     if (this.#random.chance(0.7)) frames.push(...trades, ...books);

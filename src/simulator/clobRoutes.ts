@@ -27,7 +27,7 @@ export function clobReply(model: VenueModel, faults: FaultState, request: ClobRe
     return book === null ? json(NO_BOOK, 404) : text(book);
   }
   if (path === '/books' && method === 'POST') return manyBooks(model, faults, body);
-  const [, kind, conditionId] = /^\/(markets|clob-markets)\/(0x[0-9a-f]{64})$/.exec(path) ?? [];
+  const [, kind, conditionId] = /^\/(markets|clob-markets)\/(0x[0-9a-f]{62,64})$/.exec(path) ?? [];
   if (conditionId === undefined) return null;
   const market = model.registry.byId(conditionId);
   if (!market) return json({ error: 'market not found' }, 404);
@@ -101,5 +101,7 @@ function compactMarket({ facts, fate }: SimulatedMarket, nowMs: number): Record<
     ao: nowMs < facts.window.endTimeMs + facts.habits.closedDelayMs,
     itode: true,
     fd: { r: 0.07, e: 1, to: true },
+    ...(facts.version === 'v2' ? { cbos: true } : {}),
+    v: facts.version,
   };
 }

@@ -74,7 +74,8 @@ export function gammaMarket({ facts, fate }: SimulatedMarket, nowMs: number): Ga
   return {
     id: facts.gammaId,
     question,
-    conditionId: facts.conditionId,
+    conditionId: facts.listedId,
+    version: facts.version,
     slug: facts.slug,
     resolutionSource: source,
     endDate: isoSeconds(window.endTimeMs),
@@ -83,7 +84,7 @@ export function gammaMarket({ facts, fate }: SimulatedMarket, nowMs: number): Ga
     description,
     outcomes: '["Up", "Down"]',
     outcomePrices: JSON.stringify(prices).replace(',', ', '),
-    clobTokenIds: JSON.stringify([facts.upToken, facts.downToken]).replace(',', ', '),
+    ...tokenIds(facts),
     active: true,
     closed: isFinal,
     archived: false,
@@ -103,11 +104,18 @@ export function gammaMarket({ facts, fate }: SimulatedMarket, nowMs: number): Ga
     feeSchedule: { rate: 0.07, exponent: 1, takerOnly: true, rebateRate: 0.2 },
     makerBaseFee: 1000,
     takerBaseFee: 1000,
-    umaResolutionStatuses: '[]',
+    ...(facts.version === 'v2' ? { resolutionStatus: 'active' } : { umaResolutionStatuses: '[]' }),
     ...numbers(facts, fate.lastTradePrice, volume),
     ...twapConfig(facts),
     ...(isFinal ? closing(facts) : {}),
   };
+}
+
+/** V1 has its ids as JSON inside a text, V2 as a list in another field. */
+function tokenIds({ version, upToken, downToken }: MarketFacts): GammaObject {
+  const ids = [upToken, downToken];
+  if (version === 'v2') return { clobTokenIds: null, positionIds: ids };
+  return { clobTokenIds: JSON.stringify(ids).replace(',', ', ') };
 }
 
 /** The event object; `withMarkets` false gives the short form inside a market. */
@@ -120,6 +128,7 @@ export function gammaEvent(market: SimulatedMarket, nowMs: number, withMarkets =
     id: facts.eventId,
     ticker: facts.slug,
     slug: facts.slug,
+    version: facts.version,
     title: question,
     description,
     resolutionSource: source,
@@ -190,7 +199,7 @@ function numbers(facts: MarketFacts, lastTradePrice: string, volume: number): Ga
     Object.assign(shown, { liquidity: String(liquidity), liquidityNum: liquidity, liquidityClob: liquidity });
   // The venue caches these long before the end: never a price source.
   if (!missing.has('bestBid')) Object.assign(shown, { bestBid: 0.5, bestAsk: 0.51 });
-  if (!missing.has('lastTradePrice')) shown.lastTradePrice = Number(lastTradePrice);
+  if (!missing.has('lastTradePrice') && lastTradePrice !== '') shown.lastTradePrice = Number(lastTradePrice);
   return shown;
 }
 
@@ -212,7 +221,7 @@ function closing(facts: MarketFacts): GammaObject {
   return {
     closedTime: `${isoSeconds(closedMs).replace('T', ' ').replace('Z', '')}+00`,
     umaEndDate: isoSeconds(closedMs),
-    umaResolutionStatus: 'resolved',
+    [facts.version === 'v2' ? 'resolutionStatus' : 'umaResolutionStatus']: 'resolved',
     automaticallyResolved: true,
     updatedAt: isoMicros(facts.window.endTimeMs + facts.habits.finalDelayMs, true),
   };

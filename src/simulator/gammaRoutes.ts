@@ -1,4 +1,5 @@
 /** Gamma's REST interface: events, markets, and the refusals in front of them. */
+import { normalMarketId } from '../schema/protocol.ts';
 import type { FaultState, RefusedAnswer } from './faultState.ts';
 import { type GammaObject, gammaEvent, gammaMarket } from './gammaObjects.ts';
 import { json, type Reply } from './httpReply.ts';
@@ -73,8 +74,12 @@ function candidates(
   const split = (name: string) => query.getAll(name).flatMap((value) => value.split(','));
   const slugs = split('slug');
   if (slugs.length > 0) return present(slugs.map((slug) => model.registry.bySlug(slug, nowMs)));
-  const ids = [...split('condition_ids'), ...split('clob_token_ids')];
-  if (ids.length > 0) return present(ids.map((id) => model.registry.byId(id)));
+  const conditions = split('condition_ids');
+  const ids = [...conditions, ...split('clob_token_ids')];
+  if (ids.length > 0) {
+    const found = present(ids.map((id) => model.registry.byId(normalMarketId(id))));
+    return found.filter(({ facts }) => conditions.length === 0 || conditions.includes(facts.listedId));
+  }
   return model.registry.listed(nowMs, {
     series: split('series_slug'),
     endMinMs: ask.endMinMs,

@@ -15,6 +15,7 @@ export function resolvedFrame({ facts, fate }: SimulatedMarket, timestampMs: num
     timestamp: String(timestampMs),
     event_type: 'market_resolved',
     tags: marketTags(facts),
+    ...(facts.version === 'v2' ? { version: 'v2' } : {}),
   });
 }
 

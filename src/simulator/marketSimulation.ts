@@ -82,7 +82,7 @@ export class MarketSimulation {
     this.#random = new Random(`${context.seed}/live/${facts.slug}`);
     this.#opportunityRandom = new Random(`${context.seed}/chances/${facts.slug}`);
     // Makers fill a new book within minutes of its listing; it keeps that timestamp until the first change.
-    this.book = new WireBook(facts, this.#random, facts.createdMs + bookRandom.below(300_000));
+    this.book = new WireBook(market, this.#random, facts.createdMs + bookRandom.below(300_000));
     for (const set of quietLevels(bookRandom)) this.book.ladder.set(set.side, set.price, set.size);
   }
 

@@ -5,6 +5,7 @@
 
 import { Random } from '../core/random.ts';
 import { DEFAULT_TICKERS, EVENT_TYPES, type EventType, type Outcome, type Ticker } from '../schema/market.ts';
+import { type ProtocolVersion, shortMarketId } from '../schema/protocol.ts';
 import { seriesSlugOf } from '../venues/polymarket/lifecycle/series.ts';
 import {
   nextWindow,
@@ -28,7 +29,11 @@ export interface MarketFacts {
   readonly slug: string;
   readonly gammaId: string;
   readonly eventId: string;
+  readonly version: ProtocolVersion;
+  /** 64 hex digits in both versions. */
   readonly conditionId: string;
+  /** The condition id in Gamma's form: 62 hex digits in V2. */
+  readonly listedId: string;
   readonly upToken: string;
   readonly downToken: string;
   readonly createdMs: number;
@@ -76,6 +81,9 @@ export interface SimulatedMarket {
   readonly fate: MarketFate;
 }
 
+/** Shown before a market's first trade, as recorded. */
+const FIRST_TRADE_PRICE: Record<ProtocolVersion, string> = { v1: '0.500', v2: '' };
+
 const DAILY_VOLUME_SHARE: Record<EventType, number> = {
   '5m': 1,
   '15m': 0.75,
@@ -98,24 +106,36 @@ export class MarketRegistry {
   readonly #seed: string;
   readonly #startMs: number;
   readonly #tickers: readonly Ticker[];
+  readonly #v2FromMs: number;
   readonly #bySlug = new Map<string, SimulatedMarket>();
   readonly #byId = new Map<string, SimulatedMarket>();
 
   /**
    * @param startMs Markets that ended before this time never existed.
-   * @param tickers The assets with markets.
+   * @param options.tickers The assets with markets.
+   * @param options.v2FromMs Windows that start at or after this time run on protocol V2; default: none.
    */
-  constructor(seed: string, startMs: number, tickers: readonly Ticker[] = DEFAULT_TICKERS) {
+  constructor(
+    seed: string,
+    startMs: number,
+    {
+      tickers = DEFAULT_TICKERS,
+      v2FromMs = Number.POSITIVE_INFINITY,
+    }: { tickers?: readonly Ticker[]; v2FromMs?: number | undefined } = {},
+  ) {
     this.#seed = seed;
     this.#startMs = startMs;
     this.#tickers = tickers;
+    this.#v2FromMs = v2FromMs;
   }
 
   ofWindow(ticker: Ticker, eventType: EventType, window: Window): SimulatedMarket {
     const slug = slugOf(ticker, eventType, window);
     const known = this.#bySlug.get(slug);
     if (known) return known;
-    const market = { facts: drawFacts(this.#seed, { ticker, eventType, window, slug }), fate: newFate() };
+    const version = window.startTimeMs >= this.#v2FromMs ? 'v2' : 'v1';
+    const facts = drawFacts(this.#seed, { ticker, eventType, window, slug, version });
+    const market = { facts, fate: newFate(version) };
     this.#bySlug.set(slug, market);
     for (const id of [market.facts.conditionId, market.facts.upToken, market.facts.downToken]) {
       this.#byId.set(id, market);
@@ -186,7 +206,7 @@ export class MarketRegistry {
   }
 }
 
-function newFate(): MarketFate {
+function newFate(version: ProtocolVersion): MarketFate {
   return {
     strike: null,
     finalPrice: null,
@@ -195,24 +215,41 @@ function newFate(): MarketFate {
     isFinal: false,
     isSettled: false,
     tickText: '0.01',
-    lastTradePrice: '0.500',
+    lastTradePrice: FIRST_TRADE_PRICE[version],
   };
 }
 
 function drawFacts(
   seed: string,
-  named: { ticker: Ticker; eventType: EventType; window: Window; slug: string },
+  named: { ticker: Ticker; eventType: EventType; window: Window; slug: string; version: ProtocolVersion },
 ): MarketFacts {
   const random = new Random(`${seed}/facts/${named.slug}`);
+  const listing = { gammaId: random.decimal(7), eventId: random.decimal(6) };
+  // Drawn in both versions, so that a market has the same habits in either.
+  const hash = random.hex(64);
+  const ids = { conditionId: `0x${hash}`, upToken: random.decimal(77), downToken: random.decimal(77) };
   return {
     ...named,
-    gammaId: random.decimal(7),
-    eventId: random.decimal(6),
-    conditionId: `0x${random.hex(64)}`,
-    upToken: random.decimal(77),
-    downToken: random.decimal(77),
+    ...listing,
+    ...(named.version === 'v2' ? v2Ids(hash) : { ...ids, listedId: ids.conditionId }),
     createdMs: named.window.startTimeMs - Math.round(random.uniform(23.85, 23.9) * HOUR_MS),
     habits: drawHabits(random, named),
+  };
+}
+
+/**
+ * The ids of a V2 market. A position id has, from the highest bit: module 8 (1: binary), base hash 128, arity 16,
+ * reserved 64, resolution chain 16, condition index 16, outcome index 8. The condition id is all but the last.
+ * @see https://docs.polymarket.com/resources/onchain-position-data (read 2026-10-05); true of the recorded test market.
+ */
+function v2Ids(hash: string): Pick<MarketFacts, 'conditionId' | 'listedId' | 'upToken' | 'downToken'> {
+  const conditionId = `0x01${hash.slice(0, 32)}${'0'.repeat(30)}`;
+  const upToken = BigInt(conditionId);
+  return {
+    conditionId,
+    listedId: shortMarketId(conditionId) ?? conditionId,
+    upToken: String(upToken),
+    downToken: String(upToken + 1n),
   };
 }
 

@@ -56,6 +56,8 @@ interface ModelOptions {
   readonly latencyMs?: LatencyRange;
   readonly tickers?: readonly Ticker[];
   readonly eventTypes?: readonly EventType[];
+  /** Windows that start at or after this time run on protocol V2, like after an announced switch; default: none. */
+  readonly v2FromMs?: number | undefined;
 }
 
 export class VenueModel {
@@ -80,9 +82,12 @@ export class VenueModel {
     this.startTimeMs = Math.floor(options.startTimeMs / 1000) * 1000;
     this.density = options.density ?? 1;
     this.schedule = new Schedule(this.startTimeMs);
-    const { tickers = DEFAULT_TICKERS, eventTypes = EVENT_TYPES } = options;
+    const { tickers = DEFAULT_TICKERS, eventTypes = EVENT_TYPES, v2FromMs } = options;
     this.prices = new PriceBoard(this.seed, this.startTimeMs, tickers);
-    this.registry = new MarketRegistry(this.seed, this.startTimeMs, this.prices.tickers);
+    this.registry = new MarketRegistry(this.seed, this.startTimeMs, {
+      tickers: this.prices.tickers,
+      v2FromMs,
+    });
     this.perp = new PerpExchange(this.seed, this.prices);
     this.#platform = new Random(`${this.seed}/platform`);
     this.#relay = new Relay(this.seed, {

@@ -35,11 +35,14 @@ export function lastYearEvent(slug: string): GammaObject | null {
 /** Reverses outcomes and tokens; the labels still identify them. */
 export function reverseOutcomes(market: GammaObject): GammaObject {
   const reversed = (value: unknown) => JSON.stringify((JSON.parse(String(value)) as unknown[]).reverse());
+  const { clobTokenIds, positionIds } = market;
   return {
     ...market,
     outcomes: reversed(market.outcomes),
     outcomePrices: reversed(market.outcomePrices),
-    clobTokenIds: reversed(market.clobTokenIds),
+    ...(Array.isArray(positionIds)
+      ? { positionIds: positionIds.toReversed() }
+      : { clobTokenIds: reversed(clobTokenIds) }),
   };
 }
 

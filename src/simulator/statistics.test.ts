@@ -201,6 +201,7 @@ class WireReader {
           tickSize,
           negRisk: false,
           lastTradePrice,
+          version: 'v1' as const,
         };
         return bookHash(recipe) === change.hash;
       });

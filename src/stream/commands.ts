@@ -1,5 +1,6 @@
 import { isNestedTooDeeply, NESTED_TOO_DEEPLY } from '../schema/api/nesting.ts';
 import { EVENT_TYPES, type Ticker } from '../schema/market.ts';
+import { normalMarketId } from '../schema/protocol.ts';
 import { parsePlace, type StreamPlace } from './cursor.ts';
 import type { Selection } from './streamSubscriptions.ts';
 
@@ -26,7 +27,7 @@ export function parseCommand(text: string, followed: readonly Ticker[]): Command
   if (type !== 'subscribe' && type !== 'unsubscribe') throw new CommandError(`unknown type ${shown(type)}`);
   const tickers = names(message, 'tickers', { what: 'ticker', known: followed });
   const eventTypes = names(message, 'event_types', { what: 'event_type', known: EVENT_TYPES });
-  const marketIds = names(message, 'market_ids', { what: 'market_id', known: null }) ?? [];
+  const marketIds = marketIdsOf(message);
   if (tickers === null && eventTypes === null && marketIds.length === 0) {
     throw new CommandError(`${type} needs tickers, event_types or market_ids`);
   }
@@ -69,6 +70,11 @@ function names(
   const unknown = known && value.find((name) => !known.includes(name));
   if (typeof unknown === 'string') throw new CommandError(`unknown ${what} ${shown(unknown)}`);
   return value.length === 0 ? null : [...new Set<string>(value)];
+}
+
+function marketIdsOf(message: Readonly<Record<string, unknown>>): string[] {
+  const named = names(message, 'market_ids', { what: 'market_id', known: null }) ?? [];
+  return [...new Set(named.map(normalMarketId))];
 }
 
 function resumeOf({ resume = null }: Readonly<Record<string, unknown>>): StreamPlace | null {

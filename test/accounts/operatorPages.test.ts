@@ -13,7 +13,7 @@ const GAP: Gap = {
 };
 
 describe('the state of the feeds', () => {
-  it('lists each connection with its newest message and the gaps of its markets', async () => {
+  it('lists each connection with its newest message, the gaps of its markets, and unknown versions', async () => {
     const metrics = new Metrics();
     const clob = (group: string) =>
       metrics.venueFeeds.join({ feed: 'polymarket.clob', group, kind: 'socket' });
@@ -32,6 +32,8 @@ describe('the state of the feeds', () => {
           marketId === '0xa' ? marketRecord({ marketId, ticker: 'BTC', eventType: '5m' }) : null,
       },
     };
+    for (const market of ['0x1', '0x2', '0x1'])
+      metrics.unknownVersions.note({ where: 'frame', version: 'v3', market, timeMs: NEWEST_MS });
     const { signedUp } = await openDashboard({ metrics, live });
     const operator = await signedUp('op@example.com');
     const answer = await operator.ask('GET', '/app/feeds');
@@ -55,6 +57,12 @@ describe('the state of the feeds', () => {
         { gap_id: 'gap_1', ...ofBtc },
         { gap_id: 'gap_2', ticker: null, event_type: null },
         { gap_id: 'gap_3', feed: 'underround', ...ofBtc },
+      ],
+      unknown_versions: [
+        {
+          ...{ where: 'frame', version: 'v3', markets: 2, newest_market: '0x2' },
+          last_at: '2026-11-20T12:00:00.000+00:00',
+        },
       ],
     });
     const user = await signedUp('a@example.com');

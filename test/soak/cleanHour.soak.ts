@@ -6,8 +6,8 @@ vi.mock('ws', async () => ({ WebSocket: (await import('../support/memorySockets.
 it('opens no gap in an hour of clean traffic at 900 frames a second', async () => {
   const run = await runClean({
     minutes: 60,
-    onMinute: (minute, frames, gaps) =>
-      process.stdout.write(`minute ${minute}: ${frames} frames, ${gaps} gaps\n`),
+    onMinute: (minute, { frames, sink }) =>
+      process.stdout.write(`minute ${minute}: ${frames} frames, ${sink.gaps.size} gaps\n`),
   });
   process.stdout.write(`${JSON.stringify(run)}\n`);
   expect(run.framesPerSecond).toBeGreaterThanOrEqual(900);

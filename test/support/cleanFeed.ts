@@ -18,7 +18,7 @@ export async function runClean({
   ...options
 }: WatchedVenueOptions & {
   minutes: number;
-  onMinute?: (minute: number, frames: number, gaps: number) => void;
+  onMinute?: (minute: number, venue: WatchedVenue) => void;
 }): Promise<CleanRun> {
   const venue = new WatchedVenue({ density: 1, eventTypes: ['5m', '15m', '1h', '4h'], ...options });
   await venue.settle();
@@ -38,7 +38,7 @@ export async function runClean({
       if (!isRight) wrong.add(market.facts.slug);
     }
     venue.forgetEnded();
-    onMinute?.(minute, venue.frames, venue.sink.gaps.size);
+    onMinute?.(minute, venue);
   }
   const frames = venue.frames - framesBefore;
   const { books, trustedBooks, gaps } = venue.sink;

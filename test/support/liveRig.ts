@@ -56,9 +56,9 @@ export class LiveRig {
   #life: Life | null = null;
 
   /** @param startMs Start time of the venues, which simulate the series BTC 5m. */
-  constructor({ seed, startMs }: { seed: string; startMs: number }) {
+  constructor({ seed, startMs, v2FromMs }: { seed: string; startMs: number; v2FromMs?: number }) {
     this.#nowMs = startMs;
-    this.model = new VenueModel({ ...SERIES, seed, startTimeMs: startMs, density: 0.02 });
+    this.model = new VenueModel({ ...SERIES, seed, startTimeMs: startMs, density: 0.02, v2FromMs });
     this.clock = { ...systemClock, now: () => this.#nowMs };
   }
 

@@ -57,6 +57,7 @@ export interface WatchedVenueOptions {
   readonly startMs?: number;
   readonly tickers?: readonly Ticker[];
   readonly eventTypes?: readonly EventType[];
+  readonly v2FromMs?: number;
   readonly hasRest?: boolean;
 }
 
@@ -95,6 +96,7 @@ export class WatchedVenue {
       density: options.density ?? 0.2,
       tickers: options.tickers ?? ['BTC'],
       eventTypes: options.eventTypes ?? ['5m', '15m', '1h', 'daily_up_down'],
+      v2FromMs: options.v2FromMs,
     });
     this.#sockets = new ClobSocketServer({ model: this.model, faults, clock });
     this.network = new MemoryNetwork(clock, (socket) => this.#sockets.accept(socket));

@@ -1,6 +1,7 @@
 import { LadderSide } from '../../src/core/ladderSide.ts';
 import { formatPrice, formatSize } from '../../src/core/money.ts';
 import { type Market, NO_SETTLEMENT } from '../../src/schema/market.ts';
+import type { ProtocolVersion } from '../../src/schema/protocol.ts';
 import { bookHash } from '../../src/venues/polymarket/book/bookHash.ts';
 
 export const MARKET: Market = {
@@ -42,9 +43,11 @@ export class WireMarket {
   readonly #market: Market;
   lastTradePrice = '0.500';
   tickSize = '0.01';
+  readonly #version: ProtocolVersion;
 
-  constructor(market: Market = MARKET) {
+  constructor(market: Market = MARKET, version: ProtocolVersion = 'v1') {
     this.#market = market;
+    this.#version = version;
   }
 
   /** Sets a level of YES and its mirror of NO without sending it. */
@@ -55,7 +58,8 @@ export class WireMarket {
 
   /** The initial snapshot of both tokens: one frame, an array. */
   snapshot(timeMs: number): string {
-    const extra = { tick_size: this.tickSize, last_trade_price: this.lastTradePrice };
+    const version = this.#version === 'v2' ? { version: 'v2' } : {};
+    const extra = { tick_size: this.tickSize, last_trade_price: this.lastTradePrice, ...version };
     return JSON.stringify([
       { ...this.#book('yes', timeMs), ...extra },
       { ...this.#book('no', timeMs), ...extra },
@@ -113,6 +117,7 @@ export class WireMarket {
       lastTradePrice: this.lastTradePrice,
       minOrderSize: '5',
       negRisk: false,
+      version: this.#version,
     });
   }
 

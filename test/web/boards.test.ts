@@ -129,6 +129,19 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await watched.inspect('perpetuals');
   });
 
+  it('warns the operator of a protocol version that this release does not know', async () => {
+    const watched = await dashboard.signedIn();
+    const { page } = watched;
+    const last_at = '2026-11-20T12:00:00.000+00:00';
+    const unknown = { where: 'frame', version: 'v3', markets: 2, newest_market: '0x02', last_at };
+    const status = { as_of: last_at, feeds: [], gaps: [], unknown_versions: [unknown] };
+    await page.route('**/app/feeds', (request) => request.fulfill({ json: status }));
+    await page.getByRole('link', { name: 'Operator' }).click();
+    const warning = page.getByRole('region', { name: 'Unknown protocol version' });
+    await warning.getByText('v3 in frames of the market channel: 2 markets, newest 0x02').waitFor();
+    await watched.inspect('operator-version');
+  });
+
   it('says on a page that the tier does not include it', async () => {
     const watched = await dashboard.open();
     const { page } = watched;

@@ -45,7 +45,12 @@ export function feedRoutes(parts: FeedDependencies): Route[] {
           ).length,
         }));
         gaps.sort((a, b) => (a.start < b.start ? -1 : 1));
-        return { body: JSON.stringify({ as_of: formatTime(clock.now()), feeds, gaps }) };
+        const unknown_versions = metrics.unknownVersions.rows().map((row) => ({
+          ...{ where: row.where, version: row.version, markets: row.markets },
+          newest_market: row.newestMarket,
+          last_at: formatTime(row.lastTimeMs),
+        }));
+        return { body: JSON.stringify({ as_of: formatTime(clock.now()), feeds, gaps, unknown_versions }) };
       },
     }),
   ];

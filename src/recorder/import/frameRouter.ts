@@ -151,10 +151,15 @@ export class FrameRouter {
           this.#track(known, mergeListing(known, result.market));
         } else {
           this.rejected++;
-          this.#log.warn(
-            { slug: result.slug, reason: result.reason, detail: result.detail },
-            'listing.market_refused',
-          );
+          const { slug, reason, detail } = result;
+          if (reason === 'version_unknown')
+            this.#recorder.reportVersion({
+              where: 'gamma',
+              market: slug ?? '',
+              version: detail,
+              timeMs: receivedTimeMs,
+            });
+          else this.#log.warn({ slug, reason, detail }, 'listing.market_refused');
         }
       }
     }

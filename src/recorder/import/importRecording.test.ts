@@ -189,6 +189,23 @@ describe('importRecording', () => {
     ]);
   });
 
+  it('recognises a V2 listing by its positionIds, and refuses one of an unknown version', async () => {
+    const conditionId = `0x01${'ab'.repeat(16)}${'0'.repeat(28)}`;
+    const market = {
+      ...{ conditionId, slug: MARKET.slug, question: 'q', outcomes: '["Up","Down"]', closed: false },
+      ...{ version: 'v2', positionIds: ['11', '22'], orderPriceMinTickSize: 0.01 },
+      endDate: new Date(MARKET.endTimeMs).toISOString(),
+    };
+    const events = [market, { ...market, version: 'v3' }].map((one) => ({
+      ...{ id: '1', slug: MARKET.slug, markets: [one] },
+    }));
+    writeFileSync(path.join(dir, 'gamma.jsonl'), events.map((event) => JSON.stringify(event)).join('\n'));
+    const { sink, router } = await importAll(dir);
+    expect(sink.markets).toMatchObject([{ marketId: `${conditionId}00`, yesTokenId: '11', noTokenId: '22' }]);
+    expect(router.counts).toEqual(new Map([['polymarket.gamma', 2]]));
+    expect(router.rejected).toBe(1);
+  });
+
   it('ends a quiet action by the recorded receipt times', async () => {
     const market = wire();
     const [half] = market.action(T0 + 1, [

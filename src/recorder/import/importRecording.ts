@@ -30,9 +30,11 @@ export async function importRecording(
 
 /** Number of frames between two calls of `onProgress`. */
 const PROGRESS_FRAMES = 20_000;
+/** The field of the ids in Gamma's markets, for V1 and for V2. */
+const TOKEN_IDS = /"(?:clobTokenIds|positionIds)"/;
 
 function feedOf(frame: string): RoutedFeed {
-  if (frame.includes('"conditionId"') && frame.includes('"clobTokenIds"')) return 'polymarket.gamma';
+  if (frame.includes('"conditionId"') && TOKEN_IDS.test(frame)) return 'polymarket.gamma';
   const origin = identifyFrame(frame);
   // An unreadable book frame is a loss of its market, as in a live feed.
   return origin === 'unknown' && marketOfLostFrame(frame) !== null ? 'polymarket.clob' : origin;

@@ -40,6 +40,7 @@ export class UnlistedMarketAdopter {
   /** @returns The market once both tokens, or one token in many events, have been seen; otherwise null. */
   observe(event: ClobEvent): Adoption | null {
     if (event.kind === 'new_market' || event.kind === 'market_resolved') return null;
+    if (event.kind === 'unknown_version') return null;
     const sighting = this.#sightings.get(event.marketId) ?? { tokenIds: [], events: [] };
     if (this.#sightings.size >= UNKNOWN_MARKETS_MAX) this.#sightings.clear();
     this.#sightings.set(event.marketId, sighting);

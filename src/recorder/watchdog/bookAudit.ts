@@ -125,7 +125,9 @@ function judgeAnswer(book: MarketBook, answers: readonly BookSnapshotEvent[]): V
     if (answer.eventTimeMs < ours.timeMs) return 'behind';
     const theirs = new TokenBook(ours.tokenId);
     theirs.applySnapshot(answer);
-    const context = { ...book.context, tickSize: answer.tickSize ?? book.context.tickSize };
+    const { tickSize, version } = book.context;
+    const stated = { tickSize: answer.tickSize ?? tickSize, version: answer.version ?? version };
+    const context = { ...book.context, ...stated };
     const lastTradePrice = answer.lastTradePrice ?? context.lastTradePrice;
     // If no hash of the socket verifies either, the recipe is unknown and says nothing against the answer.
     if (book.recipeProven && !theirs.verify(context, lastTradePrice)) return 'unverified';

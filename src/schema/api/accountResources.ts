@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ACCOUNT_ACTIONS } from '../accountAction.ts';
 import { GAP_CAUSES } from '../gap.ts';
 import { EVENT_TYPES, TICKERS } from '../market.ts';
+import { VERSION_PLACES } from '../protocol.ts';
 import { TIERS, tierLimitsShape } from '../tier.ts';
 
 const time = z.iso.datetime({ offset: true });
@@ -160,4 +161,15 @@ export const feedStatusShape = z.strictObject({
       }),
     )
     .describe('Open ones, oldest first'),
+  unknown_versions: z
+    .array(
+      z.strictObject({
+        where: z.enum(VERSION_PLACES),
+        version: z.string(),
+        markets: z.int().describe('How many markets it was stated for'),
+        newest_market: z.string(),
+        last_at: time,
+      }),
+    )
+    .describe('Protocol versions of venue data that this release does not know and refused since its start'),
 });

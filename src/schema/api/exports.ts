@@ -3,7 +3,7 @@ import { EXPORT_DATASETS, EXPORT_FORMATS, type ExportSubject, PARQUET_ROWS_TEXT 
 import type { Ticker } from '../market.ts';
 import { missing, optional, type Problem, required, type Values, withDefault } from './fields.ts';
 import * as parameter from './parameters.ts';
-import { literal, text } from './types.ts';
+import { literal } from './types.ts';
 
 /**
  * The parameters of an export, for a request and for the command line.
@@ -11,7 +11,7 @@ import { literal, text } from './types.ts';
  */
 export const exportFields = (tickers: readonly Ticker[]) => ({
   dataset: required(literal(EXPORT_DATASETS), 'What to export'),
-  market_id: optional(text(), 'The market, for `snapshots`, `quotes` and `trades`'),
+  market_id: optional(parameter.marketIdType, 'The market, for `snapshots`, `quotes` and `trades`'),
   ticker: optional(parameter.tickerType(tickers), 'The asset, for `underlying` and `perp_depth`'),
   source: withDefault(
     literal(UNDERLYING_SOURCES),

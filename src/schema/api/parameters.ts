@@ -1,15 +1,21 @@
 /** Parameters with the same meaning on every endpoint. */
 import { PERP_VENUES } from '../events.ts';
 import { EVENT_TYPES, type Ticker } from '../market.ts';
+import { normalMarketId } from '../protocol.ts';
 import { datetime } from './datetime.ts';
 import { optional, required, withDefault } from './fields.ts';
-import { enumeration, integer, literal, text } from './types.ts';
+import { enumeration, integer, literal, type Type, text } from './types.ts';
 
 /** A request may name only the assets that the service follows; they are in the order of `TICKERS`. */
 export const tickerType = (tickers: readonly Ticker[]) => literal(tickers);
 export const eventTypeType = enumeration('event_type', EVENT_TYPES);
 
-export const marketId = required(text(), 'The venue’s condition id, 0x and hex digits');
+/** Users have V2 ids in Gamma's form too, with 62 hex digits. */
+export const marketIdType: Type<string> = { schema: text().schema, parse: normalMarketId };
+export const marketId = required(
+  marketIdType,
+  'The venue’s condition id: 0x and 64 hex digits, or 62 as Gamma lists V2 markets',
+);
 export const requiredTicker = (tickers: readonly Ticker[]) =>
   required(tickerType(tickers), 'The underlying asset');
 export const optionalTicker = (tickers: readonly Ticker[]) =>

@@ -243,6 +243,13 @@ export type FeedStatus = {
     cause: 'disconnected' | 'silent_feed' | 'silent_market' | 'book_mismatch' | 'crossed_book' | 'frame_rejected' | 'clock_step' | 'process_down' | 'store_down' | 'late_feed' | 'venue_restart' | 'data_lost';
     feed: string;
   })[];
+  unknown_versions: ({
+    where: 'gamma' | 'frame' | 'book' | 'clob_market';
+    version: string;
+    markets: number;
+    newest_market: string;
+    last_at: string;
+  })[];
 };
 export type Maintenance = {
   on: boolean;

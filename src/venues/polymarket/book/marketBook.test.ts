@@ -109,8 +109,10 @@ const T0 = 1_795_176_010_000;
 const SHARE = 1_000_000;
 
 /** A book that has the venue's snapshot of `T0`, and the actions that finish afterwards. */
-function afterSnapshot(options = { checkHashes: true }) {
-  const wire = new WireMarket();
+function afterSnapshot(
+  { version = 'v1', ...options }: { checkHashes: boolean; version?: 'v1' | 'v2' } = { checkHashes: true },
+) {
+  const wire = new WireMarket(MARKET, version);
   for (let i = 1; i <= 8; i++) {
     wire.set({ side: 'BUY', price: 5000 - i * 100, size: i * SHARE });
     wire.set({ side: 'SELL', price: 4900 + i * 100, size: (20 - i) * SHARE });
@@ -194,5 +196,49 @@ describe('a market’s book', () => {
     feed(no!);
     book.finishQuiet();
     expect(finished[1]).toMatchObject({ trusted: true, best: [4900, 5000] });
+  });
+});
+
+describe('the protocol version of a book', () => {
+  const TOKEN = '663574927012476832975694178961957910328055987427402067619466963999000625152';
+  /** The first frame of a V2 test market, recorded 2026-10-05: no level, no trade. */
+  const RECORDED = {
+    market: '0x017791f201d5a788e0039e511fc1900e5f000000000000000000000000000000',
+    ...{ asset_id: TOKEN, timestamp: '1791238858575', hash: 'fc3846cab0c35a0977b6e5f605a4e5ff0d0b2277' },
+    ...{ bids: [], asks: [], tick_size: '0.01', event_type: 'book', last_trade_price: '', version: 'v2' },
+  };
+  const verified = (message: object) => {
+    const ids = { marketId: RECORDED.market, yesTokenId: TOKEN, noTokenId: '2', tickSize: '0.01' };
+    const book = new MarketBook(ids, () => undefined);
+    for (const event of mapClobFrame(JSON.stringify([message]), 1)) apply(book, event);
+    return [book.yes.verified, book.recipeProven, book.context.version];
+  };
+
+  it('selects the recipe that verifies a recorded empty V2 book', () => {
+    expect(verified(RECORDED)).toEqual([true, true, 'v2']);
+    expect(verified({ ...RECORDED, version: 'v1' })).toEqual([false, false, 'v1']);
+  });
+
+  it('is found by the hash where no book states it', () => {
+    expect(verified({ ...RECORDED, version: undefined })).toEqual([true, true, 'v2']);
+    expect(verified({ ...RECORDED, version: undefined, hash: 'ab' })).toEqual([false, false, null]);
+  });
+
+  it.each(['v1', 'v2'] as const)('stays %s for changes, trades and books that state none', (version) => {
+    const { wire, book, finished, feed } = afterSnapshot({ checkHashes: true, version });
+    expect(book.context.version).toBe(version);
+    feed(...wire.action(T0 + 10, [{ side: 'BUY', price: 4500, size: SHARE }]));
+    feed(wire.trade(T0 + 20, { price: 5000, size: SHARE }), ...wire.books(T0 + 20));
+    expect(finished.map(({ trusted, end }) => [trusted, end])).toEqual([
+      [true, 'verified'],
+      [true, 'verified'],
+    ]);
+  });
+
+  it('that a book states replaces the one that a hash showed', () => {
+    const { wire, book, feed } = afterSnapshot();
+    const [yes] = JSON.parse(wire.snapshot(T0 + 10));
+    feed(JSON.stringify([{ ...yes, version: 'v2' }]));
+    expect([book.context.version, book.yes.verified]).toEqual(['v2', false]);
   });
 });

@@ -85,6 +85,7 @@ export class MarketBook {
       lastTradePrice: '',
       minOrderSize: '5',
       negRisk: false,
+      version: null,
     };
     this.#check = new HashCheck(this, options.checkHashes);
     this.#onFinished = onFinished;
@@ -123,6 +124,7 @@ export class MarketBook {
     this.#openTimeMs = event.eventTimeMs;
     if (event.tickSize !== null) this.context.tickSize = event.tickSize;
     if (event.lastTradePrice !== null) this.context.lastTradePrice = event.lastTradePrice;
+    if (event.version !== null) this.context.version = event.version;
     this.#noteToken(token);
     if (this.#form === 'changes') this.#form = 'book';
     // Books that follow trades do not carry the last trade price.

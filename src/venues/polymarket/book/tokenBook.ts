@@ -1,5 +1,6 @@
 import { LadderSide } from '../../../core/ladderSide.ts';
 import type { BookSnapshotEvent, LevelChange, Levels } from '../../../schema/events.ts';
+import { PROTOCOL_VERSIONS, type ProtocolVersion } from '../../../schema/protocol.ts';
 import type { BookView } from '../../../schema/records.ts';
 import { bookHash } from './bookHash.ts';
 
@@ -10,7 +11,14 @@ export interface HashContext {
   lastTradePrice: string;
   readonly minOrderSize: string;
   readonly negRisk: boolean;
+  /**
+   * The version whose hash recipe applies. Null until a book states it or a hash shows it: only one recipe can verify,
+   * so the data decides, and a wrong listing cannot.
+   */
+  version: ProtocolVersion | null;
 }
+
+const ONE_VERSION: Record<ProtocolVersion, readonly ProtocolVersion[]> = { v1: ['v1'], v2: ['v2'] };
 
 /** The book of one outcome and the hash and best prices that the venue last announced for it. */
 export class TokenBook implements BookView {
@@ -91,11 +99,24 @@ export class TokenBook implements BookView {
     return bid !== null && ask !== null && bid > ask;
   }
 
-  /** Whether the levels equal the announced hash, given the inputs that the market shares. */
+  /**
+   * Whether the levels equal the announced hash, given the inputs that the market shares. The first hash that verifies
+   * fixes the market's version, if none is known.
+   */
   verify(context: HashContext, lastTradePrice: string): boolean {
     if (this.verified) return true;
     if (this.announcedHash === null) return false;
-    const computed = bookHash({
+    for (const version of context.version === null ? PROTOCOL_VERSIONS : ONE_VERSION[context.version]) {
+      if (this.#hash(context, lastTradePrice, version) !== this.announcedHash) continue;
+      context.version = version;
+      this.verified = true;
+      return true;
+    }
+    return false;
+  }
+
+  #hash(context: HashContext, lastTradePrice: string, version: ProtocolVersion): string {
+    return bookHash({
       marketId: context.marketId,
       tokenId: this.tokenId,
       timestampMs: this.timeMs,
@@ -105,9 +126,8 @@ export class TokenBook implements BookView {
       lastTradePrice,
       minOrderSize: context.minOrderSize,
       negRisk: context.negRisk,
+      version,
     });
-    this.verified = computed === this.announcedHash;
-    return this.verified;
   }
 
   /** Loads levels from the store. */

@@ -8,6 +8,7 @@ import type {
   Levels,
   Side,
 } from '../../../schema/events.ts';
+import { isProtocolVersion, normalMarketId, unknownVersion } from '../../../schema/protocol.ts';
 import { type RawMessage, TEXT_FRAMES } from './messages.ts';
 
 /** Real asset and market ids are long; the bound keeps a hostile frame from becoming a key of our maps. */
@@ -18,6 +19,17 @@ const ID_LENGTH_MAX = 100;
  */
 const TIME_MS_MIN = 946_684_800_000;
 const TIME_MS_MAX = 4_102_444_800_000;
+/** The market channel sends condition ids in the internal form. */
+const MARKET_ID_LENGTH = 66;
+/** Messages whose version matters here; `new_market` is about markets that are not followed yet. */
+const ABOUT_ONE_MARKET: ReadonlySet<unknown> = new Set([
+  'book',
+  'price_change',
+  'last_trade_price',
+  'tick_size_change',
+  'best_bid_ask',
+  'market_resolved',
+]);
 
 /**
  * Maps one text frame of the market channel to events, in the order of the wire.
@@ -36,6 +48,11 @@ export function mapClobFrame(text: string, receivedTimeMs: number): readonly Clo
 }
 
 function mapMessage(raw: RawMessage, receivedTimeMs: number): readonly ClobEvent[] {
+  if (raw.version !== undefined && ABOUT_ONE_MARKET.has(raw.event_type)) {
+    const version = unknownVersion(raw.version);
+    const kind = 'unknown_version';
+    if (version !== null) return [{ kind, marketId: idOfMarket(raw.market), version, receivedTimeMs }];
+  }
   switch (raw.event_type) {
     case 'price_change':
       return raw.price_changes === undefined && raw.changes !== undefined
@@ -47,7 +64,7 @@ function mapMessage(raw: RawMessage, receivedTimeMs: number): readonly ClobEvent
       return [
         {
           kind: 'trade',
-          marketId: id(raw.market, 'market'),
+          marketId: idOfMarket(raw.market),
           tokenId: id(raw.asset_id, 'asset_id'),
           eventTimeMs: time(raw.timestamp),
           receivedTimeMs,
@@ -62,7 +79,7 @@ function mapMessage(raw: RawMessage, receivedTimeMs: number): readonly ClobEvent
       return [
         {
           kind: 'tick_size_change',
-          marketId: id(raw.market, 'market'),
+          marketId: idOfMarket(raw.market),
           tokenId: id(raw.asset_id, 'asset_id'),
           eventTimeMs: time(raw.timestamp),
           receivedTimeMs,
@@ -73,7 +90,7 @@ function mapMessage(raw: RawMessage, receivedTimeMs: number): readonly ClobEvent
       return [
         {
           kind: 'token_quote',
-          marketId: id(raw.market, 'market'),
+          marketId: idOfMarket(raw.market),
           tokenId: id(raw.asset_id, 'asset_id'),
           eventTimeMs: time(raw.timestamp),
           receivedTimeMs,
@@ -85,7 +102,7 @@ function mapMessage(raw: RawMessage, receivedTimeMs: number): readonly ClobEvent
       return [
         {
           kind: 'market_resolved',
-          marketId: id(raw.market, 'market'),
+          marketId: idOfMarket(raw.market),
           eventTimeMs: time(raw.timestamp),
           receivedTimeMs,
           winningTokenId: id(raw.winning_asset_id, 'winning_asset_id'),
@@ -96,7 +113,7 @@ function mapMessage(raw: RawMessage, receivedTimeMs: number): readonly ClobEvent
       return [
         {
           kind: 'new_market',
-          marketId: id(raw.market, 'market'),
+          marketId: idOfMarket(raw.market),
           slug: id(raw.slug, 'slug', 300),
           tokenIds: texts(raw.assets_ids, 'assets_ids'),
           outcomes: texts(raw.outcomes, 'outcomes'),
@@ -111,7 +128,7 @@ function mapMessage(raw: RawMessage, receivedTimeMs: number): readonly ClobEvent
 function mapBook(raw: RawMessage, receivedTimeMs: number): BookSnapshotEvent {
   return {
     kind: 'book_snapshot',
-    marketId: id(raw.market, 'market'),
+    marketId: idOfMarket(raw.market),
     tokenId: id(raw.asset_id, 'asset_id'),
     eventTimeMs: time(raw.timestamp),
     receivedTimeMs,
@@ -119,7 +136,8 @@ function mapBook(raw: RawMessage, receivedTimeMs: number): BookSnapshotEvent {
     bids: levels(raw.bids, 'bids'),
     asks: levels(raw.asks, 'asks'),
     tickSize: optionalText(raw.tick_size),
-    lastTradePrice: optionalText(raw.last_trade_price),
+    lastTradePrice: raw.last_trade_price === '' ? '' : optionalText(raw.last_trade_price),
+    version: isProtocolVersion(raw.version) ? raw.version : null,
   };
 }
 
@@ -142,7 +160,7 @@ function mapPriceChange(raw: RawMessage, receivedTimeMs: number): BookChangeEven
   }
   return {
     kind: 'book_change',
-    marketId: id(raw.market, 'market'),
+    marketId: idOfMarket(raw.market),
     eventTimeMs: time(raw.timestamp),
     receivedTimeMs,
     changes,
@@ -152,7 +170,7 @@ function mapPriceChange(raw: RawMessage, receivedTimeMs: number): BookChangeEven
 /** The format before 2025-09-15: one token per frame, no announced best prices, a hash of an older recipe. */
 function mapPriceChange2024(raw: RawMessage, receivedTimeMs: number): BookChangeEvent {
   if (!Array.isArray(raw.changes)) throw new VenueMessageError('changes is not an array');
-  const marketId = id(raw.market, 'market');
+  const marketId = idOfMarket(raw.market);
   const tokenId = id(raw.asset_id, 'asset_id');
   const eventTimeMs = time(raw.timestamp);
   const changes = raw.changes.map((item: unknown): LevelChange => {
@@ -187,6 +205,11 @@ function asObject(value: unknown): RawMessage {
 function id(value: unknown, field: string, lengthMax = ID_LENGTH_MAX): string {
   if (typeof value === 'string' && value.length > 0 && value.length <= lengthMax) return value;
   throw new VenueMessageError(`${field} is not an id`);
+}
+
+function idOfMarket(value: unknown): string {
+  const text = id(value, 'market');
+  return text.length === MARKET_ID_LENGTH ? text : normalMarketId(text);
 }
 
 function texts(value: unknown, field: string): readonly string[] {

@@ -12,6 +12,9 @@
  *   best_bid_ask      {"market","asset_id","best_bid","best_ask","spread","timestamp","event_type"}
  *   market_resolved   {"market","assets_ids":[2],"winning_asset_id","winning_outcome","timestamp","event_type"}
  *   new_market        {"market","slug","assets_ids":[..],"outcomes":[..],"timestamp","event_type"}
+ *
+ * Books of protocol V2 end with `"version":"v2"` (recorded 2026-10-05); `last_trade_price` is "" before the first trade.
+ * Other V2 messages were never recorded: `version` is accepted in all of them.
  */
 export type RawMessage = Readonly<Record<string, unknown>>;
 

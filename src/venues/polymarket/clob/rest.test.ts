@@ -8,6 +8,15 @@ import { Metrics } from '../../../runtime/metrics.ts';
 import { HttpClient } from '../../http.ts';
 import { ClobRest, mapClobMarket, mapClobMarketRules, mapRestBook } from './rest.ts';
 
+const V2_MARKET = '0x017791f201d5a788e0039e511fc1900e5f000000000000000000000000000000';
+const V2_TOKEN = '663574927012476832975694178961957910328055987427402067619466963999000625152';
+/** `GET /book` of a V2 test market, recorded 2026-10-05. */
+const V2_BOOK = {
+  ...{ market: V2_MARKET, asset_id: V2_TOKEN, timestamp: '1791238858575' },
+  ...{ hash: 'fc3846cab0c35a0977b6e5f605a4e5ff0d0b2277', bids: [], asks: [], min_order_size: '5' },
+  ...{ tick_size: '0.01', neg_risk: false, last_trade_price: '', version: 'v2' },
+};
+
 const raw = {
   market: '0xab',
   asset_id: '111',
@@ -30,7 +39,7 @@ describe('mapClobMarketRules', () => {
     ['not delayed, no fee stated', { c: '0x1', itode: false }, [null, null, false]],
     ['nothing stated', { c: '0x1', itode: null, fd: null }, [null, null, null]],
   ])('%s', (_, answer, [feeRate, feeExponent, holdsTakers]) => {
-    expect(mapClobMarketRules(answer)).toEqual({ feeRate, feeExponent, holdsTakers });
+    expect(mapClobMarketRules(answer)).toEqual({ feeRate, feeExponent, holdsTakers, tokens: [] });
   });
 
   test('rejects a fee above the whole price', () => {
@@ -39,7 +48,28 @@ describe('mapClobMarketRules', () => {
 
   test.skipIf(recordingsAbsent)('the captured market of 2026-08 (skipped: recordings are absent)', () => {
     const captured = JSON.parse(recording('polymarket/pulsearb/clob_market_compact.json'));
-    expect(mapClobMarketRules(captured)).toEqual({ feeRate: 0.07, feeExponent: 1, holdsTakers: true });
+    expect(mapClobMarketRules(captured)).toMatchObject({ feeRate: 0.07, feeExponent: 1, holdsTakers: true });
+    expect(mapClobMarketRules(captured).tokens.map(({ outcome }) => outcome)).toEqual(['Up', 'Down']);
+  });
+
+  test('labels of a recorded V2 market of 2026-10-05', () => {
+    const [up, down] = [`${V2_TOKEN.slice(0, -1)}2`, `${V2_TOKEN.slice(0, -1)}3`];
+    const answer = {
+      ...{ r: { mi: 50, ma: 4.5, moas: 30 }, c: V2_MARKET, mos: 5, mts: 0.01, mbf: 1000, tbf: 1000 },
+      t: [
+        { t: up, o: 'Up' },
+        { t: down, o: 'Down' },
+      ],
+      ...{ ao: true, cbos: true, aot: '2026-10-05T22:20:54Z', itode: true },
+      ...{ fd: { r: 0.07, e: 1, to: true }, v: 'v2' },
+    };
+    expect(mapClobMarketRules(answer)).toEqual({
+      ...{ feeRate: 0.07, feeExponent: 1, holdsTakers: true },
+      tokens: [
+        { tokenId: up, outcome: 'Up' },
+        { tokenId: down, outcome: 'Down' },
+      ],
+    });
   });
 });
 
@@ -56,10 +86,19 @@ describe('mapRestBook', () => {
       asks: { prices: [5000], sizes: [1] },
       tickSize: '0.01',
       lastTradePrice: '0.500',
+      version: null,
     });
     expect(mapRestBook({ ...raw, tick_size: undefined, last_trade_price: '' }, 9)).toMatchObject({
       tickSize: null,
-      lastTradePrice: null,
+      lastTradePrice: '',
+    });
+    expect(mapRestBook({ ...raw, last_trade_price: undefined }, 9).lastTradePrice).toBeNull();
+  });
+
+  test('reads a recorded V2 book', () => {
+    expect(mapRestBook(V2_BOOK, 9)).toMatchObject({
+      ...{ marketId: V2_MARKET, tokenId: V2_TOKEN, lastTradePrice: '', version: 'v2' },
+      ...{ bids: { prices: [] }, asks: { prices: [] } },
     });
   });
 
@@ -116,17 +155,14 @@ describe('ClobRest', () => {
   let venue: LocalVenue;
   let http: HttpClient;
   let clob: ClobRest;
+  let metrics: Metrics;
   beforeEach(async () => {
     venue = await LocalVenue.start();
     const clock = new FakeClock();
-    http = new HttpClient({
-      feed: 'polymarket.clob',
-      clock,
-      random: () => 0,
-      log: silentLogger,
-      metrics: new Metrics(),
-    });
-    clob = new ClobRest({ url: `${venue.httpUrl}/clob`, http });
+    metrics = new Metrics();
+    const common = { log: silentLogger, metrics };
+    http = new HttpClient({ ...common, feed: 'polymarket.clob', clock, random: () => 0 });
+    clob = new ClobRest({ ...common, url: `${venue.httpUrl}/clob`, http });
   });
   afterEach(async () => {
     await http.close();
@@ -153,6 +189,24 @@ describe('ClobRest', () => {
     expect(await clob.books(['1'])).toEqual([]);
     venue.answerJson({ books: [] });
     await expect(clob.books(['1'])).rejects.toThrow(VenueMessageError);
+  });
+
+  test('leaves out a book of an unknown version, and counts it', async () => {
+    venue.answerJson([{ ...raw, version: 'v3' }, V2_BOOK, raw]);
+    expect((await clob.books(['111', V2_TOKEN])).map(({ version }) => version)).toEqual(['v2', null]);
+    expect(metrics.unknownVersions.rows()).toMatchObject([
+      { where: 'book', version: 'v3', markets: 1, newestMarket: '0xab' },
+    ]);
+    const text = await metrics.registry.metrics();
+    expect(text).toContain('underround_unknown_versions_total{where="book"} 1');
+  });
+
+  test('uses no rules of an unknown version', async () => {
+    venue.answerJson({ c: '0xab', itode: true, v: 'v3' });
+    expect(await clob.rules('0xab')).toBeNull();
+    expect(metrics.unknownVersions.rows()).toMatchObject([{ where: 'clob_market', version: 'v3' }]);
+    venue.answerJson({ c: '0xab', itode: true, v: 'v2' });
+    expect(await clob.rules('0xab')).toMatchObject({ holdsTakers: true });
   });
 
   test('returns the winner, and null for an unknown market', async () => {

@@ -1,9 +1,18 @@
 import { z } from 'zod';
 import { parsePrice, parseSize } from '../../../core/money.ts';
 import { VenueMessageError } from '../../../runtime/errors.ts';
+import type { Logger } from '../../../runtime/log.ts';
+import type { Metrics } from '../../../runtime/metrics.ts';
 import type { BookSnapshotEvent, Levels } from '../../../schema/events.ts';
+import {
+  isProtocolVersion,
+  normalMarketId,
+  unknownVersion,
+  type VersionPlace,
+} from '../../../schema/protocol.ts';
 import type { HttpClient } from '../../http.ts';
 import { parseShape } from '../../json.ts';
+import { reportUnknownVersion } from '../reportUnknownVersion.ts';
 
 /** The practical limit seen for lists of ids in one request. */
 const TOKENS_PER_REQUEST = 100;
@@ -15,6 +24,7 @@ const level = z.object({ price: z.string(), size: z.string() });
  * {"market":"0x1a4f..","asset_id":"2336..","timestamp":"1728799418260","hash":"2fc4..","bids":[{"price":"0.01",
  *  "size":"1000"}],"asks":[..],"min_order_size":"5","tick_size":"0.01","neg_risk":false,"last_trade_price":"0.500"}
  * ```
+ * A V2 book ends with `"version":"v2"` (recorded 2026-10-05); a V1 book has no such key.
  */
 const book = z.object({
   market: z.string().min(1),
@@ -25,6 +35,7 @@ const book = z.object({
   asks: z.array(level),
   tick_size: z.string().nullish(),
   last_trade_price: z.string().nullish(),
+  version: z.unknown().optional(),
 });
 /** `GET /markets/{conditionId}`; `winner` is false on both tokens until the market is resolved. */
 const market = z.object({
@@ -34,13 +45,15 @@ const market = z.object({
 });
 
 /**
- * `GET /clob-markets/{conditionId}`, compact. `fd`: fee rate, exponent, takers only; `itode`: taker orders are delayed.
+ * `GET /clob-markets/{conditionId}`, compact, for ids of 64 hex digits. `fd`: fee rate, exponent, takers only;
+ * `itode`: taker orders are delayed; `t`: each token with its outcome; `v`: undocumented, seen as v1 and v2 (2026-10-05).
  * ```json
- * {"c":"0x60e7..","t":[{"t":"1155..","o":"Up"}],"mos":5,"mts":0.01,"itode":true,"fd":{"r":0.07,"e":1,"to":true}}
+ * {"c":"0x60e7..","t":[{"t":"1155..","o":"Up"}],"mos":5,"mts":0.01,"itode":true,"fd":{"r":0.07,"e":1,"to":true},"v":"v1"}
  * ```
  */
 const compactMarket = z.object({
   c: z.string(),
+  t: z.array(z.object({ t: z.string(), o: z.string() })).nullish(),
   itode: z.boolean().nullish(),
   fd: z.object({ r: z.number().min(0).max(1), e: z.number().min(0).max(10) }).nullish(),
 });
@@ -51,6 +64,8 @@ export interface ClobMarketRules {
   readonly feeExponent: number | null;
   /** Marketable orders are delayed before they match. */
   readonly holdsTakers: boolean | null;
+  /** The exchange's labels of the tokens; empty where it gives none. */
+  readonly tokens: readonly { readonly tokenId: string; readonly outcome: string }[];
 }
 
 export interface ClobMarket {
@@ -65,7 +80,7 @@ export function mapRestBook(raw: unknown, receivedTimeMs: number): BookSnapshotE
   const answer = parseShape(book, raw, 'clob book');
   return {
     kind: 'book_snapshot',
-    marketId: answer.market,
+    marketId: normalMarketId(answer.market),
     tokenId: answer.asset_id,
     eventTimeMs: Number(answer.timestamp),
     receivedTimeMs,
@@ -73,7 +88,8 @@ export function mapRestBook(raw: unknown, receivedTimeMs: number): BookSnapshotE
     bids: levelsOf(answer.bids),
     asks: levelsOf(answer.asks),
     tickSize: answer.tick_size || null,
-    lastTradePrice: answer.last_trade_price || null,
+    lastTradePrice: answer.last_trade_price ?? null,
+    version: isProtocolVersion(answer.version) ? answer.version : null,
   };
 }
 
@@ -82,28 +98,41 @@ export function mapClobMarket(raw: unknown): ClobMarket {
   const winners = answer.tokens.filter((token) => token.winner);
   const [winner] = winners.length === 1 ? winners : [];
   return {
-    marketId: answer.condition_id,
+    marketId: normalMarketId(answer.condition_id),
     closed: answer.closed,
     winner: winner ? { tokenId: winner.token_id, outcome: winner.outcome } : null,
   };
 }
 
 export function mapClobMarketRules(raw: unknown): ClobMarketRules {
-  const { itode, fd } = parseShape(compactMarket, raw, 'clob market rules');
-  return { feeRate: fd?.r ?? null, feeExponent: fd?.e ?? null, holdsTakers: itode ?? null };
+  const { itode, fd, t } = parseShape(compactMarket, raw, 'clob market rules');
+  const tokens = (t ?? []).map((token) => ({ tokenId: token.t, outcome: token.o }));
+  return { feeRate: fd?.r ?? null, feeExponent: fd?.e ?? null, holdsTakers: itode ?? null, tokens };
+}
+
+interface ClobRestOptions {
+  readonly url: string;
+  readonly http: HttpClient;
+  readonly log: Logger;
+  readonly metrics: Metrics;
 }
 
 /** The parts of the CLOB's REST interface that recording needs. Fails as `HttpClient.get` does. */
 export class ClobRest {
   readonly #baseUrl: string;
+  readonly #options: ClobRestOptions;
   readonly #http: HttpClient;
 
-  constructor(options: { url: string; http: HttpClient }) {
+  constructor(options: ClobRestOptions) {
     this.#baseUrl = options.url;
+    this.#options = options;
     this.#http = options.http;
   }
 
-  /** The books of these tokens; tokens without a book (settled markets) are left out. */
+  /**
+   * The books of these tokens. Left out are tokens without a book (settled markets), and books of an unknown protocol
+   * version.
+   */
   async books(tokenIds: readonly string[]): Promise<readonly BookSnapshotEvent[]> {
     const events: BookSnapshotEvent[] = [];
     for (let at = 0; at < tokenIds.length; at += TOKENS_PER_REQUEST) {
@@ -111,7 +140,8 @@ export class ClobRest {
       const { body, receivedTimeMs } = await this.#http.post(`${this.#baseUrl}/books`, batch);
       // The venue answers 404 when no token of the request has a book.
       for (const raw of parseShape(z.array(z.unknown()), body ?? [], 'clob books')) {
-        events.push(mapRestBook(raw, receivedTimeMs));
+        if (!this.#isUnknown('book', raw, { field: 'version', id: 'market', timeMs: receivedTimeMs }))
+          events.push(mapRestBook(raw, receivedTimeMs));
       }
     }
     return events;
@@ -123,10 +153,25 @@ export class ClobRest {
     return body === null ? null : mapClobMarket(body);
   }
 
-  /** The market's fee and taker delay; null when the exchange does not know the market. */
+  /** The market's fee, taker delay and labels; null for a market or protocol version that is unknown. */
   async rules(conditionId: string): Promise<ClobMarketRules | null> {
-    const { body } = await this.#http.get(`${this.#baseUrl}/clob-markets/${encodeURIComponent(conditionId)}`);
-    return body === null ? null : mapClobMarketRules(body);
+    const path = `/clob-markets/${encodeURIComponent(conditionId)}`;
+    const { body, receivedTimeMs: timeMs } = await this.#http.get(`${this.#baseUrl}${path}`);
+    if (body === null || this.#isUnknown('clob_market', body, { field: 'v', id: 'c', timeMs })) return null;
+    return mapClobMarketRules(body);
+  }
+
+  /** Reports an answer of an unknown protocol version. Answers of another shape are left to their mapper. */
+  #isUnknown(
+    where: VersionPlace,
+    raw: unknown,
+    { field, id, timeMs }: { field: string; id: string; timeMs: number },
+  ): boolean {
+    const answer = z.record(z.string(), z.unknown()).safeParse(raw).data;
+    const version = unknownVersion(answer?.[field]);
+    if (version === null) return false;
+    reportUnknownVersion(this.#options, { where, version, market: String(answer?.[id]), timeMs });
+    return true;
   }
 }
 

@@ -107,6 +107,17 @@ describe('marketByConditionId', () => {
     expect(asked().map((url) => url.searchParams.get('closed'))).toEqual(['false', 'true']);
   });
 
+  test('requests an id that a V2 market can have in Gamma’s form too', async () => {
+    const id = `0x01${'ab'.repeat(16)}${'0'.repeat(30)}`;
+    const short = id.slice(0, 64);
+    answerList((query) =>
+      query.get('condition_ids') === short && query.get('closed') === 'true' ? [{ conditionId: short }] : [],
+    );
+    expect(await gamma.marketByConditionId(id)).toEqual({ conditionId: short });
+    answerList((query) => (query.get('condition_ids') === id ? [{ conditionId: id }] : []));
+    expect(await gamma.marketByConditionId(id)).toEqual({ conditionId: id });
+  });
+
   test('returns null when there is none', async () => {
     answerList(() => []);
     expect(await gamma.marketByConditionId('0xab')).toBeNull();

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { VenueMessageError } from '../../../runtime/errors.ts';
+import { shortMarketId } from '../../../schema/protocol.ts';
 import type { HttpClient } from '../../http.ts';
 
 /** Slugs have up to 50 characters: 40 of them keep a request line well under the usual 8 KB. */
@@ -69,12 +70,18 @@ export class GammaClient {
     );
   }
 
-  /** The market with this condition id, open or closed; null when the venue does not know it. */
-  async marketByConditionId(conditionId: string): Promise<unknown> {
-    for (const closed of [false, true]) {
-      const query = new URLSearchParams({ condition_ids: conditionId, closed: String(closed), limit: '1' });
-      const [market] = await this.#list('/markets', query);
-      if (market !== undefined) return market;
+  /**
+   * The market with this condition id of 64 hex digits, open or closed; null when the venue does not know it. Gamma has
+   * V2 markets under 62 digits. An id that ends in `00` may also be a V1 market's, so both forms are requested.
+   */
+  async marketByConditionId(marketId: string): Promise<unknown> {
+    const forms = [shortMarketId(marketId), marketId].filter((form) => form !== null);
+    for (const conditionId of forms) {
+      for (const closed of [false, true]) {
+        const query = new URLSearchParams({ condition_ids: conditionId, closed: String(closed), limit: '1' });
+        const [market] = await this.#list('/markets', query);
+        if (market !== undefined) return market;
+      }
     }
     return null;
   }

@@ -1,9 +1,9 @@
 /** Parsers for Gamma's fields: lists are JSON inside text, numbers are numbers or text, dates have two formats. */
 
-/** A JSON list of texts inside a text; null for anything else. */
-export function textList(json: string | null | undefined): readonly string[] | null {
+/** A list of texts, as a list or as JSON inside a text; null for anything else. */
+export function textList(value: unknown): readonly string[] | null {
   try {
-    const list: unknown = JSON.parse(json ?? '');
+    const list: unknown = typeof value === 'string' ? JSON.parse(value) : value;
     return Array.isArray(list) && list.every((entry) => typeof entry === 'string') ? list : null;
   } catch {
     return null;

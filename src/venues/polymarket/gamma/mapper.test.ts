@@ -155,6 +155,70 @@ describe('mapGammaEvent', () => {
   });
 });
 
+describe('the protocol version', () => {
+  const up = '651150819117105875331414918119047680898421632356043490229292782433651916800';
+  const down = '651150819117105875331414918119047680898421632356043490229292782433651916801';
+  /** The documentation's example of a V2 market, as an Up/Down window. */
+  const V2 = {
+    ...{ version: 'v2', clobTokenIds: null, positionIds: [up, down] },
+    conditionId: '0x017089ce3ba22aaa0a4cba8250b8c8e1eb0000000000000000000000000000',
+  };
+
+  test('V2 has its tokens in positionIds and a shorter condition id', () => {
+    expect(listed(V2).market).toMatchObject({
+      marketId: '0x017089ce3ba22aaa0a4cba8250b8c8e1eb000000000000000000000000000000',
+      ...{ yesTokenId: up, noTokenId: down },
+    });
+  });
+
+  test.each<[string, Record<string, unknown>, string]>([
+    ['v2 with both fields', { ...V2, clobTokenIds: '["111","222"]' }, up],
+    ['v2 with JSON inside a text', { ...V2, positionIds: JSON.stringify([up, down]) }, up],
+    ['v2 with reversed outcomes', { ...V2, outcomes: '["Down","Up"]' }, down],
+    ['v1 with both fields', { version: 'v1', positionIds: [up, down] }, '111'],
+    ['v1 with a real list', { version: 'v1', clobTokenIds: ['111', '222'] }, '111'],
+    ['no version', { positionIds: [up, down] }, '111'],
+    ['a version of null', { version: null, positionIds: [up, down] }, '111'],
+  ])('alone selects the field of the tokens: %s', (_shows, changes, yesTokenId) => {
+    expect(listed(changes).market.yesTokenId).toBe(yesTokenId);
+  });
+
+  test.each<[string, Record<string, unknown>, string]>([
+    [
+      'v2 without positionIds',
+      { ...V2, positionIds: undefined, clobTokenIds: '["1","2"]' },
+      'ids_not_available',
+    ],
+    ['v2 with null', { ...V2, positionIds: null }, 'ids_not_available'],
+    ['v2 with an empty list', { ...V2, positionIds: [] }, 'ids_not_available'],
+    ['v1 without clobTokenIds', { clobTokenIds: null, positionIds: [up, down] }, 'ids_not_available'],
+    ['one token', { ...V2, positionIds: [up] }, 'not_two_tokens'],
+    ['three tokens', { ...V2, positionIds: [up, down, '3'] }, 'not_two_tokens'],
+    ['a hexadecimal id', { ...V2, positionIds: [up, '0x22'] }, 'not_two_tokens'],
+    ['numbers', { ...V2, positionIds: [1, 2] }, 'not_two_tokens'],
+    ['more labels than tokens', { ...V2, outcomes: '["Up","Down","Flat"]' }, 'outcomes_unclear'],
+    ['a condition id of 63 digits', { ...V2, conditionId: `0x${'a'.repeat(63)}` }, 'shape_invalid'],
+  ])('refuses %s', (_shows, changes, reason) => {
+    expect(refused(changes)).toMatchObject({ ok: false, reason });
+  });
+
+  test('that is unknown is a refusal of its own, with the version as its detail', () => {
+    expect(refused({ ...V2, version: 'v3' })).toMatchObject({ reason: 'version_unknown', detail: 'v3' });
+    expect(refused({ version: 2 })).toMatchObject({ reason: 'version_unknown', detail: '2' });
+  });
+
+  test.each<[string, Record<string, unknown>, string]>([
+    ['v2 by its own status', { ...V2, resolutionStatus: 'resolved' }, 'resolved'],
+    ['v2 active', { ...V2, resolutionStatus: 'active' }, 'closed'],
+    ['v2 inactive', { ...V2, resolutionStatus: 'inactive', umaResolutionStatus: 'resolved' }, 'closed'],
+    ['v2 without its own status', { ...V2, umaResolutionStatus: 'resolved' }, 'resolved'],
+    ['v1 by the oracle alone', { resolutionStatus: 'resolved' }, 'closed'],
+  ])('selects the field of the resolution: %s', (_shows, changes, status) => {
+    const final = { closed: true, closedTime: '2026-08-16 14:50:16+00', outcomePrices: '["1","0"]' };
+    expect(listed({ ...final, ...changes }, {}, END).market.status).toBe(status);
+  });
+});
+
 describe('status and resolution', () => {
   const final = { closed: true, umaResolutionStatus: 'resolved', closedTime: '2026-08-16 14:50:16+00' };
   const rows: [string, Record<string, unknown>, number, Record<string, unknown>][] = [

@@ -8,6 +8,7 @@ import {
   type Outcome,
   type Ticker,
 } from '../../../schema/market.ts';
+import { normalMarketId, unknownVersion } from '../../../schema/protocol.ts';
 import { parseSlug, type Window } from '../lifecycle/windows.ts';
 import { numberOf, positive, textList, timeOf } from './fields.ts';
 import { type GammaMarket, gammaEvent, gammaMarket, gammaMarketEvents } from './messages.ts';
@@ -22,6 +23,8 @@ const GAMMA_REJECTIONS = [
   'shape_invalid',
   'event_unknown',
   'other_series',
+  'version_unknown',
+  'ids_not_available',
   'not_two_tokens',
   'outcomes_unclear',
   'wrong_year',
@@ -39,7 +42,10 @@ export interface GammaListing {
   readonly acceptingOrders: boolean | null;
 }
 
-/** Why an object was rejected. `slug` is null when the object has none. */
+/**
+ * Why an object was rejected. `slug` is null when the object has none. The detail of `version_unknown` is the version.
+ * `ids_not_available` passes: the venue lists a market before its tokens.
+ */
 export interface GammaRejection {
   readonly ok: false;
   readonly reason: GammaRejectionReason;
@@ -126,7 +132,7 @@ function plainMarket(
   const resolvedTimeMs = resolution ? timeOf(raw.closedTime) : null;
   return {
     ...NO_SETTLEMENT,
-    marketId: raw.conditionId,
+    marketId: normalMarketId(raw.conditionId),
     eventId: event.id,
     slug: raw.slug,
     question: raw.question,
@@ -179,12 +185,22 @@ interface Refusal {
   readonly detail: string;
 }
 
-/** Assigns tokens by the outcome's label, because the venue does not promise the order of the lists. */
+/**
+ * Assigns tokens by the outcome's label, because the venue does not promise the order of the lists. The version alone
+ * selects the field of the ids, because an object may have both.
+ * @see https://docs.polymarket.com/migrate/polymarket-v2/api-integrations (read 2026-10-04)
+ */
 function tokensOf(raw: GammaMarket): Tokens | Refusal {
+  const unknown = unknownVersion(raw.version);
+  if (unknown !== null) return { reason: 'version_unknown', detail: unknown };
   const labels = textList(raw.outcomes);
-  const ids = textList(raw.clobTokenIds);
+  const field = raw.version === 'v2' ? 'positionIds' : 'clobTokenIds';
+  const stated = raw[field] ?? '';
+  const ids = textList(stated);
+  if (stated === '' || ids?.length === 0) return { reason: 'ids_not_available', detail: `no ${field} yet` };
   if (ids?.length !== 2 || ids[0] === ids[1] || !ids.every((id) => /^\d{1,78}$/.test(id))) {
-    return { reason: 'not_two_tokens', detail: `clobTokenIds ${raw.clobTokenIds.slice(0, 200)}` };
+    const shown = typeof stated === 'string' ? stated : JSON.stringify(stated);
+    return { reason: 'not_two_tokens', detail: `${field} ${shown.slice(0, 200)}` };
   }
   const yesTokenId = ids[labels?.indexOf('Up') ?? -1];
   const noTokenId = ids[labels?.indexOf('Down') ?? -1];
@@ -235,6 +251,10 @@ interface Resolution {
  * The final outcome; null until the market is closed, the oracle says `resolved`, and the two prices are exactly
  * 1 and 0 or both 0.5. Prices near 1 come from trading, not from a resolution; `["0","0"]`, seen on markets of
  * 2020, has no meaning.
+ *
+ * V2 markets name the status in `resolutionStatus` (inactive, active, resolved). Only the documentation's text says so
+ * (read 2026-10-05); the OpenAPI description still has `umaResolutionStatus` alone. So that field is read where a V2
+ * market lacks the new one. No resolved V2 market has been seen.
  * @param labels The outcomes in the order of the raw lists; `prices` has the same order.
  */
 function resolutionOf(
@@ -242,7 +262,9 @@ function resolutionOf(
   labels: readonly string[],
   prices: readonly string[] | null,
 ): Resolution | null {
-  if (!raw.closed || raw.umaResolutionStatus !== 'resolved') return null;
+  const { umaResolutionStatus } = raw;
+  const status = raw.version === 'v2' ? (raw.resolutionStatus ?? umaResolutionStatus) : umaResolutionStatus;
+  if (!raw.closed || status !== 'resolved') return null;
   const up = prices?.[labels.indexOf('Up')];
   const down = prices?.[labels.indexOf('Down')];
   if (up === '1' && down === '0') return { outcome: 'Up', payoutYes: 1 };

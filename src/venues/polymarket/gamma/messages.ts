@@ -10,6 +10,9 @@
  *  "closedTime":"2026-03-12 09:25:16+00","umaResolutionStatus":"resolved","closed":true,"acceptingOrders":false,
  *  "orderPriceMinTickSize":0.01,"feeSchedule":{"rate":0.07,"exponent":1,"takerOnly":true,"rebateRate":0.2}}]}
  * ```
+ * A V2 market has `"version":"v2"`, a `conditionId` of 62 hex digits, `"clobTokenIds":null`, and its ids in `positionIds`
+ * as a real list: `["6511..800","6511..801"]` (documentation of 2026-10-05; no such object was recorded). A V1 market may
+ * have `positionIds` too.
  * `startDate` is the time of LISTING, about a day before the window opens, and is not read. Most
  * numbers may be absent: of 292 closed markets of 2026-07-24, `volume*` was missing in 44 and `liquidity*` in 99.
  * @see https://docs.polymarket.com/api-reference (read 2026-06-24); `eventMetadata` is undocumented.
@@ -27,16 +30,19 @@ const gammaFeeSchedule = z.object({
 const gammaEventMetadata = z.object({ priceToBeat: amount, finalPrice: amount });
 
 export const gammaMarket = z.object({
-  conditionId: z.string().regex(/^0x[0-9a-f]{64}$/i),
+  conditionId: z.string().regex(/^0x[0-9a-f]{62}(?:[0-9a-f]{2})?$/i),
+  version: z.unknown().optional(),
   slug: text,
   question: text,
   outcomes: text,
   outcomePrices: text.nullish(),
-  clobTokenIds: text,
+  clobTokenIds: z.unknown().optional(),
+  positionIds: z.unknown().optional(),
   eventStartTime: text.nullish(),
   endDate: text,
   closedTime: text.nullish(),
   umaResolutionStatus: text.nullish(),
+  resolutionStatus: text.nullish(),
   closed: z.boolean(),
   acceptingOrders: z.boolean().nullish(),
   orderPriceMinTickSize: amount,

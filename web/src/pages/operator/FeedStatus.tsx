@@ -1,4 +1,4 @@
-import { Badge, Group, Table, Text } from '@mantine/core';
+import { Alert, Badge, Group, List, Table, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useApi } from '../../api/hooks.ts';
@@ -42,11 +42,39 @@ export function FeedStatus(): ReactNode {
       )}
       {feeds.data !== undefined && (
         <>
+          <UnknownVersions versions={feeds.data.unknown_versions} />
           <Feeds status={feeds.data} />
           <OpenGaps gaps={feeds.data.gaps} />
         </>
       )}
     </>
+  );
+}
+
+const PLACES: Record<Status['unknown_versions'][number]['where'], string> = {
+  gamma: 'the listing',
+  frame: 'frames of the market channel',
+  book: 'requested books',
+  clob_market: 'market records of the exchange',
+};
+
+/** A warning that the venue changed its protocol; nothing while all versions are known. */
+function UnknownVersions({ versions }: { versions: Status['unknown_versions'] }): ReactNode {
+  if (versions.length === 0) return null;
+  return (
+    <Alert color="red" role="region" title="Unknown protocol version">
+      <Text size="sm">
+        The venue sends data that this release does not know. These markets are not recorded.
+      </Text>
+      <List listStyleType="none" spacing={2} size="sm">
+        {versions.map(({ where, version, markets, newest_market, last_at }) => (
+          <List.Item key={`${where} ${version}`} style={{ overflowWrap: 'anywhere' }}>
+            {version} in {PLACES[where]}: {number(markets)} {markets === 1 ? 'market' : 'markets'}, newest{' '}
+            {newest_market}, last {moment(last_at)}
+          </List.Item>
+        ))}
+      </List>
+    </Alert>
   );
 }
 

@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest';
+import { mapClobFrame } from './mapper.ts';
+
+const MARKET = '0x017791f201d5a788e0039e511fc1900e5f000000000000000000000000000000';
+const TOKEN = '663574927012476832975694178961957910328055987427402067619466963999000625152';
+const TIME_MS = 1791238858575;
+/** The first frame of a V2 test market, recorded 2026-10-05; the venue ends it with a line break. */
+const V2_FRAME = `[{"market":"${MARKET}","asset_id":"${TOKEN}","timestamp":"${TIME_MS}","hash":"fc3846cab0c35a0977b6e5f605a4e5ff0d0b2277","bids":[],"asks":[],"tick_size":"0.01","event_type":"book","last_trade_price":"","version":"v2"}]\n`;
+
+const messages: Record<string, Record<string, unknown>> = {
+  book: { asset_id: TOKEN, hash: 'ab', bids: [], asks: [] },
+  price_change: {
+    price_changes: [{ asset_id: TOKEN, price: '0.5', size: '1', side: 'BUY', hash: 'ab' }],
+  },
+  last_trade_price: { asset_id: TOKEN, price: '0.5', size: '1', side: 'BUY' },
+  tick_size_change: { asset_id: TOKEN, new_tick_size: '0.001' },
+  best_bid_ask: { asset_id: TOKEN, best_bid: '', best_ask: '' },
+  market_resolved: { winning_asset_id: TOKEN, winning_outcome: 'Up' },
+  new_market: { slug: 's', assets_ids: [], outcomes: [] },
+};
+const frameOf = (kind: string, changes: Record<string, unknown> = {}) =>
+  JSON.stringify({
+    market: MARKET,
+    timestamp: String(TIME_MS),
+    event_type: kind,
+    ...messages[kind],
+    ...changes,
+  });
+
+describe('the protocol version of a message', () => {
+  test('is read from a recorded V2 book, which is empty and whose market has not traded', () => {
+    expect(mapClobFrame(V2_FRAME, 7)).toEqual([
+      {
+        kind: 'book_snapshot',
+        marketId: MARKET,
+        tokenId: TOKEN,
+        eventTimeMs: TIME_MS,
+        receivedTimeMs: 7,
+        hash: 'fc3846cab0c35a0977b6e5f605a4e5ff0d0b2277',
+        bids: { prices: [], sizes: [] },
+        asks: { prices: [], sizes: [] },
+        tickSize: '0.01',
+        lastTradePrice: '',
+        version: 'v2',
+      },
+    ]);
+  });
+
+  test.each(Object.keys(messages))('changes nothing else of %s', (kind) => {
+    const stated = (version?: string) =>
+      mapClobFrame(frameOf(kind, version === undefined ? {} : { version }), 7).map((event) => ({
+        ...event,
+        version: null,
+      }));
+    expect(stated()).toHaveLength(1);
+    expect(stated('v2')).toEqual(stated());
+    expect(stated('v1')).toEqual(stated());
+  });
+
+  test.each(Object.keys(messages).filter((kind) => kind !== 'new_market'))(
+    'makes a %s unreadable if it is unknown',
+    (kind) => {
+      expect(mapClobFrame(frameOf(kind, { version: 'v3', price: 'soon' }), 7)).toEqual([
+        { kind: 'unknown_version', marketId: MARKET, version: 'v3', receivedTimeMs: 7 },
+      ]);
+    },
+  );
+
+  test('does not matter in a message about a new market, which may be anybody’s', () => {
+    expect(mapClobFrame(frameOf('new_market', { version: 'v3' }), 7)).toMatchObject([{ kind: 'new_market' }]);
+  });
+
+  test('that is unknown leaves the other messages of a frame readable', () => {
+    const frame = `[${frameOf('book', { version: 'v9' })},${frameOf('book')}]`;
+    expect(mapClobFrame(frame, 7)).toMatchObject([
+      { kind: 'unknown_version', version: 'v9' },
+      { kind: 'book_snapshot', version: null },
+    ]);
+  });
+});
+
+test('a condition id of 62 digits becomes the internal form', () => {
+  const short = MARKET.slice(0, 64);
+  expect(mapClobFrame(frameOf('book', { market: short }), 7)).toMatchObject([{ marketId: MARKET }]);
+});
