@@ -115,6 +115,7 @@ export function tapeMarketOf(market: Market): TapeMarket {
     ...{ strikePrice: market.strikePrice, strikeKnownTimeMs: market.strikeKnownTimeMs },
     ...{ takerFeeRate: market.takerFeeRate, takerFeeExponent: market.takerFeeExponent },
     ...{ takerDelayMs: market.takerDelayMs, twapLookbackSeconds: market.twapLookbackSeconds },
+    decidingFeed: market.decidingFeed,
   };
 }
 

@@ -185,9 +185,13 @@ const markets: Table = {
     of('Nullable(Float64)')('taker_fee_exponent'),
     of('Nullable(Float64)')('taker_delay_ms'),
     of('UInt64')('seq'),
-    ...[...settlement, maybeTime('recorded_since'), maybeLow('resolved_time_source')].map(
-      (column): ColumnDefinition => ({ ...column, added: true }),
-    ),
+    ...[
+      ...settlement,
+      maybeTime('recorded_since'),
+      maybeLow('resolved_time_source'),
+      maybeLow('deciding_feed'),
+      maybeLow('taker_delay_source'),
+    ].map((column): ColumnDefinition => ({ ...column, added: true })),
   ],
   orderBy: ['market_id'],
   replacingBy: 'seq',

@@ -4,6 +4,7 @@ import { VenueMessageError } from '../../../runtime/errors.ts';
 import type { BookSnapshotEvent, Levels } from '../../../schema/events.ts';
 import type { HttpClient } from '../../http.ts';
 import { parseShape } from '../../json.ts';
+import { takerDelayOf } from '../takerDelay.ts';
 
 /** The practical limit seen for lists of ids in one request. */
 const TOKENS_PER_REQUEST = 100;
@@ -31,10 +32,12 @@ const market = z.object({
   condition_id: z.string(),
   closed: z.boolean(),
   tokens: z.array(z.object({ token_id: z.string(), outcome: z.string(), winner: z.boolean() })),
+  seconds_delay: z.unknown().optional(),
 });
 
 /**
- * `GET /clob-markets/{conditionId}`, compact. `fd`: fee rate, exponent, takers only; `itode`: taker orders are delayed.
+ * `GET /clob-markets/{conditionId}`, compact. `fd`: fee rate, exponent, takers only; `itode`: taker orders are delayed;
+ * `sd`: for how many whole seconds, seen in sports only.
  * ```json
  * {"c":"0x60e7..","t":[{"t":"1155..","o":"Up"}],"mos":5,"mts":0.01,"itode":true,"fd":{"r":0.07,"e":1,"to":true}}
  * ```
@@ -42,6 +45,7 @@ const market = z.object({
 const compactMarket = z.object({
   c: z.string(),
   itode: z.boolean().nullish(),
+  sd: z.unknown().optional(),
   fd: z.object({ r: z.number().min(0).max(1), e: z.number().min(0).max(10) }).nullish(),
 });
 
@@ -49,8 +53,8 @@ const compactMarket = z.object({
 export interface ClobMarketRules {
   readonly feeRate: number | null;
   readonly feeExponent: number | null;
-  /** Marketable orders are delayed before they match. */
-  readonly holdsTakers: boolean | null;
+  /** How long the exchange delays marketable orders of this market; 0: not at all. */
+  readonly takerDelayMs: number | null;
 }
 
 export interface ClobMarket {
@@ -58,6 +62,8 @@ export interface ClobMarket {
   readonly closed: boolean;
   /** Null unless exactly one token has won. */
   readonly winner: { readonly tokenId: string; readonly outcome: string } | null;
+  /** As in `ClobMarketRules`, from another field. */
+  readonly takerDelayMs: number | null;
 }
 
 /** Maps one book of `POST /books` to the same event as a book from the socket. */
@@ -85,12 +91,20 @@ export function mapClobMarket(raw: unknown): ClobMarket {
     marketId: answer.condition_id,
     closed: answer.closed,
     winner: winner ? { tokenId: winner.token_id, outcome: winner.outcome } : null,
+    takerDelayMs: takerDelayOf(answer.seconds_delay),
   };
 }
 
+/**
+ * `itode: true` without `sd` names no length: the table's delay applies. Only an explicit `itode: false` means that there
+ * is none. The exchange omits a false flag, but an answer that merely lacks it may also be of a newer format (the
+ * Python client of 2026-10-29 has the delay in milliseconds, under a name not known here), and a delay taken for 0 would
+ * flatter every backtest.
+ */
 export function mapClobMarketRules(raw: unknown): ClobMarketRules {
-  const { itode, fd } = parseShape(compactMarket, raw, 'clob market rules');
-  return { feeRate: fd?.r ?? null, feeExponent: fd?.e ?? null, holdsTakers: itode ?? null };
+  const { itode, sd, fd } = parseShape(compactMarket, raw, 'clob market rules');
+  const takerDelayMs = takerDelayOf(sd) ?? (itode === false ? 0 : null);
+  return { feeRate: fd?.r ?? null, feeExponent: fd?.e ?? null, takerDelayMs };
 }
 
 /** The parts of the CLOB's REST interface that recording needs. Fails as `HttpClient.get` does. */
