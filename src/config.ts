@@ -18,6 +18,7 @@ export interface Config {
   venues: {
     gammaUrl: VenueUrl;
     clobUrl: VenueUrl;
+    dataApiUrl: VenueUrl;
     clobWsUrl: VenueUrl;
     rtdsUrl: VenueUrl;
     perpUrl: VenueUrl;
@@ -127,6 +128,7 @@ const environment = z.object({
   UNDERROUND_LOG_LEVEL: oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent').default('info'),
   UNDERROUND_GAMMA_URL: http('https://gamma-api.polymarket.com'),
   UNDERROUND_CLOB_URL: http('https://clob.polymarket.com'),
+  UNDERROUND_DATA_API_URL: http('https://data-api.polymarket.com'),
   UNDERROUND_CLOB_WS_URL: webSocket('wss://ws-subscriptions-clob.polymarket.com/ws/market'),
   UNDERROUND_RTDS_URL: webSocket('wss://ws-live-data.polymarket.com'),
   UNDERROUND_PERP_URL: http('https://api.bybit.com'),
@@ -218,6 +220,7 @@ function toConfig(env: Environment): Config {
     venues: {
       gammaUrl: env.UNDERROUND_GAMMA_URL,
       clobUrl: env.UNDERROUND_CLOB_URL,
+      dataApiUrl: env.UNDERROUND_DATA_API_URL,
       clobWsUrl: env.UNDERROUND_CLOB_WS_URL,
       rtdsUrl: env.UNDERROUND_RTDS_URL,
       perpUrl: env.UNDERROUND_PERP_URL,
