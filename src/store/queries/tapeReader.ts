@@ -209,8 +209,8 @@ async function stream(
 
 /** The recorded feed nearest to the price that decides the market. */
 export function decidingSource(market: Parameters<typeof settlementOfMarket>[0]): UnderlyingSource {
-  const kind = settlementOfMarket(market)?.kind;
-  return kind === 'binance_hour' || kind === 'binance_minute' ? 'binance_spot' : 'chainlink';
+  const kind = settlementOfMarket(market)?.kind ?? market.decidingFeed;
+  return kind?.startsWith('binance_') ? 'binance_spot' : 'chainlink';
 }
 
 /** Reads binary rows of one flag and a fixed number of doubles; chunks may be cut at any byte. */
