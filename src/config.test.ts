@@ -33,6 +33,7 @@ describe('an invalid variable gives one line with its value, the rule and the ne
     ['UNDERROUND_KEY_ENV', ['prod'], 'must be live or test', 'live'],
     ['UNDERROUND_GAMMA_URL', ['x', 'wss://a', 'OFF', 'https:'], HTTP, 'https://gamma-api.polymarket.com'],
     ['UNDERROUND_CLOB_URL', ['x'], HTTP, 'https://clob.polymarket.com'],
+    ['UNDERROUND_DATA_API_URL', ['x'], HTTP, 'https://data-api.polymarket.com'],
     ['UNDERROUND_CLOB_WS_URL', ['https://a'], SOCKET, 'wss://ws-subscriptions-clob.polymarket.com/ws/market'],
     ['UNDERROUND_RTDS_URL', ['x'], SOCKET, 'wss://ws-live-data.polymarket.com'],
     ['UNDERROUND_PERP_URL', ['ftp://a'], HTTP, 'https://api.bybit.com'],

@@ -22,6 +22,7 @@ export interface Config {
   venues: {
     gammaUrl: VenueUrl;
     clobUrl: VenueUrl;
+    dataApiUrl: VenueUrl;
     clobWsUrl: VenueUrl;
     rtdsUrl: VenueUrl;
     /** Bases of the perpetual venues' REST interfaces. */
@@ -147,6 +148,7 @@ const environment = z.object({
   UNDERROUND_TICKERS: tickerList.default(DEFAULT_TICKERS),
   UNDERROUND_GAMMA_URL: http('https://gamma-api.polymarket.com'),
   UNDERROUND_CLOB_URL: http('https://clob.polymarket.com'),
+  UNDERROUND_DATA_API_URL: http('https://data-api.polymarket.com'),
   UNDERROUND_CLOB_WS_URL: webSocket('wss://ws-subscriptions-clob.polymarket.com/ws/market'),
   UNDERROUND_RTDS_URL: webSocket('wss://ws-live-data.polymarket.com'),
   UNDERROUND_PERP_URL: http('https://api.bybit.com'),
@@ -245,6 +247,7 @@ function toConfig(env: Environment): Config {
     venues: {
       gammaUrl: env.UNDERROUND_GAMMA_URL,
       clobUrl: env.UNDERROUND_CLOB_URL,
+      dataApiUrl: env.UNDERROUND_DATA_API_URL,
       clobWsUrl: env.UNDERROUND_CLOB_WS_URL,
       rtdsUrl: env.UNDERROUND_RTDS_URL,
       perpUrls: {

@@ -310,6 +310,9 @@ test('/v1/markets lists the newest record of each market, newest end first', asy
   const list = (await get('/v1/markets')).body as { markets: { market_id: string }[] };
   marketListShape.parse(list);
   expect(list.markets.map((market) => market.market_id)).toEqual([EMPTY, M]);
+  // Without a delay of its own, a market has the one in force when its window opens.
+  expect(list.markets[0]).toMatchObject({ taker_delay_ms: 150 });
+  expect((await get(`/v1/markets/${EMPTY}`)).body).toMatchObject({ taker_delay_ms: 150 });
   expect((await get('/v1/markets/resolved')).body).toEqual({
     markets: [resolved],
     count: 1,

@@ -4,6 +4,7 @@
  */
 import { TICKS_PER_USDC } from '../core/money.ts';
 import { recordedShare } from '../core/recordedShare.ts';
+import { venueRulesAt } from '../core/venueRules.ts';
 import type { MarketLookup } from '../http/marketLookup.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { MarketBody } from '../schema/api/resources.ts';
@@ -33,7 +34,10 @@ export async function marketRecord(
   options: { readonly signal: AbortSignal },
 ): Promise<MarketBody | null> {
   const market = parts.live.followed.market(marketId);
-  if (market === null) return findMarket(parts.store, marketId, options);
+  if (market === null) {
+    const stored = await findMarket(parts.store, marketId, options);
+    return stored && withTakerDelay(stored);
+  }
   const [body] = await bodiesOf(parts, [market], options);
   return body ?? null;
 }
@@ -50,10 +54,11 @@ export async function marketRecords(
     .filter((market) => after === null || isBefore(after, market))
     .sort((a, b) => (isBefore(a, b) ? -1 : 1))
     .slice(0, limit);
-  const [stored, known] = await Promise.all([
+  const [listed, known] = await Promise.all([
     listMarkets(parts.store, { ...query, except }, signal),
     bodiesOf(parts, followed, { signal }),
   ]);
+  const stored = listed.map(withTakerDelay);
   if (known.length === 0) return stored;
   return [...stored, ...known]
     .map((body) => ({ body, place: placeOf(body) }))
@@ -127,7 +132,7 @@ async function bodiesOf(
         nowMs,
       },
     );
-    return marketBody(market, share);
+    return withTakerDelay(marketBody(market, share));
   });
 }
 
@@ -135,6 +140,13 @@ async function bodiesOf(
 function newestGaps(stored: readonly Gap[], inMemory: readonly Gap[]): Gap[] {
   const known = new Set(inMemory.map(({ gapId }) => gapId));
   return [...stored.filter(({ gapId }) => !known.has(gapId)), ...inMemory];
+}
+
+/** Adds the delay in force when the window opens, where the venue gave none for the market. */
+function withTakerDelay(body: MarketBody): MarketBody {
+  const { market_type: eventType, ticker, start_time: start } = body;
+  if (body.taker_delay_ms !== null || eventType === UNKNOWN || ticker === UNKNOWN) return body;
+  return { ...body, taker_delay_ms: venueRulesAt(eventType, ticker, Date.parse(start)).takerHoldMs };
 }
 
 /** A record in memory as the API shows it: field for field what the store's query makes of the stored record. */

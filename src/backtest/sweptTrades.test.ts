@@ -76,4 +76,5 @@ const REPLAYED = { skipped: null, orders: NO_ORDERS };
 const MARKET: Omit<TapeMarket, 'startTimeMs' | 'endTimeMs'> = {
   ...{ marketId: '0x1', ticker: 'BTC', eventType: '5m', strikePrice: null, strikeKnownTimeMs: null },
   ...{ takerFeeRate: null, takerFeeExponent: null, takerDelayMs: null, twapLookbackSeconds: null },
+  decidingFeed: null,
 };

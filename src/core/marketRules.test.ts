@@ -56,4 +56,5 @@ test('a period without changes begins with one and ends before the next', () => 
 const MARKET = {
   ...{ marketId: '0x1', startTimeMs: 0, endTimeMs: 1, strikePrice: null, strikeKnownTimeMs: null },
   twapLookbackSeconds: null,
+  decidingFeed: null,
 };

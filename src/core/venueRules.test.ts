@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_TICKERS, EVENT_TYPES, TICKERS } from '../schema/market.ts';
-import { feeOfMarket, VENUE_RULES_VERSION, venueRulesAt } from './venueRules.ts';
+import {
+  contradictsTable,
+  feeOfMarket,
+  settlementOfMarket,
+  VENUE_RULES_VERSION,
+  venueRulesAt,
+} from './venueRules.ts';
 
 const at = (text: string) => Date.parse(`${text}Z`);
 
@@ -25,7 +31,9 @@ describe('venueRulesAt', () => {
 
   it.each([
     ['5m', '2026-08-06T23:55:00', { kind: 'chainlink_spot', tie: 'up' }],
-    ['5m', '2026-08-07T00:00:00', { kind: 'chainlink_twap', lookbackSeconds: 60, tie: 'up' }],
+    ['5m', '2026-08-07T00:00:00', { kind: 'chainlink_twap', lookbackSeconds: 30, tie: 'up' }],
+    ['5m', '2026-08-13T23:55:00', { kind: 'chainlink_twap', lookbackSeconds: 30, tie: 'up' }],
+    ['5m', '2026-08-14T00:00:00', { kind: 'chainlink_twap', lookbackSeconds: 60, tie: 'up' }],
     ['15m', '2026-08-07T00:00:00', { kind: 'chainlink_twap', lookbackSeconds: 60, tie: 'up' }],
     ['4h', '2026-08-06T20:00:00', { kind: 'chainlink_spot', tie: 'up' }],
     ['4h', '2026-11-20T05:00:00', { kind: 'chainlink_twap', lookbackSeconds: 60, tie: 'up' }],
@@ -40,7 +48,11 @@ describe('venueRulesAt', () => {
     ['15m', '2025-11-14T00:00:00', 500],
     ['4h', '2025-12-01T00:00:00', 0],
     ['15m', '2026-02-18T00:00:00', 250],
-    ['daily_up_down', '2026-11-20T00:00:00', 250],
+    ['5m', '2026-08-17T10:59:59.999', 250],
+    ['5m', '2026-08-17T11:00:00', 50],
+    ['1h', '2026-09-04T13:59:59.999', 50],
+    ['1h', '2026-09-04T14:00:00', 150],
+    ['daily_up_down', '2026-11-20T00:00:00', 150],
   ] as const)('holds a taker of %s at %s for %i ms', (kind, time, holdMs) => {
     expect(venueRulesAt(kind, 'SOL', at(time)).takerHoldMs).toBe(holdMs);
   });
@@ -83,5 +95,47 @@ describe('feeOfMarket', () => {
   it('uses the table of that time if the listing states nothing', () => {
     const unlisted = { ...market, takerFeeRate: null, takerFeeExponent: null };
     expect(feeOfMarket(unlisted, march)).toMatchObject({ rate: 0.25, exponent: 2, from: 'table' });
+  });
+});
+
+describe('settlementOfMarket', () => {
+  const TWAP = { kind: 'chainlink_twap', lookbackSeconds: 60, tie: 'up' };
+  const SPOT = { kind: 'chainlink_spot', tie: 'up' };
+  const HOUR = { kind: 'binance_hour', tie: 'up' };
+  it.each([
+    ['the table where the listing names nothing', '5m', '2026-11-20', null, null, TWAP, false],
+    ['the same feed', '5m', '2026-11-20', 'chainlink_twap', 60, TWAP, false],
+    ['another length', '5m', '2026-11-20', 'chainlink_twap', 30, { ...TWAP, lookbackSeconds: 30 }, true],
+    ['a length without a feed', '5m', '2026-11-20', null, 30, { ...TWAP, lookbackSeconds: 30 }, true],
+    [
+      'a feed without a length',
+      '5m',
+      '2026-08-10',
+      'chainlink_twap',
+      null,
+      { ...TWAP, lookbackSeconds: 30 },
+      false,
+    ],
+    ['spot in the days of averages', '15m', '2026-11-20', 'chainlink_spot', 60, SPOT, true],
+    ['an average in the days of spot', '15m', '2026-07-24', 'chainlink_twap', null, TWAP, true],
+    ['an hour by its candle', '1h', '2026-11-20', 'binance_spot', null, HOUR, false],
+    ['an hour by a stream', '1h', '2026-11-20', 'chainlink_twap', 60, TWAP, true],
+    [
+      'an hour by futures, which no row of the table has',
+      '1h',
+      '2026-11-20',
+      'binance_futures',
+      null,
+      null,
+      true,
+    ],
+    ['five minutes by an unknown candle', '5m', '2026-11-20', 'binance_spot', null, null, true],
+    ['a market without series', 'unknown', '2026-11-20', 'chainlink_twap', 60, null, false],
+  ] as const)('%s', (_, eventType, day, decidingFeed, twapLookbackSeconds, rule, contradicts) => {
+    const startTimeMs = Date.parse(`${day}T12:00:00Z`);
+    const ticker = eventType === 'unknown' ? 'unknown' : 'SOL';
+    const market = { eventType, ticker, startTimeMs, decidingFeed, twapLookbackSeconds } as const;
+    expect(settlementOfMarket(market)).toEqual(rule);
+    expect(contradictsTable(market)).toBe(contradicts);
   });
 });

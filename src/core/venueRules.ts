@@ -3,7 +3,14 @@
  * no rule of today is applied to last year. A market's own listing takes precedence over the table (`feeOfMarket`).
  */
 import { hash } from 'node:crypto';
-import { type EventType, type Market, type Ticker, UNKNOWN } from '../schema/market.ts';
+import {
+  type DecidingFeed,
+  type EventType,
+  type Market,
+  type MarketTicker,
+  type Ticker,
+  UNKNOWN,
+} from '../schema/market.ts';
 import {
   FEES,
   type FeeRule,
@@ -83,18 +90,64 @@ export function feeOfMarket(
   return { ...table, rate: takerFeeRate, exponent, base, from: 'listing' };
 }
 
+/** Assets whose hours and days the USD-M futures decide, by every listing seen (2026-03-15 to 2026-07-27). */
+const FUTURES_DECIDE: ReadonlySet<MarketTicker> = new Set<MarketTicker>(['HYPE']);
+/** The average of windows whose listing names an average without its length: the only one in use since 2026-08-14. */
+const LOOKBACK_SECONDS = 60;
+
+type SettledMarket = Pick<
+  Market,
+  'eventType' | 'ticker' | 'startTimeMs' | 'twapLookbackSeconds' | 'decidingFeed'
+>;
+
 /**
- * The settlement rule of a market: the rule its window opened under, with the average's length from its own listing.
- * @returns Null for a market of an imported recording without known series.
+ * The settlement rule of a market: the rule its window opened under, unless its own listing names another feed or
+ * another length of the average. The candles of a rule are on the exchange that the listing names.
+ * @returns Null for a market of an imported recording without known series, and for one whose listing names a feed
+ * that has no rule here.
  */
-export function settlementOfMarket(
-  market: Pick<Market, 'eventType' | 'ticker' | 'startTimeMs' | 'twapLookbackSeconds'>,
-): SettlementRule | null {
-  const { eventType, ticker, startTimeMs, twapLookbackSeconds } = market;
+export function settlementOfMarket(market: SettledMarket): SettlementRule | null {
+  const { decidingFeed, twapLookbackSeconds } = market;
+  const byTable = tableSettlementOf(market);
+  if (byTable === null) return null;
+  switch (decidingFeed ?? feedOf(byTable, market.ticker)) {
+    case 'chainlink_spot':
+      return { kind: 'chainlink_spot', tie: 'up' };
+    case 'chainlink_twap': {
+      const ofTable = byTable.kind === 'chainlink_twap' ? byTable.lookbackSeconds : LOOKBACK_SECONDS;
+      return { kind: 'chainlink_twap', lookbackSeconds: twapLookbackSeconds ?? ofTable, tie: 'up' };
+    }
+    case 'binance_spot':
+    case 'binance_futures':
+      return isCandle(byTable) ? byTable : null;
+    default:
+      return null;
+  }
+}
+
+/** Whether the market's own listing names another rule than the table has for its window. */
+export function contradictsTable(market: SettledMarket): boolean {
+  const { decidingFeed, twapLookbackSeconds } = market;
+  const byTable = tableSettlementOf(market);
+  if (byTable === null) return false;
+  if (decidingFeed !== null && decidingFeed !== feedOf(byTable, market.ticker)) return true;
+  const isTwap = byTable.kind === 'chainlink_twap' && twapLookbackSeconds !== null;
+  return isTwap && byTable.lookbackSeconds !== twapLookbackSeconds;
+}
+
+function tableSettlementOf({ eventType, ticker, startTimeMs }: SettledMarket): SettlementRule | null {
   if (eventType === UNKNOWN || ticker === UNKNOWN) return null;
-  const { settlement } = venueRulesAt(eventType, ticker, startTimeMs);
-  if (settlement.kind !== 'chainlink_twap' || twapLookbackSeconds === null) return settlement;
-  return { ...settlement, lookbackSeconds: twapLookbackSeconds };
+  return venueRulesAt(eventType, ticker, startTimeMs).settlement;
+}
+
+/** The feed with the prices that a rule of the table compares. */
+function feedOf(rule: SettlementRule, ticker: MarketTicker): DecidingFeed {
+  if (isCandle(rule)) return FUTURES_DECIDE.has(ticker) ? 'binance_futures' : 'binance_spot';
+  return rule.kind;
+}
+
+function isCandle(rule: SettlementRule): rule is Extract<SettlementRule, { kind: `binance_${string}` }> {
+  return rule.kind === 'binance_hour' || rule.kind === 'binance_minute';
 }
 
 interface Asked {

@@ -5,7 +5,7 @@
 import type { EventType, Ticker } from '../schema/market.ts';
 
 /** The day the table was last checked against the venue's documents and recordings. */
-export const TABLE_DATE = '2026-11-20';
+export const TABLE_DATE = '2026-11-22';
 
 export interface Row<T> {
   readonly fromMs: number;
@@ -95,6 +95,17 @@ export const HOLDS: readonly Row<number>[] = [
     evidence:
       '500 ms gone on this day by press; 250 ms in the rules of 2026-06-05 and the listing flag `itode` since 2026-08, its first day is not known',
   },
+  {
+    fromMs: Date.UTC(2026, 7, 17, 11),
+    is: 50,
+    evidence: 'venue changelog: crypto and finance markets from 2026-08-17 11:00 UTC',
+  },
+  {
+    fromMs: Date.UTC(2026, 8, 4, 14),
+    is: 150,
+    evidence:
+      'venue changelog: from 2026-09-04 14:00 UTC, the last change known on 2026-11-22; two pages of its documents still say 250 ms',
+  },
 ];
 
 export const TICKS: readonly Row<TickRule>[] = [
@@ -121,7 +132,19 @@ export const SETTLEMENTS: readonly Row<SettlementRule>[] = [
     eventTypes: SHORT_WINDOWS,
     is: { kind: 'chainlink_twap', lookbackSeconds: 60, tie: 'up' },
     evidence:
-      'announced with 30 s for 5m; live metadata since 2026-08-14 says 60 s for all, and strike = close of the window before in 2008 of 2008',
+      'venue changelog: 60 s for 15m and 4h from this day; strike = close of the window before in 2008 of 2008',
+  },
+  {
+    fromMs: day(2026, 8, 7),
+    eventTypes: ['5m'],
+    is: { kind: 'chainlink_twap', lookbackSeconds: 30, tie: 'up' },
+    evidence: 'venue changelog: 30 s for 5m; the window of 2026-08-06 23:55 UTC was the last decided by spot',
+  },
+  {
+    fromMs: day(2026, 8, 14),
+    eventTypes: ['5m'],
+    is: { kind: 'chainlink_twap', lookbackSeconds: 60, tie: 'up' },
+    evidence: 'venue changelog: 60 s for 5m too; live metadata since this day',
   },
   {
     fromMs: ALWAYS,

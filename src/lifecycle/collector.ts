@@ -12,6 +12,7 @@ import { HttpClient } from '../venues/http.ts';
 import { PerpPoller } from '../venues/perpPoller.ts';
 import { PERP_VENUE_BY_NAME } from '../venues/perpVenues.ts';
 import { ClobRest } from '../venues/polymarket/clob/rest.ts';
+import { DataApi } from '../venues/polymarket/dataApi/resolutions.ts';
 import { GammaClient } from '../venues/polymarket/gamma/client.ts';
 import { RtdsFeed } from '../venues/polymarket/rtds/feed.ts';
 import { UnderlyingSource } from '../venues/underlying.ts';
@@ -109,11 +110,12 @@ export class Collector {
     const http = new HttpClient({ ...common, feed: 'polymarket.gamma' });
     const clob = new WatchedClob({ ...options, wsUrl: venues.clobWsUrl, rest: this.#audited(options) });
     this.#parts.push(http, clob);
-    const listings = new GammaClient({ url: venues.gammaUrl, http });
+    const listings = new GammaClient({ url: venues.gammaUrl, http, log });
     const strikes = new StrikeFinder({ log, metrics, candles: this.#candles(options) });
     recorder.onUnderlying = (event) => strikes.price(event);
-    const exchange = this.#exchange(options);
-    const lifecycle = new Lifecycle({ ...common, tickers, listings, clob, recorder, strikes, exchange });
+    const sources = { exchange: this.#exchange(options), payouts: this.#payouts(options) };
+    const followed = { tickers, listings, clob, recorder, strikes };
+    const lifecycle = new Lifecycle({ ...common, ...sources, ...followed });
     recorder.onResolved = (market) => lifecycle.resolved(market);
     return lifecycle;
   }
@@ -132,6 +134,13 @@ export class Collector {
     const http = new HttpClient({ clock, random, log, metrics, feed: 'polymarket.clob.rest' });
     this.#parts.push(http);
     return new ClobRest({ url: venues.clobUrl, http, log, metrics });
+  }
+
+  #payouts({ venues, clock, random, log, metrics }: CollectorOptions): DataApi | null {
+    if (venues.dataApiUrl === null) return null;
+    const http = new HttpClient({ clock, random, log, metrics, feed: 'polymarket.data' });
+    this.#parts.push(http);
+    return new DataApi({ url: venues.dataApiUrl, http });
   }
 
   /** A separate client from the one for settlement: a slow answer to one must not delay the other. */

@@ -5,6 +5,7 @@ import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { Backoff } from '../runtime/reconnectBackoff.ts';
 import type { EventType, Ticker } from '../schema/market.ts';
+import type { ListedEvents } from '../venues/polymarket/gamma/client.ts';
 import { type GammaListing, type GammaRejection, mapGammaEvent } from '../venues/polymarket/gamma/mapper.ts';
 import { nextWindow, seriesSlug, windowAt } from '../venues/polymarket/lifecycle/windows.ts';
 import { reportUnknownVersion } from '../venues/polymarket/reportUnknownVersion.ts';
@@ -17,14 +18,14 @@ const REFUSED_RETRY_MS = 30_000;
 const UNKNOWN_SLUG_RETRY: BackoffLimits = { firstMs: 4000, maxMs: 60_000 };
 const UNKNOWN_SLUGS_MAX = 500;
 
-/** The part of the listing interface that discovery needs; it returns the raw event objects. */
+/** The part of the listing interface that discovery needs. */
 export interface Listings {
-  eventsBySlug(slugs: readonly string[]): Promise<readonly unknown[]>;
+  eventsBySlug(slugs: readonly string[]): Promise<readonly ListedEvents[]>;
   eventsOfSeries(query: {
     seriesSlug: string;
     endMinMs: number;
     endMaxMs: number;
-  }): Promise<readonly unknown[]>;
+  }): Promise<readonly ListedEvents[]>;
 }
 
 interface DiscoveryOptions {
@@ -33,7 +34,8 @@ interface DiscoveryOptions {
   random: () => number;
   log: Logger;
   metrics: Metrics;
-  onListing: (listing: GammaListing) => void;
+  /** @param madeAt When the venue made the answer, which a cache may have kept for minutes; monotonic. */
+  onListing: (listing: GammaListing, madeAt: number) => void;
 }
 
 /** Requests slugs and series from the listing, one request of each kind at a time, and rejects unsuitable objects. */
@@ -42,6 +44,8 @@ export class Discovery {
   readonly #requests: Backoff;
   readonly #unknown = new Map<string, Backoff>();
   readonly #warned = new Set<string>();
+  /** Until when another listing of a series would give the same answer from a cache; monotonic. */
+  readonly #freshUntil = new Map<string, number>();
   /** Ended markets whose request failed: the next request includes them. */
   readonly #unanswered = new Set<string>();
   #isRequestingSlugs = false;
@@ -82,32 +86,44 @@ export class Discovery {
     const slugs = [...this.#unanswered, ...asked];
     if (slugs.length === 0) return;
     this.#isRequestingSlugs = true;
-    void this.#request('slugs', () => this.#options.listings.eventsBySlug(slugs)).then((events) => {
+    void this.#request('slugs', () => this.#options.listings.eventsBySlug(slugs)).then((listed) => {
       this.#isRequestingSlugs = false;
-      if (events === null) return;
+      if (listed === null) return;
       this.#unanswered.clear();
-      this.#noteUnknown(asked, this.#accept(events));
+      this.#noteUnknown(asked, this.#accept(listed));
     });
   }
 
   /** Lists a series around now: finds windows that the computed slugs missed and reveals differences. */
   list({ ticker, eventType, nowMs }: { ticker: Ticker; eventType: EventType; nowMs: number }): void {
+    const series = seriesSlug(ticker, eventType);
     if (this.#isRequestingSeries || !this.#requests.ready(nowMs)) return;
+    const { clock } = this.#options;
+    if (clock.monotonic() < (this.#freshUntil.get(series) ?? Number.NEGATIVE_INFINITY)) return;
     this.#isRequestingSeries = true;
-    const endMaxMs = nextWindow(eventType, windowAt(eventType, nowMs)).endTimeMs;
-    const query = { seriesSlug: seriesSlug(ticker, eventType), endMinMs: nowMs, endMaxMs, closed: false };
-    void this.#request('series', () => this.#options.listings.eventsOfSeries(query)).then((events) => {
+    const current = windowAt(eventType, nowMs);
+    const endMaxMs = nextWindow(eventType, current).endTimeMs;
+    const query = { seriesSlug: series, endMinMs: nowMs, endMaxMs, closed: false };
+    void this.#request('series', () => this.#options.listings.eventsOfSeries(query)).then((listed) => {
       this.#isRequestingSeries = false;
-      if (events !== null) this.#accept(events);
+      if (listed === null) return;
+      // The next window needs a listing of its own.
+      const freshForMs = listed.map(({ ageMs, maxAgeMs }) => maxAgeMs - ageMs);
+      const restMs = current.endTimeMs - clock.now();
+      this.#freshUntil.set(series, clock.monotonic() + Math.min(restMs, ...freshForMs));
+      this.#accept(listed);
     });
   }
 
-  async #request(kind: string, run: () => Promise<readonly unknown[]>): Promise<readonly unknown[] | null> {
+  async #request(
+    kind: string,
+    run: () => Promise<readonly ListedEvents[]>,
+  ): Promise<readonly ListedEvents[] | null> {
     const { clock, log } = this.#options;
     try {
-      const events = await run();
+      const listed = await run();
       this.#requests.reset();
-      return this.#stopped ? null : events;
+      return this.#stopped ? null : listed;
     } catch (error) {
       if (!(error instanceof UnderroundError)) throw error;
       const askedMs = error instanceof VenueRefusedError ? (error.retryAfterMs ?? REFUSED_RETRY_MS) : 0;
@@ -119,22 +135,25 @@ export class Discovery {
   }
 
   /** @returns The accepted slugs. */
-  #accept(events: readonly unknown[]): Set<string> {
+  #accept(listed: readonly ListedEvents[]): Set<string> {
     const accepted = new Set<string>();
     const nowMs = this.#options.clock.now();
-    for (const result of events.flatMap((event) => mapGammaEvent(event, nowMs))) {
-      if (result.ok) {
+    for (const { events, ageMs } of listed) {
+      const madeAt = this.#options.clock.monotonic() - ageMs;
+      for (const result of events.flatMap((event) => mapGammaEvent(event, nowMs))) {
+        if (!result.ok) {
+          this.#noteRefused(result, nowMs);
+          continue;
+        }
         accepted.add(result.market.slug);
-        this.#options.onListing(result);
-        continue;
+        this.#options.onListing(result, madeAt);
       }
-      this.#refused.inc({ reason: result.reason });
-      this.#logRefused(result, nowMs);
     }
     return accepted;
   }
 
-  #logRefused(result: GammaRejection, timeMs: number): void {
+  #noteRefused(result: GammaRejection, timeMs: number): void {
+    this.#refused.inc({ reason: result.reason });
     // A market without ids is retried like an unknown slug, and logged like one.
     if (result.reason === 'ids_not_available') return;
     if (result.reason === 'version_unknown') {

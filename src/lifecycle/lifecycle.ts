@@ -1,4 +1,10 @@
-import { mergeListing, type NamedWinner, withRules, withWinner } from '../recorder/marketMerge.ts';
+import {
+  mergeListing,
+  type NamedWinner,
+  withPayout,
+  withRules,
+  withWinner,
+} from '../recorder/marketMerge.ts';
 import { neverStored, type Recorder, SUBSCRIBED_AFTER_END_MS } from '../recorder/recorder.ts';
 import { type Clock, every, type Timer } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
@@ -7,12 +13,15 @@ import type { Market, Ticker } from '../schema/market.ts';
 import type { GammaListing } from '../venues/polymarket/gamma/mapper.ts';
 import { type Series, seriesOf } from '../venues/polymarket/lifecycle/series.ts';
 import { Discovery, type Listings } from './discovery.ts';
+import { ListingFacts } from './listingFacts.ts';
 import {
   contradictsLabels,
   type ExchangeRules,
   MarketRulesReader,
+  NO_RULES,
   type ReadRules,
 } from './marketRulesReader.ts';
+import { type NamedPayout, PayoutReader, type Payouts } from './payoutReader.ts';
 import { ResolutionPollSchedule } from './resolutionPollSchedule.ts';
 import type { StrikeFinder } from './strikeFinder.ts';
 import { type WantedWindow, wantedWindows } from './wantedWindows.ts';
@@ -38,6 +47,8 @@ interface LifecycleOptions {
   strikes: StrikeFinder;
   /** Null when the exchange's REST interface is turned off. */
   exchange: (ExchangeMarkets & ExchangeRules) | null;
+  /** Null when the Data API is turned off. */
+  payouts: Payouts | null;
   clock: Clock;
   /** 0 <= x < 1, for the jitter of retries. */
   random: () => number;
@@ -50,7 +61,9 @@ export class Lifecycle {
   readonly #options: LifecycleOptions;
   readonly #series: readonly Series[];
   readonly #discovery: Discovery;
+  readonly #facts: ListingFacts;
   readonly #polls: ResolutionPollSchedule;
+  readonly #payouts: PayoutReader | null;
   readonly #winners: WinnerReader | null;
   readonly #rules: MarketRulesReader | null;
   readonly #markets = new Map<string, Market>();
@@ -69,12 +82,18 @@ export class Lifecycle {
   constructor(options: LifecycleOptions) {
     this.#options = options;
     this.#series = seriesOf(options.tickers);
-    const { listings, exchange, clock, random, log, metrics } = options;
-    const onListing = (listing: GammaListing) => this.#listed(listing);
+    const { listings, exchange, payouts, clock, random, log, metrics } = options;
+    const onListing = (listing: GammaListing, madeAt: number) => this.#listed(listing, madeAt);
     this.#discovery = new Discovery({ listings, clock, random, log, metrics, onListing });
+    this.#facts = new ListingFacts({ log, metrics });
     this.#polls = new ResolutionPollSchedule({ log, metrics });
     const onWinner = (market: Market, named: NamedWinner) => this.#won(market, named);
-    this.#winners = exchange && new WinnerReader({ exchange, clock, log, onWinner });
+    const onPayout = (market: Market, named: NamedPayout) => this.#paid(market, named);
+    this.#payouts = payouts && new PayoutReader({ payouts, clock, random, log, metrics, onPayout });
+    const isLast = () => this.#payouts?.isAvailable ?? false;
+    const onDelay = ({ marketId }: Market, takerDelayMs: number) =>
+      this.#ruled(marketId, { ...NO_RULES, takerDelayMs, readTimeMs: clock.now() });
+    this.#winners = exchange && new WinnerReader({ exchange, clock, log, isLast, onWinner, onDelay });
     const onRules = (marketId: string, rules: ReadRules) => this.#ruled(marketId, rules);
     this.#rules = exchange && new MarketRulesReader({ exchange, clock, log, onRules });
     this.#subscribedGauge = metrics.gauge('underround_markets_subscribed', 'Markets subscribed at the venue');
@@ -98,6 +117,7 @@ export class Lifecycle {
   stop(): void {
     this.#timer?.cancel();
     this.#discovery.stop();
+    this.#payouts?.stop();
     this.#winners?.stop();
     this.#rules?.stop();
   }
@@ -121,6 +141,15 @@ export class Lifecycle {
       this.#options.log.error({ slug, tokenId: named.tokenId }, 'market.winner_unknown');
       return;
     }
+    this.#store(resolved);
+    this.#logResolved(resolved);
+  }
+
+  /** Handles a payout from the Data API, unless another source named the winner in the meantime. */
+  #paid(asked: Market, { payoutYes, timeMs }: NamedPayout): void {
+    const market = this.#current(asked);
+    if (market.status === 'resolved') return;
+    const resolved = withPayout(market, { payoutYes, timeMs, by: 'exchange' });
     this.#store(resolved);
     this.#logResolved(resolved);
   }
@@ -163,6 +192,7 @@ export class Lifecycle {
     const wanted = wantedWindows(this.#series, nowMs);
     const missing = wanted.filter((one) => this.#marketOf(one) === undefined).map(({ slug }) => slug);
     this.#discovery.requestWindows({ missing, due: () => this.#due(nowMs), nowMs });
+    this.#payouts?.tick(nowMs);
     this.#crossCheck(nowMs);
     this.#subscribe(wanted, nowMs);
     for (const market of this.#markets.values()) this.#age(market, nowMs);
@@ -172,8 +202,14 @@ export class Lifecycle {
   #due(nowMs: number): string[] {
     const due = this.#polls.due(nowMs);
     for (const slug of due) {
-      const market = this.#markets.get(slug);
-      if (market !== undefined) this.#winners?.ask(this.#current(market), nowMs);
+      const noted = this.#markets.get(slug);
+      if (noted === undefined) continue;
+      const market = this.#current(noted);
+      this.#winners?.ask(market, nowMs);
+      // Payouts have the order of the listing, which a market of an earlier run has to be read for first.
+      const upIndex = this.#facts.upIndexOf(slug);
+      const isAwaited = market.status !== 'resolved' && nowMs >= market.endTimeMs;
+      if (upIndex !== null && isAwaited) this.#payouts?.add(market, upIndex);
     }
     return due;
   }
@@ -221,12 +257,14 @@ export class Lifecycle {
     this.#options.strikes.forgotten(market);
     this.#polls.forget(market.slug);
     this.#markets.delete(market.slug);
+    this.#facts.forget(market.slug);
     this.#slugs.delete(windowKey(market));
     this.#refused.delete(market.marketId);
     this.#options.recorder.untrack(market.marketId);
   }
 
-  #listed({ market: listed }: GammaListing): void {
+  #listed(listing: GammaListing, madeAt: number): void {
+    const { market: listed } = listing;
     if (this.#refused.has(listed.marketId)) return;
     const noted = this.#markets.get(listed.slug);
     const known = noted === undefined ? null : this.#current(noted);
@@ -237,6 +275,7 @@ export class Lifecycle {
       );
       return;
     }
+    if (!this.#facts.accept(listing, madeAt)) return;
     if (known?.status === 'resolved' && listed.status === 'resolved' && known.outcome !== listed.outcome) {
       this.#disagreements.inc();
       this.#options.log.error(
@@ -248,6 +287,7 @@ export class Lifecycle {
     if (known === null)
       this.#options.log.info({ slug: market.slug, marketId: market.marketId }, 'market.discovered');
     if (known?.status !== 'resolved' && market.status === 'resolved') this.#logResolved(market);
+    this.#facts.noteContradiction(known, market);
     this.#store(market);
     if (market.status === 'open') this.#rules?.ask(market);
     const nowMs = this.#options.clock.now();

@@ -23,6 +23,14 @@ interface MarketRulesReaderOptions {
   onRules: (marketId: string, rules: ReadRules) => void;
 }
 
+/** What is known where the exchange says nothing. */
+export const NO_RULES: ClobMarketRules = {
+  feeRate: null,
+  feeExponent: null,
+  takerDelayMs: null,
+  tokens: [],
+};
+
 export type ReadRules = ClobMarketRules & { readonly readTimeMs: number };
 
 /**

@@ -107,7 +107,7 @@ describe('protocol versions', () => {
 });
 
 describe('the exchange’s labels of the tokens', () => {
-  const rules = { feeRate: 0.07, feeExponent: 1, holdsTakers: null };
+  const rules = { feeRate: 0.07, feeExponent: 1, takerDelayMs: null };
   const labelled = (...tokens: [tokenId: string, outcome: string][]) => ({
     ...rules,
     tokens: tokens.map(([tokenId, outcome]) => ({ tokenId, outcome })),

@@ -11,11 +11,15 @@ interface Schedule {
   readonly periodMs: number;
 }
 /**
- * Polls while no source has named the winner: the listing says `closed` 15-52 s after the end (p90 52 s, at most 316 s
- * seen). If it is the only source, its answer must be known within 60 s; 40 s of them are the period, the rest is for
- * the request.
+ * Polls while no source has named the winner. A market that a price or a candle decides is closed 15-52 s after its end
+ * (at most 316 s seen), one that an average decides after 53-152 s, half of them by 55 s (100 windows of 2026-10-03). If
+ * the listing is the only source, its answer must be known within 60 s; 40 s of them are the longest pause, the rest is
+ * for the request.
  */
-const OUTCOME_POLLS: Schedule = { firstMs: [15_000, 30_000, 45_000, 60_000], periodMs: 40_000 };
+const OUTCOME_POLLS: Schedule = {
+  firstMs: [15_000, 30_000, 45_000, 60_000, 70_000, 85_000, 100_000, 120_000, 140_000, 160_000],
+  periodMs: 40_000,
+};
 /** Polls after another source has named the winner, for the listing to confirm it. */
 const CONFIRMING_POLLS: Schedule = {
   firstMs: [15_000, 30_000, 45_000, 60_000, 90_000, 120_000, 180_000, 240_000, 300_000, 450_000],

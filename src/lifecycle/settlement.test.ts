@@ -127,28 +127,37 @@ describe('hours and days', () => {
   });
 
   it.each([
-    ['the futures market', 'https://www.binance.com/en/futures/HYPEUSDT', ['futures'], 34.125],
-    ['the spot market', 'https://www.binance.com/en/trade/HYPE_USDT', ['spot'], 34.125],
-    ['an unknown page', 'https://example.com/HYPE', [], null],
-    ['no page', null, [], null],
-  ])('read the candle of %s if the listing names it', async (_shows, resolutionSource, exchanges, strike) => {
-    const asked = new Set<string>();
-    const candles = {
-      candle: async ({ ticker, exchange }: CandleQuery): Promise<Kline | null> => {
-        if (ticker === 'HYPE') asked.add(exchange);
-        return { open: 34.125, close: 34.25, closed: false };
-      },
-    };
-    const at = setUpLifecycle({ candles, tickers: ['HYPE'] });
-    at.listings.tamper = (event) => {
-      const [market] = event.markets as object[];
-      return { ...event, markets: [{ ...market, resolutionSource }] };
-    };
-    at.lifecycle.start([]);
-    await until(at, START + 30_000);
-    expect([...asked]).toEqual(exchanges);
-    expect(at.latest(slugOf('HYPE', '1h', HOUR))).toMatchObject({ resolutionSource, strikePrice: strike });
-  });
+    [
+      'the futures market',
+      'https://www.binance.com/en/futures/HYPEUSDT',
+      'binance_futures',
+      ['futures'],
+      34.125,
+    ],
+    ['the spot market', 'https://www.binance.com/en/trade/HYPE_USDT', 'binance_spot', ['spot'], 34.125],
+    ['an unknown page', 'https://example.com/HYPE', 'unknown', [], null],
+    ['no page', null, null, [], null],
+  ])(
+    'read the candle of %s if the listing names it',
+    async (_shows, resolutionSource, decidingFeed, exchanges, strike) => {
+      const asked = new Set<string>();
+      const candles = {
+        candle: async ({ ticker, exchange }: CandleQuery): Promise<Kline | null> => {
+          if (ticker === 'HYPE') asked.add(exchange);
+          return { open: 34.125, close: 34.25, closed: false };
+        },
+      };
+      const at = setUpLifecycle({ candles, tickers: ['HYPE'] });
+      at.listings.tamper = (event) => {
+        const [market] = event.markets as object[];
+        return { ...event, markets: [{ ...market, resolutionSource }] };
+      };
+      at.lifecycle.start([]);
+      await until(at, START + 30_000);
+      expect([...asked]).toEqual(exchanges);
+      expect(at.latest(slugOf('HYPE', '1h', HOUR))).toMatchObject({ decidingFeed, strikePrice: strike });
+    },
+  );
 
   it('retries with growing delays while the exchange fails', async () => {
     const asked: number[] = [];
@@ -278,9 +287,12 @@ describe('resolution', () => {
       if (now > before) asked.push(Math.round((at.clock.now() - WINDOW.endTimeMs) / 1000));
       before = now;
     }
-    const pauses = asked.slice(4).map((second, at) => second - (asked[at + 3] as number));
-    expect(asked.slice(0, 4).map((second) => Math.floor(second / 15) * 15)).toEqual([15, 30, 45, 60]);
-    expect(pauses.length).toBeGreaterThan(14);
+    const early = [15, 30, 45, 60, 70, 85, 100, 120, 140, 160];
+    const pauses = asked.slice(10).map((second, at) => second - (asked[at + 9] as number));
+    expect(asked.slice(0, 10).map((second, at) => second - (early[at] as number) <= 1)).toEqual(
+      Array(10).fill(true),
+    );
+    expect(pauses.length).toBeGreaterThan(13);
     expect(pauses.every((pause) => pause === 40 || pause === 41)).toBe(true);
     expect((await metric(at, 'underround_resolutions_late_total')).join()).toMatch(/ [1-9]/);
   });
@@ -393,6 +405,36 @@ describe('tick size', () => {
 });
 
 describe('rules of a market', () => {
+  it('name another deciding price than the table: the market’s own applies, logged and counted once', async () => {
+    const at = setUpLifecycle();
+    const named = { resolutionSource: 'https://data.chain.link/streams/btc-usd' };
+    at.listings.tamper = (event) => {
+      const [market] = event.markets as Record<string, unknown>[];
+      return event.slug === SLUG ? { ...event, markets: [{ ...market, ...named }] } : event;
+    };
+    at.listings.series = [SLUG];
+    at.lifecycle.start([]);
+    await until(at, WINDOW.startTimeMs + 1000);
+    expect(at.latest(SLUG)).toMatchObject({ decidingFeed: 'chainlink_spot' });
+    price(at, 'twap60', WINDOW.startTimeMs, 97_000);
+    price(at, 'chainlink', WINDOW.startTimeMs, 97_500);
+    await until(at, WINDOW.startTimeMs + 3000);
+    expect(at.latest(SLUG)).toMatchObject({ strikePrice: 97_500, strikeBasis: 'chainlink_relay' });
+    expect(await metric(at, 'underround_settlement_contradictions_total{')).toEqual([
+      'underround_settlement_contradictions_total{market_type="5m"} 1',
+    ]);
+  });
+
+  it('include the delay in the exchange’s record of an ended market', async () => {
+    const at = setUpLifecycle();
+    at.lifecycle.start([]);
+    await until(at, WINDOW.endTimeMs + 1000);
+    expect(at.latest(SLUG)).toMatchObject({ takerDelayMs: null, takerDelaySource: null });
+    at.delays.set(at.latest(SLUG)!.marketId, 250);
+    await until(at, WINDOW.endTimeMs + 75_000);
+    expect(at.latest(SLUG)).toMatchObject({ takerDelayMs: 250, takerDelaySource: 'exchange' });
+  });
+
   it('are read from the exchange with the time; a fee from the listing takes precedence', async () => {
     const at = setUpLifecycle();
     const eth = slugOf('ETH', '5m', WINDOW);
@@ -403,12 +445,12 @@ describe('rules of a market', () => {
     };
     at.lifecycle.start([]);
     await at.clock.advance(100);
-    expect(at.latest(SLUG)).toMatchObject({ takerFeeRate: null, takerDelayMs: 250, rulesReadTimeMs: START });
-    const free = { feeRate: 0.07, feeExponent: 1, holdsTakers: false, tokens: [] };
+    expect(at.latest(SLUG)).toMatchObject({ takerFeeRate: null, takerDelayMs: null, rulesReadTimeMs: START });
+    const free = { feeRate: 0.07, feeExponent: 1, takerDelayMs: 0, tokens: [] };
     for (const slug of [SLUG, eth]) at.rules.set(at.latest(slug)!.marketId, free);
     at.listings.series = [SLUG, eth];
     await at.clock.advance(10_000);
-    const read = { takerFeeExponent: 1, takerDelayMs: 0 };
+    const read = { takerFeeExponent: 1, takerDelayMs: 0, takerDelaySource: 'exchange' };
     expect(at.latest(SLUG)).toMatchObject({ ...read, takerFeeRate: 0.07 });
     expect(at.latest(eth)).toMatchObject({ ...read, takerFeeRate: 0.05 });
     const { rulesReadTimeMs } = at.latest(SLUG)!;

@@ -49,8 +49,7 @@ test('logs a market once whose listing names no page of its candles', () => {
   const clock = new FakeClock(DAY_MS);
   const cache = new CandleCache({ candles, clock, random: () => 0, log });
   const strikes = new StrikeFinder({ candles: cache, log, metrics: new Metrics() });
-  const resolutionSource = 'https://www.coinbase.com/price/bitcoin';
-  const market = { ...DAILY, resolutionSource };
+  const market = { ...DAILY, ticker: 'XRP' as const, decidingFeed: null };
   for (let second = 60; second < 70; second++) strikes.review(market, DAY_MS + second * 1000);
-  expect(lines).toEqual([[{ slug: market.slug, resolutionSource }, 'market.candle_source_unknown']]);
+  expect(lines).toEqual([[{ slug: market.slug, decidingFeed: null }, 'market.candle_source_unknown']]);
 });

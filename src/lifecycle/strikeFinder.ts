@@ -151,12 +151,12 @@ export class StrikeFinder {
   #candleOf(market: Market, { rule, edge, ticker }: { rule: SettlementRule; edge: Edge; ticker: Ticker }) {
     const candle = candleOfEdge(rule, edge, market);
     if (candle === null) return null;
-    const { marketId, slug, resolutionSource } = market;
-    const exchange = candleExchangeOf({ ticker, resolutionSource });
+    const { marketId, slug, decidingFeed } = market;
+    const exchange = candleExchangeOf({ ticker, decidingFeed });
     if (exchange !== null) return { ...candle, exchange, ticker };
     if (!this.#unreadable.has(marketId)) {
       this.#unreadable.add(marketId);
-      this.#options.log.warn({ slug, resolutionSource }, 'market.candle_source_unknown');
+      this.#options.log.warn({ slug, decidingFeed }, 'market.candle_source_unknown');
     }
     return null;
   }

@@ -21,7 +21,10 @@ interface NewGap {
   feed: string;
 }
 
-/** Opens and closes the gaps of markets; a market has at most one open gap, which keeps its first cause. */
+/**
+ * Opens and closes the gaps of markets. A market has at most one open gap, which keeps its first cause unless that is
+ * explained by a better one.
+ */
 export class GapTracker {
   readonly #open = new Map<string, Gap>();
   readonly #sink: GapSink;
@@ -103,6 +106,16 @@ export class GapTracker {
     this.#open.delete(marketId);
     this.#openGauge.set(this.#open.size);
     this.#end(gap, end, repairedBy);
+  }
+
+  /** Replaces the cause of an open gap once the reason for it is known; its id stays. */
+  explain(marketId: string, cause: GapCause): void {
+    const gap = this.#open.get(marketId);
+    if (gap === undefined || gap.cause === cause) return;
+    const explained = { ...gap, cause };
+    this.#open.set(marketId, explained);
+    this.#opened.inc({ cause });
+    this.#write(explained, this.#nextSeq(), 'gap.explained');
   }
 
   /** Ends the gap of a market that has ended: nothing will prove its book any more. */

@@ -16,11 +16,10 @@ export function mergeListing(known: Market | null, listed: Market): Market {
     liquidity: listed.liquidity ?? known.liquidity,
     takerFeeRate: listed.takerFeeRate ?? known.takerFeeRate,
     takerFeeExponent: listed.takerFeeExponent ?? known.takerFeeExponent,
-    // The listing never states the taker delay; the exchange may have said that there is none.
-    takerDelayMs: known.takerDelayMs ?? listed.takerDelayMs,
+    ...takerDelayOf(known, listed),
     recordedSinceMs: known.recordedSinceMs,
     twapLookbackSeconds: listed.twapLookbackSeconds ?? known.twapLookbackSeconds,
-    resolutionSource: listed.resolutionSource ?? known.resolutionSource,
+    decidingFeed: listed.decidingFeed ?? known.decidingFeed,
     resolvedBy: known.resolvedBy ?? listed.resolvedBy,
     ...firstResolvedTime(known, listed),
     confirmedTimeMs: known.confirmedTimeMs ?? listed.confirmedTimeMs,
@@ -30,6 +29,13 @@ export function mergeListing(known: Market | null, listed: Market): Market {
   if (known.status !== 'resolved' || listed.status === 'resolved') return withComputed(read);
   const { status, outcome, payoutYes } = known;
   return withComputed({ ...read, status, outcome, payoutYes });
+}
+
+/** The exchange holds the orders, so its statement is preferred to the listing's; an absent one changes nothing. */
+function takerDelayOf(known: Market, listed: Market): Pick<Market, 'takerDelayMs' | 'takerDelaySource'> {
+  const isExchanges = known.takerDelaySource === 'exchange';
+  const { takerDelayMs, takerDelaySource } = isExchanges || listed.takerDelayMs === null ? known : listed;
+  return { takerDelayMs, takerDelaySource };
 }
 
 /** The venue states two different times, in its message and in its listing; the record keeps the first one read. */
@@ -61,7 +67,8 @@ function settlementOf(
     resolvedTimeSource: known.resolvedTimeSource,
     confirmedTimeMs: known.confirmedTimeMs,
     twapLookbackSeconds: known.twapLookbackSeconds,
-    resolutionSource: known.resolutionSource,
+    decidingFeed: known.decidingFeed,
+    takerDelaySource: known.takerDelaySource,
     rulesReadTimeMs: known.rulesReadTimeMs,
     rulesVersion: known.rulesVersion,
   };
@@ -89,6 +96,7 @@ function rulesReadTime(known: Market, merged: Market, readTimeMs: number | null)
     known.takerDelayMs === merged.takerDelayMs &&
     known.tickSize === merged.tickSize &&
     known.twapLookbackSeconds === merged.twapLookbackSeconds &&
+    known.decidingFeed === merged.decidingFeed &&
     known.rulesVersion === merged.rulesVersion;
   return same ? known.rulesReadTimeMs : readTimeMs;
 }
@@ -99,15 +107,16 @@ export function withRules(
   rules: {
     feeRate: number | null;
     feeExponent: number | null;
-    holdsTakers: boolean | null;
+    takerDelayMs: number | null;
     readTimeMs: number;
   },
 ): Market {
+  const { takerDelayMs } = rules;
   const read = {
     ...market,
     takerFeeRate: market.takerFeeRate ?? rules.feeRate,
     takerFeeExponent: market.takerFeeExponent ?? rules.feeExponent,
-    takerDelayMs: rules.holdsTakers === false ? 0 : market.takerDelayMs,
+    ...(takerDelayMs === null ? {} : { takerDelayMs, takerDelaySource: 'exchange' as const }),
   };
   return { ...read, rulesReadTimeMs: rulesReadTime(market, read, rules.readTimeMs) };
 }
@@ -126,12 +135,15 @@ export interface NamedWinner {
 export function withWinner(market: Market, named: NamedWinner): Market | null {
   const up = named.tokenId === market.yesTokenId;
   if (!up && named.tokenId !== market.noTokenId) return null;
-  const outcome: Outcome = up ? 'Up' : 'Down';
-  const resolution = { status: 'resolved', outcome, payoutYes: up ? 1 : 0, resolvedBy: named.by } as const;
-  return withComputed({
-    ...market,
-    ...resolution,
-    resolvedTimeMs: named.timeMs,
-    resolvedTimeSource: named.by,
-  });
+  return withPayout(market, { payoutYes: up ? 1 : 0, timeMs: named.timeMs, by: named.by });
+}
+
+/** The record after a source reported the payout of one YES share: 1, 0, or 0.5 for a tie. */
+export function withPayout(
+  market: Market,
+  { payoutYes, timeMs, by }: { payoutYes: number; timeMs: number; by: ResolvedBy },
+): Market {
+  const outcome: Outcome | null = payoutYes === 1 ? 'Up' : payoutYes === 0 ? 'Down' : null;
+  const resolution = { status: 'resolved', outcome, payoutYes, resolvedBy: by } as const;
+  return withComputed({ ...market, ...resolution, resolvedTimeMs: timeMs, resolvedTimeSource: by });
 }

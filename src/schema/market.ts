@@ -40,6 +40,17 @@ export const PRICE_BASES = {
 } as const satisfies Record<string, StrikeSource>;
 export type PriceBasis = keyof typeof PRICE_BASES;
 
+/** The feeds that can decide a market, as named by its own listing. */
+export type DecidingFeed =
+  | 'chainlink_spot'
+  | 'chainlink_twap'
+  | 'binance_spot'
+  | 'binance_futures'
+  /** A listing of an hour or a day names prices that this service does not read: nothing is guessed. */
+  | 'unknown';
+/** Where the venue gave a market's own taker delay. */
+export type TakerDelaySource = 'listing' | 'exchange';
+
 /** The source that reported the winner first. The listing confirms the stream's or the exchange's report. */
 export const RESOLUTION_SOURCES = ['stream', 'exchange', 'listing'] as const;
 export type ResolvedBy = (typeof RESOLUTION_SOURCES)[number];
@@ -68,8 +79,10 @@ export interface SettlementFacts {
   confirmedTimeMs: number | null;
   /** Length of the average in the listing of this market; it overrides the table of rules. */
   twapLookbackSeconds: number | null;
-  /** The page of the deciding price as the listing names it; null if it names none. It decides which exchange's candle applies. */
-  resolutionSource: string | null;
+  /** The deciding feed in the listing of this market; it overrides the table. Null: the listing names none. */
+  decidingFeed: DecidingFeed | null;
+  /** The source of `takerDelayMs`; null without one. */
+  takerDelaySource: TakerDelaySource | null;
   /**
    * When fee, tick size and average were last read from the listing, and the version of the rules table at that time.
    */
@@ -91,7 +104,8 @@ export const NO_SETTLEMENT: SettlementFacts = {
   resolvedTimeSource: null,
   confirmedTimeMs: null,
   twapLookbackSeconds: null,
-  resolutionSource: null,
+  decidingFeed: null,
+  takerDelaySource: null,
   rulesReadTimeMs: null,
   rulesVersion: null,
 };
@@ -126,6 +140,7 @@ export interface Market extends SettlementFacts {
   tickSize: number;
   takerFeeRate: number | null;
   takerFeeExponent: number | null;
+  /** The venue's delay for this one market; null: the table of rules applies. */
   takerDelayMs: number | null;
   /**
    * When the first verified state of its book was received. Null if there is none yet, or if an earlier release or an

@@ -26,7 +26,7 @@ test('asks 0.46 and 0.47 at fee rate 0.07: one row, one push, one opportunity on
   const rows = await rig.rows();
   expect(rows).toHaveLength(1);
   expect(rows[0]?.detection).toMatchObject({
-    ...{ detectedMs: T0 + 10_000, receivedMs: T0 + 10_000, availableSize: 80, takerHoldMs: 250 },
+    ...{ detectedMs: T0 + 10_000, receivedMs: T0 + 10_000, availableSize: 80, takerHoldMs: 150 },
     legs: [
       { token: 'yes', levels: [{ price: 4600, size: 80 * SHARE }] },
       { token: 'no', levels: [{ price: 4700, size: 80 * SHARE }] },

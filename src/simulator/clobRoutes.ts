@@ -6,6 +6,10 @@ import type { SimulatedMarket } from './markets.ts';
 import type { VenueModel } from './model.ts';
 
 const NO_BOOK = { error: 'No orderbook exists for the requested token id' };
+const POST_ONLY = {
+  error: 'post-only mode: only post-only orders and cancels are allowed',
+  code: 'post_only_mode',
+};
 const MAX_BOOKS = 500;
 const bookRequests = z.array(z.object({ token_id: z.string() })).max(MAX_BOOKS);
 
@@ -21,6 +25,9 @@ interface ClobRequest {
 /** @returns Null when the venue has no such route. */
 export function clobReply(model: VenueModel, faults: FaultState, request: ClobRequest): Reply | null {
   const { method, path, query, body, nowMs } = request;
+  const { untilMs, postOnlyUntilMs } = faults.restart;
+  if (nowMs < untilMs) return json({ error: 'the matching engine is restarting' }, 425);
+  if (path === '/order' && nowMs < postOnlyUntilMs) return json(POST_ONLY, 503);
   if (path === '/time') return text(String(Math.floor(nowMs / 1000)));
   if (path === '/book') {
     const book = restBook(model, faults, query.get('token_id') ?? '');

@@ -20,6 +20,13 @@ export const faultSchema = z.discriminatedUnion('fault', [
   z.object({ fault: z.literal('pong_delay'), delayMs: z.int().min(0).max(60_000) }),
   z.object({ fault: z.literal('close'), code: z.union([z.literal(1013), z.literal(1000), z.literal(1006)]) }),
   z.object({
+    fault: z.literal('venue_restart'),
+    /** How long the engine is away: connections are dropped and refused, requests are answered with 425. */
+    downMs: z.int().min(0).max(600_000).default(90_000),
+    /** How long it is post-only afterwards. */
+    postOnlyMs: z.int().min(0).max(600_000).default(120_000),
+  }),
+  z.object({
     fault: z.literal('gamma_answer'),
     answer: z.enum(['forbidden', 'too_many', 'html']),
     count: z.int().min(1).max(100_000),
@@ -66,6 +73,8 @@ export class FaultState {
   lastYearSlug = false;
   reversedOutcomes = false;
   missingFields = false;
+  /** The engine restarts until the first time, by the venue's clock, and is post-only until the second. */
+  restart = { untilMs: 0, postOnlyUntilMs: 0 };
   readonly frozenTokens = new Set<string>();
   readonly settledTokens = new Set<string>();
   #gamma: { answer: RefusedAnswer; left: number } | null = null;

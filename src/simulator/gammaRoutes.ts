@@ -9,6 +9,8 @@ import { lastYearEvent, reverseOutcomes, stripNumbers, zombieEvent } from './odd
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 500;
+const KEYSET_LIMIT = 20;
+const KEYSET_LIMIT_MAX = 100;
 
 /** @param path Below `/gamma`. @returns Null when the venue has no such route. */
 export function gammaReply(
@@ -20,6 +22,8 @@ export function gammaReply(
   if (refusal) return refused(refusal);
   const { path, query, nowMs } = request;
   const shape = (event: GammaObject) => bent(event, faults);
+  if (path === '/events/keyset')
+    return keysetReply(query, listEvents(model, faults, { query, nowMs }).map(shape));
   if (path === '/events') return json(page(query, listEvents(model, faults, { query, nowMs })).map(shape));
   if (path === '/markets') {
     const markets = page(query, listMarkets(model, { query, nowMs }));
@@ -103,6 +107,16 @@ function bent(event: GammaObject, faults: FaultState): GammaObject {
   if (faults.reversedOutcomes) markets = markets.map(reverseOutcomes);
   if (faults.missingFields) markets = markets.map(stripNumbers);
   return { ...event, markets };
+}
+
+/** A page after a cursor, which is the place of its first event; `offset` is refused, as by the venue. */
+function keysetReply(query: URLSearchParams, events: GammaObject[]): Reply {
+  if (query.has('offset')) return json({ type: 'validation error', error: 'offset is not supported' }, 422);
+  const limit = Math.min(KEYSET_LIMIT_MAX, Number(query.get('limit') ?? KEYSET_LIMIT));
+  const from = Number(Buffer.from(query.get('after_cursor') ?? '', 'base64url').toString() || 0);
+  const to = from + limit;
+  const next_cursor = to < events.length ? Buffer.from(String(to)).toString('base64url') : null;
+  return json({ events: events.slice(from, to), next_cursor });
 }
 
 function page<T>(query: URLSearchParams, items: T[]): T[] {

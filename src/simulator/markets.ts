@@ -260,7 +260,7 @@ function drawHabits(random: Random, named: { ticker: Ticker; eventType: EventTyp
   if (random.chance(0.34)) missing.add('bestBid');
   if (random.chance(0.01)) missing.add('lastTradePrice');
   const volumeMedian = 37_000 * DAILY_VOLUME_SHARE[named.eventType] * TICKER_SHARE[named.ticker];
-  const closedDelayMs = bounded(random.lognormal(20_000, 0.4), 15_000, 300_000);
+  const closedDelayMs = closedAfter(random, named.eventType);
   // A daily window is decided by the candle that begins at its end.
   const late = named.eventType === 'daily_up_down' ? 62_000 : 0;
   return {
@@ -279,6 +279,13 @@ function drawHabits(random: Random, named: { ticker: Ticker; eventType: EventTyp
     volume: random.lognormal(volumeMedian, 0.6),
     liquidity: random.lognormal(15_000, 0.4),
   };
+}
+
+/** Windows that an average decides are closed later than others (measured 2026-10: 53-152 s, median 55). */
+function closedAfter(random: Random, eventType: EventType): number {
+  const isAverage = eventType !== '1h' && eventType !== 'daily_up_down';
+  if (isAverage) return 53_000 + bounded(random.lognormal(2_000, 1.5), 0, 99_000);
+  return bounded(random.lognormal(20_000, 0.4), 15_000, 300_000);
 }
 
 function bounded(value: number, low: number, high: number): number {

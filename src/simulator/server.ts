@@ -11,6 +11,7 @@ import type { Logger } from '../runtime/log.ts';
 import type { PerpVenueName } from '../schema/events.ts';
 import { clobReply } from './clobRoutes.ts';
 import { ClobSocketServer, type WireObserver } from './clobSocketServer.ts';
+import { dataReply } from './dataRoutes.ts';
 import { DelayedFrameQueue } from './delayedFrameQueue.ts';
 import { futuresReply, perpReply, spotReply } from './exchangeRoutes.ts';
 import { type Fault, FaultState, faultSchema } from './faultState.ts';
@@ -118,6 +119,7 @@ export class VenueServer {
     return {
       UNDERROUND_GAMMA_URL: `${http}/gamma`,
       UNDERROUND_CLOB_URL: `${http}/clob`,
+      UNDERROUND_DATA_API_URL: `${http}/data`,
       UNDERROUND_CLOB_WS_URL: `${webSocket}/ws/market`,
       UNDERROUND_RTDS_URL: `${webSocket}/rtds`,
       UNDERROUND_PERP_URL: `${http}/perp`,
@@ -135,11 +137,18 @@ export class VenueServer {
   fault(fault: Fault): void {
     this.#logger.info({ event: 'simulator.fault', ...fault }, 'fault switched');
     if (fault.fault === 'close') this.#clob.closeAll(fault.code);
+    else if (fault.fault === 'venue_restart') this.#restart(fault);
     else if (fault.fault === 'clock_skew') this.model.stampOffsetMs = fault.offsetMs;
     else if (fault.fault === 'tick_change') this.#play(fault.marketId, (live, atMs) => live.refineTick(atMs));
     else if (fault.fault === 'quote_apart')
       this.#play(fault.marketId, (live, atMs) => live.quoteApart(atMs, fault));
     else this.faults.set(fault);
+  }
+
+  #restart({ downMs, postOnlyMs }: { downMs: number; postOnlyMs: number }): void {
+    const untilMs = this.#clock.now() + downMs;
+    this.faults.restart = { untilMs, postOnlyUntilMs: untilMs + postOnlyMs };
+    this.#clob.closeAll(1006);
   }
 
   /** Runs an action on a market's book in the model's next step. */
@@ -175,6 +184,7 @@ export class VenueServer {
         clobReply(this.model, this.faults, { ...asked, method: request.method ?? 'GET', body }) ?? notHere
       );
     }
+    if (venue === 'data') return dataReply(this.model, asked) ?? notHere;
     const perp = PERP_PATHS[venue];
     if (perp !== undefined) return perpReply(perp, this, { ...asked, body }) ?? notHere;
     if (venue === 'spot') return spotReply(this.model, asked) ?? notHere;
@@ -200,7 +210,8 @@ export class VenueServer {
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const url = new URL(request.url ?? '/', 'http://venue');
     const first = `/${url.pathname.split('/')[1] ?? ''}`;
-    if (!['/ws', '/rtds', '/spot', '/coinbase'].includes(first)) {
+    const isDown = first === '/ws' && this.#clock.now() < this.faults.restart.untilMs;
+    if (isDown || !['/ws', '/rtds', '/spot', '/coinbase'].includes(first)) {
       socket.destroy();
       return;
     }

@@ -40,9 +40,23 @@ describe('HttpClient', () => {
   test('requests JSON with a browser’s headers and returns receive time and round trip', async () => {
     connect();
     venue.answer = (_request, response) => void clock.advance(35).then(() => response.end('[1]'));
-    expect(await get()).toEqual({ body: [1], receivedTimeMs: clock.now(), roundTripMs: 35 });
+    expect(await get()).toEqual({
+      ...{ body: [1], receivedTimeMs: clock.now(), roundTripMs: 35 },
+      ...{ ageMs: 0, maxAgeMs: 0 },
+    });
     expect(venue.requests[0]).toMatchObject({ method: 'GET', url: '/a?b=1' });
     expect(venue.requests[0]!.headers['user-agent']).toMatch(/^Mozilla\/5\.0 /);
+  });
+
+  test.each([
+    [{ 'cache-control': 'public, max-age=300', age: '219' }, 219_000, 300_000],
+    [{ 'cache-control': 'max-age=15' }, 0, 15_000],
+    [{ 'cache-control': 'no-store, s-maxage=60' }, 0, 0],
+    [{ 'cache-control': 'max-age=soon', age: '-4' }, 0, 0],
+  ])('reads how long a cache has kept an answer from %j', async (headers, ageMs, maxAgeMs) => {
+    connect();
+    venue.answerJson([1], 200, headers);
+    expect(await get()).toMatchObject({ ageMs, maxAgeMs });
   });
 
   test('lists the feed with its newest answer and last failure', async () => {

@@ -17,6 +17,19 @@ const RETRY: BackoffLimits = { firstMs: 300, maxMs: 10_000 };
 /** Longest `Retry-After` to wait for; a longer one is left to the caller's next round. */
 const RETRY_AFTER_HONOURED_MS = 30_000;
 
+/** A server error with its status and text. It may be repeated, as after any failure of the transport. */
+export class HttpFailedError extends TransportError {
+  readonly status: number;
+  /** The start of the answer's body. */
+  readonly excerpt: string;
+
+  constructor(message: string, facts: { status: number; excerpt: string }) {
+    super(message);
+    this.status = facts.status;
+    this.excerpt = facts.excerpt;
+  }
+}
+
 /** A refusal with the venue's text, for callers that handle kinds of refusal differently. */
 export class HttpRefusedError extends VenueRefusedError {
   readonly status: number;
@@ -49,6 +62,10 @@ export interface JsonAnswer {
   readonly body: unknown;
   readonly receivedTimeMs: number;
   readonly roundTripMs: number;
+  /** How long a cache has kept the answer (header `Age`). */
+  readonly ageMs: number;
+  /** How long a cache may keep it (`Cache-Control: max-age`), counted from when the venue made it; 0: not at all. */
+  readonly maxAgeMs: number;
 }
 
 /** Requests JSON from one venue over keep-alive connections; each kind of failure is one typed error. */
@@ -164,6 +181,8 @@ export class HttpClient {
       body: bodyOf({ feed, url, status, headers, text, receivedTimeMs }),
       receivedTimeMs,
       roundTripMs,
+      ageMs: secondsIn(headers.age, /^(\d{1,9})$/),
+      maxAgeMs: secondsIn(headers['cache-control'], /(?:^|[\s,])max-age=(\d{1,9})/i),
     };
   }
 }
@@ -192,7 +211,7 @@ function bodyOf({ feed, url, status, headers, text, receivedTimeMs }: WholeAnswe
   const excerpt = text.slice(0, EXCERPT_LENGTH);
   const at = `${feed}: ${status} for ${pathOf(url)}`;
   if (status === 404) return null;
-  if (status >= 500) throw new TransportError(`${at}: ${excerpt}`);
+  if (status >= 500) throw new HttpFailedError(`${at}: ${excerpt}`, { status, excerpt });
   if (status === 403 || status === 451) {
     const why = /\b1010\b/.test(text)
       ? 'Cloudflare 1010, this client is banned'
@@ -218,6 +237,12 @@ function bodyOf({ feed, url, status, headers, text, receivedTimeMs }: WholeAnswe
     const what = /^\s*</.test(text) ? 'HTML instead of JSON' : 'no whole JSON';
     throw new VenueMessageError(`${at}: ${what}: ${excerpt}`, { cause });
   }
+}
+
+/** A header's seconds as milliseconds; 0 where it has none. */
+function secondsIn(header: string | string[] | undefined, pattern: RegExp): number {
+  const [, seconds] = pattern.exec(String(header ?? '').trim()) ?? [];
+  return Number(seconds ?? 0) * 1000;
 }
 
 /** Milliseconds of a Retry-After header, in seconds or as a date; null when absent or unreadable. */

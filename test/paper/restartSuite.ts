@@ -76,7 +76,7 @@ export function restartSuite(driver: string, open: () => Promise<Database>): voi
 
     test.each([
       ['a strike', { strikePrice: 97_100, strikeKnownTimeMs: START_MS + 80_000 }],
-      ['the hold', { takerDelayMs: 2_000 }],
+      ['the hold', { takerDelayMs: 2_000, takerDelaySource: 'exchange' }],
       ['the fee', { takerFeeRate: 0.02 }],
     ] as const)(
       '%s corrected during trading applies from its receive time, also afterwards',

@@ -40,6 +40,7 @@ export function writeDataSet(writer: RecordSink): void {
       volume: 1234.5,
       takerFeeRate: 0.07,
       takerDelayMs: 250,
+      takerDelaySource: 'listing',
     }),
     seq: ++seq,
   });

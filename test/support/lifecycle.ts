@@ -1,12 +1,14 @@
 import { CandleCache, type Candles } from '../../src/lifecycle/candleCache.ts';
 import type { Listings } from '../../src/lifecycle/discovery.ts';
 import { Lifecycle } from '../../src/lifecycle/lifecycle.ts';
+import type { Payouts } from '../../src/lifecycle/payoutReader.ts';
 import { StrikeFinder } from '../../src/lifecycle/strikeFinder.ts';
 import { Recorder } from '../../src/recorder/recorder.ts';
 import { silentLogger } from '../../src/runtime/log.ts';
 import { Metrics } from '../../src/runtime/metrics.ts';
 import { DEFAULT_TICKERS, type Ticker } from '../../src/schema/market.ts';
 import type { ClobMarketRules } from '../../src/venues/polymarket/clob/rest.ts';
+import type { ListedEvents } from '../../src/venues/polymarket/gamma/client.ts';
 import { parseSlug } from '../../src/venues/polymarket/lifecycle/windows.ts';
 import { FakeClock } from './fakeClock.ts';
 import { MemorySink } from './memorySink.ts';
@@ -22,18 +24,28 @@ class FakeListings implements Listings {
   readonly metadata = new Map<string, Record<string, unknown>>();
   /** The answer to a listing request of any series. */
   series: string[] = [];
+  readonly seriesAsked: string[] = [];
+  /** How long a cache has kept the answers, and may keep them. */
+  ageMs = 0;
+  maxAgeMs = 0;
   fail: (() => Error) | null = null;
   tamper: (event: Record<string, unknown>) => unknown = (event) => event;
 
-  async eventsBySlug(slugs: readonly string[]): Promise<readonly unknown[]> {
+  async eventsBySlug(slugs: readonly string[]): Promise<ListedEvents[]> {
     this.asked.push([...slugs]);
     if (this.fail) throw this.fail();
-    return slugs.filter((slug) => !this.hidden.has(slug)).map((slug) => this.tamper(this.#event(slug)));
+    return this.#answer(slugs.filter((slug) => !this.hidden.has(slug)));
   }
 
-  async eventsOfSeries(): Promise<readonly unknown[]> {
+  async eventsOfSeries({ seriesSlug }: { seriesSlug: string }): Promise<ListedEvents[]> {
+    this.seriesAsked.push(seriesSlug);
     if (this.fail) throw this.fail();
-    return this.series.map((slug) => this.tamper(this.#event(slug)));
+    return this.#answer(this.series);
+  }
+
+  #answer(slugs: readonly string[]): ListedEvents[] {
+    const events = slugs.map((slug) => this.tamper(this.#event(slug)));
+    return [{ events, ageMs: this.ageMs, maxAgeMs: this.maxAgeMs }];
   }
 
   #event(slug: string): Record<string, unknown> {
@@ -69,10 +81,12 @@ export function setUpLifecycle({
   candles = null,
   startMs = START,
   tickers = DEFAULT_TICKERS,
+  payouts = null,
 }: {
   candles?: Candles | null;
   startMs?: number;
   tickers?: readonly Ticker[];
+  payouts?: Payouts | null;
 } = {}) {
   const clock = new FakeClock(startMs);
   const sink = new MemorySink();
@@ -93,13 +107,15 @@ export function setUpLifecycle({
   recorder.onUnderlying = (event) => strikes.price(event);
   const winners = new Map<string, string>();
   const rules = new Map<string, ClobMarketRules>();
+  /** Taker delays in the exchange's records, by market. */
+  const delays = new Map<string, number>();
   const hooks = { onExchangeAsked: (_marketId: string): void => {} };
   const exchange = {
     market: async (marketId: string) => {
       hooks.onExchangeAsked(marketId);
       const tokenId = winners.get(marketId);
       const winner = tokenId === undefined ? null : { tokenId, outcome: 'Up' };
-      return { marketId, closed: winner !== null, winner };
+      return { marketId, closed: winner !== null, winner, takerDelayMs: delays.get(marketId) ?? null };
     },
     rules: async (marketId: string) => rules.get(marketId) ?? null,
   };
@@ -112,6 +128,7 @@ export function setUpLifecycle({
     recorder,
     strikes,
     exchange,
+    payouts,
   });
   recorder.onResolved = (market) => lifecycle.resolved(market);
   const isSubscribed = (slug: string) => {
@@ -126,6 +143,7 @@ export function setUpLifecycle({
     listings,
     winners,
     rules,
+    delays,
     subscribed,
     recorder,
     lifecycle,

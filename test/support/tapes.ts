@@ -6,7 +6,7 @@ import type { Levels } from '../../src/schema/events.ts';
 const SHARE = 1_000_000;
 const TICKS = 10_000;
 
-/** A window of five minutes with the rules of November 2026: fee rate 0.07, taker delay 250 ms. */
+/** A window of five minutes with the rules of November 2026: fee rate 0.07, taker delay 150 ms. */
 export const START_MS = Date.UTC(2026, 10, 20, 12, 0);
 export const END_MS = START_MS + 300_000;
 export const TAPE_MARKET: TapeMarket = {
@@ -21,6 +21,7 @@ export const TAPE_MARKET: TapeMarket = {
   takerFeeExponent: null,
   takerDelayMs: null,
   twapLookbackSeconds: null,
+  decidingFeed: null,
 };
 
 /** Price in USDC and shares. */

@@ -1,7 +1,8 @@
+import { CONFIG_VARIABLES } from '../../src/config.ts';
+
 /** The environment of a service that uses no venue. */
 export const VENUES_OFF: Readonly<Record<string, string>> = Object.fromEntries(
-  [
-    ...['GAMMA', 'CLOB', 'CLOB_WS', 'RTDS', 'SPOT_WS', 'SPOT_REST', 'SPOT_FALLBACK_WS', 'FUTURES_REST'],
-    ...['PERP', 'PERP_BINANCE', 'PERP_OKX', 'PERP_HYPERLIQUID'],
-  ].map((name) => [`UNDERROUND_${name}_URL`, 'off']),
+  [...CONFIG_VARIABLES.keys()]
+    .filter((name) => /^UNDERROUND_.*_URL$/.test(name))
+    .map((name) => [name, 'off']),
 );

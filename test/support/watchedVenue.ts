@@ -191,6 +191,17 @@ export class WatchedVenue {
     this.#sockets.closeAll(code);
   }
 
+  /** The venue's matching engine restarts: its connections drop and are refused, requests are answered with 425. */
+  restart(downMs: number): void {
+    const untilMs = this.clock.now() + downMs;
+    this.faults.restart = { untilMs, postOnlyUntilMs: untilMs };
+    this.network.refusal = 503;
+    this.closeAll(1006);
+    this.clock.after(downMs, () => {
+      this.network.refusal = null;
+    });
+  }
+
   /** Sends a frame to all followers of a market, as if the venue had. */
   say(market: SimulatedMarket, frame: string): void {
     this.#sockets.deliver(market, frame, false);
@@ -228,6 +239,7 @@ export class WatchedVenue {
     const nowMs = this.clock.now();
     const request = { method: 'POST', path: '/books', query: new URLSearchParams(), body, nowMs };
     const reply = clobReply(this.model, this.faults, request);
+    if (reply !== null && reply.status >= 400) throw refused(reply.status);
     const books = (JSON.parse(String(reply?.body)) as unknown[]).map((raw) =>
       mapRestBook(raw, this.clock.now()),
     );

@@ -123,7 +123,7 @@ describe('the execution report', () => {
   });
 
   test('orders reversed by a gap are neither filled nor missed', () => {
-    const { orders, summary } = replay(movedTo(0.29).gap({ start: 10_250, known: 299_500, end: null }));
+    const { orders, summary } = replay(movedTo(0.29).gap({ start: 10_150, known: 299_500, end: null }));
     expect(orders).toEqual({
       ...{ placed: 1, filled: 0, takenBack: 1 },
       missed: { no_depth: 0, price: 0, untrusted: 0, unconfirmed: 0 },

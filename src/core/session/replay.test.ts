@@ -74,7 +74,7 @@ describe('a taker order', () => {
     expect(trades[0]).toMatchObject({
       token: 'yes',
       decidedMs: START_MS + 10_000,
-      openedMs: START_MS + 10_300,
+      openedMs: START_MS + 10_200,
       closedMs: YES_WINS.resolvedTimeMs,
       size,
       principal: 10 * USD,
@@ -94,26 +94,26 @@ describe('a taker order', () => {
 
   test('trap 8: meets the book of its due time, not the one of its decision', () => {
     const gone = cheapAt(10_000)
-      .book({ at: 10_299, bids: [[0.25, 100]], asks: [[0.6, 100]] })
+      .book({ at: 10_199, bids: [[0.25, 100]], asks: [[0.6, 100]] })
       .book({ at: 20_000, bids: [[0.25, 100]], asks: [[0.6, 50]] });
     expect(replay(gone.tape()).trades[0]).toMatchObject({
       entryPrice: expect.closeTo(0.6, 6),
-      openedMs: START_MS + 10_300,
+      openedMs: START_MS + 10_200,
     });
     const stillThere = cheapAt(10_000)
-      .book({ at: 10_301, bids: [[0.25, 100]], asks: [[0.6, 100]] })
+      .book({ at: 10_201, bids: [[0.25, 100]], asks: [[0.6, 100]] })
       .book({ at: 20_000, bids: [[0.25, 100]], asks: [[0.6, 50]] });
     expect(replay(stillThere.tape()).trades[0]?.entryPrice).toBeLessThan(0.29);
   });
 
   test('trap 8: meets the book received in the exact millisecond of its due time', () => {
     const tape = cheapAt(10_000)
-      .book({ at: 10_300, bids: [[0.25, 100]], asks: [[0.6, 100]] })
+      .book({ at: 10_200, bids: [[0.25, 100]], asks: [[0.6, 100]] })
       .book({ at: 20_000, bids: [[0.25, 100]], asks: [[0.7, 50]] })
       .tape();
     expect(replay(tape).trades[0]).toMatchObject({
       entryPrice: expect.closeTo(0.6, 6),
-      openedMs: START_MS + 10_300,
+      openedMs: START_MS + 10_200,
     });
   });
 
@@ -128,7 +128,7 @@ describe('a taker order', () => {
     };
     expect(opened(Date.UTC(2025, 10, 1))).toBe(50);
     expect(opened(Date.UTC(2025, 11, 1))).toBe(550);
-    expect(opened(Date.UTC(2026, 10, 1))).toBe(300);
+    expect(opened(Date.UTC(2026, 10, 1))).toBe(200);
   });
 
   test('trap 8: consumes no displayed size twice, on either token, until others refill it', () => {
@@ -232,7 +232,7 @@ describe('fills at the mid', () => {
       .book({ at: 20_000, bids: [[0.22, 2]], asks: [[0.2601, 1]] })
       .tape({ books: false });
     const { trades } = replay(tape, { params: { fill_mode: 'mid' }, size: 1_000 });
-    expect(trades[0]).toMatchObject({ entryPrice: expect.closeTo(0.2351, 6), openedMs: START_MS + 10_300 });
+    expect(trades[0]).toMatchObject({ entryPrice: expect.closeTo(0.2351, 6), openedMs: START_MS + 10_200 });
     expect(trades[0]?.principal).toBe(1_000 * USD);
   });
 
@@ -265,9 +265,9 @@ describe('gaps', () => {
   });
 
   test('an order due in the exact millisecond a gap begins is filled: the feed was still good', () => {
-    const tape = later(cheapAt(10_000).gap({ start: 10_300, known: 16_000, end: null })).tape();
+    const tape = later(cheapAt(10_000).gap({ start: 10_200, known: 16_000, end: null })).tape();
     const { trades, orders, events } = replay(tape);
-    expect(trades).toMatchObject([{ openedMs: START_MS + 10_300, exitReason: 'resolved' }]);
+    expect(trades).toMatchObject([{ openedMs: START_MS + 10_200, exitReason: 'resolved' }]);
     expect(orders).toEqual({
       ...{ placed: 1, filled: 1, takenBack: 0 },
       missed: { no_depth: 0, price: 0, untrusted: 0, unconfirmed: 0 },
@@ -276,7 +276,7 @@ describe('gaps', () => {
       ['order', 10_000],
       ['fill', 16_000],
     ]);
-    const before = later(cheapAt(10_000).gap({ start: 10_299, known: 16_000, end: null })).tape();
+    const before = later(cheapAt(10_000).gap({ start: 10_199, known: 16_000, end: null })).tape();
     expect(replay(before)).toMatchObject({ trades: [], orders: { missed: { untrusted: 1 } } });
   });
 

@@ -4,7 +4,7 @@
  * and merges the three streams into one. Prices are ticks of 1/10000 USDC, sizes 1/1,000,000 share; NaN means no value.
  */
 
-import type { EventType, Ticker } from '../../schema/market.ts';
+import type { DecidingFeed, EventType, Ticker } from '../../schema/market.ts';
 import type { BookSide, SideView } from '../../schema/records.ts';
 import { TICKS_PER_USDC } from '../money.ts';
 import type { Token } from '../signals/signal.ts';
@@ -24,6 +24,7 @@ export interface TapeMarket {
   readonly takerFeeExponent: number | null;
   readonly takerDelayMs: number | null;
   readonly twapLookbackSeconds: number | null;
+  readonly decidingFeed: DecidingFeed | null;
 }
 
 /** How a market ended according to the venue; never computed from prices. */

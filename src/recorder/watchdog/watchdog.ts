@@ -37,7 +37,13 @@ export interface WatchdogOptions {
 }
 
 /** Causes in the feed itself: only data from the feed can end such a gap. */
-const FEED_CAUSES: readonly GapCause[] = ['silent_feed', 'silent_market', 'disconnected', 'process_down'];
+const FEED_CAUSES: readonly GapCause[] = [
+  'silent_feed',
+  'silent_market',
+  'disconnected',
+  'venue_restart',
+  'process_down',
+];
 
 /**
  * Watches every subscribed market and its feed, opens gaps where trust is lost, and repairs them. Silence alone

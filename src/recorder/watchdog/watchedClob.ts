@@ -5,6 +5,7 @@ import { ClobFeed } from '../../venues/polymarket/clob/feed.ts';
 import type { SocketDriver } from '../../venues/venueSocket.ts';
 import type { Recorder } from '../recorder.ts';
 import type { BookSource } from './bookAudit.ts';
+import { VenueRestart } from './venueRestart.ts';
 import { Watchdog } from './watchdog.ts';
 
 /** The series with hundreds of book changes a second: two connections each. */
@@ -33,6 +34,7 @@ export class WatchedClob {
   readonly #feed: ClobFeed;
   readonly #watchdog: Watchdog;
   readonly #recorder: Recorder;
+  readonly #restart: VenueRestart;
 
   constructor(options: WatchedClobOptions) {
     const { recorder, wsUrl, sockets, rest, clock, random, log, metrics } = options;
@@ -48,12 +50,23 @@ export class WatchedClob {
       onFrame: (frame, receivedTimeMs) => recorder.clobFrame(frame, receivedTimeMs),
       onDisconnect: (tokenIds, cause, receivedTimeMs) => this.#down(tokenIds, cause, receivedTimeMs),
     });
+    const onSign = (sinceMs: number) => this.#explain(sinceMs);
+    const isLost = (tokenId: string) => {
+      const recorded = recorder.ofToken(tokenId);
+      return recorded !== null && recorder.gaps.isOpen(recorded.market.marketId);
+    };
+    this.#restart = new VenueRestart({ rest, clock, log, metrics, isLost, onSign });
     // An answer is compared with a book that includes the frames received before it.
     const asked: BookSource | null = rest && {
       books: async (tokenIds) => {
-        const books = await rest.books(tokenIds);
-        sockets.receiveWaiting();
-        return books;
+        try {
+          const books = await rest.books(tokenIds);
+          sockets.receiveWaiting();
+          return books;
+        } catch (error) {
+          this.#restart.onFailure(error);
+          throw error;
+        }
       },
     };
     this.#watchdog = new Watchdog({ ...options, rest: asked, feed: this.#feed });
@@ -70,6 +83,7 @@ export class WatchedClob {
 
   async close(): Promise<void> {
     this.#watchdog.stop();
+    this.#restart.stop();
     await this.#feed.close();
   }
 
@@ -77,7 +91,23 @@ export class WatchedClob {
     const isLive = (tokenId: string) =>
       (this.#recorder.ofToken(tokenId)?.market.endTimeMs ?? 0) > receivedTimeMs;
     const lost = ALL_RESOLVED.test(cause) ? tokenIds.filter(isLive) : tokenIds;
-    const gapCause = DEAD_CONNECTION.test(cause) ? 'silent_feed' : 'disconnected';
-    this.#recorder.disconnect(lost, receivedTimeMs, gapCause);
+    if (DEAD_CONNECTION.test(cause)) {
+      this.#recorder.disconnect(lost, receivedTimeMs, 'silent_feed');
+      return;
+    }
+    const isRestart = this.#restart.isAt(receivedTimeMs);
+    this.#recorder.disconnect(lost, receivedTimeMs, isRestart ? 'venue_restart' : 'disconnected');
+    const probed = lost.find(isLive);
+    if (probed !== undefined) this.#restart.onDisconnect(probed);
+  }
+
+  /** Names the venue's restart as the cause of the connections that it dropped. */
+  #explain(sinceMs: number): void {
+    const { gaps } = this.#recorder;
+    for (const { marketId } of this.#recorder.markets()) {
+      const gap = gaps.of(marketId);
+      if (gap?.cause === 'disconnected' && (gap.knownTimeMs ?? 0) >= sinceMs)
+        gaps.explain(marketId, 'venue_restart');
+    }
   }
 }

@@ -90,7 +90,10 @@ export const marketShape = z.strictObject({
   liquidity: z.number().nullable(),
   tick_size: z.number(),
   taker_fee_rate: z.number().nullable(),
-  taker_delay_ms: z.number().nullable(),
+  taker_delay_ms: z
+    .number()
+    .nullable()
+    .describe('The market’s own where the venue gives it, else the one in force when the window opens'),
   polymarket_url: z.url().nullable().describe('Null if no listing named the market'),
 });
 export type MarketBody = z.infer<typeof marketShape>;

@@ -52,7 +52,8 @@ test('a store of an earlier release gets the new columns; old rows read null the
     ...{ event_type: '5m', ticker: 'BTC', status: 'open', tick_size: 100, seq: 1 },
     ...{ yes_token_id: MARKET.yesTokenId, no_token_id: MARKET.noTokenId },
     ...{ start_time: MARKET.startTimeMs, end_time: MARKET.endTimeMs },
-    ...{ taker_fee_rate: 0.07, taker_fee_exponent: 1 },
+    // The table's value of that time: not the market's own.
+    ...{ taker_fee_rate: 0.07, taker_fee_exponent: 1, taker_delay_ms: 250 },
   };
   const row = Object.fromEntries(old.map(({ name }) => [name, values[name] ?? null]));
   await client.command(`INSERT INTO ${DATABASE}.markets FORMAT JSONEachRow ${JSON.stringify(row)}`);

@@ -245,7 +245,7 @@ test('markets are read back completely: the newest record of each, ordered by en
     ...{ computedPayoutYes: 0.5, winnerDisagrees: true, resolvedBy: 'exchange', confirmedTimeMs: 400_000 },
     recordedSinceMs: 1_789,
     resolvedTimeSource: 'stream',
-    resolutionSource: 'https://www.binance.com/en/futures/HYPEUSDT',
+    ...{ decidingFeed: 'chainlink_twap', takerDelaySource: 'exchange' },
     ...{ twapLookbackSeconds: 60, rulesReadTimeMs: 900, rulesVersion: '2026-11-20-0123456789ab' },
   };
   const other: MarketRecord = { ...base, seq: 102, marketId: '0xbb', endTimeMs: 200_000 };

@@ -2,6 +2,7 @@ import type { MarketBody } from '../../schema/api/resources.ts';
 import { type Market, type MarketStatus, UNKNOWN } from '../../schema/market.ts';
 import type { StoreReader } from '../reader.ts';
 import { COVERAGE, COVERAGE_TERMS, JOIN_COVERAGE, WITH_COVERAGE_OF_ONE } from './coverage.ts';
+import { ownTakerDelay } from './resume.ts';
 import { isoTime, rangeConditions, timeParam, where } from './sql.ts';
 
 /** URL prefix of a market's page at the venue. */
@@ -15,7 +16,8 @@ const MARKET_COLUMNS = `
   t.outcome AS outcome, t.payout_yes AS payout_yes, ${COVERAGE} AS coverage,
   ${isoTime('t.resolved_time')} AS resolved_at, t.resolved_time_source AS resolved_at_source,
   t.volume AS volume, t.liquidity AS liquidity,
-  t.tick_size / 10000 AS tick_size, t.taker_fee_rate AS taker_fee_rate, t.taker_delay_ms AS taker_delay_ms,
+  t.tick_size / 10000 AS tick_size, t.taker_fee_rate AS taker_fee_rate,
+  ${ownTakerDelay('t.')} AS taker_delay_ms,
   if(t.slug = '${UNKNOWN}', NULL, concat('${EVENT_URL}', t.slug)) AS polymarket_url`;
 
 export interface MarketFilter {

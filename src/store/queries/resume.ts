@@ -8,6 +8,13 @@ import type { Gap, RowTimes } from '../../schema/gap.ts';
 import type { Market } from '../../schema/market.ts';
 import type { StoreReader } from '../reader.ts';
 
+/**
+ * A market's own taker delay. Earlier releases stored the table's value without a source, and 0 only where the exchange
+ * said that there is no delay.
+ */
+export const ownTakerDelay = (prefix: '' | 't.') =>
+  `if(isNull(${prefix}taker_delay_source) AND ${prefix}taker_delay_ms != 0, NULL, ${prefix}taker_delay_ms)`;
+
 /** A nullable time column as Unix milliseconds. */
 export const maybeMs = (column: string, name: string) =>
   `if(isNull(${column}), NULL, toUnixTimestamp64Milli(assumeNotNull(${column}))) AS ${name}`;
@@ -17,8 +24,8 @@ const SETTLEMENT_FIELDS = `strike_basis AS strikeBasis, ${maybeMs('strike_known_
   close_difference AS closeDifference, computed_payout_yes AS computedPayoutYes, winner_disagrees AS winnerDisagrees,
   resolved_by AS resolvedBy, resolved_time_source AS resolvedTimeSource,
   ${maybeMs('confirmed_time', 'confirmedTimeMs')},
-  twap_lookback_seconds AS twapLookbackSeconds, resolution_source AS resolutionSource,
-  ${maybeMs('rules_read_time', 'rulesReadTimeMs')},
+  twap_lookback_seconds AS twapLookbackSeconds, deciding_feed AS decidingFeed,
+  taker_delay_source AS takerDelaySource, ${maybeMs('rules_read_time', 'rulesReadTimeMs')},
   rules_version AS rulesVersion`;
 
 /** The columns of the table `markets` from which a `Market` is read. */
@@ -28,7 +35,7 @@ export const MARKET_FIELDS = `market_id AS marketId, event_id AS eventId, slug, 
   strike_price AS strikePrice, strike_source AS strikeSource, close_price AS closePrice, outcome,
   payout_yes AS payoutYes, ${maybeMs('resolved_time', 'resolvedTimeMs')},
   volume, liquidity, tick_size AS tickSize, taker_fee_rate AS takerFeeRate,
-  taker_fee_exponent AS takerFeeExponent, taker_delay_ms AS takerDelayMs, ${SETTLEMENT_FIELDS},
+  taker_fee_exponent AS takerFeeExponent, ${ownTakerDelay('')} AS takerDelayMs, ${SETTLEMENT_FIELDS},
   ${maybeMs('recorded_since', 'recordedSinceMs')}`;
 
 /** The newest record of every market, or of those that end after `endAfterMs`, by end time. */

@@ -115,6 +115,7 @@ export function tapeMarketOf(market: Market): TapeMarket {
     ...{ strikePrice: market.strikePrice, strikeKnownTimeMs: market.strikeKnownTimeMs },
     ...{ takerFeeRate: market.takerFeeRate, takerFeeExponent: market.takerFeeExponent },
     ...{ takerDelayMs: market.takerDelayMs, twapLookbackSeconds: market.twapLookbackSeconds },
+    decidingFeed: market.decidingFeed,
   };
 }
 
@@ -208,8 +209,9 @@ async function stream(
 
 /** The recorded feed nearest to the price that decides the market. */
 export function decidingSource(market: Parameters<typeof settlementOfMarket>[0]): UnderlyingSource {
-  const kind = settlementOfMarket(market)?.kind;
-  return kind === 'binance_hour' || kind === 'binance_minute' ? 'binance_spot' : 'chainlink';
+  const kind = settlementOfMarket(market)?.kind ?? market.decidingFeed;
+  // Only listings of hours and days name an unknown feed.
+  return kind === 'unknown' || kind?.startsWith('binance_') ? 'binance_spot' : 'chainlink';
 }
 
 /** Reads binary rows of one flag and a fixed number of doubles; chunks may be cut at any byte. */

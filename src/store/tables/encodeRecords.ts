@@ -106,10 +106,11 @@ export function scaledDecimal(text: string): bigint {
 
 export function encodeMarket(out: RowBuffer, market: MarketRecord): void {
   const { marketId, eventId, slug, question, yesTokenId, noTokenId, strikeSource, outcome } = market;
-  const { strikeBasis, closeBasis, rulesVersion, resolvedTimeSource, resolutionSource } = market;
+  const { strikeBasis, closeBasis, rulesVersion, resolvedTimeSource, decidingFeed, takerDelaySource } =
+    market;
   out.reserve(
     room(marketId, eventId, slug, question, yesTokenId, noTokenId, strikeSource, outcome) +
-      room(strikeBasis, closeBasis, rulesVersion, resolvedTimeSource, resolutionSource),
+      room(strikeBasis, closeBasis, rulesVersion, resolvedTimeSource, decidingFeed, takerDelaySource),
   );
   const labels = [market.eventType, market.ticker, yesTokenId, noTokenId, market.status];
   for (const label of [marketId, eventId, slug, question, ...labels]) out.string(label);
@@ -131,7 +132,8 @@ export function encodeMarket(out: RowBuffer, market: MarketRecord): void {
   encodeSettlement(out, market);
   out.nullable(market.recordedSinceMs, (timeMs) => out.i64(timeMs));
   out.nullable(market.resolvedTimeSource, (source) => out.string(source));
-  out.nullable(resolutionSource, (source) => out.string(source));
+  out.nullable(decidingFeed, (feed) => out.string(feed));
+  out.nullable(takerDelaySource, (source) => out.string(source));
   out.endRow(market.seq, UNPARTITIONED_TIME_MS);
 }
 

@@ -18,6 +18,7 @@ export type MarketTerms = Pick<
   | 'takerFeeExponent'
   | 'takerDelayMs'
   | 'twapLookbackSeconds'
+  | 'decidingFeed'
 >;
 
 /** Terms of a market, in force for records after an arrival number. */
@@ -29,8 +30,8 @@ export interface TermsVersion {
 
 export function termsOf(market: MarketTerms): MarketTerms {
   const { strikePrice, strikeKnownTimeMs, takerFeeRate, takerFeeExponent } = market;
-  const { takerDelayMs, twapLookbackSeconds } = market;
-  const strike = { strikePrice, strikeKnownTimeMs, twapLookbackSeconds };
+  const { takerDelayMs, twapLookbackSeconds, decidingFeed } = market;
+  const strike = { strikePrice, strikeKnownTimeMs, twapLookbackSeconds, decidingFeed };
   return { ...strike, takerFeeRate, takerFeeExponent, takerDelayMs };
 }
 
@@ -64,7 +65,12 @@ export async function readTerms(db: Database, marketId: string): Promise<TermsVe
     .where('market_id', '=', marketId)
     .orderBy('after_seq')
     .execute();
-  return rows.map(({ after_seq: afterSeq, terms }) => ({ marketId, afterSeq, terms: JSON.parse(terms) }));
+  return rows.map(({ after_seq: afterSeq, terms }) => ({
+    marketId,
+    afterSeq,
+    // Terms of earlier releases lack the deciding feed.
+    terms: { decidingFeed: null, ...JSON.parse(terms) },
+  }));
 }
 
 export async function forgetOldTerms(db: Database, nowMs: number): Promise<void> {

@@ -166,6 +166,6 @@ test('a price that fell while the book was untrusted crossed nothing, also for a
   book(7, 0.46);
   book(8, 0.45);
   const { rows } = await tradedLive(writer.tape(), { dealing: { strategy } });
-  expect(rows.map(({ opened_ms }) => opened_ms - START_MS)).toEqual([7_300]);
+  expect(rows.map(({ opened_ms }) => opened_ms - START_MS)).toEqual([7_200]);
   await expectParity(writer.tape(), { dealing: { strategy }, atLeast: 1 });
 });

@@ -35,11 +35,19 @@ const raw = {
 
 describe('mapClobMarketRules', () => {
   test.each([
-    ['delayed, with a fee', { c: '0x1', itode: true, fd: { r: 0.07, e: 1, to: true } }, [0.07, 1, true]],
-    ['not delayed, no fee stated', { c: '0x1', itode: false }, [null, null, false]],
+    [
+      'delayed by the table’s delay, with a fee',
+      { c: '0x1', itode: true, fd: { r: 0.07, e: 1, to: true } },
+      [0.07, 1, null],
+    ],
+    ['delayed by its own delay', { c: '0x1', itode: true, sd: 3 }, [null, null, 3000]],
+    ['its own delay without the flag', { c: '0x1', sd: 3 }, [null, null, 3000]],
+    ['0 s with the flag: the table’s delay', { c: '0x1', itode: true, sd: 0 }, [null, null, null]],
+    ['not delayed, no fee stated', { c: '0x1', itode: false }, [null, null, 0]],
     ['nothing stated', { c: '0x1', itode: null, fd: null }, [null, null, null]],
-  ])('%s', (_, answer, [feeRate, feeExponent, holdsTakers]) => {
-    expect(mapClobMarketRules(answer)).toEqual({ feeRate, feeExponent, holdsTakers, tokens: [] });
+    ['an absent flag proves nothing', { c: '0x1' }, [null, null, null]],
+  ])('%s', (_, answer, [feeRate, feeExponent, takerDelayMs]) => {
+    expect(mapClobMarketRules(answer)).toEqual({ feeRate, feeExponent, takerDelayMs, tokens: [] });
   });
 
   test('rejects a fee above the whole price', () => {
@@ -48,7 +56,7 @@ describe('mapClobMarketRules', () => {
 
   test.skipIf(recordingsAbsent)('the captured market of 2026-08 (skipped: recordings are absent)', () => {
     const captured = JSON.parse(recording('polymarket/pulsearb/clob_market_compact.json'));
-    expect(mapClobMarketRules(captured)).toMatchObject({ feeRate: 0.07, feeExponent: 1, holdsTakers: true });
+    expect(mapClobMarketRules(captured)).toMatchObject({ feeRate: 0.07, feeExponent: 1, takerDelayMs: null });
     expect(mapClobMarketRules(captured).tokens.map(({ outcome }) => outcome)).toEqual(['Up', 'Down']);
   });
 
@@ -64,7 +72,7 @@ describe('mapClobMarketRules', () => {
       ...{ fd: { r: 0.07, e: 1, to: true }, v: 'v2' },
     };
     expect(mapClobMarketRules(answer)).toEqual({
-      ...{ feeRate: 0.07, feeExponent: 1, holdsTakers: true },
+      ...{ feeRate: 0.07, feeExponent: 1, takerDelayMs: null },
       tokens: [
         { tokenId: up, outcome: 'Up' },
         { tokenId: down, outcome: 'Down' },
@@ -146,6 +154,7 @@ describe('mapClobMarket', () => {
         marketId: market.condition_id,
         closed: true,
         winner: won ? { tokenId: won.token_id, outcome: won.outcome } : null,
+        takerDelayMs: null,
       });
     },
   );
@@ -214,11 +223,13 @@ describe('ClobRest', () => {
       condition_id: '0xab',
       closed: true,
       tokens: [{ token_id: '1', outcome: 'Up', winner: true }],
+      seconds_delay: '0.25',
     });
     expect(await clob.market('0xab')).toEqual({
       marketId: '0xab',
       closed: true,
       winner: { tokenId: '1', outcome: 'Up' },
+      takerDelayMs: 250,
     });
     expect(venue.requests[0]!.url).toBe('/clob/markets/0xab');
     venue.answerJson({ error: 'market not found' }, 404);

@@ -13,6 +13,7 @@ import {
 import type { HttpClient } from '../../http.ts';
 import { parseShape } from '../../json.ts';
 import { reportUnknownVersion } from '../reportUnknownVersion.ts';
+import { takerDelayOf } from '../takerDelay.ts';
 
 /** The practical limit seen for lists of ids in one request. */
 const TOKENS_PER_REQUEST = 100;
@@ -42,11 +43,13 @@ const market = z.object({
   condition_id: z.string(),
   closed: z.boolean(),
   tokens: z.array(z.object({ token_id: z.string(), outcome: z.string(), winner: z.boolean() })),
+  seconds_delay: z.unknown().optional(),
 });
 
 /**
  * `GET /clob-markets/{conditionId}`, compact, for ids of 64 hex digits. `fd`: fee rate, exponent, takers only;
- * `itode`: taker orders are delayed; `t`: each token with its outcome; `v`: undocumented, seen as v1 and v2 (2026-10-05).
+ * `itode`: taker orders are delayed; `sd`: for how many whole seconds, seen in sports only; `t`: each token with its
+ * outcome; `v`: undocumented, seen as v1 and v2 (2026-10-05).
  * ```json
  * {"c":"0x60e7..","t":[{"t":"1155..","o":"Up"}],"mos":5,"mts":0.01,"itode":true,"fd":{"r":0.07,"e":1,"to":true},"v":"v1"}
  * ```
@@ -55,6 +58,7 @@ const compactMarket = z.object({
   c: z.string(),
   t: z.array(z.object({ t: z.string(), o: z.string() })).nullish(),
   itode: z.boolean().nullish(),
+  sd: z.unknown().optional(),
   fd: z.object({ r: z.number().min(0).max(1), e: z.number().min(0).max(10) }).nullish(),
 });
 
@@ -62,8 +66,8 @@ const compactMarket = z.object({
 export interface ClobMarketRules {
   readonly feeRate: number | null;
   readonly feeExponent: number | null;
-  /** Marketable orders are delayed before they match. */
-  readonly holdsTakers: boolean | null;
+  /** How long the exchange delays marketable orders of this market; 0: not at all. */
+  readonly takerDelayMs: number | null;
   /** The exchange's labels of the tokens; empty where it gives none. */
   readonly tokens: readonly { readonly tokenId: string; readonly outcome: string }[];
 }
@@ -73,6 +77,8 @@ export interface ClobMarket {
   readonly closed: boolean;
   /** Null unless exactly one token has won. */
   readonly winner: { readonly tokenId: string; readonly outcome: string } | null;
+  /** As in `ClobMarketRules`, from another field. */
+  readonly takerDelayMs: number | null;
 }
 
 /** Maps one book of `POST /books` to the same event as a book from the socket. */
@@ -101,13 +107,21 @@ export function mapClobMarket(raw: unknown): ClobMarket {
     marketId: normalMarketId(answer.condition_id),
     closed: answer.closed,
     winner: winner ? { tokenId: winner.token_id, outcome: winner.outcome } : null,
+    takerDelayMs: takerDelayOf(answer.seconds_delay),
   };
 }
 
+/**
+ * `itode: true` without `sd` names no length: the table's delay applies. Only an explicit `itode: false` means that there
+ * is none. The exchange omits a false flag, but an answer that merely lacks it may also be of a newer format (the
+ * Python client of 2026-10-29 has the delay in milliseconds, under a name not known here), and a delay taken for 0 would
+ * flatter every backtest.
+ */
 export function mapClobMarketRules(raw: unknown): ClobMarketRules {
-  const { itode, fd, t } = parseShape(compactMarket, raw, 'clob market rules');
+  const { itode, sd, fd, t } = parseShape(compactMarket, raw, 'clob market rules');
+  const takerDelayMs = takerDelayOf(sd) ?? (itode === false ? 0 : null);
   const tokens = (t ?? []).map((token) => ({ tokenId: token.t, outcome: token.o }));
-  return { feeRate: fd?.r ?? null, feeExponent: fd?.e ?? null, holdsTakers: itode ?? null, tokens };
+  return { feeRate: fd?.r ?? null, feeExponent: fd?.e ?? null, takerDelayMs, tokens };
 }
 
 interface ClobRestOptions {

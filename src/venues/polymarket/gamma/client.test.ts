@@ -5,7 +5,7 @@ import { VenueMessageError } from '../../../runtime/errors.ts';
 import { silentLogger } from '../../../runtime/log.ts';
 import { Metrics } from '../../../runtime/metrics.ts';
 import { HttpClient } from '../../http.ts';
-import { GammaClient } from './client.ts';
+import { GammaClient, type ListedEvents } from './client.ts';
 
 let venue: LocalVenue;
 let http: HttpClient;
@@ -13,15 +13,14 @@ let gamma: GammaClient;
 
 beforeEach(async () => {
   venue = await LocalVenue.start();
-  const clock = new FakeClock();
   http = new HttpClient({
     feed: 'polymarket.gamma',
-    clock,
+    clock: new FakeClock(),
     random: () => 0,
     log: silentLogger,
     metrics: new Metrics(),
   });
-  gamma = new GammaClient({ url: `${venue.httpUrl}/gamma`, http });
+  gamma = new GammaClient({ url: `${venue.httpUrl}/gamma`, http, log: silentLogger });
 });
 afterEach(async () => {
   await http.close();
@@ -29,28 +28,50 @@ afterEach(async () => {
 });
 
 const asked = () => venue.requests.map(({ url }) => new URL(url, 'http://venue'));
-/** Answers with a list made from the query. */
-function answerList(list: (query: URLSearchParams) => unknown): void {
-  venue.answer = (request, response) =>
-    response.end(JSON.stringify(list(new URL(request.url!, 'http://venue').searchParams)));
+const eventsIn = (answers: readonly ListedEvents[]) => answers.flatMap(({ events }) => events);
+const paths = () => asked().map((url) => url.pathname);
+
+/** Lists `eventsOf(query)`, in pages of `limit` with a cursor; `/events/keyset` only if the venue has it. */
+function answerEvents(
+  eventsOf: (query: URLSearchParams) => readonly unknown[],
+  { hasKeyset = true, hasPlain = true } = {},
+): void {
+  venue.answer = (request, response) => {
+    const { pathname, searchParams: query } = new URL(request.url!, 'http://venue');
+    const isKeyset = pathname === '/gamma/events/keyset';
+    if (isKeyset ? !hasKeyset : !hasPlain) {
+      response.writeHead(404).end('{"error":"not found"}');
+      return;
+    }
+    const events = eventsOf(query);
+    const from = Number(query.get(isKeyset ? 'after_cursor' : 'offset') ?? 0);
+    const to = from + Number(query.get('limit'));
+    const page = events.slice(from, to);
+    const next_cursor = to < events.length ? String(to) : null;
+    response.end(JSON.stringify(isKeyset ? { events: page, next_cursor } : page));
+  };
 }
 
 describe('eventsBySlug', () => {
+  const bySlug = (query: URLSearchParams) =>
+    query.getAll('slug').map((slug) => `${slug} ${query.get('closed')}`);
+
   test('requests open and closed events, since closed defaults to false', async () => {
-    answerList((query) => query.getAll('slug').map((slug) => `${slug} ${query.get('closed')}`));
-    const events = await gamma.eventsBySlug(['a', 'b']);
+    answerEvents(bySlug);
+    const events = eventsIn(await gamma.eventsBySlug(['a', 'b']));
     expect([...events].sort()).toEqual(['a false', 'a true', 'b false', 'b true']);
-    expect(asked().map((url) => url.pathname)).toEqual(['/gamma/events', '/gamma/events']);
+    expect(paths()).toEqual(['/gamma/events/keyset', '/gamma/events/keyset']);
   });
 
   test('requests batches whose answers fit on one page', async () => {
-    answerList((query) => query.getAll('slug'));
+    answerEvents((query) => query.getAll('slug'));
     const slugs = Array.from({ length: 95 }, (_, i) => `btc-updown-5m-${i}`);
-    const events = await gamma.eventsBySlug(slugs);
+    const events = eventsIn(await gamma.eventsBySlug(slugs));
     expect(new Set(events)).toEqual(new Set(slugs));
     const batches = asked().map((url) => url.searchParams.getAll('slug').length);
     expect(batches).toEqual([40, 40, 40, 40, 15, 15]);
     expect(new Set(asked().map((url) => url.searchParams.get('limit')))).toEqual(new Set(['100']));
+    expect(asked().some((url) => url.searchParams.has('offset'))).toBe(false);
   });
 
   test('sends no request without slugs', async () => {
@@ -59,67 +80,101 @@ describe('eventsBySlug', () => {
   });
 
   test.each([
-    ['an object', '{}'],
-    ['a 404, which is never a listing', null],
-  ])('rejects %s as a listing', async (_shows, body) => {
-    venue.answerJson(body ?? '{}', body === null ? 404 : 200);
+    ['an object without events', '{}'],
+    ['a bare list', '[]'],
+  ])('rejects %s as a page', async (_shows, body) => {
+    venue.answerJson(body);
     await expect(gamma.eventsBySlug(['a'])).rejects.toThrow(
+      new VenueMessageError('polymarket.gamma: /events/keyset did not answer a page'),
+    );
+  });
+
+  test('says of each answer how old it is, and how long a cache may repeat it', async () => {
+    venue.answer = (request, response) => {
+      const cached = { 'cache-control': 'public, max-age=300', age: '219' };
+      response.writeHead(200, request.url!.includes('closed=true') ? {} : cached);
+      response.end('{"events":[]}');
+    };
+    expect(await gamma.eventsBySlug(['a'])).toMatchObject([
+      { ageMs: 219_000, maxAgeMs: 300_000 },
+      { ageMs: 0, maxAgeMs: 0 },
+    ]);
+  });
+});
+
+describe('a venue without /events/keyset', () => {
+  test('is asked by the older path, without asking again for the newer one', async () => {
+    answerEvents((query) => query.getAll('slug'), { hasKeyset: false });
+    expect(eventsIn(await gamma.eventsBySlug(['a']))).toEqual(['a', 'a']);
+    expect(eventsIn(await gamma.eventsBySlug(['b']))).toEqual(['b', 'b']);
+    expect(paths().sort()).toEqual([
+      ...Array(4).fill('/gamma/events'),
+      ...Array(2).fill('/gamma/events/keyset'),
+    ]);
+  });
+
+  test('lists the pages of a series by offset', async () => {
+    const all = Array.from({ length: 250 }, (_, i) => i);
+    answerEvents(() => all, { hasKeyset: false });
+    expect(eventsIn(await gamma.eventsOfSeries(SERIES))).toEqual(all);
+    expect(asked().map((url) => url.searchParams.get('offset'))).toEqual([null, '0', '100', '200']);
+  });
+
+  test('is asked for the newer path again once the older one is gone', async () => {
+    answerEvents(() => ['x'], { hasKeyset: false });
+    await gamma.eventsOfSeries(SERIES);
+    answerEvents(() => ['x'], { hasPlain: false });
+    await expect(gamma.eventsOfSeries(SERIES)).rejects.toThrow(
       new VenueMessageError('polymarket.gamma: /events did not answer a list'),
+    );
+    expect(eventsIn(await gamma.eventsOfSeries(SERIES))).toEqual(['x']);
+  });
+
+  test('fails a listing whose path disappears between two pages', async () => {
+    answerEvents(() => Array(150).fill(0));
+    const answer = venue.answer;
+    venue.answer = (request, response) => {
+      if (venue.requests.length > 1) answerEvents(() => [], { hasKeyset: false });
+      (venue.requests.length > 1 ? venue.answer : answer)(request, response);
+    };
+    await expect(gamma.eventsOfSeries(SERIES)).rejects.toThrow(
+      new VenueMessageError('polymarket.gamma: /events/keyset ended within a listing'),
     );
   });
 });
 
-describe('eventsOfSeries', () => {
-  const query = {
-    seriesSlug: 'btc-up-or-down-5m',
-    endMinMs: Date.parse('2026-11-20T12:00:00Z'),
-    endMaxMs: Date.parse('2026-11-20T13:00:00Z'),
-    closed: false,
-  };
+const SERIES = {
+  seriesSlug: 'btc-up-or-down-5m',
+  endMinMs: Date.parse('2026-11-20T12:00:00Z'),
+  endMaxMs: Date.parse('2026-11-20T13:00:00Z'),
+  closed: false,
+};
 
-  test('requests pages until one is not full', async () => {
+describe('eventsOfSeries', () => {
+  test('requests pages by cursor until there is none', async () => {
     const all = Array.from({ length: 250 }, (_, i) => i);
-    answerList((params) => all.slice(Number(params.get('offset')), Number(params.get('offset')) + 100));
-    expect(await gamma.eventsOfSeries(query)).toEqual(all);
+    answerEvents(() => all);
+    expect(eventsIn(await gamma.eventsOfSeries(SERIES))).toEqual(all);
     expect(Object.fromEntries(asked()[1]!.searchParams)).toEqual({
       series_slug: 'btc-up-or-down-5m',
       end_date_min: '2026-11-20T12:00:00Z',
       end_date_max: '2026-11-20T13:00:00Z',
       closed: 'false',
       limit: '100',
-      offset: '100',
+      after_cursor: '100',
     });
+    expect(venue.requests).toHaveLength(3);
+  });
+
+  test('ends at an empty page, whatever its cursor', async () => {
+    venue.answerJson({ events: [], next_cursor: 'again' });
+    expect(eventsIn(await gamma.eventsOfSeries(SERIES))).toEqual([]);
+    expect(venue.requests).toHaveLength(1);
   });
 
   test('rejects a listing that never ends', async () => {
-    answerList(() => Array(100).fill(0));
-    await expect(gamma.eventsOfSeries(query)).rejects.toThrow(/lists over 2000 events/);
+    venue.answerJson({ events: Array(100).fill(0), next_cursor: 'again' });
+    await expect(gamma.eventsOfSeries(SERIES)).rejects.toThrow(/btc-up-or-down-5m lists over 2000 events/);
     expect(venue.requests).toHaveLength(20);
-  });
-});
-
-describe('marketByConditionId', () => {
-  test('searches open markets, then closed ones', async () => {
-    answerList((query) =>
-      query.get('closed') === 'true' ? [{ conditionId: query.get('condition_ids') }] : [],
-    );
-    expect(await gamma.marketByConditionId('0xab')).toEqual({ conditionId: '0xab' });
-    expect(asked().map((url) => url.searchParams.get('closed'))).toEqual(['false', 'true']);
-  });
-
-  test('requests an id that a V2 market can have in Gamma’s form too', async () => {
-    const id = `0x01${'ab'.repeat(16)}${'0'.repeat(30)}`;
-    const short = id.slice(0, 64);
-    answerList((query) =>
-      query.get('condition_ids') === short && query.get('closed') === 'true' ? [{ conditionId: short }] : [],
-    );
-    expect(await gamma.marketByConditionId(id)).toEqual({ conditionId: short });
-    answerList((query) => (query.get('condition_ids') === id ? [{ conditionId: id }] : []));
-    expect(await gamma.marketByConditionId(id)).toEqual({ conditionId: id });
-  });
-
-  test('returns null when there is none', async () => {
-    answerList(() => []);
-    expect(await gamma.marketByConditionId('0xab')).toBeNull();
   });
 });

@@ -1,97 +1,127 @@
 import { z } from 'zod';
 import { VenueMessageError } from '../../../runtime/errors.ts';
-import { shortMarketId } from '../../../schema/protocol.ts';
-import type { HttpClient } from '../../http.ts';
+import type { Logger } from '../../../runtime/log.ts';
+import type { HttpClient, JsonAnswer } from '../../http.ts';
 
 /** Slugs have up to 50 characters: 40 of them keep a request line well under the usual 8 KB. */
 const SLUGS_PER_REQUEST = 40;
+/** The venue's limit of a page (its documents of 2026-10-04; 500 before). */
 const PAGE_SIZE = 100;
 /** 2,000 events of one series: a week of five-minute windows, far more than the venue lists ahead. */
 const PAGES_MAX = 20;
 
 const list = z.array(z.unknown());
+const keysetPage = z.object({ events: list, next_cursor: z.string().nullish() });
 
-/** Requests raw objects from Gamma for the mapper. Fails as `HttpClient.get` does. */
+/** The raw event objects of one answer, and how long a cache has kept it: seen were up to 219 s of 300 s. */
+export interface ListedEvents extends Pick<JsonAnswer, 'ageMs' | 'maxAgeMs'> {
+  readonly events: readonly unknown[];
+}
+
+/**
+ * Requests raw objects from Gamma for the mapper. Fails as `HttpClient.get` does.
+ *
+ * `GET /events/keyset` lists events page by page: `after_cursor` in, `next_cursor` out, `{"events":[..]}`; it honours
+ * repeated `slug` (read 2026-08-08), `series_slug`, `end_date_min` and `end_date_max`. The older `GET /events` with
+ * `offset` has announced its end (`sunset: Fri, 01 May 2026`) and is used only where the newer path is missing.
+ */
 export class GammaClient {
-  readonly #baseUrl: string;
-  readonly #http: HttpClient;
+  readonly #options: { url: string; http: HttpClient; log: Logger };
+  /** False once `/events/keyset` has answered 404, until `/events` does. */
+  #hasKeyset = true;
 
-  constructor(options: { url: string; http: HttpClient }) {
-    this.#baseUrl = options.url;
-    this.#http = options.http;
+  constructor(options: { url: string; http: HttpClient; log: Logger }) {
+    this.#options = options;
   }
 
   /**
    * The events with these slugs, in no order; unknown slugs are left out. The venue's default for `closed` is false,
    * so this requests both kinds; an event that closes in between may come twice.
    */
-  async eventsBySlug(slugs: readonly string[]): Promise<readonly unknown[]> {
-    const events: unknown[] = [];
+  async eventsBySlug(slugs: readonly string[]): Promise<ListedEvents[]> {
+    const found: ListedEvents[] = [];
     for (let at = 0; at < slugs.length; at += SLUGS_PER_REQUEST) {
       const batch = slugs.slice(at, at + SLUGS_PER_REQUEST);
-      const query = (closed: boolean) =>
-        new URLSearchParams([
-          ...batch.map((slug): [string, string] => ['slug', slug]),
-          ['limit', String(PAGE_SIZE)],
-          ['closed', String(closed)],
-        ]);
-      const [open, closed] = await Promise.all([
-        this.#list('/events', query(false)),
-        this.#list('/events', query(true)),
-      ]);
-      events.push(...open, ...closed);
+      const query = (closed: boolean) => [
+        ...batch.map((slug): [string, string] => ['slug', slug]),
+        ['closed', String(closed)] as [string, string],
+      ];
+      found.push(...(await Promise.all([this.#pages(query(false)), this.#pages(query(true))])).flat());
     }
-    return events;
+    return found;
   }
 
   /** The events of one series that end within [endMinMs, endMaxMs]; cross-checks the computed slugs. */
-  async eventsOfSeries(options: {
+  eventsOfSeries(options: {
     seriesSlug: string;
     endMinMs: number;
     endMaxMs: number;
     closed: boolean;
-  }): Promise<readonly unknown[]> {
-    const events: unknown[] = [];
+  }): Promise<ListedEvents[]> {
+    return this.#pages([
+      ['series_slug', options.seriesSlug],
+      ['end_date_min', isoSeconds(options.endMinMs)],
+      ['end_date_max', isoSeconds(options.endMaxMs)],
+      ['closed', String(options.closed)],
+    ]);
+  }
+
+  /** All pages of a listing. */
+  async #pages(filters: [string, string][]): Promise<ListedEvents[]> {
+    const found: ListedEvents[] = [];
+    let after: [string, string][] = [];
     for (let page = 0; page < PAGES_MAX; page++) {
-      const query = new URLSearchParams({
-        series_slug: options.seriesSlug,
-        end_date_min: isoSeconds(options.endMinMs),
-        end_date_max: isoSeconds(options.endMaxMs),
-        closed: String(options.closed),
-        limit: String(PAGE_SIZE),
-        offset: String(page * PAGE_SIZE),
-      });
-      const answered = await this.#list('/events', query);
-      events.push(...answered);
-      if (answered.length < PAGE_SIZE) return events;
+      const query = [...filters, ['limit', String(PAGE_SIZE)] as [string, string]];
+      const answered = await this.#page(query, after);
+      found.push(answered);
+      if (answered.after === null) return found;
+      after = answered.after;
     }
-    throw new VenueMessageError(
-      `polymarket.gamma: ${options.seriesSlug} lists over ${PAGES_MAX * PAGE_SIZE} events`,
-    );
+    const named = filters.find(([name]) => name === 'series_slug')?.[1] ?? 'a list of slugs';
+    throw new VenueMessageError(`polymarket.gamma: ${named} lists over ${PAGES_MAX * PAGE_SIZE} events`);
   }
 
-  /**
-   * The market with this condition id of 64 hex digits, open or closed; null when the venue does not know it. Gamma has
-   * V2 markets under 62 digits. An id that ends in `00` may also be a V1 market's, so both forms are requested.
-   */
-  async marketByConditionId(marketId: string): Promise<unknown> {
-    const forms = [shortMarketId(marketId), marketId].filter((form) => form !== null);
-    for (const conditionId of forms) {
-      for (const closed of [false, true]) {
-        const query = new URLSearchParams({ condition_ids: conditionId, closed: String(closed), limit: '1' });
-        const [market] = await this.#list('/markets', query);
-        if (market !== undefined) return market;
-      }
+  async #page(query: [string, string][], after: [string, string][]): Promise<Page> {
+    const { http, log, url } = this.#options;
+    const get = (path: string, asked: [string, string][]) =>
+      http.get(`${url}${path}?${new URLSearchParams([...query, ...asked])}`);
+    if (this.#hasKeyset) {
+      const answer = await get('/events/keyset', after);
+      if (answer.body !== null) return keysetPageOf(answer);
+      // Requests in parallel find out together.
+      if (this.#hasKeyset) log.warn({ path: '/events/keyset' }, 'listing.keyset_absent');
+      this.#hasKeyset = false;
     }
-    return null;
+    const [[name, offset] = ['offset', '0']] = after;
+    if (name !== 'offset')
+      throw new VenueMessageError('polymarket.gamma: /events/keyset ended within a listing');
+    const answer = await get('/events', [[name, offset]]);
+    if (answer.body === null) this.#hasKeyset = true;
+    return plainPageOf(answer, Number(offset));
   }
+}
 
-  async #list(path: string, query: URLSearchParams): Promise<readonly unknown[]> {
-    const { body } = await this.#http.get(`${this.#baseUrl}${path}?${query}`);
-    const parsed = list.safeParse(body);
-    if (!parsed.success) throw new VenueMessageError(`polymarket.gamma: ${path} did not answer a list`);
-    return parsed.data;
-  }
+interface Page extends ListedEvents {
+  /** The parameters of the next page; null after the last one. */
+  readonly after: [string, string][] | null;
+}
+
+function keysetPageOf(answer: JsonAnswer): Page {
+  const parsed = keysetPage.safeParse(answer.body);
+  if (!parsed.success) throw new VenueMessageError('polymarket.gamma: /events/keyset did not answer a page');
+  const { events, next_cursor: cursor } = parsed.data;
+  const isLast = !cursor || events.length === 0;
+  const { ageMs, maxAgeMs } = answer;
+  return { events, after: isLast ? null : [['after_cursor', cursor]], ageMs, maxAgeMs };
+}
+
+function plainPageOf(answer: JsonAnswer, offset: number): Page {
+  const parsed = list.safeParse(answer.body);
+  if (!parsed.success) throw new VenueMessageError('polymarket.gamma: /events did not answer a list');
+  const events = parsed.data;
+  const after: Page['after'] = events.length < PAGE_SIZE ? null : [['offset', String(offset + PAGE_SIZE)]];
+  const { ageMs, maxAgeMs } = answer;
+  return { events, after, ageMs, maxAgeMs };
 }
 
 function isoSeconds(timeMs: number): string {

@@ -43,6 +43,7 @@ describe('mapGammaEvent', () => {
     expect(listed()).toEqual({
       ok: true,
       acceptingOrders: true,
+      upIndex: 0,
       market: {
         marketId: `0x${'ab'.repeat(32)}`,
         eventId: '77',
@@ -66,7 +67,7 @@ describe('mapGammaEvent', () => {
         tickSize: 100,
         takerFeeRate: null,
         takerFeeExponent: null,
-        takerDelayMs: 250,
+        takerDelayMs: null,
         recordedSinceMs: null,
         ...NO_SETTLEMENT,
         rulesReadTimeMs: BEFORE_END,
@@ -76,8 +77,8 @@ describe('mapGammaEvent', () => {
   });
 
   test('assigns tokens by label when the outcomes are in reverse order', () => {
-    const { market } = listed({ outcomes: '["Down","Up"]' });
-    expect([market.yesTokenId, market.noTokenId]).toEqual(['222', '111']);
+    const { market, upIndex } = listed({ outcomes: '["Down","Up"]' });
+    expect([market.yesTokenId, market.noTokenId, upIndex]).toEqual(['222', '111', 1]);
   });
 
   test('reads fee, tick, volume, liquidity and the average’s length', () => {
@@ -93,16 +94,15 @@ describe('mapGammaEvent', () => {
     expect(market.twapLookbackSeconds).toBe(60);
   });
 
-  test.each([
-    [
-      'a page',
-      { resolutionSource: 'https://www.binance.com/en/futures/HYPEUSDT' },
-      'https://www.binance.com/en/futures/HYPEUSDT',
-    ],
-    ['an empty text', { resolutionSource: '' }, null],
-    ['none', { resolutionSource: null }, null],
-  ])('reads the page of the deciding price: %s', (_shows, changes, source) => {
-    expect(listed(changes).market.resolutionSource).toBe(source);
+  test('reads the market’s own taker delay and deciding feed', () => {
+    const { market } = listed({
+      secondsDelay: 3,
+      resolutionSource: 'https://data.chain.link/streams/btc-usd-twap-60s-streams',
+    });
+    expect(market).toMatchObject({ takerDelayMs: 3000, takerDelaySource: 'listing' });
+    expect(market).toMatchObject({ decidingFeed: 'chainlink_twap', twapLookbackSeconds: 60 });
+    const bare = listed({ secondsDelay: 0, resolutionSource: ['?'] }).market;
+    expect(bare).toMatchObject({ takerDelayMs: null, takerDelaySource: null, decidingFeed: null });
   });
 
   test('maps a market declared free of fees to a fee of 0', () => {
@@ -389,7 +389,10 @@ describe.skipIf(recordingsAbsent)('recorded objects (skipped where the recording
   test('maps live objects without eventStartTime', () => {
     expect(pulsearb('gamma_market_btc_updown_5m', LIVE)).toMatchObject({
       ok: true,
-      market: { startTimeMs: START, endTimeMs: END, takerFeeRate: null, status: 'open', volume: null },
+      market: {
+        ...{ startTimeMs: START, endTimeMs: END, takerFeeRate: null, status: 'open', volume: null },
+        ...{ decidingFeed: 'chainlink_twap', twapLookbackSeconds: 60, takerDelayMs: null },
+      },
     });
     expect(pulsearb('gamma_market_with_feeschedule', LIVE)).toMatchObject({
       ok: true,
@@ -397,7 +400,10 @@ describe.skipIf(recordingsAbsent)('recorded objects (skipped where the recording
     });
     expect(pulsearb('gamma_market_hourly_current', LIVE)).toMatchObject({
       ok: true,
-      market: { eventType: '1h', startTimeMs: Date.parse('2026-08-16T18:00:00Z'), volume: 3174.925 },
+      market: {
+        ...{ eventType: '1h', startTimeMs: Date.parse('2026-08-16T18:00:00Z'), volume: 3174.925 },
+        decidingFeed: 'binance_spot',
+      },
     });
   });
 

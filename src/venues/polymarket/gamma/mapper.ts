@@ -1,6 +1,6 @@
 import { parseDecimal } from '../../../core/money.ts';
 import { withComputed, withEdge } from '../../../core/settlement.ts';
-import { venueRulesAt } from '../../../core/venueRules.ts';
+import { VENUE_RULES_VERSION } from '../../../core/venueRules.ts';
 import {
   type EventType,
   type Market,
@@ -10,6 +10,8 @@ import {
 } from '../../../schema/market.ts';
 import { normalMarketId, unknownVersion } from '../../../schema/protocol.ts';
 import { parseSlug, type Window } from '../lifecycle/windows.ts';
+import { takerDelayOf } from '../takerDelay.ts';
+import { decidingFeedOf } from './decidingFeed.ts';
 import { numberOf, positive, textList, timeOf } from './fields.ts';
 import { type GammaMarket, gammaEvent, gammaMarket, gammaMarketEvents } from './messages.ts';
 
@@ -40,6 +42,8 @@ export interface GammaListing {
   readonly market: Market & { ticker: Ticker; eventType: EventType };
   /** False before trading opens and after it ends; null where the venue does not say. */
   readonly acceptingOrders: boolean | null;
+  /** The place of Up in the listing's outcomes. */
+  readonly upIndex: 0 | 1;
 }
 
 /**
@@ -119,7 +123,8 @@ function listing(raw: GammaMarket, event: EventFacts, proven: Proven): GammaList
     // `withEdge` drops a price stated before that end of the window.
     if (stated !== null) market = withEdge(market, edge, { price: stated, basis: 'listing', knownTimeMs });
   }
-  return { ok: true, acceptingOrders: raw.acceptingOrders ?? null, market: withComputed(market) };
+  const upIndex = proven.tokens.labels.indexOf('Up') === 0 ? 0 : 1;
+  return { ok: true, acceptingOrders: raw.acceptingOrders ?? null, upIndex, market: withComputed(market) };
 }
 
 function plainMarket(
@@ -128,7 +133,7 @@ function plainMarket(
   { resolution, ...proven }: Proven & { resolution: Resolution | null },
 ): GammaListing['market'] {
   const { window, tokens, nowMs, eventType, ticker } = proven;
-  const rules = venueRulesAt(eventType, ticker, window.startTimeMs);
+  const takerDelayMs = takerDelayOf(raw.secondsDelay);
   const resolvedTimeMs = resolution ? timeOf(raw.closedTime) : null;
   return {
     ...NO_SETTLEMENT,
@@ -153,17 +158,15 @@ function plainMarket(
     liquidity: numberOf(raw.liquidityNum) ?? numberOf(raw.liquidity),
     tickSize: proven.tickSize,
     ...feeOf(raw),
-    // The interface says that marketable orders are delayed, never for how long.
-    takerDelayMs: rules.takerHoldMs,
+    takerDelayMs,
+    takerDelaySource: takerDelayMs === null ? null : 'listing',
     recordedSinceMs: null,
     resolvedBy: resolution ? 'listing' : null,
     resolvedTimeSource: resolvedTimeMs === null ? null : 'listing',
     confirmedTimeMs: resolution ? nowMs : null,
-    twapLookbackSeconds: raw.cryptoMarketConfig?.twapLookbackSeconds ?? null,
-    // Some listings have an empty text.
-    resolutionSource: raw.resolutionSource || null,
+    ...decidingFeedOf(raw, { ticker, eventType }),
     rulesReadTimeMs: nowMs,
-    rulesVersion: rules.version,
+    rulesVersion: VENUE_RULES_VERSION,
   };
 }
 

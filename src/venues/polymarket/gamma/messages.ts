@@ -52,8 +52,13 @@ export const gammaMarket = z.object({
   volumeNum: amount,
   liquidity: amount,
   liquidityNum: amount,
-  resolutionSource: text.nullish(),
-  cryptoMarketConfig: z.object({ twapLookbackSeconds: z.number().nullish() }).nullish(),
+  // Of any type: an unexpected one must not cost the market.
+  resolutionSource: z.unknown().optional(),
+  /** Whole seconds; absent on all 33 crypto markets read on 2026-10-04. */
+  secondsDelay: z.unknown().optional(),
+  cryptoMarketConfig: z
+    .object({ twapEnabled: z.unknown().optional(), twapLookbackSeconds: z.number().nullish() })
+    .nullish(),
 });
 export type GammaMarket = z.infer<typeof gammaMarket>;
 
