@@ -283,6 +283,7 @@ describe('maintenance', () => {
           'POST /app/sign-in-link',
           'POST /app/sign-out',
           '/app/me',
+          '/app/drift',
           '/app/feeds',
         ],
         '/app/state',

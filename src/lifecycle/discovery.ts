@@ -5,7 +5,8 @@ import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { Backoff } from '../runtime/reconnectBackoff.ts';
 import type { EventType, Ticker } from '../schema/market.ts';
-import { type GammaListing, mapGammaEvent } from '../venues/polymarket/gamma/mapper.ts';
+import { type GammaListing, type GammaRejection, mapGammaEvent } from '../venues/polymarket/gamma/mapper.ts';
+import { setAsideListing } from '../venues/polymarket/gamma/setAsideListing.ts';
 import { nextWindow, seriesSlug, windowAt } from '../venues/polymarket/lifecycle/windows.ts';
 
 /** Delay after a failed request; short, because a window may last only five minutes. */
@@ -121,20 +122,27 @@ export class Discovery {
   #accept(events: readonly unknown[]): Set<string> {
     const accepted = new Set<string>();
     const nowMs = this.#options.clock.now();
-    for (const result of events.flatMap((event) => mapGammaEvent(event, nowMs))) {
-      if (result.ok) {
-        accepted.add(result.market.slug);
-        this.#options.onListing(result);
-        continue;
+    for (const event of events) {
+      for (const result of mapGammaEvent(event, nowMs)) {
+        if (result.ok) {
+          accepted.add(result.market.slug);
+          this.#options.onListing(result);
+        } else this.#refuse(event, result);
       }
-      this.#refused.inc({ reason: result.reason });
-      const key = `${result.slug}:${result.reason}`;
-      if (this.#warned.has(key)) continue;
-      if (this.#warned.size >= UNKNOWN_SLUGS_MAX) this.#warned.clear();
-      this.#warned.add(key);
-      this.#options.log.warn({ ...result, ok: undefined }, 'listing.market_refused');
     }
     return accepted;
+  }
+
+  /** Logs and sets aside each object once for each reason: the same objects are listed every minute. */
+  #refuse(event: unknown, result: GammaRejection): void {
+    const { clock, log, metrics } = this.#options;
+    this.#refused.inc({ reason: result.reason });
+    const key = `${result.slug}:${result.reason}`;
+    if (this.#warned.has(key)) return;
+    if (this.#warned.size >= UNKNOWN_SLUGS_MAX) this.#warned.clear();
+    this.#warned.add(key);
+    setAsideListing(metrics.venueDrift, { listed: event, refusal: result, receivedTimeMs: clock.now() });
+    log.warn({ ...result, ok: undefined }, 'listing.market_refused');
   }
 
   #noteUnknown(asked: readonly string[], accepted: ReadonlySet<string>): void {

@@ -4,6 +4,7 @@ import type { Clock, Timer } from '../runtime/clock.ts';
 import { VenueMessageError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
+import type { VenueDrift } from '../runtime/venueDrift.ts';
 import type {
   BookSnapshotEvent,
   ClobEvent,
@@ -16,7 +17,9 @@ import type { GapCause, RowTimes } from '../schema/gap.ts';
 import { type Market, UNKNOWN } from '../schema/market.ts';
 import type { RecordSink } from '../schema/records.ts';
 import type { StoredBook } from '../store/queries/resume.ts';
+import { MessageWatch, setAsideRefused } from '../venues/drift/messageWatch.ts';
 import { ACTION_QUIET_MS, type Applied, type FinishedAction } from '../venues/polymarket/book/marketBook.ts';
+import { CLOB_KINDS } from '../venues/polymarket/clob/knownKeys.ts';
 import { mapClobFrame } from '../venues/polymarket/clob/mapper.ts';
 import { BookTrust, CLOB_FEED } from './bookTrust.ts';
 import { GapTracker } from './gapTracker.ts';
@@ -55,6 +58,8 @@ export class Recorder {
   readonly trust: BookTrust;
   /** Null for recordings, whose clocks are unknown. */
   readonly lags: FeedLagMonitor | null;
+  /** Differences from the known formats. */
+  readonly drift: VenueDrift;
   readonly recent = new RecentSnapshotCounter();
   /** Called with every price of an underlying, including repeated ones. */
   onUnderlying: ((event: UnderlyingEvent) => void) | null = null;
@@ -70,6 +75,7 @@ export class Recorder {
   #timer: Timer | null = null;
   /** True while a requested book is being applied. */
   #asked = false;
+  readonly #watch: MessageWatch;
   readonly #counters;
 
   constructor(options: RecorderOptions) {
@@ -80,6 +86,8 @@ export class Recorder {
     const isLate = (market: Market) => this.lags !== null && this.lags.lateFor(market) !== null;
     this.trust = new BookTrust({ gaps: this.gaps, metrics, isLate });
     this.#counters = recorderCounters(metrics);
+    this.drift = metrics.venueDrift;
+    this.#watch = new MessageWatch({ feed: CLOB_FEED, kinds: CLOB_KINDS, drift: this.drift });
   }
 
   /** Starts recording a market, or replaces its record with a newer version. Equal versions write nothing. */
@@ -177,7 +185,7 @@ export class Recorder {
     adopt: ((event: ClobEvent) => Adoption | null) | null = null,
   ): boolean {
     try {
-      const events = mapClobFrame(text, receivedTimeMs);
+      const events = mapClobFrame(text, receivedTimeMs, this.#watch);
       // The receive time is when the frame was read: after a stall of ours, the rest of an action looks late.
       this.finishQuiet(receivedTimeMs, events[0]?.marketId);
       for (const event of events) {
@@ -186,7 +194,7 @@ export class Recorder {
       }
     } catch (error) {
       if (!(error instanceof VenueMessageError)) throw error;
-      this.rejectFrame(CLOB_FEED, text, error);
+      this.rejectFrame(CLOB_FEED, text, { error, receivedTimeMs });
       this.#lostTo(text, receivedTimeMs);
       return false;
     } finally {
@@ -204,8 +212,14 @@ export class Recorder {
     for (const event of adoption.events) this.clobEvent(event);
   }
 
-  rejectFrame(feed: string, text: string, error: VenueMessageError): void {
+  /** Sets a frame aside that does not match the protocol. */
+  rejectFrame(
+    feed: string,
+    text: string,
+    { error, receivedTimeMs }: { error: VenueMessageError; receivedTimeMs: number },
+  ): void {
     this.#counters.rejected.inc({ feed });
+    setAsideRefused(this.drift, { feed, text, reason: error.message, receivedTimeMs });
     this.#options.log.warn(
       { feed, code: error.code, reason: error.message, frame: text.slice(0, 200) },
       'frame.rejected',
@@ -224,7 +238,7 @@ export class Recorder {
     const { book } = recorded;
     this.#noteLag(recorded, event);
     if (event.kind === 'book_change') this.#applied(recorded, book.applyChanges(event));
-    else if (event.kind === 'book_snapshot') this.#applied(recorded, book.applySnapshot(event));
+    else if (event.kind === 'book_snapshot') this.#snapshot(recorded, event);
     else if (event.kind === 'trade') {
       if (this.#byToken.get(event.tokenId) !== recorded) {
         this.#ignore('unknown_token');
@@ -294,6 +308,15 @@ export class Recorder {
     this.finishQuiet(Number.POSITIVE_INFINITY);
     // A live feed's next start detects the loss; a recording has no further frames.
     if (this.#options.timeBy === 'receipt') this.trust.due(Number.POSITIVE_INFINITY);
+  }
+
+  #snapshot(recorded: RecordedMarket, event: BookSnapshotEvent): void {
+    const { book, market } = recorded;
+    this.#applied(recorded, book.applySnapshot(event));
+    if (!book.recipeRefuted) return;
+    const { hash, tokenId, receivedTimeMs } = event;
+    const subject = { category: 'hash_recipe', feed: CLOB_FEED, kind: 'book', key: market.marketId } as const;
+    this.drift.note(subject, receivedTimeMs, () => ({ slug: market.slug, tokenId, hash }));
   }
 
   #nameNoToken(recorded: RecordedMarket, event: ClobEvent): void {

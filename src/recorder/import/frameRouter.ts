@@ -4,12 +4,17 @@ import type { UnderlyingEvent } from '../../schema/events.ts';
 import { type Market, TICKERS, type Ticker, UNKNOWN } from '../../schema/market.ts';
 import { BinanceDepthBook } from '../../venues/binance/depthBook.ts';
 import { binanceMessageOf, binanceSymbol, mapBinanceFrame } from '../../venues/binance/mapper.ts';
+import { BINANCE_KINDS } from '../../venues/binance/messages.ts';
 import { BybitDepthBook, bybitSymbol, mapBybitAnswer } from '../../venues/bybit/mapper.ts';
 import { mapCoinbaseFrame } from '../../venues/coinbase/mapper.ts';
+import { COINBASE_KINDS } from '../../venues/coinbase/messages.ts';
+import { MessageWatch } from '../../venues/drift/messageWatch.ts';
 import type { FrameOrigin } from '../../venues/identify.ts';
 import { parseJson } from '../../venues/json.ts';
 import { mapGammaEvent, mapGammaMarket } from '../../venues/polymarket/gamma/mapper.ts';
+import { setAsideListing } from '../../venues/polymarket/gamma/setAsideListing.ts';
 import { mapRtdsFrame } from '../../venues/polymarket/rtds/mapper.ts';
+import { RTDS_KINDS } from '../../venues/polymarket/rtds/messages.ts';
 import { mergeListing } from '../marketMerge.ts';
 import type { Recorder } from '../recorder.ts';
 import { UnlistedMarketAdopter } from './unlistedMarketAdopter.ts';
@@ -35,6 +40,9 @@ export class FrameRouter {
   readonly #recorder: Recorder;
   readonly #log: Logger;
   readonly #strikes: PriceReviewer | null;
+  readonly #rtds: MessageWatch;
+  readonly #coinbase: MessageWatch;
+  readonly #spot: MessageWatch;
   #reviewedSecond = 0;
   readonly #unlisted = new UnlistedMarketAdopter();
   /** Markets recorded without a listing. */
@@ -50,6 +58,10 @@ export class FrameRouter {
     this.#recorder = recorder;
     this.#log = log;
     this.#strikes = strikes;
+    const { drift } = recorder;
+    this.#rtds = new MessageWatch({ feed: 'polymarket.rtds', kinds: RTDS_KINDS, drift });
+    this.#coinbase = new MessageWatch({ feed: 'coinbase', kinds: COINBASE_KINDS, drift });
+    this.#spot = new MessageWatch({ feed: 'binance', kinds: BINANCE_KINDS, drift });
     if (strikes !== null) recorder.onUnderlying = (event) => strikes.price(event);
   }
 
@@ -62,7 +74,7 @@ export class FrameRouter {
       this.#dispatch(feed, frame, receivedTimeMs);
     } catch (error) {
       if (!(error instanceof UnderroundError)) throw error;
-      this.#refuse(feed, frame, error);
+      this.#refuse(feed, frame, error, receivedTimeMs);
     }
     this.#review(receivedTimeMs);
   }
@@ -109,9 +121,9 @@ export class FrameRouter {
     if (feed === 'polymarket.clob') this.#clob(frame, receivedTimeMs);
     else if (feed === 'polymarket.gamma') this.#gamma(parseJson(frame), receivedTimeMs);
     else if (feed === 'polymarket.rtds')
-      mapRtdsFrame(frame, receivedTimeMs).forEach((e) => void recorder.underlying(e));
+      mapRtdsFrame(frame, receivedTimeMs, this.#rtds).forEach((e) => void recorder.underlying(e));
     else if (feed === 'coinbase')
-      mapCoinbaseFrame(frame, receivedTimeMs).forEach((e) => void recorder.underlying(e));
+      mapCoinbaseFrame(frame, receivedTimeMs, this.#coinbase).forEach((e) => void recorder.underlying(e));
     else if (feed === 'bybit.rest')
       recorder.perpDepth(mapBybitAnswer(parseJson(frame), { receivedTimeMs, roundTripMs: null }));
     else if (feed === 'bybit.ws') this.#bybitStream(frame, receivedTimeMs);
@@ -139,6 +151,7 @@ export class FrameRouter {
           this.#track(known, mergeListing(known, result.market));
         } else {
           this.rejected++;
+          setAsideListing(this.#recorder.drift, { listed: item, refusal: result, receivedTimeMs });
           this.#log.warn(
             { slug: result.slug, reason: result.reason, detail: result.detail },
             'listing.market_refused',
@@ -163,7 +176,7 @@ export class FrameRouter {
     const message = binanceMessageOf(frame) as Readonly<Record<string, unknown>>;
     // Only spot trades have this field; futures trades are not spot prices.
     if ('M' in message)
-      for (const event of mapBinanceFrame(frame, receivedTimeMs)) this.#recorder.underlying(event);
+      for (const event of mapBinanceFrame(frame, receivedTimeMs, this.#spot)) this.#recorder.underlying(event);
     const named = TICKERS.find((ticker) => binanceSymbol(ticker) === message.s);
     // Only futures updates name the previous update, and only futures snapshots carry a time.
     if (message.e === 'depthUpdate' && message.pu !== undefined && named !== undefined)
@@ -177,9 +190,9 @@ export class FrameRouter {
     if (depth !== null) this.#recorder.perpDepth(depth);
   }
 
-  #refuse(feed: RoutedFeed, frame: string, error: UnderroundError): void {
+  #refuse(feed: RoutedFeed, frame: string, error: UnderroundError, receivedTimeMs: number): void {
     this.rejected++;
-    if (error instanceof VenueMessageError) this.#recorder.rejectFrame(feed, frame, error);
+    if (error instanceof VenueMessageError) this.#recorder.rejectFrame(feed, frame, { error, receivedTimeMs });
     else if (error instanceof DataGapError) {
       const { expectedId, receivedId } = error;
       this.#log.warn({ feed, code: error.code, expectedId, receivedId }, 'depth.chain_broken');

@@ -9,6 +9,8 @@
  */
 import { z } from 'zod';
 import type { Ticker } from '../../schema/market.ts';
+import { knownKeys, type MessageKinds } from '../drift/knownKeys.ts';
+import type { MessageWatch } from '../drift/messageWatch.ts';
 import type { HttpClient } from '../http.ts';
 import { parseShape } from '../json.ts';
 import { binanceSymbol } from './mapper.ts';
@@ -16,6 +18,9 @@ import { binanceSymbol } from './mapper.ts';
 const price = z.string().regex(/^\d{1,12}(\.\d{1,12})?$/);
 const candle = z.tuple([z.number().int().positive(), price, price, price, price]).rest(z.unknown());
 const candles = z.array(candle);
+
+/** Candles are lists without names, so only their shape can differ. */
+export const KLINE_KINDS = { klines: knownKeys('') } satisfies MessageKinds;
 
 type CandleInterval = '1h' | '1m';
 
@@ -37,10 +42,12 @@ export interface SpotCandle {
 export class KlinesClient {
   readonly #baseUrl: string;
   readonly #http: HttpClient;
+  readonly #watch: MessageWatch;
 
   constructor(options: { url: string; http: HttpClient }) {
     this.#baseUrl = options.url;
     this.#http = options.http;
+    this.#watch = options.http.watch(KLINE_KINDS);
   }
 
   /**
@@ -54,8 +61,9 @@ export class KlinesClient {
       startTime: String(startTimeMs),
       limit: '2',
     });
-    const { body } = await this.#http.get(`${this.#baseUrl}/api/v3/klines?${query}`);
-    const [first, next] = parseShape(candles, body ?? [], 'binance klines');
+    const { body, receivedTimeMs } = await this.#http.get(`${this.#baseUrl}/api/v3/klines?${query}`);
+    const read = (raw: unknown) => parseShape(candles, raw, 'binance klines');
+    const [first, next] = this.#watch.read('klines', body ?? [], receivedTimeMs, read);
     if (first === undefined || first[0] !== startTimeMs) return null;
     return { open: Number(first[1]), close: Number(first[4]), closed: next !== undefined };
   }

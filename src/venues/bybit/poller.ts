@@ -5,8 +5,10 @@ import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { PerpDepthEvent } from '../../schema/events.ts';
 import type { Ticker } from '../../schema/market.ts';
+import type { MessageWatch } from '../drift/messageWatch.ts';
 import { HttpClient, HttpRefusedError } from '../http.ts';
 import { BybitRefusedError, bybitSymbol, mapBybitAnswer } from './mapper.ts';
+import { BYBIT_KINDS } from './messages.ts';
 
 const FEED = 'bybit.rest';
 /** 15 requests a second for three symbols; the venue allows 120 a second per address (read 2026-07-24). */
@@ -48,6 +50,7 @@ interface Symbol {
 export class BybitPoller {
   readonly #options: BybitPollerOptions;
   readonly #http: HttpClient;
+  readonly #watch: MessageWatch;
   readonly #polls;
   readonly #timers = new Set<Timer>();
   /** A ban or a rate limit applies to the address, so all symbols wait. */
@@ -63,6 +66,7 @@ export class BybitPoller {
       connections: tickers.length,
       timeoutMs: TIMEOUT_MS,
     });
+    this.#watch = this.#http.watch(BYBIT_KINDS);
     this.#polls = metrics.counter('underround_perp_polls_total', 'Polls of perpetual books by outcome', [
       'ticker',
       'outcome',
@@ -96,7 +100,9 @@ export class BybitPoller {
     symbol.inFlight = true;
     try {
       const { body, ...times } = await this.#http.get(symbol.url);
-      if (!this.#closed) this.#answered(symbol, mapBybitAnswer(body, times));
+      if (this.#closed) return;
+      const read = (raw: unknown) => mapBybitAnswer(raw, times);
+      this.#answered(symbol, this.#watch.read('orderbook', body, times.receivedTimeMs, read));
     } catch (error) {
       if (!(error instanceof UnderroundError)) throw error;
       if (!this.#closed) this.#failed(symbol, error);

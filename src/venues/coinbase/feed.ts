@@ -20,6 +20,7 @@ export class CoinbaseFeed {
       feed: 'coinbase',
       keepAlive: null,
       silenceLimitMs: SILENCE_LIMIT_MS,
+      topics: options.tickers.map(coinbaseProduct),
       onOpen: (send) => {
         options.onConnect?.();
         send(JSON.stringify(subscribe));

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { parsePrice, parseSize } from '../../../core/money.ts';
 import { VenueMessageError } from '../../../runtime/errors.ts';
 import type { BookSnapshotEvent, Levels } from '../../../schema/events.ts';
+import { knownKeys, type MessageKinds } from '../../drift/knownKeys.ts';
+import type { MessageWatch } from '../../drift/messageWatch.ts';
 import type { HttpClient } from '../../http.ts';
 import { parseShape } from '../../json.ts';
 
@@ -44,6 +46,26 @@ const compactMarket = z.object({
   itode: z.boolean().nullish(),
   fd: z.object({ r: z.number().min(0).max(1), e: z.number().min(0).max(10) }).nullish(),
 });
+
+const LEVEL_KEYS = knownKeys(level);
+
+/** The answers of these three requests; the fields that are not read as of 2026-10. */
+export const CLOB_REST_KINDS = {
+  book: knownKeys(book, 'min_order_size neg_risk version', { bids: LEVEL_KEYS, asks: LEVEL_KEYS }),
+  market: knownKeys(
+    market,
+    `accepting_order_timestamp accepting_orders active archived description enable_order_book end_date_iso fpmm
+     game_start_time icon image is_50_50_outcome maker_base_fee market_slug minimum_order_size minimum_tick_size neg_risk
+     neg_risk_market_id neg_risk_request_id notifications_enabled question question_id rewards seconds_delay tags
+     taker_base_fee`,
+    { tokens: knownKeys('token_id outcome winner', 'price') },
+  ),
+  'clob-market': knownKeys(compactMarket, 'ao aot cbos mbf mos mts sd tbf v', {
+    fd: knownKeys('r e', 'to'),
+    r: knownKeys('', 'mi ma e moas'),
+    t: knownKeys('', 't o'),
+  }),
+} satisfies MessageKinds;
 
 /** A market's own trading rules; null where the exchange gives none. */
 export interface ClobMarketRules {
@@ -97,10 +119,12 @@ export function mapClobMarketRules(raw: unknown): ClobMarketRules {
 export class ClobRest {
   readonly #baseUrl: string;
   readonly #http: HttpClient;
+  readonly #watch: MessageWatch;
 
   constructor(options: { url: string; http: HttpClient }) {
     this.#baseUrl = options.url;
     this.#http = options.http;
+    this.#watch = options.http.watch(CLOB_REST_KINDS);
   }
 
   /** The books of these tokens; tokens without a book (settled markets) are left out. */
@@ -111,7 +135,8 @@ export class ClobRest {
       const { body, receivedTimeMs } = await this.#http.post(`${this.#baseUrl}/books`, batch);
       // The venue answers 404 when no token of the request has a book.
       for (const raw of parseShape(z.array(z.unknown()), body ?? [], 'clob books')) {
-        events.push(mapRestBook(raw, receivedTimeMs));
+        const read = (one: unknown) => mapRestBook(one, receivedTimeMs);
+        events.push(this.#watch.read('book', raw, receivedTimeMs, read));
       }
     }
     return events;
@@ -119,14 +144,19 @@ export class ClobRest {
 
   /** The market according to the exchange; null when unknown there. */
   async market(conditionId: string): Promise<ClobMarket | null> {
-    const { body } = await this.#http.get(`${this.#baseUrl}/markets/${encodeURIComponent(conditionId)}`);
-    return body === null ? null : mapClobMarket(body);
+    const url = `${this.#baseUrl}/markets/${encodeURIComponent(conditionId)}`;
+    return await this.#one(url, 'market', mapClobMarket);
   }
 
   /** The market's fee and taker delay; null when the exchange does not know the market. */
   async rules(conditionId: string): Promise<ClobMarketRules | null> {
-    const { body } = await this.#http.get(`${this.#baseUrl}/clob-markets/${encodeURIComponent(conditionId)}`);
-    return body === null ? null : mapClobMarketRules(body);
+    const url = `${this.#baseUrl}/clob-markets/${encodeURIComponent(conditionId)}`;
+    return await this.#one(url, 'clob-market', mapClobMarketRules);
+  }
+
+  async #one<T>(url: string, kind: keyof typeof CLOB_REST_KINDS, map: (body: unknown) => T): Promise<T | null> {
+    const { body, receivedTimeMs } = await this.#http.get(url);
+    return body === null ? null : this.#watch.read(kind, body, receivedTimeMs, map);
   }
 }
 

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { VenueMessageError } from '../../../runtime/errors.ts';
+import type { MessageWatch } from '../../drift/messageWatch.ts';
 import type { HttpClient } from '../../http.ts';
+import { GAMMA_KINDS } from './knownKeys.ts';
 
 /** Slugs have up to 50 characters: 40 of them keep a request line well under the usual 8 KB. */
 const SLUGS_PER_REQUEST = 40;
@@ -14,10 +16,13 @@ const list = z.array(z.unknown());
 export class GammaClient {
   readonly #baseUrl: string;
   readonly #http: HttpClient;
+  readonly #watch: MessageWatch;
 
   constructor(options: { url: string; http: HttpClient }) {
     this.#baseUrl = options.url;
     this.#http = options.http;
+    // Markets differ in their fields, and a listing is small: each object is checked.
+    this.#watch = options.http.watch(GAMMA_KINDS, 0);
   }
 
   /**
@@ -80,9 +85,11 @@ export class GammaClient {
   }
 
   async #list(path: string, query: URLSearchParams): Promise<readonly unknown[]> {
-    const { body } = await this.#http.get(`${this.#baseUrl}${path}?${query}`);
+    const { body, receivedTimeMs } = await this.#http.get(`${this.#baseUrl}${path}?${query}`);
     const parsed = list.safeParse(body);
     if (!parsed.success) throw new VenueMessageError(`polymarket.gamma: ${path} did not answer a list`);
+    const kind = path === '/events' ? 'event' : 'market';
+    for (const raw of parsed.data) this.#watch.message(kind, raw, null, receivedTimeMs);
     return parsed.data;
   }
 }
