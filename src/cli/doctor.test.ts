@@ -19,7 +19,13 @@ async function seen(): Promise<void> {
   drift.note({ category: 'silent_topic', ...topic }, T0, () => 'never delivered');
   const hash = { category: 'hash_recipe', feed: 'polymarket.clob', kind: 'book', key: '0xab' } as const;
   drift.note(hash, T0, () => 'h');
-  drift.setAside({ feed: 'binance', kind: 'auction', reason: 'unknown kind', receivedTimeMs: T0, text: '{}' });
+  drift.setAside({
+    feed: 'binance',
+    kind: 'auction',
+    reason: 'unknown kind',
+    receivedTimeMs: T0,
+    text: '{}',
+  });
   await writeDriftReport(dataDir(), drift, T0);
   await new Quarantine(dataDir()).add(drift.takeSetAside());
 }

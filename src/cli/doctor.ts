@@ -87,7 +87,15 @@ function asText(
   const lines: string[] = [];
   for (const [category, heading] of Object.entries(HEADINGS)) {
     const rows = findings.filter((finding) => finding.category === category);
-    if (rows.length > 0) lines.push(heading, formatTable(COLUMNS, rows.map((row) => cells(row, time))), '');
+    if (rows.length > 0)
+      lines.push(
+        heading,
+        formatTable(
+          COLUMNS,
+          rows.map((row) => cells(row, time)),
+        ),
+        '',
+      );
   }
   for (const { category, feed, kind, count } of overflow)
     lines.push(`and ${count} more observations of ${category} in ${feed} ${kind}`, '');

@@ -51,7 +51,9 @@ async function runQuarantine(
   { dataDir, json, again = false }: ImportOptions,
 ): Promise<void> {
   if (target !== undefined || again)
-    throw new InvalidInputError('--quarantine reads the data directory alone: leave out the file and --again');
+    throw new InvalidInputError(
+      '--quarantine reads the data directory alone: leave out the file and --again',
+    );
   const { config, importQuarantine } = await load(dataDir);
   const result = await importQuarantine(config);
   if (json) {

@@ -14,9 +14,7 @@ describe('note', () => {
     drift.note(FIELD, T0, () => ({ a: 'x'.repeat(300) }));
     drift.note(FIELD, T0 + 5, () => 'never read');
     const sample = `{"a":"${'x'.repeat(194)}`;
-    expect(drift.findings()).toEqual([
-      { ...FIELD, firstSeenMs: T0, lastSeenMs: T0 + 5, count: 2, sample },
-    ]);
+    expect(drift.findings()).toEqual([{ ...FIELD, firstSeenMs: T0, lastSeenMs: T0 + 5, count: 2, sample }]);
     expect(noted).toEqual(['depth', 'depth']);
   });
 

@@ -103,7 +103,7 @@ export class VenueDrift {
       known.lastSeenMs = Math.max(known.lastSeenMs, timeMs);
     } else if (kind.findings.size >= KEYS_PER_KIND_MAX) kind.overflow++;
     else {
-      const first = { ...subject, key, sample: cutSample(sample()) };
+      const first = { ...subject, kind: kind.kind, key, sample: cutSample(sample()) };
       kind.findings.set(key, { ...first, firstSeenMs: timeMs, lastSeenMs: timeMs, count: 1 });
     }
   }

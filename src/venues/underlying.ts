@@ -19,11 +19,7 @@ const PRIMARY_SILENCE_LIMIT_MS = 5_000;
 const PRIMARY_STABLE_AFTER_MS = 5_000;
 const CHECK_PERIOD_MS = 1_000;
 
-type PriceMapper = (
-  frame: string,
-  receivedTimeMs: number,
-  watch: MessageWatch,
-) => readonly UnderlyingEvent[];
+type PriceMapper = (frame: string, receivedTimeMs: number, watch: MessageWatch) => readonly UnderlyingEvent[];
 
 export interface UnderlyingSourceOptions {
   /** Binance base URL; null turns it off, and then the fallback runs alone. */

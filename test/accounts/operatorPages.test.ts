@@ -65,7 +65,12 @@ describe('the state of the feeds', () => {
 describe('the drift of the venues', () => {
   it('lists each finding with its times, its count and a sample, for the operator alone', async () => {
     const metrics = new Metrics();
-    const subject = { category: 'unknown_field', feed: 'polymarket.clob', kind: 'book', key: 'depth' } as const;
+    const subject = {
+      category: 'unknown_field',
+      feed: 'polymarket.clob',
+      kind: 'book',
+      key: 'depth',
+    } as const;
     metrics.venueDrift.note(subject, NEWEST_MS, () => 7);
     metrics.venueDrift.note(subject, NEWEST_MS + 1_500, () => 8);
     const { signedUp } = await openDashboard({ metrics });

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { Quarantine } from '../../src/venues/drift/quarantine.ts';
 import { commandAbsent, underround } from '../support/builtCommand.ts';
 import { startService, startVenues } from '../support/runningService.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 import { MARKET, WireMarket } from '../support/wire.ts';
-import { Quarantine } from '../../src/venues/drift/quarantine.ts';
 
 const T0 = 1_795_176_010_000;
 const SHARE = 1_000_000;

@@ -23,11 +23,13 @@ export function driftRoutes({ metrics, clock }: DriftDependencies): Route[] {
       response: driftShape,
       handle: () => {
         // The type holds the categories of the shape against those of the findings.
-        const findings: z.infer<typeof driftShape>['findings'] = metrics.venueDrift.findings().map((finding) => {
-          const { category, feed, kind, key, firstSeenMs, lastSeenMs, count, sample } = finding;
-          const times = { first_seen: formatTime(firstSeenMs), last_seen: formatTime(lastSeenMs) };
-          return { category, feed, kind, key, ...times, count, sample };
-        });
+        const findings: z.infer<typeof driftShape>['findings'] = metrics.venueDrift
+          .findings()
+          .map((finding) => {
+            const { category, feed, kind, key, firstSeenMs, lastSeenMs, count, sample } = finding;
+            const times = { first_seen: formatTime(firstSeenMs), last_seen: formatTime(lastSeenMs) };
+            return { category, feed, kind, key, ...times, count, sample };
+          });
         return { body: JSON.stringify({ as_of: formatTime(clock.now()), findings }) };
       },
     }),

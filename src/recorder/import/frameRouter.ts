@@ -176,7 +176,8 @@ export class FrameRouter {
     const message = binanceMessageOf(frame) as Readonly<Record<string, unknown>>;
     // Only spot trades have this field; futures trades are not spot prices.
     if ('M' in message)
-      for (const event of mapBinanceFrame(frame, receivedTimeMs, this.#spot)) this.#recorder.underlying(event);
+      for (const event of mapBinanceFrame(frame, receivedTimeMs, this.#spot))
+        this.#recorder.underlying(event);
     const named = TICKERS.find((ticker) => binanceSymbol(ticker) === message.s);
     // Only futures updates name the previous update, and only futures snapshots carry a time.
     if (message.e === 'depthUpdate' && message.pu !== undefined && named !== undefined)
@@ -192,7 +193,8 @@ export class FrameRouter {
 
   #refuse(feed: RoutedFeed, frame: string, error: UnderroundError, receivedTimeMs: number): void {
     this.rejected++;
-    if (error instanceof VenueMessageError) this.#recorder.rejectFrame(feed, frame, { error, receivedTimeMs });
+    if (error instanceof VenueMessageError)
+      this.#recorder.rejectFrame(feed, frame, { error, receivedTimeMs });
     else if (error instanceof DataGapError) {
       const { expectedId, receivedId } = error;
       this.#log.warn({ feed, code: error.code, expectedId, receivedId }, 'depth.chain_broken');

@@ -132,14 +132,21 @@ it('a cut body and an answer that nothing decodes are left', async () => {
   const frame = { kind: 'book', reason: 'r', receivedTimeMs: T0, order: 0, text: '[]', wasCut: false };
   await quarantine.add([
     { ...frame, feed: 'polymarket.clob', wasCut: true, text: '{"a":' },
-    { ...frame, feed: 'polymarket.clob.rest', kind: 'market' },
+    { ...frame, feed: 'polymarket.clob.rest', kind: 'market', order: 1 },
   ]);
   expect(await importQuarantine()).toMatchObject({ accepted: 0, kept: ['book', 'market'] });
 });
 
 it('late prices of every feed are stored in order of receipt', async () => {
   const point = (atMs: number, value: number) => ({
-    ...{ feed: 'polymarket.rtds', kind: 'update', reason: 'r', receivedTimeMs: atMs, order: 0, wasCut: false },
+    ...{
+      feed: 'polymarket.rtds',
+      kind: 'update',
+      reason: 'r',
+      receivedTimeMs: atMs,
+      order: 0,
+      wasCut: false,
+    },
     text: JSON.stringify({
       ...{ topic: 'crypto_prices_chainlink', type: 'update', timestamp: atMs },
       payload: { symbol: 'btc/usd', timestamp: atMs, value },

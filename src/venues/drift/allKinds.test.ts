@@ -65,7 +65,12 @@ describe.skipIf(recordingsAbsent)('recorded messages (skipped where the recordin
       watch.message('market', JSON.parse(line).raw, null, T0);
     for (const event of JSON.parse(recording('polymarket/nautilus_trader/rust_gamma_event.json')))
       watch.message('event', event, null, T0);
-    watch.message('market', JSON.parse(recording('polymarket/nautilus_trader/rust_gamma_market.json')), null, T0);
+    watch.message(
+      'market',
+      JSON.parse(recording('polymarket/nautilus_trader/rust_gamma_market.json')),
+      null,
+      T0,
+    );
     expect(found()).toEqual([]);
   });
 

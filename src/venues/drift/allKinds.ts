@@ -1,6 +1,6 @@
 import type { DriftFinding } from '../../runtime/venueDrift.ts';
-import { BINANCE_KINDS } from '../binance/messages.ts';
 import { KLINE_KINDS } from '../binance/klines.ts';
+import { BINANCE_KINDS } from '../binance/messages.ts';
 import { BYBIT_KINDS } from '../bybit/messages.ts';
 import { COINBASE_KINDS } from '../coinbase/messages.ts';
 import { CLOB_KINDS } from '../polymarket/clob/knownKeys.ts';

@@ -64,10 +64,10 @@ it('forgets findings after 30 days, and those that this version knows', async ()
   const { keeper, drift } = await running();
   drift.note(FIELD, T0 - 31 * DAY_MS, () => 1);
   drift.note({ ...FIELD, key: 'markets[].version' }, T0, () => 'v2');
-  drift.note({ ...FIELD, key: 'new' }, T0 - 29 * DAY_MS, () => 1);
+  drift.note({ ...FIELD, key: 'fresh' }, T0 - 29 * DAY_MS, () => 1);
   await keeper.close();
   const { findings } = await readDriftReport(dataDir, T0);
-  expect(findings.map(({ key }) => key)).toEqual(['new']);
+  expect(findings.map(({ key }) => key)).toEqual(['fresh']);
 });
 
 it('moves a damaged report aside and starts an empty one', async () => {
@@ -99,9 +99,9 @@ it('counts a failed write, and writes the same frames with the next save', async
   drift.setAside(setAside('a'));
   drift.note(FIELD, T0, () => 1);
   await keeper.save();
-  expect(await metrics.registry.getSingleMetricAsString('underround_venue_drift_save_failures_total')).toMatch(
-    /total 1$/m,
-  );
+  expect(
+    await metrics.registry.getSingleMetricAsString('underround_venue_drift_save_failures_total'),
+  ).toMatch(/total 1$/m);
   rmSync(place);
   await keeper.close();
   expect((await new Quarantine(dataDir).frames()).map(({ text }) => text)).toEqual(['a']);

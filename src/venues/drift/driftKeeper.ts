@@ -69,7 +69,7 @@ export class DriftKeeper {
   }
 
   async #save(): Promise<void> {
-    const { dataDir, clock, log } = this.#options;
+    const { dataDir, clock } = this.#options;
     const { version } = this.#drift;
     if (version === this.#savedVersion) return;
     this.#logNew();

@@ -154,7 +154,11 @@ export class ClobRest {
     return await this.#one(url, 'clob-market', mapClobMarketRules);
   }
 
-  async #one<T>(url: string, kind: keyof typeof CLOB_REST_KINDS, map: (body: unknown) => T): Promise<T | null> {
+  async #one<T>(
+    url: string,
+    kind: keyof typeof CLOB_REST_KINDS,
+    map: (body: unknown) => T,
+  ): Promise<T | null> {
     const { body, receivedTimeMs } = await this.#http.get(url);
     return body === null ? null : this.#watch.read(kind, body, receivedTimeMs, map);
   }

@@ -3,7 +3,14 @@ import type { UnderlyingEvent } from '../../../schema/events.ts';
 import type { MessageWatch } from '../../drift/messageWatch.ts';
 import { parseJson, parseShape } from '../../json.ts';
 import { tickerNamed, type VenueNames } from '../../symbols.ts';
-import { CHAINLINK_TOPIC, rtdsKind, rtdsSubscribed, rtdsTopic, rtdsUpdate, TWAP60_TOPIC } from './messages.ts';
+import {
+  CHAINLINK_TOPIC,
+  rtdsKind,
+  rtdsSubscribed,
+  rtdsTopic,
+  rtdsUpdate,
+  TWAP60_TOPIC,
+} from './messages.ts';
 
 const SYMBOLS: VenueNames = { BTC: 'btc/usd', ETH: 'eth/usd', SOL: 'sol/usd' };
 /**
