@@ -116,15 +116,18 @@ describe('ClobRest', () => {
   let venue: LocalVenue;
   let http: HttpClient;
   let clob: ClobRest;
+  let clock: FakeClock;
+  let metrics: Metrics;
   beforeEach(async () => {
     venue = await LocalVenue.start();
-    const clock = new FakeClock();
+    clock = new FakeClock();
+    metrics = new Metrics();
     http = new HttpClient({
       feed: 'polymarket.clob',
       clock,
       random: () => 0,
       log: silentLogger,
-      metrics: new Metrics(),
+      metrics,
     });
     clob = new ClobRest({ url: `${venue.httpUrl}/clob`, http });
   });
@@ -153,6 +156,27 @@ describe('ClobRest', () => {
     expect(await clob.books(['1'])).toEqual([]);
     venue.answerJson({ books: [] });
     await expect(clob.books(['1'])).rejects.toThrow(VenueMessageError);
+  });
+
+  test('sets an answer aside that cannot be mapped, and reports the unknown fields of one that can', async () => {
+    venue.answerJson([{ ...raw, hash: 7 }]);
+    await expect(clob.books(['1'])).rejects.toThrow(VenueMessageError);
+    venue.answerJson({ error: 'maintenance' });
+    await expect(clob.rules('0xab')).rejects.toThrow(VenueMessageError);
+    const frames = metrics.venueDrift.takeSetAside();
+    expect(frames.map(({ kind, text }) => [kind, JSON.parse(text)])).toEqual([
+      ['book', { ...raw, hash: 7 }],
+      ['clob-market', { error: 'maintenance' }],
+    ]);
+    venue.answerJson({ c: '0xab', fd: { r: 0.07, e: 1, cap: 5 }, delayMs: 150 });
+    await clock.advance(100);
+    expect(await clob.rules('0xab')).toEqual({ feeRate: 0.07, feeExponent: 1, holdsTakers: null });
+    const unknown = metrics.venueDrift.findings().filter(({ category }) => category === 'unknown_field');
+    expect(unknown.map(({ kind, key, sample }) => [kind, key, sample])).toEqual([
+      ['clob-market', 'error', 'maintenance'],
+      ['clob-market', 'fd.cap', '5'],
+      ['clob-market', 'delayMs', '150'],
+    ]);
   });
 
   test('returns the winner, and null for an unknown market', async () => {

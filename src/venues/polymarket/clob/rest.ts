@@ -49,8 +49,9 @@ const compactMarket = z.object({
 
 const LEVEL_KEYS = knownKeys(level);
 
-/** The answers of these three requests; the fields that are not read as of 2026-10. */
+/** The answers of these three requests, with the fields that are not read as of 2026-10. `books` is a list of `book`. */
 export const CLOB_REST_KINDS = {
+  books: knownKeys(''),
   book: knownKeys(book, 'min_order_size neg_risk version', { bids: LEVEL_KEYS, asks: LEVEL_KEYS }),
   market: knownKeys(
     market,
@@ -134,7 +135,8 @@ export class ClobRest {
       const batch = tokenIds.slice(at, at + TOKENS_PER_REQUEST).map((tokenId) => ({ token_id: tokenId }));
       const { body, receivedTimeMs } = await this.#http.post(`${this.#baseUrl}/books`, batch);
       // The venue answers 404 when no token of the request has a book.
-      for (const raw of parseShape(z.array(z.unknown()), body ?? [], 'clob books')) {
+      const list = (raw: unknown) => parseShape(z.array(z.unknown()), raw, 'clob books');
+      for (const raw of this.#watch.read('books', body ?? [], receivedTimeMs, list)) {
         const read = (one: unknown) => mapRestBook(one, receivedTimeMs);
         events.push(this.#watch.read('book', raw, receivedTimeMs, read));
       }

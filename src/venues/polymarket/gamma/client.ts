@@ -87,8 +87,12 @@ export class GammaClient {
   async #list(path: string, query: URLSearchParams): Promise<readonly unknown[]> {
     const { body, receivedTimeMs } = await this.#http.get(`${this.#baseUrl}${path}?${query}`);
     const parsed = list.safeParse(body);
-    if (!parsed.success) throw new VenueMessageError(`polymarket.gamma: ${path} did not answer a list`);
     const kind = path === '/events' ? 'event' : 'market';
+    if (!parsed.success) {
+      const reason = `polymarket.gamma: ${path} did not answer a list`;
+      this.#watch.refused(JSON.stringify(body), { kind, reason, receivedTimeMs });
+      throw new VenueMessageError(reason);
+    }
     for (const raw of parsed.data) this.#watch.message(kind, raw, null, receivedTimeMs);
     return parsed.data;
   }
