@@ -113,6 +113,7 @@ export class VenueDrift {
    * that contains credentials must never be passed here.
    */
   setAside(frame: Omit<SetAsideFrame, 'wasCut' | 'order'>): void {
+    this.version++;
     const order = this.setAsideCount++;
     const isNewKind = !this.#waiting.has(placeOf(frame));
     const kind = isNewKind && this.#waiting.size >= FRAME_KINDS_MAX ? OTHER_KINDS : frame.kind;
@@ -200,5 +201,6 @@ function placeOf({ feed, kind }: Pick<SetAsideFrame, 'feed' | 'kind'>): string {
 
 function cutSample(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return (text ?? 'undefined').slice(0, SAMPLE_LENGTH_MAX);
+  // A copy: a slice would keep the whole text in memory.
+  return Buffer.from((text ?? 'undefined').slice(0, SAMPLE_LENGTH_MAX)).toString();
 }

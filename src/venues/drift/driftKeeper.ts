@@ -1,7 +1,7 @@
 import { type Clock, every, type Timer } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
-import type { VenueDrift } from '../../runtime/venueDrift.ts';
+import type { DriftSubject, VenueDrift } from '../../runtime/venueDrift.ts';
 import { moveDamagedReport, readDriftReport, writeDriftReport } from './driftReport.ts';
 import { Quarantine } from './quarantine.ts';
 
@@ -69,30 +69,39 @@ export class DriftKeeper {
   }
 
   async #save(): Promise<void> {
-    const { dataDir, clock } = this.#options;
     const { version } = this.#drift;
     if (version === this.#savedVersion) return;
     this.#logNew();
+    const areSaved = [await this.#saveFrames(), await this.#saveReport()];
+    if (areSaved.every(Boolean)) this.#savedVersion = version;
+  }
+
+  async #saveFrames(): Promise<boolean> {
     const frames = this.#drift.takeSetAside();
     try {
       await this.#quarantine.add(frames);
+      return true;
     } catch (error) {
-      this.#failed(error);
       // They are tried again with the next save; newer frames may have replaced the oldest.
       this.#drift.returnSetAside(frames);
-      return;
-    }
-    try {
-      await writeDriftReport(dataDir, this.#drift, clock.now());
-      this.#savedVersion = version;
-    } catch (error) {
-      this.#failed(error);
+      return this.#failed(error);
     }
   }
 
-  #failed(err: unknown): void {
+  async #saveReport(): Promise<boolean> {
+    const { dataDir, clock } = this.#options;
+    try {
+      await writeDriftReport(dataDir, this.#drift, clock.now());
+      return true;
+    } catch (error) {
+      return this.#failed(error);
+    }
+  }
+
+  #failed(err: unknown): false {
     this.#failures.inc();
     this.#options.log.warn({ err }, 'venue_drift.save_failed');
+    return false;
   }
 
   #logNew(): void {
@@ -106,6 +115,6 @@ export class DriftKeeper {
   }
 }
 
-function nameOf({ category, feed, kind, key }: Parameters<VenueDrift['note']>[0]): string {
+function nameOf({ category, feed, kind, key }: DriftSubject): string {
   return `${category} ${feed} ${kind} ${key}`;
 }

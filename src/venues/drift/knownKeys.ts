@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 
 /** The fields that this version knows of one kind of message, also in the objects inside it. */
-export interface KnownKeys {
+interface KnownKeys {
   readonly keys: ReadonlySet<string>;
   /** Fields that hold an object, or a list of objects, whose own fields are checked. */
   readonly inside: ReadonlyMap<string, KnownKeys>;
