@@ -60,6 +60,8 @@ export class Recorder {
   readonly lags: FeedLagMonitor | null;
   /** Differences from the known formats. */
   readonly drift: VenueDrift;
+  /** Number of events that changed nothing: repeated, of unknown tokens or markets, or before the first book. */
+  ignoredCount = 0;
   readonly recent = new RecentSnapshotCounter();
   /** Called with every price of an underlying, including repeated ones. */
   onUnderlying: ((event: UnderlyingEvent) => void) | null = null;
@@ -374,6 +376,7 @@ export class Recorder {
   }
 
   #ignore(why: string): void {
+    this.ignoredCount++;
     this.#counters.ignored.inc({ why });
   }
 

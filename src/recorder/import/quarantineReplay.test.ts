@@ -137,6 +137,21 @@ it('a cut body and an answer that nothing decodes are left', async () => {
   expect(await importQuarantine()).toMatchObject({ accepted: 0, kept: ['book', 'market'] });
 });
 
+it('a change of levels stays without the book before it, and gives a row with it', async () => {
+  const book = wire.snapshot(T0);
+  const [change = ''] = wire.action(T0 + 1, [{ side: 'BUY', price: 4800, size: SHARE }]);
+  const aside = { feed: 'polymarket.clob', reason: 'r', order: 0, wasCut: false };
+  await quarantine.add([{ ...aside, kind: 'price_change', receivedTimeMs: T0 + 1, text: change }]);
+  expect(await importQuarantine()).toMatchObject({ accepted: 0, kept: ['price_change'] });
+  await quarantine.add([{ ...aside, kind: 'book', receivedTimeMs: T0, text: book }]);
+  const { sink, accepted, kept } = await importQuarantine();
+  expect([accepted, kept]).toEqual([2, []]);
+  expect(sink.books.map(({ eventTimeMs, trusted }) => [eventTimeMs, trusted])).toEqual([
+    [T0, true],
+    [T0 + 1, true],
+  ]);
+});
+
 it('late prices of every feed are stored in order of receipt', async () => {
   const point = (atMs: number, value: number) => ({
     ...{

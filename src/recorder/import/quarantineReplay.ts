@@ -49,7 +49,8 @@ export class QuarantineReplay {
   }
 
   /**
-   * Replays frames once. A frame that is cut, that no decoder reads, or whose market has no listing is left.
+   * Replays frames once. A frame that is cut, that no decoder reads, whose market has no listing, or that changes
+   * nothing is left. The last are changes without the book before them.
    * @param frames In order of receipt.
    * @returns The accepted frames; their rows are with the sink.
    */
@@ -62,9 +63,11 @@ export class QuarantineReplay {
       if (wasCut || !ROUTED.has(feed)) continue;
       const areListed = await this.#resumeMarkets(text);
       if (feed === 'polymarket.clob' && !areListed) continue;
-      const before = drift.setAsideCount;
+      const before = { setAside: drift.setAsideCount, ignored: this.#recorder.ignoredCount };
       this.#router.route(feed as RoutedFeed, text, receivedTimeMs);
-      if (drift.setAsideCount === before) accepted.push(frame);
+      if (drift.setAsideCount !== before.setAside) continue;
+      const ignored = this.#recorder.ignoredCount - before.ignored;
+      if (ignored < messageCount(text)) accepted.push(frame);
     }
     this.#router.finish();
     this.#recorder.close();
@@ -106,6 +109,12 @@ export class QuarantineReplay {
     const book = this.#recorder.recorded(marketId)?.book;
     return book?.yes.verified === true && book.no.verified;
   }
+}
+
+/** Number of messages in an understood frame. */
+function messageCount(text: string): number {
+  const parsed: unknown = text.startsWith('[') ? JSON.parse(text) : null;
+  return Array.isArray(parsed) ? parsed.length : 1;
 }
 
 /**
