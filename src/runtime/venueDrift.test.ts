@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FRAME_BYTES_MAX, VenueDrift } from './venueDrift.ts';
+import { FRAME_BYTES_MAX, type SetAsideFrame, VenueDrift } from './venueDrift.ts';
 
 const T0 = 1_795_176_010_000;
 const FIELD = { category: 'unknown_field', feed: 'f', kind: 'book', key: 'depth' } as const;
@@ -61,6 +62,39 @@ describe('setAside', () => {
     ]);
     expect(drift.setAsideCount).toBe(104);
     expect(drift.takeSetAside()).toEqual([]);
+  });
+
+  it('equals a model that keeps the last frames of each kind, over any takes and returns', () => {
+    const step = fc.oneof(
+      fc.record({ kind: fc.constantFrom('a', 'b'), count: fc.integer({ min: 1, max: 150 }) }),
+      fc.constantFrom('take' as const, 'return' as const),
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 20 }), (steps) => {
+        const drift = new VenueDrift();
+        const ofKind = (frames: readonly SetAsideFrame[], kind: string) =>
+          frames.filter((one) => one.kind === kind).map(({ text }) => text);
+        const model: Record<string, string[]> = { a: [], b: [] };
+        let [number, taken] = [0, drift.takeSetAside()];
+        for (const one of steps) {
+          if (one === 'take') {
+            taken = drift.takeSetAside();
+            Object.assign(model, { a: [], b: [] });
+          } else if (one === 'return') {
+            drift.returnSetAside(taken);
+            for (const kind of ['a', 'b'])
+              model[kind] = [...ofKind(taken, kind), ...(model[kind] ?? [])].slice(-100);
+            taken = [];
+          } else
+            for (let i = 0; i < one.count; i++) {
+              drift.setAside(frame(String(number), one.kind));
+              model[one.kind] = [...(model[one.kind] ?? []), String(number++)].slice(-100);
+            }
+        }
+        const left = drift.takeSetAside();
+        expect({ a: ofKind(left, 'a'), b: ofKind(left, 'b') }).toEqual(model);
+      }),
+    );
   });
 
   it('cuts a text above 64 KiB and marks it', () => {
