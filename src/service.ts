@@ -25,6 +25,7 @@ import type { Logger } from './runtime/log.ts';
 import type { Metrics } from './runtime/metrics.ts';
 import type { EngineAccess } from './store/engine/access.ts';
 import { openStore, type Store } from './store/store.ts';
+import { DriftKeeper } from './venues/drift/driftKeeper.ts';
 import { ReceiveThread } from './venues/receiveThread.ts';
 
 interface ServiceOptions {
@@ -74,9 +75,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const feeds = { venues, tickers, sockets, recorder, isDropping };
   const collector = new Collector({ ...feeds, clock, random, log, metrics });
   const memory = new MarketMemory({ recorder, bus });
-  const recording = { store, recorder, sockets, collector, bus, memory };
+  const drift = new DriftKeeper({ dataDir, clock, log, metrics });
+  const recording = { store, recorder, sockets, collector, bus, memory, drift };
   try {
-    collector.start(await resumeRecording({ store, recorder, clock, log }));
+    const resuming = resumeRecording({ store, recorder, clock, log });
+    const [known] = await Promise.all([resuming, drift.start()]);
+    collector.start(known);
     store.parts.onLost((lost) => coverLostRows(lost, { store, recorder, clock, log }));
     return await serveRecording(recording, { ...options, clock });
   } catch (error) {
@@ -92,6 +96,7 @@ interface Recording {
   collector: Collector;
   bus: Bus;
   memory: MarketMemory;
+  drift: DriftKeeper;
 }
 
 type ServingOptions = ServiceOptions & { readonly clock: Clock };
@@ -218,10 +223,11 @@ async function stopRecording(recording: Recording): Promise<void> {
   await recording.store.close();
 }
 
-async function stopFeeds({ recorder, sockets, collector }: Recording): Promise<void> {
+async function stopFeeds({ recorder, sockets, collector, drift }: Recording): Promise<void> {
   await collector.close();
   await sockets.close();
   recorder.close();
+  await drift.close();
 }
 
 /** Reports the reasons why this service is not ready, and the feeds that are late or silent. */

@@ -284,6 +284,7 @@ describe('maintenance', () => {
           'POST /app/sign-in-link',
           'POST /app/sign-out',
           '/app/me',
+          '/app/drift',
           '/app/feeds',
         ],
         '/app/state',

@@ -42,6 +42,7 @@ const COMMANDS: readonly (readonly [string, { words?: readonly string[]; makes?:
   ['maintenance status', {}],
   ['audit verify', {}],
   ['audit head', {}],
+  ['doctor', {}],
 ];
 
 const READERS = [
@@ -51,6 +52,7 @@ const READERS = [
   'maintenance status',
   'audit verify',
   'audit head',
+  'doctor',
 ];
 
 /** Runs a command of the table; the files it names exist in the test's working directory. */

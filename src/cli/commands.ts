@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { registerAudit } from './audit.ts';
 import { registerBacktest } from './backtest.ts';
 import { registerDemo } from './demo.ts';
+import { registerDoctor } from './doctor.ts';
 import { registerExport } from './export.ts';
 import { registerImport } from './import.ts';
 import { registerKeys } from './keys.ts';
@@ -26,5 +27,6 @@ export function registerCommands(program: Command): void {
   registerWebhooks(program);
   registerMaintenance(program);
   registerAudit(program);
+  registerDoctor(program);
   program.addHelpText('after', SETTINGS_HELP);
 }

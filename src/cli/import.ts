@@ -1,26 +1,33 @@
 import type { Command } from 'commander';
+import { InvalidInputError } from '../runtime/errors.ts';
 import { printFailure } from './failure.ts';
 
 interface ImportOptions {
   dataDir?: string;
   json?: boolean;
   again?: boolean;
+  quarantine?: boolean;
 }
 
 export function registerImport(program: Command): void {
   program
     .command('import')
     .argument(
-      '<file|dir>',
+      '[file|dir]',
       'recorded frames as JSON lines of {"received_ms", "frame"} or bare frames, optionally .gz',
     )
-    .description('import recorded venue frames into the store')
+    .description('import recorded venue frames into the store, or frames that an earlier version set aside')
     .option('--data-dir <dir>', 'data directory (UNDERROUND_DATA_DIR)')
     .option('--again', 'also import files that were imported before; this stores their rows twice')
+    .option(
+      '--quarantine',
+      'instead of a file: the set-aside frames of the data directory that this version understands',
+    )
     .option('--json', 'print the result as JSON')
-    .action(async (target: string, options: ImportOptions) => {
+    .action(async (target: string | undefined, options: ImportOptions) => {
       try {
-        await runImport(target, options);
+        if (options.quarantine) await runQuarantine(target, options);
+        else await runImport(target, options);
       } catch (error) {
         printFailure(error);
         process.exitCode = 1;
@@ -28,17 +35,43 @@ export function registerImport(program: Command): void {
     });
 }
 
-async function runImport(target: string, { dataDir, json, again = false }: ImportOptions): Promise<void> {
-  const [{ readSettings }, { importInto }, { OWNER_ONLY_UMASK }] = await Promise.all([
+async function runImport(
+  target: string | undefined,
+  { dataDir, json, again = false }: ImportOptions,
+): Promise<void> {
+  if (target === undefined) throw new InvalidInputError('name a file or a directory, or use --quarantine');
+  const { config, importInto } = await load(dataDir);
+  const result = await importInto(config, target, { again });
+  if (json) console.log(JSON.stringify(result));
+  else printResult(result);
+}
+
+async function runQuarantine(
+  target: string | undefined,
+  { dataDir, json, again = false }: ImportOptions,
+): Promise<void> {
+  if (target !== undefined || again)
+    throw new InvalidInputError(
+      '--quarantine reads the data directory alone: leave out the file and --again',
+    );
+  const { config, importQuarantine } = await load(dataDir);
+  const result = await importQuarantine(config);
+  if (json) {
+    console.log(JSON.stringify(result));
+    return;
+  }
+  console.log(`${result.frames} set-aside frames: ${result.accepted} accepted, ${result.kept} kept`);
+  printRecorded(result.recorded);
+}
+
+async function load(dataDir: string | undefined) {
+  const [{ readSettings }, imports, { OWNER_ONLY_UMASK }] = await Promise.all([
     import('./settings.ts'),
     import('./importInto.ts'),
     import('../store/engine/ownerOnly.ts'),
   ]);
   process.umask(OWNER_ONLY_UMASK);
-  const config = await readSettings({ dataDir, use: 'record' });
-  const result = await importInto(config, target, { again });
-  if (json) console.log(JSON.stringify(result));
-  else printResult(result);
+  return { ...imports, config: await readSettings({ dataDir, use: 'record' }) };
 }
 
 function printResult(result: Awaited<ReturnType<typeof import('./importInto.ts')['importInto']>>): void {
@@ -47,7 +80,10 @@ function printResult(result: Awaited<ReturnType<typeof import('./importInto.ts')
     console.log(`${result.skipped_files} file(s) skipped, imported before; --again imports them again`);
   for (const [feed, count] of Object.entries(result.frames_by_feed))
     console.log(`  ${feed.padEnd(20)} ${count}`);
-  for (const [kind, count] of Object.entries(result.recorded))
-    console.log(`  recorded ${kind.padEnd(11)} ${count}`);
+  printRecorded(result.recorded);
   for (const marketId of result.markets) console.log(`  market ${marketId}`);
+}
+
+function printRecorded(recorded: Readonly<Record<string, number>>): void {
+  for (const [kind, count] of Object.entries(recorded)) console.log(`  recorded ${kind.padEnd(11)} ${count}`);
 }

@@ -3,16 +3,25 @@ import { StrikeFinder } from '../lifecycle/strikeFinder.ts';
 import { FrameRouter } from '../recorder/import/frameRouter.ts';
 import { ImportLedger } from '../recorder/import/importLedger.ts';
 import { importRecording } from '../recorder/import/importRecording.ts';
+import { QuarantineReplay } from '../recorder/import/quarantineReplay.ts';
 import { RecordCounter } from '../recorder/import/recordCounter.ts';
 import { recordingsUnder } from '../recorder/import/recordedFiles.ts';
 import { Recorder } from '../recorder/recorder.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { InvalidInputError } from '../runtime/errors.ts';
-import { createLogger } from '../runtime/log.ts';
+import { createLogger, type Logger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
-import { openStore } from '../store/store.ts';
+import { loadMarket } from '../store/queries/resume.ts';
+import { openStore, type Store } from '../store/store.ts';
+import { Quarantine } from '../venues/drift/quarantine.ts';
 import { recoveryProgress } from './progress.ts';
 import { makeDataDirectory } from './settings.ts';
+
+interface ImportParts {
+  readonly store: Store;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
 
 /**
  * Imports recordings into the store of a data directory; a server may be running on it. A file that was imported before
@@ -21,18 +30,13 @@ import { makeDataDirectory } from './settings.ts';
  */
 export async function importInto(config: Config, target: string, { again }: { again: boolean }) {
   const files = await recordingsUnder(target);
-  makeDataDirectory(config.dataDir);
-  const log = createLogger(config.logLevel);
-  const common = { clock: systemClock, log, metrics: new Metrics() };
-  const { dataDir, clickhouseUrl, diskReserve } = config;
-  const storing = { dataDir, clickhouseUrl, diskReserve, writerName: 'import' };
-  const store = await openStore({ ...common, ...storing, onRecovery: recoveryProgress() });
-  try {
+  return await withStore(config, async ({ store, log, metrics }) => {
     const counter = new RecordCounter(store.writer);
+    const common = { clock: systemClock, log, metrics };
     const recorder = new Recorder({ ...common, sink: counter.sink, timeBy: 'receipt' });
-    const strikes = new StrikeFinder({ candles: null, log, metrics: common.metrics });
+    const strikes = new StrikeFinder({ candles: null, log, metrics });
     const router = new FrameRouter({ recorder, log, strikes });
-    const ledger = new ImportLedger(dataDir);
+    const ledger = new ImportLedger(config.dataDir);
     let [frames, skipped] = [0, 0];
     const unclaimed: string[] = [];
     for (const file of files) {
@@ -65,6 +69,42 @@ export async function importInto(config: Config, target: string, { again }: { ag
       recorded: counter.counts,
       markets: [...counter.marketIds],
     };
+  });
+}
+
+/**
+ * Sends the set-aside frames of a data directory through the decoder again. Frames that it accepts now are stored and
+ * leave the quarantine; the others stay. A server may be running on the directory.
+ */
+export async function importQuarantine(config: Config) {
+  const quarantine = new Quarantine(config.dataDir);
+  const frames = await quarantine.frames();
+  return await withStore(config, async ({ store, log, metrics }) => {
+    const counter = new RecordCounter(store.writer);
+    const loadStored = (marketId: string) => loadMarket(store, marketId);
+    const replay = new QuarantineReplay({ sink: counter.sink, log, metrics, loadMarket: loadStored });
+    const accepted = await replay.run(frames);
+    await store.writer.flush();
+    for (const frame of accepted) await quarantine.remove(frame);
+    return {
+      frames: frames.length,
+      accepted: accepted.length,
+      kept: frames.length - accepted.length,
+      recorded: counter.counts,
+    };
+  });
+}
+
+async function withStore<T>(config: Config, run: (parts: ImportParts) => Promise<T>): Promise<T> {
+  const { dataDir, clickhouseUrl, diskReserve } = config;
+  makeDataDirectory(dataDir);
+  const log = createLogger(config.logLevel);
+  const metrics = new Metrics();
+  const storing = { dataDir, clickhouseUrl, diskReserve, writerName: 'import' };
+  const common = { clock: systemClock, log, metrics };
+  const store = await openStore({ ...common, ...storing, onRecovery: recoveryProgress() });
+  try {
+    return await run({ store, log, metrics });
   } finally {
     await store.close();
   }

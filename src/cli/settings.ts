@@ -18,6 +18,8 @@ import { unknownVariables } from './unknownVariables.ts';
 type DirectoryUse =
   /** Writes recordings: creates a missing directory, whatever else is configured. */
   | 'record'
+  /** Reads files of the directory alone: it must exist, whatever else is configured. */
+  | 'read directory'
   /** Reads recordings: the directory must contain one, unless a ClickHouse server is configured. */
   | 'read recording'
   /** Writes accounts: creates a missing directory, unless PostgreSQL is configured. */
@@ -166,7 +168,7 @@ function usesEngine({ clickhouseUrl }: Config, use: DirectoryUse): boolean {
 }
 
 function usesDirectory({ clickhouseUrl, databaseUrl }: Config, use: DirectoryUse): boolean {
-  if (use === 'record') return true;
+  if (use === 'record' || use === 'read directory') return true;
   return use === 'read recording' ? clickhouseUrl === null : databaseUrl === null;
 }
 

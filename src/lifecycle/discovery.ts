@@ -7,6 +7,7 @@ import { Backoff } from '../runtime/reconnectBackoff.ts';
 import type { EventType, Ticker } from '../schema/market.ts';
 import type { ListedEvents } from '../venues/polymarket/gamma/client.ts';
 import { type GammaListing, type GammaRejection, mapGammaEvent } from '../venues/polymarket/gamma/mapper.ts';
+import { setAsideListing } from '../venues/polymarket/gamma/setAsideListing.ts';
 import { nextWindow, seriesSlug, windowAt } from '../venues/polymarket/lifecycle/windows.ts';
 import { reportUnknownVersion } from '../venues/polymarket/reportUnknownVersion.ts';
 
@@ -140,32 +141,37 @@ export class Discovery {
     const nowMs = this.#options.clock.now();
     for (const { events, ageMs } of listed) {
       const madeAt = this.#options.clock.monotonic() - ageMs;
-      for (const result of events.flatMap((event) => mapGammaEvent(event, nowMs))) {
-        if (!result.ok) {
-          this.#noteRefused(result, nowMs);
-          continue;
+      for (const event of events) {
+        for (const result of mapGammaEvent(event, nowMs)) {
+          if (!result.ok) {
+            this.#noteRefused(event, result, nowMs);
+            continue;
+          }
+          accepted.add(result.market.slug);
+          this.#options.onListing(result, madeAt);
         }
-        accepted.add(result.market.slug);
-        this.#options.onListing(result, madeAt);
       }
     }
     return accepted;
   }
 
-  #noteRefused(result: GammaRejection, timeMs: number): void {
-    this.#refused.inc({ reason: result.reason });
+  /** Logs and sets aside each object once for each reason: the same objects are listed every minute. */
+  #noteRefused(event: unknown, result: GammaRejection, receivedTimeMs: number): void {
+    const { log, metrics } = this.#options;
+    const { slug, reason, detail } = result;
+    this.#refused.inc({ reason });
     // A market without ids is retried like an unknown slug, and logged like one.
-    if (result.reason === 'ids_not_available') return;
-    if (result.reason === 'version_unknown') {
-      const { slug, detail: version } = result;
-      reportUnknownVersion(this.#options, { where: 'gamma', market: slug ?? '', version, timeMs });
-      return;
+    if (reason === 'ids_not_available') return;
+    if (reason === 'version_unknown') {
+      const found = { where: 'gamma', market: slug ?? '', version: detail, timeMs: receivedTimeMs } as const;
+      reportUnknownVersion(this.#options, found);
     }
-    const key = `${result.slug}:${result.reason}`;
+    const key = `${slug}:${reason}`;
     if (this.#warned.has(key)) return;
     if (this.#warned.size >= UNKNOWN_SLUGS_MAX) this.#warned.clear();
     this.#warned.add(key);
-    this.#options.log.warn({ ...result, ok: undefined }, 'listing.market_refused');
+    setAsideListing(metrics.venueDrift, { listed: event, refusal: result, receivedTimeMs });
+    if (reason !== 'version_unknown') log.warn({ ...result, ok: undefined }, 'listing.market_refused');
   }
 
   #noteUnknown(asked: readonly string[], accepted: ReadonlySet<string>): void {

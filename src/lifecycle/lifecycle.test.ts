@@ -132,6 +132,23 @@ describe('Lifecycle', () => {
     expect([sink.markets, [...subscribed]]).toEqual([[], []]);
   });
 
+  it('sets a refused listing aside once, and no zombie', async () => {
+    const { clock, lifecycle, listings, metrics } = setUp();
+    listings.tamper = (event) => ({
+      ...event,
+      markets: (event.markets as Record<string, unknown>[]).map((m) => ({ ...m, clobTokenIds: null })),
+    });
+    lifecycle.start([]);
+    await clock.advance(60_000);
+    const frames = metrics.venueDrift.takeSetAside();
+    expect(frames.length).toBeGreaterThan(0);
+    expect(new Set(frames.map(({ feed, kind, reason }) => `${feed} ${kind} ${reason}`))).toEqual(
+      new Set(['polymarket.gamma event shape_invalid']),
+    );
+    const slugs = frames.map(({ text }) => JSON.parse(text).slug);
+    expect(new Set(slugs).size).toBe(slugs.length);
+  });
+
   it('rejects a zombie market of the listing and logs it once', async () => {
     const { clock, sink, lifecycle, listings, metrics } = setUp();
     const zombie = slugOf('BTC', '5m', windowAt('5m', START - 200 * 86_400_000));
@@ -139,6 +156,7 @@ describe('Lifecycle', () => {
     lifecycle.start([]);
     await clock.advance(60_000);
     expect(sink.markets.filter(({ slug }) => slug === zombie)).toEqual([]);
+    expect(metrics.venueDrift.takeSetAside()).toEqual([]);
     expect(await metrics.registry.metrics()).toMatch(
       /underround_listings_refused_total\{reason="zombie"\} \d/,
     );

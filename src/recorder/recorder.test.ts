@@ -382,3 +382,47 @@ describe('Recorder', () => {
     expect(sink.markets.map(({ status }) => status)).toEqual(['open', 'resolved']);
   });
 });
+
+describe('differences from the known formats', () => {
+  it('reports a market whose whole books do not verify, from the third in a row on', () => {
+    const { recorder, wire, metrics } = setUp();
+    const wrong = (timeMs: number) => wire.snapshot(timeMs).replaceAll(/"hash":"\w+"/g, '"hash":"f00"');
+    recorder.clobFrame(wrong(T0), T0);
+    expect(metrics.venueDrift.findings()).toEqual([]);
+    recorder.clobFrame(wrong(T0 + 1), T0 + 1);
+    const subject = { category: 'hash_recipe', feed: 'polymarket.clob', kind: 'book', key: MARKET.marketId };
+    expect(metrics.venueDrift.findings()).toEqual([
+      {
+        ...{ ...subject, firstSeenMs: T0 + 1, lastSeenMs: T0 + 1, count: 2 },
+        sample: JSON.stringify({ slug: MARKET.slug, tokenId: MARKET.yesTokenId, hash: 'f00' }).slice(0, 200),
+      },
+    ]);
+    recorder.clobFrame(wire.snapshot(T0 + 2), T0 + 2);
+    expect(metrics.venueDrift.findings()).toMatchObject([{ count: 2 }]);
+  });
+
+  it('reports an unknown field, uses the message, and counts it in the metric', async () => {
+    const { recorder, sink, wire, metrics } = setUp();
+    recorder.clobFrame(wire.snapshot(T0).replace('"bids"', '"depth":7,"bids"'), T0);
+    expect(metrics.venueDrift.findings()).toMatchObject([
+      { category: 'unknown_field', kind: 'book', key: 'depth', sample: '7' },
+    ]);
+    expect(sink.books).toMatchObject([{ trusted: true }]);
+    expect(metrics.venueDrift.takeSetAside()).toEqual([]);
+    expect(await metrics.registry.getSingleMetricAsString('underround_venue_drift_total')).toContain(
+      'underround_venue_drift_total{feed="polymarket.clob",kind="unknown_field"} 1',
+    );
+  });
+
+  it('sets a refused frame and a message of an unknown kind aside', () => {
+    const { recorder, wire, metrics } = setUp();
+    const [change = ''] = wire.action(T0, [{ side: 'BUY', price: 4000, size: SHARE }]);
+    recorder.clobFrame(change.replaceAll('"BUY"', '"BID"'), T0);
+    recorder.clobFrame('{"event_type":"auction"}', T0 + 1);
+    recorder.clobFrame('PONG', T0 + 2);
+    expect(metrics.venueDrift.takeSetAside().map(({ kind, reason }) => [kind, reason])).toEqual([
+      ['price_change', 'side is neither BUY nor SELL'],
+      ['auction', 'unknown kind of message'],
+    ]);
+  });
+});

@@ -4,6 +4,7 @@ import type { Clock, Timer } from '../runtime/clock.ts';
 import { VenueMessageError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
+import type { VenueDrift } from '../runtime/venueDrift.ts';
 import type {
   BookSnapshotEvent,
   ClobEvent,
@@ -17,8 +18,10 @@ import type { GapCause, RowTimes } from '../schema/gap.ts';
 import { type Market, UNKNOWN } from '../schema/market.ts';
 import type { RecordSink } from '../schema/records.ts';
 import type { StoredBook } from '../store/queries/resume.ts';
+import { MessageWatch, setAsideRefused } from '../venues/drift/messageWatch.ts';
 import { PERP_FEEDS } from '../venues/perpVenue.ts';
 import { ACTION_QUIET_MS, type Applied, type FinishedAction } from '../venues/polymarket/book/marketBook.ts';
+import { CLOB_KINDS } from '../venues/polymarket/clob/knownKeys.ts';
 import { mapClobFrame } from '../venues/polymarket/clob/mapper.ts';
 import { type FoundVersion, reportUnknownVersion } from '../venues/polymarket/reportUnknownVersion.ts';
 import { BookTrust, CLOB_FEED } from './bookTrust.ts';
@@ -56,6 +59,10 @@ export class Recorder {
   readonly trust: BookTrust;
   /** Null for recordings, whose clocks are unknown. */
   readonly lags: FeedLagMonitor | null;
+  /** Differences from the known formats. */
+  readonly drift: VenueDrift;
+  /** Number of events that changed nothing: repeated, of unknown tokens or markets, or before the first book. */
+  ignoredCount = 0;
   readonly recent = new RecentSnapshotCounter();
   /** Called with every price of an underlying, including repeated ones. */
   onUnderlying: ((event: UnderlyingEvent) => void) | null = null;
@@ -71,6 +78,7 @@ export class Recorder {
   #timer: Timer | null = null;
   /** True while a requested book is being applied. */
   #asked = false;
+  readonly #watch: MessageWatch;
   readonly #counters;
 
   constructor(options: RecorderOptions) {
@@ -81,6 +89,8 @@ export class Recorder {
     const isLate = (market: Market) => this.lags !== null && this.lags.lateFor(market) !== null;
     this.trust = new BookTrust({ gaps: this.gaps, metrics, isLate });
     this.#counters = recorderCounters(metrics);
+    this.drift = metrics.venueDrift;
+    this.#watch = new MessageWatch({ feed: CLOB_FEED, kinds: CLOB_KINDS, drift: this.drift });
   }
 
   /** Starts recording a market, or replaces its record with a newer version. Equal versions write nothing. */
@@ -179,17 +189,17 @@ export class Recorder {
   ): boolean {
     let isUnderstood = true;
     try {
-      const events = mapClobFrame(text, receivedTimeMs);
+      const events = mapClobFrame(text, receivedTimeMs, this.#watch);
       // The receive time is when the frame was read: after a stall of ours, the rest of an action looks late.
       this.finishQuiet(receivedTimeMs, events[0]?.marketId);
       for (const event of events) {
-        if (event.kind === 'unknown_version') isUnderstood = this.#refuseVersion(event);
+        if (event.kind === 'unknown_version') isUnderstood = this.#refuseVersion(event, text);
         else if (adopt === null || this.#markets.has(event.marketId)) this.clobEvent(event);
         else this.#adopt(adopt(event));
       }
     } catch (error) {
       if (!(error instanceof VenueMessageError)) throw error;
-      this.rejectFrame(CLOB_FEED, text, error);
+      this.rejectFrame(CLOB_FEED, text, { error, receivedTimeMs });
       this.#lostTo(marketOfLostFrame(text), receivedTimeMs);
       isUnderstood = false;
     } finally {
@@ -207,8 +217,14 @@ export class Recorder {
     for (const event of adoption.events) this.clobEvent(event);
   }
 
-  rejectFrame(feed: string, text: string, error: VenueMessageError): void {
+  /** Sets a frame aside that does not match the protocol. */
+  rejectFrame(
+    feed: string,
+    text: string,
+    { error, receivedTimeMs }: { error: VenueMessageError; receivedTimeMs: number },
+  ): void {
     this.#counters.rejected.inc({ feed });
+    setAsideRefused(this.drift, { feed, text, reason: error.message, receivedTimeMs });
     this.#options.log.warn(
       { feed, code: error.code, reason: error.message, frame: text.slice(0, 200) },
       'frame.rejected',
@@ -227,7 +243,7 @@ export class Recorder {
     const { book } = recorded;
     this.#noteLag(recorded, event);
     if (event.kind === 'book_change') this.#applied(recorded, book.applyChanges(event));
-    else if (event.kind === 'book_snapshot') this.#applied(recorded, book.applySnapshot(event));
+    else if (event.kind === 'book_snapshot') this.#snapshot(recorded, event);
     else if (event.kind === 'trade') {
       if (this.#byToken.get(event.tokenId) !== recorded) {
         this.#ignore('unknown_token');
@@ -301,6 +317,15 @@ export class Recorder {
     if (this.#options.timeBy === 'receipt') this.trust.due(Number.POSITIVE_INFINITY);
   }
 
+  #snapshot(recorded: RecordedMarket, event: BookSnapshotEvent): void {
+    const { book, market } = recorded;
+    this.#applied(recorded, book.applySnapshot(event));
+    if (!book.recipeRefuted) return;
+    const { hash, tokenId, receivedTimeMs } = event;
+    const subject = { category: 'hash_recipe', feed: CLOB_FEED, kind: 'book', key: market.marketId } as const;
+    this.drift.note(subject, receivedTimeMs, () => ({ slug: market.slug, tokenId, hash }));
+  }
+
   #nameNoToken(recorded: RecordedMarket, event: ClobEvent): void {
     const named =
       event.kind === 'book_change'
@@ -356,6 +381,7 @@ export class Recorder {
   }
 
   #ignore(why: string): void {
+    this.ignoredCount++;
     this.#counters.ignored.inc({ why });
   }
 
@@ -379,8 +405,11 @@ export class Recorder {
   }
 
   /** Sets aside a message of an unknown protocol version, whose content is lost to its market. @returns False. */
-  #refuseVersion({ marketId: market, version, receivedTimeMs: timeMs }: UnknownVersionEvent): false {
+  #refuseVersion(event: UnknownVersionEvent, text: string): false {
+    const { marketId: market, version, receivedTimeMs: timeMs } = event;
     this.#counters.rejected.inc({ feed: CLOB_FEED });
+    const reason = `protocol version ${version}`;
+    setAsideRefused(this.drift, { feed: CLOB_FEED, text, reason, receivedTimeMs: timeMs });
     this.reportVersion({ where: 'frame', market, version, timeMs });
     this.#lostTo(market, timeMs);
     return false;

@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { UnknownVersionRegistry } from './unknownVersionRegistry.ts';
+import { VenueDrift } from './venueDrift.ts';
 import { VenueFeedRegistry } from './venueFeedRegistry.ts';
 
 /**
@@ -12,6 +13,8 @@ export class Metrics {
   readonly venueFeeds = new VenueFeedRegistry();
   /** The protocol versions of venue data that were refused, for the operator. */
   readonly unknownVersions = new UnknownVersionRegistry();
+  /** Differences from the known formats of the venues, for the operator. */
+  readonly venueDrift = new VenueDrift(({ category, feed }) => this.#drift().inc({ feed, kind: category }));
 
   /** @param collect Called before the counter is read, to add events that are too frequent to count one by one. */
   counter<L extends string = never>(
@@ -53,5 +56,10 @@ export class Metrics {
     if (known) return known;
     const { labelNames = [], buckets } = options;
     return new Histogram({ name, help, labelNames, buckets: [...buckets], registers: [this.registry] });
+  }
+
+  #drift(): Counter<'feed' | 'kind'> {
+    const help = 'Fields, messages, hashes and topics of venues that differ from the known formats, by kind';
+    return this.counter('underround_venue_drift_total', help, ['feed', 'kind']);
   }
 }

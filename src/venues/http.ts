@@ -5,6 +5,8 @@ import { TransportError, VenueMessageError, VenueRefusedError } from '../runtime
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { VenueFeed } from '../runtime/venueFeedRegistry.ts';
+import type { MessageKinds } from './drift/knownKeys.ts';
+import { MessageWatch } from './drift/messageWatch.ts';
 import { VERIFIED } from './verified.ts';
 
 /** Polymarket's edge answers 403 (Cloudflare 1010) to requests that do not look like a browser's (seen 2026-08). */
@@ -114,6 +116,13 @@ export class HttpClient {
   /** Sends `body` as JSON; fails as `get` does. Only for requests that are safe to repeat. */
   post(url: string, body: unknown): Promise<JsonAnswer> {
     return this.#retrying('POST', url, JSON.stringify(body));
+  }
+
+  /** Compares the answers with the known kinds. @param checkPeriodMs See `MessageWatch`. */
+  watch(kinds: MessageKinds, checkPeriodMs?: number): MessageWatch {
+    const { feed, metrics } = this.#options;
+    const checked = checkPeriodMs === undefined ? {} : { checkPeriodMs };
+    return new MessageWatch({ feed, kinds, drift: metrics.venueDrift, ...checked });
   }
 
   /** Aborts requests in flight and closes the connections. */

@@ -5,6 +5,7 @@ import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { PerpDepthEvent } from '../schema/events.ts';
 import type { Ticker } from '../schema/market.ts';
+import type { MessageWatch } from './drift/messageWatch.ts';
 import { HttpClient, HttpRefusedError } from './http.ts';
 import { type BookRequest, PERP_FEEDS, PerpRefusedError, type PerpVenue, type Refusal } from './perpVenue.ts';
 
@@ -53,6 +54,7 @@ export class PerpPoller {
   readonly #options: PerpPollerOptions;
   readonly #feed: string;
   readonly #http: HttpClient;
+  readonly #watch: MessageWatch;
   readonly #polls;
   readonly #timers = new Set<Timer>();
   /** A ban or a rate limit applies to the address, so all symbols wait. */
@@ -70,6 +72,7 @@ export class PerpPoller {
       connections: Math.max(1, symbols.length),
       timeoutMs: TIMEOUT_MS,
     });
+    this.#watch = this.#http.watch(venue.kinds);
     this.#polls = metrics.counter('underround_perp_polls_total', 'Polls of perpetual books by outcome', [
       'venue',
       'ticker',
@@ -101,7 +104,9 @@ export class PerpPoller {
     symbol.inFlight = true;
     try {
       const { body, ...times } = await this.#ask(symbol.request);
-      if (!this.#closed) this.#answered(symbol, venue.map(body, { ticker: symbol.ticker, ...times }));
+      if (this.#closed) return;
+      const read = (raw: unknown) => venue.map(raw, { ticker: symbol.ticker, ...times });
+      this.#answered(symbol, this.#watch.read('orderbook', body, times.receivedTimeMs, read));
     } catch (error) {
       if (!(error instanceof UnderroundError)) throw error;
       if (!this.#closed) this.#failed(symbol, error);

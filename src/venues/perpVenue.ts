@@ -1,6 +1,7 @@
 import { VenueRefusedError } from '../runtime/errors.ts';
 import type { PerpDepthEvent, PerpVenueName } from '../schema/events.ts';
 import type { Ticker } from '../schema/market.ts';
+import type { MessageKinds } from './drift/knownKeys.ts';
 import type { HttpRefusedError } from './http.ts';
 
 /** The feed of each venue's polls, as named in logs, metrics and readiness. */
@@ -48,6 +49,8 @@ export interface PerpVenue {
   readonly symbols: Readonly<Record<Ticker, string | null>>;
   /** Least time between two requests from one address: at most four fifths of the venue's limit. */
   readonly spacingMs: number;
+  /** The known fields of an answer, the kind `orderbook`. */
+  readonly kinds: MessageKinds;
   request(symbol: string): BookRequest;
   /**
    * Maps a parsed answer.

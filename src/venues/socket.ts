@@ -2,6 +2,7 @@ import { type BackoffLimits, backoffDelayMs } from '../runtime/backoff.ts';
 import type { Clock, Timer } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
+import type { SubscribedTopics } from '../runtime/subscribedTopics.ts';
 import type { VenueFeed } from '../runtime/venueFeedRegistry.ts';
 import type { SocketDriver, VenueSocket, VenueSocketOptions } from './venueSocket.ts';
 
@@ -24,6 +25,8 @@ export interface ReconnectingSocketOptions extends VenueSocketOptions {
   readonly feed: string;
   /** Distinguishes sockets of one feed in logs. */
   readonly group?: string;
+  /** Subscribed topics that should all deliver messages; the mapper of the frames reports each message. */
+  readonly topics?: readonly string[];
   readonly clock: Clock;
   /** 0 <= x < 1, for the jitter of the back-off. */
   readonly random: () => number;
@@ -45,6 +48,7 @@ export class ReconnectingSocket {
   readonly #options: ReconnectingSocketOptions;
   readonly #counters;
   readonly #state: VenueFeed;
+  readonly #topics: SubscribedTopics;
   #socket: VenueSocket | null = null;
   #up = false;
   #attempt = 0;
@@ -58,6 +62,7 @@ export class ReconnectingSocket {
   constructor(options: ReconnectingSocketOptions) {
     this.#options = options;
     const { metrics, feed, group = null } = options;
+    this.#topics = metrics.venueDrift.topics;
     this.#state = metrics.venueFeeds.join({
       feed,
       group,
@@ -100,7 +105,8 @@ export class ReconnectingSocket {
 
   /** Closes for good; resolves when the connection has ended, after a second at most. */
   close(): Promise<void> {
-    const { clock, metrics } = this.#options;
+    const { clock, metrics, feed, topics = [] } = this.#options;
+    this.#topics.lost(feed, topics);
     metrics.venueFeeds.leave(this.#state);
     this.#retry?.cancel();
     this.#retry = null;
@@ -147,6 +153,7 @@ export class ReconnectingSocket {
     this.#openedAt = clock.monotonic();
     this.#counters.connects.inc();
     log.info({ feed, group, attempt: this.#attempt }, 'venue connected');
+    this.#topics.subscribed(feed, this.#options.topics ?? [], clock.now());
     onUp?.();
     onOpen((text) => socket.send(text));
   }
@@ -170,6 +177,7 @@ export class ReconnectingSocket {
     const slow = this.#refused || isOver?.(cause) === true;
     const retryDelayMs = backoffDelayMs(slow ? RETRY_REFUSED : RETRY, this.#attempt++, random);
     this.#retry = clock.after(retryDelayMs, () => this.#connect());
+    this.#topics.lost(feed, this.#options.topics ?? []);
     this.#counters.disconnects.inc();
     this.#state.failed(cause, lostTimeMs);
     const outcome = refused

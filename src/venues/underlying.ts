@@ -6,8 +6,11 @@ import type { UnderlyingEvent } from '../schema/events.ts';
 import type { Ticker } from '../schema/market.ts';
 import { BinanceFeed } from './binance/feed.ts';
 import { mapBinanceFrame } from './binance/mapper.ts';
+import { BINANCE_KINDS } from './binance/messages.ts';
 import { CoinbaseFeed } from './coinbase/feed.ts';
 import { coinbaseProduct, mapCoinbaseFrame } from './coinbase/mapper.ts';
+import { COINBASE_KINDS } from './coinbase/messages.ts';
+import { MessageWatch } from './drift/messageWatch.ts';
 import type { SocketDriver } from './venueSocket.ts';
 
 /** The primary counts as lost after this long without a price, even if its socket is open. */
@@ -16,7 +19,7 @@ const PRIMARY_SILENCE_LIMIT_MS = 5_000;
 const PRIMARY_STABLE_AFTER_MS = 5_000;
 const CHECK_PERIOD_MS = 1_000;
 
-type PriceMapper = (frame: string, receivedTimeMs: number) => readonly UnderlyingEvent[];
+type PriceMapper = (frame: string, receivedTimeMs: number, watch: MessageWatch) => readonly UnderlyingEvent[];
 
 export interface UnderlyingSourceOptions {
   /** Binance base URL; null turns it off, and then the fallback runs alone. */
@@ -38,6 +41,7 @@ export interface UnderlyingSourceOptions {
 export class UnderlyingSource {
   readonly #options: UnderlyingSourceOptions;
   readonly #rejected;
+  readonly #watches: Readonly<Record<'binance' | 'coinbase', MessageWatch>>;
   readonly #primary: BinanceFeed | null;
   readonly #watch: Timer;
   #fallback: CoinbaseFeed | null = null;
@@ -53,6 +57,11 @@ export class UnderlyingSource {
       'Frames set aside as not understood',
       ['feed'],
     );
+    const { venueDrift: drift } = metrics;
+    this.#watches = {
+      binance: new MessageWatch({ feed: 'binance', kinds: BINANCE_KINDS, drift }),
+      coinbase: new MessageWatch({ feed: 'coinbase', kinds: COINBASE_KINDS, drift }),
+    };
     this.#lastPrimaryAt = clock.monotonic();
     this.#primary =
       spotWsUrl === null
@@ -86,8 +95,8 @@ export class UnderlyingSource {
     if (this.#fallback || spotFallbackWsUrl === null || !isOffered) return;
     log.warn({ feed: 'coinbase', cause }, 'underlying fallback started');
     const firstPending = new Set<Ticker>();
-    const map: PriceMapper = (frame, receivedTimeMs) =>
-      mapCoinbaseFrame(frame, receivedTimeMs).map((event) =>
+    const map: PriceMapper = (...frame) =>
+      mapCoinbaseFrame(...frame).map((event) =>
         firstPending.delete(event.ticker) ? { ...event, isHistory: true } : event,
       );
     // The first message of each product answers the subscription with the last trade, however old.
@@ -106,14 +115,16 @@ export class UnderlyingSource {
   /** Maps a feed's frames; frames that do not match the protocol are set aside and counted. */
   #mapped(feed: 'binance' | 'coinbase', map: PriceMapper): (frame: string, receivedTimeMs: number) => void {
     const { clock, log, onEvent, onFrame } = this.#options;
+    const watch = this.#watches[feed];
     return (frame, receivedTimeMs) => {
       onFrame?.(frame, receivedTimeMs);
       let events: readonly UnderlyingEvent[];
       try {
-        events = map(frame, receivedTimeMs);
+        events = map(frame, receivedTimeMs, watch);
       } catch (error) {
         if (!(error instanceof VenueMessageError)) throw error;
         this.#rejected.inc({ feed });
+        watch.refused(frame, { reason: error.message, receivedTimeMs });
         log.warn({ feed, err: error }, 'frame set aside');
         return;
       }

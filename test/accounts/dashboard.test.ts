@@ -409,6 +409,7 @@ describe('an operator', () => {
       ['GET', '/app/maintenance'],
       ['PUT', '/app/maintenance'],
       ['GET', '/app/feeds'],
+      ['GET', '/app/drift'],
     ] as const) {
       const body = method === 'GET' ? undefined : {};
       const answer = await user.ask(method, path, body);

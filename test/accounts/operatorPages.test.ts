@@ -70,6 +70,26 @@ describe('the state of the feeds', () => {
   });
 });
 
+describe('the drift of the venues', () => {
+  it('lists each finding with its times, its count and a sample, for the operator alone', async () => {
+    const metrics = new Metrics();
+    const subject = {
+      category: 'unknown_field',
+      feed: 'polymarket.clob',
+      kind: 'book',
+      key: 'depth',
+    } as const;
+    metrics.venueDrift.note(subject, NEWEST_MS, () => 7);
+    metrics.venueDrift.note(subject, NEWEST_MS + 1_500, () => 8);
+    const { signedUp } = await openDashboard({ metrics });
+    const operator = await signedUp('op@example.com');
+    const times = { first_seen: '2026-11-20T12:00:00.000+00:00', last_seen: '2026-11-20T12:00:01.500+00:00' };
+    expect((await operator.ask('GET', '/app/drift')).json().findings).toEqual([
+      { ...subject, ...times, count: 2, sample: '7' },
+    ]);
+  });
+});
+
 describe('the tiers', () => {
   it('are those of this service, not the defaults', async () => {
     const tiers = { ...DEFAULT_TIERS, free: { ...DEFAULT_TIERS.free, webhooks: true, history_days: null } };

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { Quarantine } from '../../src/venues/drift/quarantine.ts';
 import { commandAbsent, underround } from '../support/builtCommand.ts';
 import { startService, startVenues } from '../support/runningService.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
@@ -52,6 +53,8 @@ describe.skipIf(commandAbsent)('underround import (skipped without a build)', ()
       expect.objectContaining({ ts: '2026-11-20T12:00:10.001+00:00' }),
     ]);
     await service.stop();
+    // The simulated venue sends only known fields and kinds, in every feed.
+    expect(await underround(['doctor'], environment)).toBe('no drift seen\n');
     await venues.stop();
   });
 
@@ -63,6 +66,44 @@ describe.skipIf(commandAbsent)('underround import (skipped without a build)', ()
     await expect(underround(['import', file], environment)).rejects.toThrow(
       `nothing under ${file} could be recorded (1 frames read)`,
     );
+  });
+
+  it('stores frames that were set aside once, untrusted where a gap covers them', async () => {
+    const dir = temporaryDirectory();
+    const dataDir = path.join(dir, 'data');
+    const environment = { UNDERROUND_DATA_DIR: dataDir, UNDERROUND_LOG_LEVEL: 'error' };
+    const wire = new WireMarket();
+    wire.set({ side: 'BUY', price: 4900, size: 5 * SHARE });
+    wire.set({ side: 'SELL', price: 5000, size: 7.25 * SHARE });
+    const first = wire.snapshot(T0);
+    const cut = wire.action(T0 + 4_000, [{ side: 'BUY', price: 4800, size: SHARE }])[0]?.slice(0, -9);
+    const file = path.join(dir, 'damaged.jsonl');
+    const lines = [first, cut].map((frame, i) => JSON.stringify({ received_ms: T0 + i * 4_000, frame }));
+    writeFileSync(file, lines.join('\n'));
+    await underround(['import', file, '--json'], environment);
+    const aside = { feed: 'polymarket.clob', reason: 'unknown kind of message', order: 0, wasCut: false };
+    await new Quarantine(dataDir).add([
+      { ...aside, kind: 'book', receivedTimeMs: T0 + 6_000, text: wire.snapshot(T0 + 6_000) },
+      { ...aside, kind: 'auction', receivedTimeMs: T0 + 7_000, text: '{"event_type":"auction"}' },
+    ]);
+    const run = async () => JSON.parse(await underround(['import', '--quarantine', '--json'], environment));
+    const recorded = { books: 1, quotes: 1, trades: 0, gaps: 0 };
+    expect(await run()).toMatchObject({ frames: 2, accepted: 1, kept: 1, recorded });
+    expect(await run()).toMatchObject({ frames: 1, accepted: 0, kept: 1, recorded: { books: 0, quotes: 0 } });
+    expect(JSON.parse(await underround(['doctor', '--json'], environment)).quarantine).toMatchObject([
+      { feed: 'polymarket.clob', kind: 'auction', frames: 1 },
+    ]);
+    const venues = await startVenues();
+    const service = await startService(dataDir, venues);
+    const { snapshots } = await service.get<{ snapshots: { ts: string; trusted: boolean }[] }>(
+      `/v1/snapshots?market_id=${MARKET.marketId}`,
+    );
+    expect(snapshots.map(({ ts, trusted }) => [ts, trusted])).toEqual([
+      ['2026-11-20T12:00:10.000+00:00', true],
+      ['2026-11-20T12:00:16.000+00:00', false],
+    ]);
+    await service.stop();
+    await venues.stop();
   });
 
   it('serves the gap of a damaged recording, and a single token as an untrusted book', async () => {

@@ -110,6 +110,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await row('polymarket.rtds').getByText('connected', { exact: true }).waitFor();
     await row('binance').first().getByText('connected', { exact: true }).waitFor();
     await row('bybit.rest').getByText('answers').waitFor();
+    await page.getByText('No drift seen').waitFor();
     await page.getByText(/^No gap is open|^Open gap since/).waitFor();
     await watched.inspect('operator');
   });

@@ -1,5 +1,6 @@
 import type { Route } from '../../http/route.ts';
 import { accountEventRoutes } from './accountEvents.ts';
+import { driftRoutes } from './drift.ts';
 import { feedRoutes } from './feeds.ts';
 import { firstRunRoute } from './firstRun.ts';
 import { keyRoutes } from './keys.ts';
@@ -16,6 +17,7 @@ import { webhookRoutes } from './webhooks.ts';
 export type Needs<Routes extends (parts: never) => unknown> = Parameters<Routes>[0];
 
 type DashboardDependencies = Needs<typeof accountEventRoutes> &
+  Needs<typeof driftRoutes> &
   Needs<typeof feedRoutes> &
   Needs<typeof firstRunRoute> &
   Needs<typeof keyRoutes> &
@@ -41,6 +43,7 @@ export function dashboardRoutes(parts: DashboardDependencies): Route[] {
     ...userRoutes(parts),
     ...maintenanceRoutes(parts),
     ...accountEventRoutes(parts),
+    ...driftRoutes(parts),
     ...feedRoutes(parts),
     ...liveRoutes(parts),
   ];

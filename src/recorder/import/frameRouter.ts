@@ -4,13 +4,18 @@ import type { UnderlyingEvent } from '../../schema/events.ts';
 import { type Market, TICKERS, type Ticker, UNKNOWN } from '../../schema/market.ts';
 import { BinanceDepthBook } from '../../venues/binance/depthBook.ts';
 import { binanceMessageOf, binanceSymbol, mapBinanceFrame } from '../../venues/binance/mapper.ts';
+import { BINANCE_KINDS } from '../../venues/binance/messages.ts';
 import { BybitDepthBook, bybitSymbol, mapBybitAnswer } from '../../venues/bybit/mapper.ts';
 import { mapCoinbaseFrame } from '../../venues/coinbase/mapper.ts';
+import { COINBASE_KINDS } from '../../venues/coinbase/messages.ts';
+import { MessageWatch } from '../../venues/drift/messageWatch.ts';
 import { mapHyperliquidBook } from '../../venues/hyperliquid/mapper.ts';
 import type { FrameOrigin } from '../../venues/identify.ts';
 import { parseJson } from '../../venues/json.ts';
 import { mapGammaEvent, mapGammaMarket } from '../../venues/polymarket/gamma/mapper.ts';
+import { setAsideListing } from '../../venues/polymarket/gamma/setAsideListing.ts';
 import { mapRtdsFrame } from '../../venues/polymarket/rtds/mapper.ts';
+import { RTDS_KINDS } from '../../venues/polymarket/rtds/messages.ts';
 import { mergeListing } from '../marketMerge.ts';
 import type { Recorder } from '../recorder.ts';
 import { UnlistedMarketAdopter } from './unlistedMarketAdopter.ts';
@@ -37,6 +42,9 @@ export class FrameRouter {
   readonly #log: Logger;
   readonly #strikes: PriceReviewer | null;
   readonly #tickers: ReadonlySet<Ticker>;
+  readonly #rtds: MessageWatch;
+  readonly #coinbase: MessageWatch;
+  readonly #spot: MessageWatch;
   #reviewedSecond = 0;
   readonly #unlisted = new UnlistedMarketAdopter();
   /** Markets recorded without a listing. */
@@ -61,6 +69,10 @@ export class FrameRouter {
     this.#recorder = recorder;
     this.#log = log;
     this.#strikes = strikes;
+    const { drift } = recorder;
+    this.#rtds = new MessageWatch({ feed: 'polymarket.rtds', kinds: RTDS_KINDS, drift });
+    this.#coinbase = new MessageWatch({ feed: 'coinbase', kinds: COINBASE_KINDS, drift });
+    this.#spot = new MessageWatch({ feed: 'binance', kinds: BINANCE_KINDS, drift });
     if (strikes !== null) recorder.onUnderlying = (event) => strikes.price(event);
   }
 
@@ -73,7 +85,7 @@ export class FrameRouter {
       this.#dispatch(feed, frame, receivedTimeMs);
     } catch (error) {
       if (!(error instanceof UnderroundError)) throw error;
-      this.#refuse(feed, frame, error);
+      this.#refuse(feed, frame, error, receivedTimeMs);
     }
     this.#review(receivedTimeMs);
   }
@@ -121,7 +133,7 @@ export class FrameRouter {
     else if (feed === 'polymarket.gamma') this.#gamma(parseJson(frame), receivedTimeMs);
     else if (feed === 'polymarket.rtds') this.#relayed(frame, receivedTimeMs);
     else if (feed === 'coinbase')
-      mapCoinbaseFrame(frame, receivedTimeMs).forEach((e) => void recorder.underlying(e));
+      mapCoinbaseFrame(frame, receivedTimeMs, this.#coinbase).forEach((e) => void recorder.underlying(e));
     else if (feed === 'bybit.rest')
       recorder.perpDepth(mapBybitAnswer(parseJson(frame), { receivedTimeMs, roundTripMs: null }));
     else if (feed === 'hyperliquid.rest')
@@ -151,6 +163,7 @@ export class FrameRouter {
           this.#track(known, mergeListing(known, result.market));
         } else {
           this.rejected++;
+          setAsideListing(this.#recorder.drift, { listed: item, refusal: result, receivedTimeMs });
           const { slug, reason, detail } = result;
           if (reason === 'version_unknown')
             this.#recorder.reportVersion({
@@ -166,7 +179,7 @@ export class FrameRouter {
   }
 
   #relayed(frame: string, receivedTimeMs: number): void {
-    for (const event of mapRtdsFrame(frame, receivedTimeMs)) {
+    for (const event of mapRtdsFrame(frame, receivedTimeMs, this.#rtds)) {
       if (this.#tickers.has(event.ticker)) this.#recorder.underlying(event);
     }
   }
@@ -186,7 +199,8 @@ export class FrameRouter {
     const message = binanceMessageOf(frame) as Readonly<Record<string, unknown>>;
     // Only spot trades have this field; futures trades are not spot prices.
     if ('M' in message)
-      for (const event of mapBinanceFrame(frame, receivedTimeMs)) this.#recorder.underlying(event);
+      for (const event of mapBinanceFrame(frame, receivedTimeMs, this.#spot))
+        this.#recorder.underlying(event);
     const named = TICKERS.find((ticker) => binanceSymbol(ticker) === message.s);
     // Only futures updates name the previous update, and only futures snapshots carry a time.
     if (message.e === 'depthUpdate' && message.pu !== undefined && named !== undefined)
@@ -200,9 +214,10 @@ export class FrameRouter {
     if (depth !== null) this.#recorder.perpDepth(depth);
   }
 
-  #refuse(feed: RoutedFeed, frame: string, error: UnderroundError): void {
+  #refuse(feed: RoutedFeed, frame: string, error: UnderroundError, receivedTimeMs: number): void {
     this.rejected++;
-    if (error instanceof VenueMessageError) this.#recorder.rejectFrame(feed, frame, error);
+    if (error instanceof VenueMessageError)
+      this.#recorder.rejectFrame(feed, frame, { error, receivedTimeMs });
     else if (error instanceof DataGapError) {
       const { expectedId, receivedId } = error;
       this.#log.warn({ feed, code: error.code, expectedId, receivedId }, 'depth.chain_broken');

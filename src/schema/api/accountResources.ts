@@ -173,3 +173,21 @@ export const feedStatusShape = z.strictObject({
     )
     .describe('Protocol versions of venue data that this release does not know and refused since its start'),
 });
+
+export const driftShape = z.strictObject({
+  as_of: time,
+  findings: z.array(
+    z.strictObject({
+      category: z
+        .enum(['unknown_field', 'unknown_message', 'refused_message', 'hash_recipe', 'silent_topic'])
+        .describe('How the venue differs from the known formats'),
+      feed: z.string(),
+      kind: z.string().describe('Kind of message, e.g. `price_change`'),
+      key: z.string().describe('The field, kind of message, reason, market or topic'),
+      first_seen: time,
+      last_seen: time,
+      count: z.int().describe('Checked messages; busy kinds are sampled. For a silent topic: silent minutes'),
+      sample: z.string().nullable().describe('The start of the value that was seen first'),
+    }),
+  ),
+});

@@ -38,6 +38,7 @@ export class BinanceFeed {
       feed: 'binance',
       keepAlive: null,
       silenceLimitMs: SILENCE_LIMIT_MS,
+      topics: options.tickers.map(binanceSymbol),
       onOpen: () => {},
     });
   }

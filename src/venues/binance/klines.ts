@@ -10,6 +10,8 @@
  */
 import { z } from 'zod';
 import type { Ticker } from '../../schema/market.ts';
+import { knownKeys, type MessageKinds } from '../drift/knownKeys.ts';
+import type { MessageWatch } from '../drift/messageWatch.ts';
 import type { HttpClient } from '../http.ts';
 import { parseShape } from '../json.ts';
 import type { CandleExchange } from './candleSource.ts';
@@ -24,6 +26,9 @@ const PATHS: Readonly<Record<CandleExchange, string>> = {
   spot: '/api/v3/klines',
   futures: '/fapi/v1/klines',
 };
+
+/** Candles are lists without names, so only their shape can differ. */
+export const KLINE_KINDS = { klines: knownKeys('') } satisfies MessageKinds;
 
 type CandleInterval = '1h' | '1m';
 
@@ -46,11 +51,13 @@ export interface Kline {
 export class KlinesClient {
   readonly #urls: Readonly<Record<CandleExchange, string | null>>;
   readonly #http: HttpClient;
+  readonly #watch: MessageWatch;
 
   /** @param options.urls Bases of the REST interfaces; null for an exchange that is turned off. */
   constructor(options: { urls: Readonly<Record<CandleExchange, string | null>>; http: HttpClient }) {
     this.#urls = options.urls;
     this.#http = options.http;
+    this.#watch = options.http.watch(KLINE_KINDS);
   }
 
   /**
@@ -67,8 +74,9 @@ export class KlinesClient {
       startTime: String(startTimeMs),
       limit: '2',
     });
-    const { body } = await this.#http.get(`${url}${PATHS[exchange]}?${query}`);
-    const [first, next] = parseShape(candles, body ?? [], 'binance klines');
+    const { body, receivedTimeMs } = await this.#http.get(`${url}${PATHS[exchange]}?${query}`);
+    const read = (raw: unknown) => parseShape(candles, raw, 'binance klines');
+    const [first, next] = this.#watch.read('klines', body ?? [], receivedTimeMs, read);
     if (first === undefined || first[0] !== startTimeMs) return null;
     const [, open, , , close, volume] = first;
     // The open is the first traded price, not the repeated close that stands there before the first trade.

@@ -1,6 +1,7 @@
 import { VenueMessageError } from '../../runtime/errors.ts';
 import type { UnderlyingEvent } from '../../schema/events.ts';
 import type { Ticker } from '../../schema/market.ts';
+import type { MessageWatch } from '../drift/messageWatch.ts';
 import { parseJson, parseShape } from '../json.ts';
 import { tickerNamed, type VenueNames } from '../symbols.ts';
 import { binanceTrade } from './messages.ts';
@@ -31,11 +32,17 @@ export function binanceMessageOf(frame: string): unknown {
  * Maps one text frame of the spot streams: trades and aggregated trades become prices; other messages are ignored.
  * @throws {VenueMessageError} When a trade does not match the protocol, or the frame reports an error.
  */
-export function mapBinanceFrame(frame: string, receivedTimeMs: number): readonly UnderlyingEvent[] {
+export function mapBinanceFrame(
+  frame: string,
+  receivedTimeMs: number,
+  watch: MessageWatch | null = null,
+): readonly UnderlyingEvent[] {
   const message = binanceMessageOf(frame) as { e?: unknown; error?: unknown } | null;
   if (message?.error !== undefined) throw new VenueMessageError(`binance error: ${frame.slice(0, 200)}`);
+  watch?.message(message?.e, message, frame, receivedTimeMs);
   if (message?.e !== 'trade' && message?.e !== 'aggTrade') return [];
   const trade = parseShape(binanceTrade, message, 'binance trade');
+  watch?.heard(trade.s, receivedTimeMs);
   const ticker = tickerNamed(SYMBOLS, trade.s);
   const price = Number(trade.p);
   if (!ticker || price === 0) return [];

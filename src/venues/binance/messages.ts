@@ -14,6 +14,7 @@
  * @see https://github.com/binance/binance-spot-api-docs (web-socket-streams.md, read 2026-07)
  */
 import { z } from 'zod';
+import { knownKeys, type MessageKinds } from '../drift/knownKeys.ts';
 
 const level = z.tuple([z.string(), z.string()]);
 const timeMs = z.number().int().positive();
@@ -47,3 +48,12 @@ export const binanceDepthSnapshot = z.object({
   asks: z.array(level),
 });
 export type BinanceDepthSnapshot = z.infer<typeof binanceDepthSnapshot>;
+
+/** The messages of the spot streams of trades; `M` has no documented meaning. */
+export const BINANCE_KINDS = {
+  trade: knownKeys(binanceTrade, 'E t q m M'),
+  aggTrade: knownKeys(binanceTrade, 'E a q f l m M'),
+} satisfies MessageKinds;
+
+/** The answer of the futures' order-book request. */
+export const BINANCE_PERP_KINDS = { orderbook: knownKeys(binanceDepthSnapshot) } satisfies MessageKinds;

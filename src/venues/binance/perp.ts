@@ -14,7 +14,7 @@ import type { Ticker } from '../../schema/market.ts';
 import { bestLevels } from '../depthLadder.ts';
 import { parseShape } from '../json.ts';
 import { type PerpVenue, refusalOfStatus } from '../perpVenue.ts';
-import { binanceDepthSnapshot } from './messages.ts';
+import { BINANCE_PERP_KINDS, binanceDepthSnapshot } from './messages.ts';
 
 /** Futures symbols; those of the spot market may differ. */
 const SYMBOLS: Readonly<Record<Ticker, string | null>> = {
@@ -33,6 +33,7 @@ const BANNED_STATUS = 418;
 export const binancePerp: PerpVenue = {
   name: 'binance',
   symbols: SYMBOLS,
+  kinds: BINANCE_PERP_KINDS,
   spacingMs: 1_000 / 16,
   request: (symbol) => ({ path: `/fapi/v1/depth?symbol=${symbol}&limit=50` }),
   map(answer, asked) {

@@ -16,6 +16,7 @@
  * @see https://bybit-exchange.github.io/docs/v5/market/orderbook (read 2026-07-24)
  */
 import { z } from 'zod';
+import { knownKeys, type MessageKinds } from '../drift/knownKeys.ts';
 
 const level = z.tuple([z.string(), z.string()]);
 const timeMs = z.number().int().positive();
@@ -42,3 +43,8 @@ export const bybitStreamFrame = z.object({
 
 /** Bybit's codes for "too many requests" (10006 by rate, 10018 by address). */
 export const RATE_LIMIT_CODES: ReadonlySet<number> = new Set([10006, 10018]);
+
+/** The answer of the order-book request. */
+export const BYBIT_KINDS = {
+  orderbook: knownKeys('retCode retMsg', 'retExtInfo time', { result: knownKeys(bybitOrderbook, 'seq') }),
+} satisfies MessageKinds;

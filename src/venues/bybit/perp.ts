@@ -1,11 +1,13 @@
 import { VenueMessageError } from '../../runtime/errors.ts';
 import type { PerpVenue } from '../perpVenue.ts';
 import { BYBIT_SYMBOLS, mapBybitAnswer } from './mapper.ts';
+import { BYBIT_KINDS } from './messages.ts';
 
 /** Bybit V5 linear. Its update id is `u`. */
 export const bybitPerp: PerpVenue = {
   name: 'bybit',
   symbols: BYBIT_SYMBOLS,
+  kinds: BYBIT_KINDS,
   /** The venue allows 120 requests a second from one address (read 2026-07-24). */
   spacingMs: 1_000 / 96,
   request: (symbol) => ({

@@ -10,9 +10,10 @@ export class CoinbaseFeed {
   readonly #socket: ReconnectingSocket;
 
   constructor(options: PriceFeedOptions) {
+    const products = options.tickers.map(coinbaseProduct).filter((product) => product !== null);
     const subscribe = {
       type: 'subscribe',
-      product_ids: options.tickers.map(coinbaseProduct).filter((product) => product !== null),
+      product_ids: products,
       channels: ['ticker', 'heartbeat'],
     };
     this.#socket = new ReconnectingSocket({
@@ -20,6 +21,7 @@ export class CoinbaseFeed {
       feed: 'coinbase',
       keepAlive: null,
       silenceLimitMs: SILENCE_LIMIT_MS,
+      topics: products,
       onOpen: (send) => {
         options.onConnect?.();
         send(JSON.stringify(subscribe));

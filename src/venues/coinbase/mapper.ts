@@ -1,6 +1,7 @@
 import { VenueMessageError } from '../../runtime/errors.ts';
 import type { UnderlyingEvent } from '../../schema/events.ts';
 import type { Ticker } from '../../schema/market.ts';
+import type { MessageWatch } from '../drift/messageWatch.ts';
 import { parseJson, parseShape } from '../json.ts';
 import { tickerNamed, type VenueNames } from '../symbols.ts';
 import { coinbaseTicker } from './messages.ts';
@@ -26,11 +27,17 @@ export function coinbaseProduct(ticker: Ticker): string | null {
  * Maps one text frame: a ticker message becomes a price; other messages are ignored.
  * @throws {VenueMessageError} When a ticker does not match the protocol, or the frame reports an error.
  */
-export function mapCoinbaseFrame(frame: string, receivedTimeMs: number): readonly UnderlyingEvent[] {
+export function mapCoinbaseFrame(
+  frame: string,
+  receivedTimeMs: number,
+  watch: MessageWatch | null = null,
+): readonly UnderlyingEvent[] {
   const message = parseJson(frame) as { type?: unknown } | null;
   if (message?.type === 'error') throw new VenueMessageError(`coinbase error: ${frame.slice(0, 200)}`);
+  watch?.message(message?.type, message, frame, receivedTimeMs);
   if (message?.type !== 'ticker') return [];
   const raw = parseShape(coinbaseTicker, message, 'coinbase ticker');
+  watch?.heard(raw.product_id, receivedTimeMs);
   const ticker = tickerNamed(PRODUCTS, raw.product_id);
   const price = Number(raw.price);
   if (!ticker || price === 0) return [];

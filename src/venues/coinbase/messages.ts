@@ -9,6 +9,7 @@
  * @see https://docs.cdp.coinbase.com/exchange/websocket-feed/channels (read 2026-07)
  */
 import { z } from 'zod';
+import { knownKeys, type MessageKinds } from '../drift/knownKeys.ts';
 
 export const coinbaseTicker = z.object({
   type: z.literal('ticker'),
@@ -16,3 +17,18 @@ export const coinbaseTicker = z.object({
   price: z.string().regex(/^\d{1,12}(\.\d{1,12})?$/),
   time: z.iso.datetime(),
 });
+
+const TRADE = 'type sequence product_id price side time trade_id';
+
+/** The messages that answer the subscription; `error` is refused before it is compared. */
+export const COINBASE_KINDS = {
+  ticker: knownKeys(
+    coinbaseTicker,
+    `sequence best_bid best_bid_size best_ask best_ask_size side trade_id last_size open_24h volume_24h low_24h high_24h
+     volume_30d`,
+  ),
+  heartbeat: knownKeys('type', 'last_trade_id product_id sequence time'),
+  subscriptions: knownKeys('type', 'channels'),
+  match: knownKeys('type', `${TRADE} maker_order_id taker_order_id size`),
+  last_match: knownKeys('type', `${TRADE} maker_order_id taker_order_id size`),
+} satisfies MessageKinds;

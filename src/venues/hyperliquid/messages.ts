@@ -15,6 +15,7 @@
  *   cut to the best levels (nautechsystems/nautilus_trader, cb2ebff5), with `n` from the documents.
  */
 import { z } from 'zod';
+import { knownKeys, type MessageKinds } from '../drift/knownKeys.ts';
 
 const side = z.array(z.object({ px: z.string(), sz: z.string() }));
 
@@ -24,3 +25,6 @@ export const hyperliquidBook = z.object({
   levels: z.tuple([side, side]),
 });
 export type HyperliquidSide = z.infer<typeof side>;
+
+/** The answer of the order-book request. */
+export const HYPERLIQUID_KINDS = { orderbook: knownKeys(hyperliquidBook) } satisfies MessageKinds;

@@ -14,6 +14,7 @@
  */
 import { z } from 'zod';
 import type { Ticker } from '../../schema/market.ts';
+import { knownKeys, type MessageKinds } from '../drift/knownKeys.ts';
 
 const level = z.tuple([z.string(), z.string()]).rest(z.unknown());
 
@@ -56,3 +57,8 @@ export const OKX_SWAPS: Readonly<Record<Ticker, OkxSwap | null>> = {
   HYPE: null,
   ZEC: null,
 };
+
+/** The answer of the order-book request. */
+export const OKX_KINDS = {
+  orderbook: knownKeys(okxEnvelope, '', { data: knownKeys(okxBook) }),
+} satisfies MessageKinds;

@@ -4,7 +4,7 @@ import { TICKERS, type Ticker } from '../../schema/market.ts';
 import { bestLevels, type DepthLevel } from '../depthLadder.ts';
 import { parseShape } from '../json.ts';
 import { PerpRefusedError, type PerpVenue, refusalOfStatus } from '../perpVenue.ts';
-import { OKX_SWAPS, okxBook, okxEnvelope, RATE_LIMIT_CODES } from './messages.ts';
+import { OKX_KINDS, OKX_SWAPS, okxBook, okxEnvelope, RATE_LIMIT_CODES } from './messages.ts';
 
 const SYMBOLS = Object.fromEntries(
   TICKERS.map((ticker) => [ticker, OKX_SWAPS[ticker]?.instrument ?? null]),
@@ -14,6 +14,7 @@ const SYMBOLS = Object.fromEntries(
 export const okxPerp: PerpVenue = {
   name: 'okx',
   symbols: SYMBOLS,
+  kinds: OKX_KINDS,
   spacingMs: 1_000 / 16,
   request: (symbol) => ({ path: `/api/v5/market/books?instId=${symbol}&sz=50` }),
   map(answer, asked) {

@@ -220,6 +220,19 @@ export type CurrentUser = {
     operator: boolean;
   };
 };
+export type Drift = {
+  as_of: string;
+  findings: ({
+    category: 'unknown_field' | 'unknown_message' | 'refused_message' | 'hash_recipe' | 'silent_topic';
+    feed: string;
+    kind: string;
+    key: string;
+    first_seen: string;
+    last_seen: string;
+    count: number;
+    sample: string | null;
+  })[];
+};
 export type FeedStatus = {
   as_of: string;
   feeds: ({
@@ -1410,6 +1423,7 @@ export interface Operations {
   message?: string | null | undefined;
 }; answer: Maintenance };
   'GET /app/operator/events': { path: Record<never, never>; query: { limit?: number | undefined; cursor?: string | undefined }; body: undefined; answer: AccountEventList };
+  'GET /app/drift': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Drift };
   'GET /app/feeds': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: FeedStatus };
   'GET /app/state': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: ServiceState };
   'GET /app/live': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: LiveWindows };

@@ -32,6 +32,11 @@ export class HashCheck {
     this.#on = on;
   }
 
+  /** So many whole snapshots in a row have failed that the venue must use another recipe. */
+  get recipeRefuted(): boolean {
+    return this.#snapshotFailures >= SNAPSHOT_FAILURES_MAX;
+  }
+
   /** Both books equal their announced hashes, given the market's last trade price. */
   verify(lastTradePrice: string): boolean {
     if (!this.#on || !this.#yes.verify(this.#context, lastTradePrice)) return false;

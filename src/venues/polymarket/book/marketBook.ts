@@ -96,6 +96,11 @@ export class MarketBook {
     return this.#check.recipeProven;
   }
 
+  /** The hashes of several whole books in a row did not verify. */
+  get recipeRefuted(): boolean {
+    return this.#check.recipeRefuted;
+  }
+
   /** Only one token's book has ever arrived. */
   get isOneSided(): boolean {
     const { yes, no } = this;

@@ -9,6 +9,7 @@ import type {
   Side,
 } from '../../../schema/events.ts';
 import { isProtocolVersion, normalMarketId, unknownVersion } from '../../../schema/protocol.ts';
+import type { MessageWatch } from '../../drift/messageWatch.ts';
 import { type RawMessage, TEXT_FRAMES } from './messages.ts';
 
 /** Real asset and market ids are long; the bound keeps a hostile frame from becoming a key of our maps. */
@@ -35,15 +36,29 @@ const ABOUT_ONE_MARKET: ReadonlySet<unknown> = new Set([
  * Maps one text frame of the market channel to events, in the order of the wire.
  * The checks are written by hand instead of with a schema library: this runs for every frame, up to 1,000 a second per
  * market. Events are written out: V8 adds each member after a leading spread separately, at about 0.7 us each.
+ * @param watch Compares each message with the known kinds and fields.
  * @returns No events for texts without data (PONG, `[]`) and for unknown message types.
  * @throws {VenueMessageError} When the frame does not match the protocol; the whole frame is then set aside.
  */
-export function mapClobFrame(text: string, receivedTimeMs: number): readonly ClobEvent[] {
+export function mapClobFrame(
+  text: string,
+  receivedTimeMs: number,
+  watch: MessageWatch | null = null,
+): readonly ClobEvent[] {
   if (TEXT_FRAMES.has(text)) return [];
   const parsed = parseJson(text);
-  if (!Array.isArray(parsed)) return mapMessage(asObject(parsed), receivedTimeMs);
+  if (!Array.isArray(parsed)) {
+    const raw = asObject(parsed);
+    watch?.message(raw.event_type, raw, text, receivedTimeMs);
+    return mapMessage(raw, receivedTimeMs);
+  }
   const events: ClobEvent[] = [];
-  for (const message of parsed) events.push(...mapMessage(asObject(message), receivedTimeMs));
+  for (const message of parsed) {
+    const raw = asObject(message);
+    // Of a list, only the unknown messages are set aside.
+    watch?.message(raw.event_type, raw, null, receivedTimeMs);
+    events.push(...mapMessage(raw, receivedTimeMs));
+  }
   return events;
 }
 

@@ -164,10 +164,11 @@ describe('ClobRest', () => {
   let venue: LocalVenue;
   let http: HttpClient;
   let clob: ClobRest;
+  let clock: FakeClock;
   let metrics: Metrics;
   beforeEach(async () => {
     venue = await LocalVenue.start();
-    const clock = new FakeClock();
+    clock = new FakeClock();
     metrics = new Metrics();
     const common = { log: silentLogger, metrics };
     http = new HttpClient({ ...common, feed: 'polymarket.clob', clock, random: () => 0 });
@@ -215,7 +216,31 @@ describe('ClobRest', () => {
     expect(await clob.rules('0xab')).toBeNull();
     expect(metrics.unknownVersions.rows()).toMatchObject([{ where: 'clob_market', version: 'v3' }]);
     venue.answerJson({ c: '0xab', itode: true, v: 'v2' });
-    expect(await clob.rules('0xab')).toMatchObject({ holdsTakers: true });
+    expect(await clob.rules('0xab')).toMatchObject({ feeRate: null });
+  });
+
+  test('sets an answer aside that cannot be mapped, and reports the unknown fields of one that can', async () => {
+    venue.answerJson([{ ...raw, hash: 7 }]);
+    await expect(clob.books(['1'])).rejects.toThrow(VenueMessageError);
+    venue.answerJson({ error: 'maintenance' });
+    await expect(clob.rules('0xab')).rejects.toThrow(VenueMessageError);
+    const frames = metrics.venueDrift.takeSetAside();
+    expect(frames.map(({ kind, text }) => [kind, JSON.parse(text)])).toEqual([
+      ['book', { ...raw, hash: 7 }],
+      ['clob-market', { error: 'maintenance' }],
+    ]);
+    venue.answerJson({ c: '0xab', fd: { r: 0.07, e: 1, cap: 5 }, delayMs: 150 });
+    await clock.advance(100);
+    expect(await clob.rules('0xab')).toEqual({
+      ...{ feeRate: 0.07, feeExponent: 1, takerDelayMs: null },
+      tokens: [],
+    });
+    const unknown = metrics.venueDrift.findings().filter(({ category }) => category === 'unknown_field');
+    expect(unknown.map(({ kind, key, sample }) => [kind, key, sample])).toEqual([
+      ['clob-market', 'error', 'maintenance'],
+      ['clob-market', 'fd.cap', '5'],
+      ['clob-market', 'delayMs', '150'],
+    ]);
   });
 
   test('returns the winner, and null for an unknown market', async () => {

@@ -10,6 +10,8 @@ import {
   unknownVersion,
   type VersionPlace,
 } from '../../../schema/protocol.ts';
+import { knownKeys, type MessageKinds } from '../../drift/knownKeys.ts';
+import type { MessageWatch } from '../../drift/messageWatch.ts';
 import type { HttpClient } from '../../http.ts';
 import { parseShape } from '../../json.ts';
 import { reportUnknownVersion } from '../reportUnknownVersion.ts';
@@ -61,6 +63,27 @@ const compactMarket = z.object({
   sd: z.unknown().optional(),
   fd: z.object({ r: z.number().min(0).max(1), e: z.number().min(0).max(10) }).nullish(),
 });
+
+const LEVEL_KEYS = knownKeys(level);
+
+/** The answers of these three requests, with the fields that are not read as of 2026-10. `books` is a list of `book`. */
+export const CLOB_REST_KINDS = {
+  books: knownKeys(''),
+  book: knownKeys(book, 'min_order_size neg_risk version', { bids: LEVEL_KEYS, asks: LEVEL_KEYS }),
+  market: knownKeys(
+    market,
+    `accepting_order_timestamp accepting_orders active archived description enable_order_book end_date_iso fpmm
+     game_start_time icon image is_50_50_outcome maker_base_fee market_slug minimum_order_size minimum_tick_size neg_risk
+     neg_risk_market_id neg_risk_request_id notifications_enabled question question_id rewards seconds_delay tags
+     taker_base_fee`,
+    { tokens: knownKeys('token_id outcome winner', 'price') },
+  ),
+  'clob-market': knownKeys(compactMarket, 'ao aot cbos mbf mos mts sd tbf v', {
+    fd: knownKeys('r e', 'to'),
+    r: knownKeys('', 'mi ma e moas'),
+    t: knownKeys('', 't o'),
+  }),
+} satisfies MessageKinds;
 
 /** A market's own trading rules; null where the exchange gives none. */
 export interface ClobMarketRules {
@@ -136,11 +159,13 @@ export class ClobRest {
   readonly #baseUrl: string;
   readonly #options: ClobRestOptions;
   readonly #http: HttpClient;
+  readonly #watch: MessageWatch;
 
   constructor(options: ClobRestOptions) {
     this.#baseUrl = options.url;
     this.#options = options;
     this.#http = options.http;
+    this.#watch = options.http.watch(CLOB_REST_KINDS);
   }
 
   /**
@@ -153,9 +178,12 @@ export class ClobRest {
       const batch = tokenIds.slice(at, at + TOKENS_PER_REQUEST).map((tokenId) => ({ token_id: tokenId }));
       const { body, receivedTimeMs } = await this.#http.post(`${this.#baseUrl}/books`, batch);
       // The venue answers 404 when no token of the request has a book.
-      for (const raw of parseShape(z.array(z.unknown()), body ?? [], 'clob books')) {
-        if (!this.#isUnknown('book', raw, { field: 'version', id: 'market', timeMs: receivedTimeMs }))
-          events.push(mapRestBook(raw, receivedTimeMs));
+      const list = (raw: unknown) => parseShape(z.array(z.unknown()), raw, 'clob books');
+      for (const raw of this.#watch.read('books', body ?? [], receivedTimeMs, list)) {
+        if (this.#isUnknown('book', raw, { field: 'version', id: 'market', timeMs: receivedTimeMs }))
+          continue;
+        const read = (one: unknown) => mapRestBook(one, receivedTimeMs);
+        events.push(this.#watch.read('book', raw, receivedTimeMs, read));
       }
     }
     return events;
@@ -163,19 +191,21 @@ export class ClobRest {
 
   /** The market according to the exchange; null when unknown there. */
   async market(conditionId: string): Promise<ClobMarket | null> {
-    const { body } = await this.#http.get(`${this.#baseUrl}/markets/${encodeURIComponent(conditionId)}`);
-    return body === null ? null : mapClobMarket(body);
+    const url = `${this.#baseUrl}/markets/${encodeURIComponent(conditionId)}`;
+    const { body, receivedTimeMs } = await this.#http.get(url);
+    return body === null ? null : this.#watch.read('market', body, receivedTimeMs, mapClobMarket);
   }
 
   /** The market's fee, taker delay and labels; null for a market or protocol version that is unknown. */
   async rules(conditionId: string): Promise<ClobMarketRules | null> {
-    const path = `/clob-markets/${encodeURIComponent(conditionId)}`;
-    const { body, receivedTimeMs: timeMs } = await this.#http.get(`${this.#baseUrl}${path}`);
-    if (body === null || this.#isUnknown('clob_market', body, { field: 'v', id: 'c', timeMs })) return null;
-    return mapClobMarketRules(body);
+    const url = `${this.#baseUrl}/clob-markets/${encodeURIComponent(conditionId)}`;
+    const { body, receivedTimeMs } = await this.#http.get(url);
+    const isUnknown = this.#isUnknown('clob_market', body, { field: 'v', id: 'c', timeMs: receivedTimeMs });
+    if (body === null || isUnknown) return null;
+    return this.#watch.read('clob-market', body, receivedTimeMs, mapClobMarketRules);
   }
 
-  /** Reports an answer of an unknown protocol version. Answers of another shape are left to their mapper. */
+  /** Reports and sets aside an answer of an unknown protocol version. Answers of another shape are left to their mapper. */
   #isUnknown(
     where: VersionPlace,
     raw: unknown,
@@ -185,6 +215,8 @@ export class ClobRest {
     const version = unknownVersion(answer?.[field]);
     if (version === null) return false;
     reportUnknownVersion(this.#options, { where, version, market: String(answer?.[id]), timeMs });
+    const why = { kind: where, reason: `protocol version ${version}`, receivedTimeMs: timeMs };
+    this.#watch.refused(JSON.stringify(raw), why);
     return true;
   }
 }

@@ -10,15 +10,17 @@ import { GammaClient, type ListedEvents } from './client.ts';
 let venue: LocalVenue;
 let http: HttpClient;
 let gamma: GammaClient;
+let metrics: Metrics;
 
 beforeEach(async () => {
   venue = await LocalVenue.start();
+  metrics = new Metrics();
   http = new HttpClient({
     feed: 'polymarket.gamma',
     clock: new FakeClock(),
     random: () => 0,
     log: silentLogger,
-    metrics: new Metrics(),
+    metrics,
   });
   gamma = new GammaClient({ url: `${venue.httpUrl}/gamma`, http, log: silentLogger });
 });
@@ -77,6 +79,26 @@ describe('eventsBySlug', () => {
   test('sends no request without slugs', async () => {
     expect(await gamma.eventsBySlug([])).toEqual([]);
     expect(venue.requests).toEqual([]);
+  });
+
+  test('reports unknown fields of every event, and sets an answer aside that is no list', async () => {
+    answerEvents(() => [
+      { id: '1', markets: [{ slug: 'a' }] },
+      { id: '2', markets: [{ takerOrderDelayMs: 150 }] },
+    ]);
+    await gamma.eventsBySlug(['a']);
+    expect(metrics.venueDrift.findings()).toMatchObject([
+      {
+        category: 'unknown_field',
+        kind: 'event',
+        key: 'markets[].takerOrderDelayMs',
+        count: 2,
+        sample: '150',
+      },
+    ]);
+    venue.answerJson({ list: [] });
+    await expect(gamma.eventsBySlug(['a'])).rejects.toThrow(VenueMessageError);
+    expect(metrics.venueDrift.takeSetAside()[0]).toMatchObject({ kind: 'page', text: '{"list":[]}' });
   });
 
   test.each([

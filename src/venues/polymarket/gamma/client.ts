@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { VenueMessageError } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/log.ts';
+import type { MessageWatch } from '../../drift/messageWatch.ts';
 import type { HttpClient, JsonAnswer } from '../../http.ts';
+import { GAMMA_KINDS } from './knownKeys.ts';
 
 /** Slugs have up to 50 characters: 40 of them keep a request line well under the usual 8 KB. */
 const SLUGS_PER_REQUEST = 40;
@@ -27,11 +29,14 @@ export interface ListedEvents extends Pick<JsonAnswer, 'ageMs' | 'maxAgeMs'> {
  */
 export class GammaClient {
   readonly #options: { url: string; http: HttpClient; log: Logger };
+  readonly #watch: MessageWatch;
   /** False once `/events/keyset` has answered 404, until `/events` does. */
   #hasKeyset = true;
 
   constructor(options: { url: string; http: HttpClient; log: Logger }) {
     this.#options = options;
+    // Markets differ in their fields, and a listing is small: each object is checked.
+    this.#watch = options.http.watch(GAMMA_KINDS, 0);
   }
 
   /**
@@ -87,7 +92,7 @@ export class GammaClient {
       http.get(`${url}${path}?${new URLSearchParams([...query, ...asked])}`);
     if (this.#hasKeyset) {
       const answer = await get('/events/keyset', after);
-      if (answer.body !== null) return keysetPageOf(answer);
+      if (answer.body !== null) return this.#read(answer, () => keysetPageOf(answer));
       // Requests in parallel find out together.
       if (this.#hasKeyset) log.warn({ path: '/events/keyset' }, 'listing.keyset_absent');
       this.#hasKeyset = false;
@@ -97,7 +102,13 @@ export class GammaClient {
       throw new VenueMessageError('polymarket.gamma: /events/keyset ended within a listing');
     const answer = await get('/events', [[name, offset]]);
     if (answer.body === null) this.#hasKeyset = true;
-    return plainPageOf(answer, Number(offset));
+    return this.#read(answer, () => plainPageOf(answer, Number(offset)));
+  }
+
+  #read({ body, receivedTimeMs }: JsonAnswer, pageOf: () => Page): Page {
+    const page = this.#watch.read('page', body, receivedTimeMs, pageOf);
+    for (const event of page.events) this.#watch.message('event', event, null, receivedTimeMs);
+    return page;
   }
 }
 

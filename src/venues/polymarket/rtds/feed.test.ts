@@ -10,11 +10,13 @@ let venue: LocalVenue;
 let clock: FakeClock;
 let feed: RtdsFeed;
 let frames: string[];
+let metrics: Metrics;
 
 beforeEach(async () => {
   venue = await LocalVenue.start();
   clock = new FakeClock();
   frames = [];
+  metrics = new Metrics();
   feed = new RtdsFeed({
     url: venue.wsUrl,
     tickers: ['BTC', 'SOL'],
@@ -22,7 +24,7 @@ beforeEach(async () => {
     clock,
     random: () => 0,
     log: silentLogger,
-    metrics: new Metrics(),
+    metrics,
     onFrame: (frame) => frames.push(frame),
   });
 });
@@ -71,4 +73,21 @@ test('changes the filter spelling until prices arrive, and keeps it', async () =
   await freeze(1000);
   await subscribed(4);
   expect(filters()).toEqual(['', '']);
+});
+
+test('reports the topics of a symbol that deliver nothing for 10 minutes, over every reconnect', async () => {
+  const { topics } = metrics.venueDrift;
+  await subscribed(1);
+  const start = clock.now();
+  topics.heard('polymarket.rtds', 'crypto_prices_chainlink btc/usd', start + 300_000);
+  expect(topics.silent(start + 600_000).map(({ topic }) => topic)).toEqual([
+    'crypto_prices_chainlink sol/usd',
+    'crypto_prices_twap_sixty btc/usd',
+    'crypto_prices_twap_sixty sol/usd',
+  ]);
+  await freeze(0);
+  expect(topics.silent(start + 600_000)).toEqual([]);
+  await clock.advance(250);
+  await subscribed(2);
+  expect(topics.silent(start + 600_000)).toHaveLength(3);
 });

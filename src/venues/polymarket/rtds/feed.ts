@@ -2,7 +2,7 @@ import type { PriceFeedOptions } from '../../binance/feed.ts';
 import { ReconnectingSocket } from '../../socket.ts';
 import type { KeepAlive } from '../../venueSocket.ts';
 import { rtdsSymbol } from './mapper.ts';
-import { CHAINLINK_TOPIC, TWAP60_TOPIC } from './messages.ts';
+import { CHAINLINK_TOPIC, rtdsTopic, TWAP60_TOPIC } from './messages.ts';
 
 const PRICE_FRAME = /"topic"\s*:\s*"crypto_prices_/;
 const TOPICS = [CHAINLINK_TOPIC, TWAP60_TOPIC];
@@ -33,6 +33,9 @@ export class RtdsFeed {
       feed: 'polymarket.rtds',
       keepAlive: KEEP_ALIVE,
       silenceLimitMs: SILENCE_LIMIT_MS,
+      topics: TOPICS.flatMap((topic) =>
+        options.tickers.map((ticker) => rtdsTopic(topic, rtdsSymbol(ticker))),
+      ),
       onOpen: (send) => {
         this.#delivered = false;
         send(subscription(options.tickers.map(rtdsSymbol), this.#spelling));

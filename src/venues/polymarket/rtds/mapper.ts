@@ -1,8 +1,16 @@
 import { VenueMessageError } from '../../../runtime/errors.ts';
 import type { UnderlyingEvent } from '../../../schema/events.ts';
+import type { MessageWatch } from '../../drift/messageWatch.ts';
 import { parseJson, parseShape } from '../../json.ts';
 import { tickerNamed, type VenueNames } from '../../symbols.ts';
-import { CHAINLINK_TOPIC, rtdsSubscribed, rtdsUpdate, TWAP60_TOPIC } from './messages.ts';
+import {
+  CHAINLINK_TOPIC,
+  rtdsKind,
+  rtdsSubscribed,
+  rtdsTopic,
+  rtdsUpdate,
+  TWAP60_TOPIC,
+} from './messages.ts';
 
 const SYMBOLS = {
   BTC: 'btc/usd',
@@ -36,15 +44,21 @@ export function rtdsSymbol(ticker: keyof VenueNames): string {
  * Maps one text frame. Texts that are not a JSON object (PONG, empty) and other topics yield no events.
  * @throws {VenueMessageError} When a price message does not match the protocol.
  */
-export function mapRtdsFrame(frame: string, receivedTimeMs: number): readonly UnderlyingEvent[] {
+export function mapRtdsFrame(
+  frame: string,
+  receivedTimeMs: number,
+  watch: MessageWatch | null = null,
+): readonly UnderlyingEvent[] {
   if (!frame.startsWith('{')) return [];
   const raw = parseJson(frame) as { topic?: unknown; type?: unknown };
+  watch?.message(rtdsKind(raw.topic, raw.type), raw, frame, receivedTimeMs);
   const source = SOURCES.get(raw.topic as typeof CHAINLINK_TOPIC);
   if (!source || (raw.type !== 'update' && raw.type !== 'subscribe')) return [];
   const { payload } =
     raw.type === 'update'
       ? parseShape(rtdsUpdate, raw, 'rtds update')
       : parseShape(rtdsSubscribed, raw, 'rtds subscribe');
+  if (raw.type === 'update') watch?.heard(rtdsTopic(String(raw.topic), payload.symbol), receivedTimeMs);
   const ticker = tickerNamed(SYMBOLS, payload.symbol);
   if (!ticker) return [];
   if (source === 'twap60' && payload.window_s !== undefined && payload.window_s !== TWAP60_WINDOW_S) {

@@ -15,6 +15,7 @@
  * @see https://docs.polymarket.com/developers/RTDS/RTDS-crypto-prices (read 2026-06-24)
  */
 import { z } from 'zod';
+import { knownKeys, type MessageKinds } from '../../drift/knownKeys.ts';
 
 const timeMs = z.number().int().positive();
 
@@ -38,3 +39,28 @@ export const rtdsSubscribed = z.object({
 
 export const CHAINLINK_TOPIC = 'crypto_prices_chainlink';
 export const TWAP60_TOPIC = 'crypto_prices_twap_sixty';
+
+const POINT = 'timestamp value full_accuracy_value';
+const UPDATE = knownKeys('topic type', 'timestamp', { payload: knownKeys(`symbol window_s ${POINT}`) });
+const HISTORY = knownKeys('topic type', 'timestamp', {
+  payload: knownKeys('symbol window_s', '', { data: knownKeys(POINT) }),
+});
+const ALL_TOPICS = ['crypto_prices', CHAINLINK_TOPIC, TWAP60_TOPIC, 'crypto_prices_twap_thirty'];
+
+/** Every kind of message by topic and type, including the topics that are not mapped. */
+export const RTDS_KINDS: MessageKinds = Object.fromEntries(
+  ALL_TOPICS.flatMap((topic) => [
+    [rtdsKind(topic, 'update'), UPDATE],
+    [rtdsKind(topic, 'subscribe'), HISTORY],
+    [rtdsKind(topic, 'unsubscribe'), HISTORY],
+  ]),
+);
+
+export function rtdsKind(topic: unknown, type: unknown): string {
+  return `${topic} ${type}`;
+}
+
+/** The name of a subscribed topic: each symbol is a subscription of its own. */
+export function rtdsTopic(topic: string, symbol: string): string {
+  return `${topic} ${symbol}`;
+}

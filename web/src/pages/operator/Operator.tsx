@@ -9,6 +9,7 @@ import { AccountEvents } from './AccountEvents.tsx';
 import { FeedStatus } from './FeedStatus.tsx';
 import { MaintenanceForm } from './MaintenanceForm.tsx';
 import { Users } from './Users.tsx';
+import { VenueDrift } from './VenueDrift.tsx';
 
 /** The operator's page: users and their tiers, maintenance, feeds and account events. */
 export function Operator(): ReactNode {
@@ -28,6 +29,9 @@ export function Operator(): ReactNode {
       <SecondFactorHint />
       <Block title="Recording">
         <FeedStatus />
+      </Block>
+      <Block title="Venue formats">
+        <VenueDrift />
       </Block>
       <Block title="Maintenance">
         <MaintenanceForm />

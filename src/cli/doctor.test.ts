@@ -1,0 +1,84 @@
+import { rmSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { commandLine } from '../../test/support/commandLine.ts';
+import { VenueDrift } from '../runtime/venueDrift.ts';
+import { writeDriftReport } from '../venues/drift/driftReport.ts';
+import { Quarantine } from '../venues/drift/quarantine.ts';
+import { registerDoctor } from './doctor.ts';
+
+const { run, json, dataDir } = commandLine(registerDoctor);
+/** The report forgets old findings by the clock of the machine, so the test's are in the future. */
+const T0 = Date.parse('2100-01-01T00:00:00Z');
+
+async function seen(): Promise<void> {
+  const drift = new VenueDrift();
+  const field = { category: 'unknown_field', feed: 'polymarket.clob', kind: 'book', key: 'depth' } as const;
+  drift.note(field, T0, () => 'a\u001b[31mb');
+  drift.note(field, T0 + 60_000, () => 1);
+  const topic = { feed: 'polymarket.rtds', kind: 'subscription', key: 'twap btc/usd' };
+  drift.note({ category: 'silent_topic', ...topic }, T0, () => 'never delivered');
+  const hash = { category: 'hash_recipe', feed: 'polymarket.clob', kind: 'book', key: '0xab' } as const;
+  drift.note(hash, T0, () => 'h');
+  drift.setAside({
+    feed: 'binance',
+    kind: 'auction',
+    reason: 'unknown kind',
+    receivedTimeMs: T0,
+    text: '{}',
+  });
+  await writeDriftReport(dataDir(), drift, T0);
+  await new Quarantine(dataDir()).add(drift.takeSetAside());
+}
+
+it('says that no drift was seen', async () => {
+  expect(await run('doctor')).toEqual({ out: ['no drift seen'], err: [], exit: undefined });
+  expect(await json('doctor')).toEqual({ saved_at: null, findings: [], overflow: [], quarantine: [] });
+});
+
+it('prints each kind of finding with its times, its count and a sample, on one line without control characters', async () => {
+  await seen();
+  const { out, exit } = await run('doctor');
+  const day = '2100-01-01T00:0';
+  expect(out.join('\n').replaceAll(/ {2,}/g, '  ').split('\n')).toEqual([
+    'Unknown fields',
+    'FEED  MESSAGE  WHAT  FIRST SEEN  LAST SEEN  COUNT  SAMPLE',
+    `polymarket.clob  book  depth  ${day}0:00.000+00:00  ${day}1:00.000+00:00  2  a [31mb`,
+    '',
+    'Markets whose book hashes do not verify',
+    'FEED  MESSAGE  WHAT  FIRST SEEN  LAST SEEN  COUNT  SAMPLE',
+    `polymarket.clob  book  0xab  ${day}0:00.000+00:00  ${day}0:00.000+00:00  1  h`,
+    '',
+    'Silent topics (COUNT: minutes)',
+    'FEED  MESSAGE  WHAT  FIRST SEEN  LAST SEEN  COUNT  SAMPLE',
+    `polymarket.rtds  subscription  twap btc/usd  ${day}0:00.000+00:00  ${day}0:00.000+00:00  1  never delivered`,
+    '',
+    'Set-aside frames (`underround import --quarantine` tries them again)',
+    'FEED  MESSAGE  FRAMES  OLDEST  NEWEST  REASON',
+    `binance  auction  1  ${day}0:00.000+00:00  ${day}0:00.000+00:00  unknown kind`,
+  ]);
+  expect(exit).toBeUndefined();
+});
+
+it('prints the same as JSON', async () => {
+  await seen();
+  const report = await json('doctor');
+  const at = '2100-01-01T00:00:00.000+00:00';
+  expect(report.saved_at).toBe(at);
+  expect(report.findings).toHaveLength(3);
+  expect(report.findings[0]).toEqual({
+    ...{ category: 'unknown_field', feed: 'polymarket.clob', kind: 'book', key: 'depth' },
+    ...{ first_seen: at, last_seen: '2100-01-01T00:01:00.000+00:00', count: 2, sample: 'a\u001b[31mb' },
+  });
+  expect(report.quarantine).toEqual([
+    { feed: 'binance', kind: 'auction', frames: 1, reason: 'unknown kind', oldest: at, newest: at },
+  ]);
+});
+
+it('refuses a directory that does not exist', async () => {
+  rmSync(dataDir(), { recursive: true });
+  const { out, err, exit } = await run('doctor');
+  expect([out, exit]).toEqual([[], 1]);
+  expect(err).toEqual([
+    `underround: there is no data directory ${dataDir()}; name the directory of a service with --data-dir or UNDERROUND_DATA_DIR`,
+  ]);
+});

@@ -1,0 +1,142 @@
+import type { Clock, Timer } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/log.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import type { Market } from '../../schema/market.ts';
+import { normalMarketId } from '../../schema/protocol.ts';
+import {
+  type BookRecord,
+  forward,
+  type QuoteRecord,
+  type RecordSink,
+  recordSink,
+} from '../../schema/records.ts';
+import type { QuarantinedFrame } from '../../venues/drift/quarantine.ts';
+import { Recorder } from '../recorder.ts';
+import { FrameRouter, type RoutedFeed } from './frameRouter.ts';
+
+/** The feeds whose frames the router decodes. Other answers are requested again anyway and are kept for reading. */
+const ROUTED: ReadonlySet<string> = new Set<RoutedFeed>([
+  'polymarket.clob',
+  'polymarket.gamma',
+  'polymarket.rtds',
+  'bybit.rest',
+  'bybit.ws',
+  'hyperliquid.rest',
+  'binance',
+  'coinbase',
+]);
+const MARKET_IDS = /"(?:market|conditionId)"\s*:\s*"(0x[0-9a-fA-F]{1,64})"/g;
+
+interface QuarantineReplayOptions {
+  readonly sink: RecordSink;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** Loads the stored record of a market; null without one. */
+  readonly loadMarket: (marketId: string) => Promise<Market | null>;
+}
+
+/** Sends set-aside frames through the decoder of live feeds and imports again, and records those that it accepts now. */
+export class QuarantineReplay {
+  readonly #options: QuarantineReplayOptions;
+  readonly #clock = new ArrivalClock();
+  readonly #recorder: Recorder;
+  readonly #router: FrameRouter;
+
+  constructor(options: QuarantineReplayOptions) {
+    this.#options = options;
+    const { log, metrics } = options;
+    const sink = this.#lateRows(options.sink);
+    this.#recorder = new Recorder({ clock: this.#clock, log, metrics, sink, timeBy: 'receipt' });
+    this.#router = new FrameRouter({ recorder: this.#recorder, log });
+  }
+
+  /**
+   * Replays frames once. A frame that is cut, that no decoder reads, whose market has no listing, or that changes
+   * nothing is left. The last are changes without the book before them.
+   * @param frames In order of receipt.
+   * @returns The accepted frames; their rows are with the sink.
+   */
+  async run(frames: readonly QuarantinedFrame[]): Promise<QuarantinedFrame[]> {
+    const { drift } = this.#recorder;
+    const accepted: QuarantinedFrame[] = [];
+    for (const frame of frames) {
+      const { feed, text, receivedTimeMs, wasCut } = frame;
+      this.#clock.timeMs = Math.max(this.#clock.timeMs, receivedTimeMs);
+      if (wasCut || !ROUTED.has(feed)) continue;
+      const areListed = await this.#resumeMarkets(text);
+      if (feed === 'polymarket.clob' && !areListed) continue;
+      const before = { setAside: drift.setAsideCount, ignored: this.#recorder.ignoredCount };
+      this.#router.route(feed as RoutedFeed, text, receivedTimeMs);
+      if (drift.setAsideCount !== before.setAside) continue;
+      const ignored = this.#recorder.ignoredCount - before.ignored;
+      if (ignored < messageCount(text)) accepted.push(frame);
+    }
+    this.#router.finish();
+    this.#recorder.close();
+    return accepted;
+  }
+
+  /** Resumes the stored markets that a frame names. @returns Whether every named market has a record. */
+  async #resumeMarkets(text: string): Promise<boolean> {
+    let areListed = true;
+    for (const marketId of new Set([...text.matchAll(MARKET_IDS)].map(([, id = '']) => normalMarketId(id)))) {
+      if (this.#recorder.market(marketId) !== null) continue;
+      const market = await this.#options.loadMarket(marketId);
+      if (market === null) areListed = false;
+      else this.#recorder.resume(market);
+    }
+    return areListed;
+  }
+
+  /**
+   * Passes late rows on. Only hashes prove a late book: announced best prices prove one among the frames around it, and
+   * those are not replayed. Gaps are dropped: the live recording has opened the gaps of that time, and no later frame
+   * would end a gap of the replay.
+   */
+  #lateRows(next: RecordSink): RecordSink {
+    return recordSink((kind, record) => {
+      if (kind === 'gap') return;
+      if (kind === 'book' || kind === 'quote') {
+        const state = record as BookRecord | QuoteRecord;
+        if (state.trusted && !this.#isVerified(state.marketId)) {
+          forward(next, kind, { ...record, trusted: false });
+          return;
+        }
+      }
+      forward(next, kind, record);
+    });
+  }
+
+  #isVerified(marketId: string): boolean {
+    const book = this.#recorder.recorded(marketId)?.book;
+    return book?.yes.verified === true && book.no.verified;
+  }
+}
+
+/** Number of messages in an understood frame. */
+function messageCount(text: string): number {
+  const parsed: unknown = text.startsWith('[') ? JSON.parse(text) : null;
+  return Array.isArray(parsed) ? parsed.length : 1;
+}
+
+/**
+ * A clock that shows the receive time of the frame being replayed. Records are numbered by it, so late rows get the
+ * place in the order of arrival at which they were received, and an old listing does not replace a newer one.
+ */
+class ArrivalClock implements Clock {
+  timeMs = 0;
+
+  /** Between two milliseconds, so that no live row of the same time has the same number. */
+  now(): number {
+    return this.timeMs + 0.5;
+  }
+
+  monotonic(): number {
+    return this.timeMs;
+  }
+
+  /** A replay has no timers: its recorder ends actions by receive times. */
+  after(): Timer {
+    return { cancel: () => {} };
+  }
+}

@@ -1,0 +1,109 @@
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, expect, it } from 'vitest';
+import { FakeClock } from '../../../test/support/fakeClock.ts';
+import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
+import { InvalidInputError } from '../../runtime/errors.ts';
+import { silentLogger } from '../../runtime/log.ts';
+import { Metrics } from '../../runtime/metrics.ts';
+import { DriftKeeper } from './driftKeeper.ts';
+import { readDriftReport } from './driftReport.ts';
+import { Quarantine } from './quarantine.ts';
+
+const T0 = 1_795_176_010_000;
+const DAY_MS = 86_400_000;
+const FIELD = {
+  category: 'unknown_field',
+  feed: 'polymarket.gamma',
+  kind: 'event',
+  key: 'markets[].cap',
+} as const;
+let dataDir: string;
+let clock: FakeClock;
+
+beforeEach(() => {
+  dataDir = temporaryDirectory();
+  clock = new FakeClock(T0);
+});
+
+async function running() {
+  const metrics = new Metrics();
+  const keeper = new DriftKeeper({ dataDir, clock, log: silentLogger, metrics });
+  await keeper.start();
+  return { keeper, metrics, drift: metrics.venueDrift };
+}
+const setAside = (text: string) => ({ feed: 'f', kind: 'k', reason: 'r', receivedTimeMs: T0, text });
+
+it('continues the findings after a restart', async () => {
+  const first = await running();
+  first.drift.note(FIELD, T0, () => 1);
+  first.drift.setAside(setAside('a'));
+  await first.keeper.close();
+  const second = await running();
+  second.drift.note(FIELD, T0 + 5, () => 2);
+  await second.keeper.close();
+  const { findings, savedMs } = await readDriftReport(dataDir, T0);
+  expect(findings).toEqual([{ ...FIELD, firstSeenMs: T0, lastSeenMs: T0 + 5, count: 2, sample: '1' }]);
+  expect(savedMs).toBe(T0);
+  expect((await new Quarantine(dataDir).frames()).map(({ text }) => text)).toEqual(['a']);
+});
+
+it('saves within 10 s, and nothing when nothing was seen', async () => {
+  const { keeper, drift } = await running();
+  await clock.advance(10_000);
+  await keeper.save();
+  expect(existsSync(join(dataDir, 'venue-drift.json'))).toBe(false);
+  drift.note(FIELD, T0, () => 1);
+  await clock.advance(10_000);
+  await keeper.save();
+  expect((await readDriftReport(dataDir, T0)).findings).toHaveLength(1);
+  await keeper.close();
+});
+
+it('forgets findings after 30 days, and those that this version knows', async () => {
+  const { keeper, drift } = await running();
+  drift.note(FIELD, T0 - 31 * DAY_MS, () => 1);
+  drift.note({ ...FIELD, key: 'markets[].version' }, T0, () => 'v2');
+  drift.note({ ...FIELD, key: 'fresh' }, T0 - 29 * DAY_MS, () => 1);
+  await keeper.close();
+  const { findings } = await readDriftReport(dataDir, T0);
+  expect(findings.map(({ key }) => key)).toEqual(['fresh']);
+});
+
+it('moves a damaged report aside and starts an empty one', async () => {
+  const path = join(dataDir, 'venue-drift.json');
+  writeFileSync(path, '{"findings":');
+  await expect(readDriftReport(dataDir, T0)).rejects.toThrow(
+    new InvalidInputError(`drift report ${path} is damaged`),
+  );
+  const { keeper, drift } = await running();
+  expect(readFileSync(`${path}.damaged`, 'utf8')).toBe('{"findings":');
+  expect(drift.findings()).toEqual([]);
+  await keeper.close();
+});
+
+it('counts silent topics by minutes', async () => {
+  const { keeper, drift } = await running();
+  drift.topics.subscribed('polymarket.rtds', ['twap btc/usd'], T0);
+  await clock.advance(720_000);
+  expect(drift.findings()).toMatchObject([{ category: 'silent_topic', key: 'twap btc/usd', count: 3 }]);
+  await keeper.close();
+});
+
+it('counts a failed write, and writes the same frames with the next save', async () => {
+  const { keeper, metrics, drift } = await running();
+  const place = join(dataDir, 'quarantine');
+  // A file where the folder should be: no frame can be stored.
+  writeFileSync(place, '');
+  chmodSync(place, 0o600);
+  drift.setAside(setAside('a'));
+  await keeper.save();
+  // The report does not depend on the frames.
+  expect((await readDriftReport(dataDir, T0)).savedMs).toBe(T0);
+  expect(
+    await metrics.registry.getSingleMetricAsString('underround_venue_drift_save_failures_total'),
+  ).toMatch(/total 1$/m);
+  rmSync(place);
+  await keeper.close();
+  expect((await new Quarantine(dataDir).frames()).map(({ text }) => text)).toEqual(['a']);
+});
