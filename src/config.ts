@@ -1,11 +1,19 @@
 import { z } from 'zod';
 import { ConfigError } from './runtime/errors.ts';
+import { Secret } from './runtime/secret.ts';
 
 /** Base URL of a venue interface, or null when configured as `off`. */
 type VenueUrl = string | null;
 
 /** Space to keep free on the data directory's disk, in bytes or as a share of the disk (0-1). */
 export type DiskReserve = { readonly bytes: number } | { readonly share: number };
+
+/** API credentials of Polymarket's exchange; any wallet can create them without trading. */
+export interface PolymarketCredentials {
+  readonly apiKey: Secret;
+  readonly secret: Secret;
+  readonly passphrase: Secret;
+}
 
 /** All settings of the operator, parsed once. Names and defaults: CONTRACT section 8, `docs/CONFIGURATION.md`. */
 export interface Config {
@@ -20,11 +28,15 @@ export interface Config {
     clobUrl: VenueUrl;
     clobWsUrl: VenueUrl;
     rtdsUrl: VenueUrl;
+    polyboltUrl: VenueUrl;
+    cryptoPriceUrl: VenueUrl;
     perpUrl: VenueUrl;
     spotWsUrl: VenueUrl;
     spotRestUrl: VenueUrl;
     spotFallbackWsUrl: VenueUrl;
   };
+  /** Null: PolyBolt is not opened. */
+  polymarketCredentials: PolymarketCredentials | null;
   webhookAllowedNetworks: readonly string[];
   /** 32 bytes, base64 or hexadecimal, that encrypt webhook secrets; null: a file in the data directory. */
   secretKey: string | null;
@@ -119,6 +131,16 @@ const hostNames = z
     'must be host names without ports, separated by commas',
   );
 
+const CREDENTIALS = [
+  'UNDERROUND_POLYMARKET_API_KEY',
+  'UNDERROUND_POLYMARKET_API_SECRET',
+  'UNDERROUND_POLYMARKET_API_PASSPHRASE',
+] as const;
+const secret = z
+  .string()
+  .transform((text) => new Secret(text))
+  .optional();
+
 const environment = z.object({
   UNDERROUND_DATA_DIR: z.string().min(1).default('./data'),
   UNDERROUND_DISK_RESERVE: diskReserve.optional(),
@@ -129,6 +151,11 @@ const environment = z.object({
   UNDERROUND_CLOB_URL: http('https://clob.polymarket.com'),
   UNDERROUND_CLOB_WS_URL: webSocket('wss://ws-subscriptions-clob.polymarket.com/ws/market'),
   UNDERROUND_RTDS_URL: webSocket('wss://ws-live-data.polymarket.com'),
+  UNDERROUND_POLYBOLT_URL: webSocket('wss://ws-live-v2.polymarket.com/ws'),
+  UNDERROUND_POLYMARKET_API_KEY: secret,
+  UNDERROUND_POLYMARKET_API_SECRET: secret,
+  UNDERROUND_POLYMARKET_API_PASSPHRASE: secret,
+  UNDERROUND_CRYPTO_PRICE_URL: http('https://polymarket.com/api/crypto/crypto-price'),
   UNDERROUND_PERP_URL: http('https://api.bybit.com'),
   UNDERROUND_SPOT_WS_URL: webSocket('wss://data-stream.binance.vision'),
   UNDERROUND_SPOT_REST_URL: http('https://data-api.binance.vision'),
@@ -166,6 +193,7 @@ export const CONFIG_VARIABLES: ReadonlyMap<string, string | null> = new Map(
 /** Variables whose values are secrets or contain passwords. */
 const SECRETS: ReadonlySet<string> = new Set([
   'UNDERROUND_SECRET_KEY',
+  ...CREDENTIALS,
   'CLICKHOUSE_URL',
   'DATABASE_URL',
   'NATS_URL',
@@ -192,10 +220,21 @@ export function readConfig(variables: Variables): { config: Config } | { problem
   const set = Object.fromEntries(
     Object.entries(variables).filter(([, value]) => value !== undefined && value !== ''),
   );
+  const missing = missingCredentials(set);
   const parsed = environment.safeParse(set);
-  if (parsed.success) return { config: toConfig(parsed.data) };
+  if (parsed.success) return missing.length > 0 ? { problems: missing } : { config: toConfig(parsed.data) };
   const rules = new Map(parsed.error.issues.map(({ path, message }) => [String(path[0]), message]));
-  return { problems: [...rules].map(([name, rule]) => variableProblem(name, set[name] ?? '', rule)) };
+  const invalid = [...rules].map(([name, rule]) => variableProblem(name, set[name] ?? '', rule));
+  return { problems: [...invalid, ...missing] };
+}
+
+/** One line for each credential that is missing beside another one. */
+function missingCredentials(set: Variables): string[] {
+  const given = CREDENTIALS.filter((name) => set[name] !== undefined);
+  if (given.length === 0) return [];
+  return CREDENTIALS.filter((name) => set[name] === undefined).map(
+    (name) => `${name} is missing beside ${given.join(' and ')}; set all three, or none`,
+  );
 }
 
 /**
@@ -220,11 +259,14 @@ function toConfig(env: Environment): Config {
       clobUrl: env.UNDERROUND_CLOB_URL,
       clobWsUrl: env.UNDERROUND_CLOB_WS_URL,
       rtdsUrl: env.UNDERROUND_RTDS_URL,
+      polyboltUrl: env.UNDERROUND_POLYBOLT_URL,
+      cryptoPriceUrl: env.UNDERROUND_CRYPTO_PRICE_URL,
       perpUrl: env.UNDERROUND_PERP_URL,
       spotWsUrl: env.UNDERROUND_SPOT_WS_URL,
       spotRestUrl: env.UNDERROUND_SPOT_REST_URL,
       spotFallbackWsUrl: env.UNDERROUND_SPOT_FALLBACK_WS_URL,
     },
+    polymarketCredentials: credentialsIn(env),
     webhookAllowedNetworks: networksIn(env.UNDERROUND_WEBHOOK_ALLOWED_NETWORKS),
     secretKey: env.UNDERROUND_SECRET_KEY ?? null,
     rateLimits: env.UNDERROUND_RATE_LIMITS === 'on',
@@ -241,6 +283,13 @@ function toConfig(env: Environment): Config {
     databaseUrl: env.DATABASE_URL ?? null,
     natsUrl: env.NATS_URL ?? null,
   };
+}
+
+function credentialsIn(env: Environment): PolymarketCredentials | null {
+  const apiKey = env.UNDERROUND_POLYMARKET_API_KEY;
+  const secret = env.UNDERROUND_POLYMARKET_API_SECRET;
+  const passphrase = env.UNDERROUND_POLYMARKET_API_PASSPHRASE;
+  return apiKey && secret && passphrase ? { apiKey, secret, passphrase } : null;
 }
 
 /** Splits a comma-separated list of networks. */
