@@ -9,6 +9,7 @@ import { mapCoinbaseFrame } from '../../venues/coinbase/mapper.ts';
 import type { FrameOrigin } from '../../venues/identify.ts';
 import { parseJson } from '../../venues/json.ts';
 import { mapGammaEvent, mapGammaMarket } from '../../venues/polymarket/gamma/mapper.ts';
+import { mapPolyboltFrame } from '../../venues/polymarket/polybolt/mapper.ts';
 import { mapRtdsFrame } from '../../venues/polymarket/rtds/mapper.ts';
 import { mergeListing } from '../marketMerge.ts';
 import type { Recorder } from '../recorder.ts';
@@ -110,6 +111,8 @@ export class FrameRouter {
     else if (feed === 'polymarket.gamma') this.#gamma(parseJson(frame), receivedTimeMs);
     else if (feed === 'polymarket.rtds')
       mapRtdsFrame(frame, receivedTimeMs).forEach((e) => void recorder.underlying(e));
+    else if (feed === 'polymarket.polybolt')
+      mapPolyboltFrame(frame, receivedTimeMs).forEach((e) => void recorder.underlying(e, feed));
     else if (feed === 'coinbase')
       mapCoinbaseFrame(frame, receivedTimeMs).forEach((e) => void recorder.underlying(e));
     else if (feed === 'bybit.rest')
