@@ -243,6 +243,12 @@ export type FeedStatus = {
     cause: 'disconnected' | 'silent_feed' | 'silent_market' | 'book_mismatch' | 'crossed_book' | 'frame_rejected' | 'clock_step' | 'process_down' | 'store_down' | 'late_feed' | 'venue_restart' | 'data_lost';
     feed: string;
   })[];
+  price_sources: ({
+    source: 'polybolt' | 'rtds' | 'crypto_price';
+    state: 'live' | 'ready' | 'silent' | 'refused' | 'no_credentials' | 'off';
+    last_at: string | null;
+    missing: string | null;
+  })[];
 };
 export type Maintenance = {
   on: boolean;
