@@ -81,7 +81,7 @@ export async function runDemo(
   const fill = new HistoryFill({ span, dataDir, diskReserve, logLevel });
   const service = await phases.during('starting the service', () =>
     startService({
-      config: { ...config, venues: live.venues },
+      config: { ...config, venues: live.venues, polymarketCredentials: live.polymarketCredentials },
       log,
       metrics: new Metrics(),
       dataSource: 'simulated',

@@ -10,6 +10,7 @@ import { type Clock, every, type Timer } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import { clobReply } from './clobRoutes.ts';
 import { ClobSocketServer, type WireObserver } from './clobSocketServer.ts';
+import { cryptoPriceReply } from './cryptoPriceRoute.ts';
 import { DelayedFrameQueue } from './delayedFrameQueue.ts';
 import { perpReply, spotReply } from './exchangeRoutes.ts';
 import { type Fault, FaultState, faultSchema } from './faultState.ts';
@@ -17,6 +18,7 @@ import { gammaReply } from './gammaRoutes.ts';
 import { json, type Reply } from './httpReply.ts';
 import type { MarketSimulation } from './marketSimulation.ts';
 import type { VenueModel, VenueSink } from './model.ts';
+import { PolyboltSocketServer, SIMULATED_CREDENTIALS } from './polyboltSocketServer.ts';
 import { RelaySocketServer } from './relaySocketServer.ts';
 import { BinanceSocketServer, CoinbaseSocketServer } from './spotSocketServers.ts';
 
@@ -40,6 +42,8 @@ export class VenueServer {
   readonly #logger: Logger;
   readonly #clob: ClobSocketServer;
   readonly #relay: RelaySocketServer;
+  readonly #polybolt: PolyboltSocketServer;
+  readonly #latePolybolt: DelayedFrameQueue;
   readonly #binance: BinanceSocketServer;
   readonly #coinbase: CoinbaseSocketServer;
   readonly #webSockets = new WebSocketServer({ noServer: true, autoPong: false, perMessageDeflate: false });
@@ -54,7 +58,9 @@ export class VenueServer {
     this.#clock = clock;
     this.#logger = logger;
     this.#clob = new ClobSocketServer({ model, faults: this.faults, clock, observer: observer ?? null });
-    this.#relay = new RelaySocketServer(model);
+    this.#relay = new RelaySocketServer(model, this.faults);
+    this.#polybolt = new PolyboltSocketServer(model, this.faults);
+    this.#latePolybolt = new DelayedFrameQueue(clock);
     this.#binance = new BinanceSocketServer(model);
     this.#coinbase = new CoinbaseSocketServer(clock);
     this.#http = createServer((request, response) => void this.#answer(request, response));
@@ -103,7 +109,7 @@ export class VenueServer {
     await new Promise<void>((resolve) => this.#http.close(() => resolve()));
   }
 
-  /** The environment variables that point the service at this server. */
+  /** The environment variables that point the service at this server, with the credentials that it accepts. */
   urls(): Record<string, string> {
     const http = `http://127.0.0.1:${this.port}`;
     const webSocket = `ws://127.0.0.1:${this.port}`;
@@ -112,6 +118,11 @@ export class VenueServer {
       UNDERROUND_CLOB_URL: `${http}/clob`,
       UNDERROUND_CLOB_WS_URL: `${webSocket}/ws/market`,
       UNDERROUND_RTDS_URL: `${webSocket}/rtds`,
+      UNDERROUND_POLYBOLT_URL: `${webSocket}/polybolt`,
+      UNDERROUND_POLYMARKET_API_KEY: SIMULATED_CREDENTIALS.apiKey,
+      UNDERROUND_POLYMARKET_API_SECRET: SIMULATED_CREDENTIALS.secret,
+      UNDERROUND_POLYMARKET_API_PASSPHRASE: SIMULATED_CREDENTIALS.passphrase,
+      UNDERROUND_CRYPTO_PRICE_URL: `${http}/site/api/crypto/crypto-price`,
       UNDERROUND_PERP_URL: `${http}/perp`,
       UNDERROUND_SPOT_WS_URL: `${webSocket}/spot`,
       UNDERROUND_SPOT_REST_URL: `${http}/spot`,
@@ -123,6 +134,7 @@ export class VenueServer {
   fault(fault: Fault): void {
     this.#logger.info({ event: 'simulator.fault', ...fault }, 'fault switched');
     if (fault.fault === 'close') this.#clob.closeAll(fault.code);
+    else if (fault.fault === 'polybolt_close') this.#polybolt.closeAll(fault.code);
     else if (fault.fault === 'clock_skew') this.model.stampOffsetMs = fault.offsetMs;
     else if (fault.fault === 'tick_change') this.#play(fault.marketId, (live, atMs) => live.refineTick(atMs));
     else if (fault.fault === 'quote_apart')
@@ -140,6 +152,7 @@ export class VenueServer {
 
   #advance(): void {
     this.model.advance(this.#clock.now(), this.#sink);
+    this.#polybolt.deliver((batch) => this.#latePolybolt.send(this.faults.lateMs.polybolt, batch));
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -165,6 +178,7 @@ export class VenueServer {
     }
     if (venue === 'perp') return perpReply(this.model, this.faults, asked) ?? notHere;
     if (venue === 'spot') return spotReply(this.model, asked) ?? notHere;
+    if (venue === 'site') return cryptoPriceReply(this.model, asked) ?? notHere;
     if (venue === 'control') return this.#control(body);
     return notHere;
   }
@@ -186,13 +200,14 @@ export class VenueServer {
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const url = new URL(request.url ?? '/', 'http://venue');
     const first = `/${url.pathname.split('/')[1] ?? ''}`;
-    if (!['/ws', '/rtds', '/spot', '/coinbase'].includes(first)) {
+    if (!['/ws', '/rtds', '/polybolt', '/spot', '/coinbase'].includes(first)) {
       socket.destroy();
       return;
     }
     this.#webSockets.handleUpgrade(request, socket, head, (webSocket) => {
       if (first === '/ws') this.#clob.accept(webSocket);
       else if (first === '/rtds') this.#relay.accept(webSocket);
+      else if (first === '/polybolt') this.#polybolt.accept(webSocket);
       else if (first === '/spot') this.#binance.accept(webSocket, url);
       else this.#coinbase.accept(webSocket);
     });

@@ -1,3 +1,4 @@
+import type { WebSocket } from 'ws';
 import { Recorder } from '../../src/recorder/recorder.ts';
 import { WatchedClob } from '../../src/recorder/watchdog/watchedClob.ts';
 import { every, type Timer } from '../../src/runtime/clock.ts';
@@ -22,6 +23,7 @@ import { DirectSocketDriver } from '../../src/venues/venueSocket.ts';
 import { FakeClock } from './fakeClock.ts';
 import { MemoryNetwork } from './memorySockets.ts';
 
+const WS_URL = 'ws://venue/ws/market';
 const VENUE_TICK_MS = 20;
 /** By then books are empty and markets resolved. */
 const AFTER_END_MS = 300_000;
@@ -58,6 +60,10 @@ export interface WatchedVenueOptions {
   readonly tickers?: readonly Ticker[];
   readonly eventTypes?: readonly EventType[];
   readonly hasRest?: boolean;
+  /** Receives the model's prices and facts, which this venue itself ignores. */
+  readonly sink?: Partial<Pick<VenueSink, 'relay' | 'entered'>>;
+  /** Accepts connections to other addresses than the market channel's. */
+  readonly accept?: (socket: WebSocket, url: string) => void;
 }
 
 /**
@@ -97,7 +103,10 @@ export class WatchedVenue {
       eventTypes: options.eventTypes ?? ['5m', '15m', '1h', 'daily_up_down'],
     });
     this.#sockets = new ClobSocketServer({ model: this.model, faults, clock });
-    this.network = new MemoryNetwork(clock, (socket) => this.#sockets.accept(socket));
+    this.network = new MemoryNetwork(clock, (socket, url) => {
+      if (url === WS_URL) this.#sockets.accept(socket);
+      else options.accept?.(socket, url);
+    });
     const common = { clock, random: () => 0.5, log: silentLogger, metrics };
     const sockets = new DirectSocketDriver(clock);
     this.recorder = new Recorder({ ...common, sink: this.sink, timeBy: 'clock' });
@@ -110,7 +119,7 @@ export class WatchedVenue {
       recorder,
       rest,
       isDropping,
-      wsUrl: 'ws://venue/ws/market',
+      wsUrl: WS_URL,
     });
     this.#venueSink = {
       ...Object.fromEntries(['relay', 'spot', 'final', 'stated'].map((name) => [name, () => undefined])),
@@ -118,7 +127,11 @@ export class WatchedVenue {
         this.frames++;
         this.#sockets.deliver(market, frame, custom);
       },
-      entered: (atMs: number, market: SimulatedMarket) => this.#enter(atMs, market),
+      ...options.sink,
+      entered: (atMs: number, market: SimulatedMarket) => {
+        this.#enter(atMs, market);
+        options.sink?.entered?.(atMs, market);
+      },
     } as VenueSink;
     const venueOffset = clock.now() - clock.monotonic();
     this.#timers = [
