@@ -194,6 +194,25 @@ describe('lost frames', () => {
   });
 });
 
+test('spot prices that are not Chainlink’s are counted by origin, and logged once a connection', async () => {
+  await subscribed();
+  const spot = (seq: number, source?: string) => ({
+    ...{ v: 1, channel: 'price.crypto', seq, ts: 1000 },
+    payload: { symbol: 'btcusd', timestamp: 1000, value: 1, source },
+  });
+  await heard(spot(1, 'chainlink'));
+  expect(await metric('underround_price_feed_unused_total')).toEqual([]);
+  await heard(spot(2));
+  await heard(spot(3, 'pyth'));
+  await heard(spot(4, 'pyth'));
+  const labels = (source: string) => `feed="polymarket.polybolt",source="${source}"`;
+  expect(await metric('underround_price_feed_unused_total')).toEqual([
+    `underround_price_feed_unused_total{${labels('none')}} 1`,
+    `underround_price_feed_unused_total{${labels('pyth')}} 2`,
+  ]);
+  expect(logged.split('price_feed.origin_not_used')).toHaveLength(2);
+});
+
 describe('the end of a connection', () => {
   test.each([
     [4002, 375],

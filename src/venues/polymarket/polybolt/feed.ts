@@ -2,7 +2,7 @@ import type { PolymarketCredentials } from '../../../config.ts';
 import type { PriceFeedOptions } from '../../binance/feed.ts';
 import { ReconnectingSocket, type Retry } from '../../socket.ts';
 import { polyboltSymbol } from './mapper.ts';
-import { polyboltAnswer, polyboltEnvelope } from './messages.ts';
+import { CHAINLINK, polyboltAnswer, polyboltEnvelope, SPOT_CHANNEL } from './messages.ts';
 import { ChannelSequences } from './sequences.ts';
 import { PolyboltSession } from './session.ts';
 
@@ -53,6 +53,8 @@ export class PolyboltFeed {
   /** Monotonic time of the last renewal by channel. */
   readonly #renewedAt = new Map<string, number>();
   #state: PolyboltState = 'connecting';
+  /** This connection has sent spot prices that are not Chainlink's. */
+  #hasForeignPrices = false;
   /** Refusals of the credentials since they were last accepted. */
   #refusals = 0;
 
@@ -69,6 +71,11 @@ export class PolyboltFeed {
         'underround_price_feed_lost_frames_total',
         'Frames of a price feed that did not arrive',
         ['feed', 'channel'],
+      ),
+      unused: metrics.counter(
+        'underround_price_feed_unused_total',
+        'Spot prices of another origin than Chainlink, which decide nothing',
+        ['feed', 'source'],
       ),
       errors: metrics.counter('underround_polybolt_errors_total', 'Error answers of PolyBolt', ['code']),
     };
@@ -97,6 +104,7 @@ export class PolyboltFeed {
     const { credentials, tickers, clock } = this.#options;
     this.#sequences = new ChannelSequences();
     this.#renewedAt.clear();
+    this.#hasForeignPrices = false;
     const symbols = tickers.map(polyboltSymbol);
     const onUnanswered = (command: string) => this.#socket.drop(`${command} unanswered`);
     this.#session = new PolyboltSession({ credentials, symbols, clock, send, onUnanswered });
@@ -125,7 +133,22 @@ export class PolyboltFeed {
       return;
     }
     const envelope = polyboltEnvelope.safeParse(raw);
-    if (envelope.success) this.#checkSequence(envelope.data);
+    if (!envelope.success) return;
+    this.#checkSequence(envelope.data);
+    const { channel, payload } = envelope.data;
+    if (channel === SPOT_CHANNEL && payload?.source !== CHAINLINK) this.#noteOrigin(payload?.source);
+  }
+
+  /** Counts spot prices that decide nothing, and logs the first of a connection. */
+  #noteOrigin(origin: string | undefined): void {
+    const source = origin === undefined ? 'none' : origin === 'pyth' ? 'pyth' : 'other';
+    this.#counters.unused.inc({ feed: FEED, source });
+    if (this.#hasForeignPrices) return;
+    this.#hasForeignPrices = true;
+    this.#options.log.warn(
+      { feed: FEED, source: origin?.slice(0, 40) ?? null },
+      'price_feed.origin_not_used',
+    );
   }
 
   #onAuthenticated(): void {

@@ -5,6 +5,7 @@ import { parseJson, parseShape } from '../../json.ts';
 import { tickerNamed, type VenueNames } from '../../symbols.ts';
 import { decimalPrice } from '../pointPrice.ts';
 import {
+  CHAINLINK,
   polyboltSnapshot,
   polyboltUpdate,
   SPOT_CHANNEL,
@@ -13,7 +14,6 @@ import {
 } from './messages.ts';
 
 const SYMBOLS: VenueNames = { BTC: 'btcusd', ETH: 'ethusd', SOL: 'solusd' };
-const CHAINLINK = 'chainlink';
 
 export function polyboltSymbol(ticker: Ticker): string {
   return SYMBOLS[ticker];

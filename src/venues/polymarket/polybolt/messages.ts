@@ -20,6 +20,8 @@ import { z } from 'zod';
 
 export const SPOT_CHANNEL = 'price.crypto';
 export const TWAP_CHANNEL = 'price.crypto.twap';
+/** The origin of a spot price that decides windows. */
+export const CHAINLINK = 'chainlink';
 /** The only length that has data. */
 export const TWAP_WINDOW_SECONDS = 60;
 
@@ -38,11 +40,12 @@ export const polyboltSnapshot = z.object({
   payload: z.object({ ...series, data: z.array(point) }),
 });
 
-/** The fields of a data frame that show whether frames were lost. */
+/** The fields of a data frame that show whether frames were lost, and the origin of its price. */
 export const polyboltEnvelope = z.object({
   channel: z.string(),
   seq: z.number().int().nonnegative(),
   dropped: z.number().int().nonnegative().optional(),
+  payload: z.object({ source: z.string().optional() }).optional().catch(undefined),
 });
 
 /** An answer to a command. */
