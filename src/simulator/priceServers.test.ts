@@ -36,7 +36,7 @@ async function connect(name: string): Promise<Peer> {
 }
 
 it('serves PolyBolt to holders of its credentials, with numbered frames after two minutes of history', async () => {
-  const urls = server.urls();
+  const urls = server.credentials();
   const peer = await connect('UNDERROUND_POLYBOLT_URL');
   const credentials = (secret = urls.UNDERROUND_POLYMARKET_API_SECRET) => ({
     ...{ apiKey: urls.UNDERROUND_POLYMARKET_API_KEY, secret },
@@ -91,7 +91,7 @@ it('serves PolyBolt to holders of its credentials, with numbered frames after tw
 });
 
 it('PolyBolt and RTDS give the same price for the same second, and RTDS can be removed', async () => {
-  const urls = server.urls();
+  const urls = server.credentials();
   const bolt = await connect('UNDERROUND_POLYBOLT_URL');
   const rtds = await connect('UNDERROUND_RTDS_URL');
   const auth = {

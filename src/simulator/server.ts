@@ -109,7 +109,7 @@ export class VenueServer {
     await new Promise<void>((resolve) => this.#http.close(() => resolve()));
   }
 
-  /** The environment variables that point the service at this server, with the credentials that it accepts. */
+  /** The environment variables that point the service at this server; without `credentials` PolyBolt stays closed. */
   urls(): Record<string, string> {
     const http = `http://127.0.0.1:${this.port}`;
     const webSocket = `ws://127.0.0.1:${this.port}`;
@@ -119,14 +119,20 @@ export class VenueServer {
       UNDERROUND_CLOB_WS_URL: `${webSocket}/ws/market`,
       UNDERROUND_RTDS_URL: `${webSocket}/rtds`,
       UNDERROUND_POLYBOLT_URL: `${webSocket}/polybolt`,
-      UNDERROUND_POLYMARKET_API_KEY: SIMULATED_CREDENTIALS.apiKey,
-      UNDERROUND_POLYMARKET_API_SECRET: SIMULATED_CREDENTIALS.secret,
-      UNDERROUND_POLYMARKET_API_PASSPHRASE: SIMULATED_CREDENTIALS.passphrase,
       UNDERROUND_CRYPTO_PRICE_URL: `${http}/site/api/crypto/crypto-price`,
       UNDERROUND_PERP_URL: `${http}/perp`,
       UNDERROUND_SPOT_WS_URL: `${webSocket}/spot`,
       UNDERROUND_SPOT_REST_URL: `${http}/spot`,
       UNDERROUND_SPOT_FALLBACK_WS_URL: `${webSocket}/coinbase`,
+    };
+  }
+
+  /** The environment variables of the credentials that PolyBolt accepts. */
+  credentials(): Record<string, string> {
+    return {
+      UNDERROUND_POLYMARKET_API_KEY: SIMULATED_CREDENTIALS.apiKey,
+      UNDERROUND_POLYMARKET_API_SECRET: SIMULATED_CREDENTIALS.secret,
+      UNDERROUND_POLYMARKET_API_PASSPHRASE: SIMULATED_CREDENTIALS.passphrase,
     };
   }
 
