@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { CONFIG_VARIABLES, loadConfig, readConfig } from './config.ts';
 import { ConfigError } from './runtime/errors.ts';
@@ -36,6 +37,8 @@ describe('an invalid variable gives one line with its value, the rule and the ne
     ['UNDERROUND_DATA_API_URL', ['x'], HTTP, 'https://data-api.polymarket.com'],
     ['UNDERROUND_CLOB_WS_URL', ['https://a'], SOCKET, 'wss://ws-subscriptions-clob.polymarket.com/ws/market'],
     ['UNDERROUND_RTDS_URL', ['x'], SOCKET, 'wss://ws-live-data.polymarket.com'],
+    ['UNDERROUND_POLYBOLT_URL', ['https://a'], SOCKET, 'wss://ws-live-v2.polymarket.com/ws'],
+    ['UNDERROUND_CRYPTO_PRICE_URL', ['wss://a'], HTTP, 'https://polymarket.com/api/crypto/crypto-price'],
     ['UNDERROUND_PERP_URL', ['ftp://a'], HTTP, 'https://api.bybit.com'],
     ['UNDERROUND_PERP_BINANCE_URL', ['x'], HTTP],
     ['UNDERROUND_PERP_OKX_URL', ['wss://a'], HTTP],
@@ -95,6 +98,47 @@ test('treats an empty variable as unset, except a list of assets', () => {
   const names = [...CONFIG_VARIABLES.keys()].filter((name) => name !== 'UNDERROUND_TICKERS');
   const empty = Object.fromEntries(names.map((name) => [name, '']));
   expect(loadConfig(empty)).toEqual(loadConfig({}));
+});
+
+describe('Polymarket’s API credentials', () => {
+  const [KEY, SECRET, PASSPHRASE] = ['API_KEY', 'API_SECRET', 'API_PASSPHRASE'].map(
+    (name) => `UNDERROUND_POLYMARKET_${name}`,
+  ) as [string, string, string];
+  const all = { [KEY]: 'canary-key', [SECRET]: 'canary-secret', [PASSPHRASE]: 'canary-passphrase' };
+
+  test.each([
+    [[], []],
+    [[KEY, SECRET, PASSPHRASE], []],
+    [[KEY, SECRET], [`${PASSPHRASE} is missing beside ${KEY} and ${SECRET}`]],
+    [[PASSPHRASE], [KEY, SECRET].map((name) => `${name} is missing beside ${PASSPHRASE}`)],
+  ])('given %j, the start names %j', (given, missing) => {
+    const variables = Object.fromEntries(given.map((name) => [name, all[name]]));
+    const read = readConfig(variables);
+    expect('problems' in read ? read.problems : []).toEqual(
+      missing.map((line) => `${line}; set all three, or none`),
+    );
+    expect(JSON.stringify(read)).not.toContain('canary');
+  });
+
+  test('a missing one is named beside other problems', () => {
+    const { problems } = readConfig({ [KEY]: 'a@b', UNDERROUND_PORT: 'x' }) as { problems: string[] };
+    expect(problems.map((line) => line.split(/[ =]/)[0])).toEqual(['UNDERROUND_PORT', SECRET, PASSPHRASE]);
+    expect(problems.join()).not.toContain('a@b');
+  });
+
+  test('are in no dump of the configuration, and are revealed on request only', () => {
+    const config = loadConfig(all);
+    const dumps = [
+      JSON.stringify(config),
+      inspect(config, { depth: 9, showHidden: true }),
+      `${config.polymarketCredentials?.secret}`,
+    ];
+    for (const dump of dumps) expect(dump).not.toContain('canary');
+    const { apiKey, secret, passphrase } = config.polymarketCredentials!;
+    expect([apiKey, secret, passphrase].map((one) => one.reveal())).toEqual(Object.values(all));
+    expect(secret.isIn('x canary-secret y')).toBe(true);
+    expect(secret.isIn('canary')).toBe(false);
+  });
 });
 
 test.each([

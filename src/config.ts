@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ConfigError } from './runtime/errors.ts';
+import { Secret } from './runtime/secret.ts';
 import type { PerpVenueName } from './schema/events.ts';
 import { DEFAULT_TICKERS, TICKERS, type Ticker } from './schema/market.ts';
 
@@ -8,6 +9,13 @@ type VenueUrl = string | null;
 
 /** Space to keep free on the data directory's disk, in bytes or as a share of the disk (0-1). */
 export type DiskReserve = { readonly bytes: number } | { readonly share: number };
+
+/** API credentials of Polymarket's exchange; any wallet can create them without trading. */
+export interface PolymarketCredentials {
+  readonly apiKey: Secret;
+  readonly secret: Secret;
+  readonly passphrase: Secret;
+}
 
 /** All settings of the operator, parsed once. Names and defaults: CONTRACT section 8, `docs/CONFIGURATION.md`. */
 export interface Config {
@@ -25,6 +33,8 @@ export interface Config {
     dataApiUrl: VenueUrl;
     clobWsUrl: VenueUrl;
     rtdsUrl: VenueUrl;
+    polyboltUrl: VenueUrl;
+    cryptoPriceUrl: VenueUrl;
     /** Bases of the perpetual venues' REST interfaces. */
     perpUrls: Readonly<Record<PerpVenueName, VenueUrl>>;
     spotWsUrl: VenueUrl;
@@ -33,6 +43,8 @@ export interface Config {
     /** Candles of Binance's USD-M futures. */
     futuresRestUrl: VenueUrl;
   };
+  /** Null: PolyBolt is not opened. */
+  polymarketCredentials: PolymarketCredentials | null;
   webhookAllowedNetworks: readonly string[];
   /** 32 bytes, base64 or hexadecimal, that encrypt webhook secrets; null: a file in the data directory. */
   secretKey: string | null;
@@ -139,6 +151,16 @@ const tickerList = z.string().transform((text, context): readonly Ticker[] => {
 /** Where an empty text is an error, not an unset variable: it would follow nothing, or more than intended. */
 const NEVER_EMPTY: ReadonlySet<string> = new Set(['UNDERROUND_TICKERS']);
 
+const CREDENTIALS = [
+  'UNDERROUND_POLYMARKET_API_KEY',
+  'UNDERROUND_POLYMARKET_API_SECRET',
+  'UNDERROUND_POLYMARKET_API_PASSPHRASE',
+] as const;
+const secret = z
+  .string()
+  .transform((text) => new Secret(text))
+  .optional();
+
 const environment = z.object({
   UNDERROUND_DATA_DIR: z.string().min(1).default('./data'),
   UNDERROUND_DISK_RESERVE: diskReserve.optional(),
@@ -151,6 +173,11 @@ const environment = z.object({
   UNDERROUND_DATA_API_URL: http('https://data-api.polymarket.com'),
   UNDERROUND_CLOB_WS_URL: webSocket('wss://ws-subscriptions-clob.polymarket.com/ws/market'),
   UNDERROUND_RTDS_URL: webSocket('wss://ws-live-data.polymarket.com'),
+  UNDERROUND_POLYBOLT_URL: webSocket('wss://ws-live-v2.polymarket.com/ws'),
+  UNDERROUND_POLYMARKET_API_KEY: secret,
+  UNDERROUND_POLYMARKET_API_SECRET: secret,
+  UNDERROUND_POLYMARKET_API_PASSPHRASE: secret,
+  UNDERROUND_CRYPTO_PRICE_URL: http('https://polymarket.com/api/crypto/crypto-price'),
   UNDERROUND_PERP_URL: http('https://api.bybit.com'),
   UNDERROUND_PERP_BINANCE_URL: http('off'),
   UNDERROUND_PERP_OKX_URL: http('off'),
@@ -192,6 +219,7 @@ export const CONFIG_VARIABLES: ReadonlyMap<string, string | null> = new Map(
 /** Variables whose values are secrets or contain passwords. */
 const SECRETS: ReadonlySet<string> = new Set([
   'UNDERROUND_SECRET_KEY',
+  ...CREDENTIALS,
   'CLICKHOUSE_URL',
   'DATABASE_URL',
   'NATS_URL',
@@ -220,10 +248,21 @@ export function readConfig(variables: Variables): { config: Config } | { problem
       ([name, value]) => value !== undefined && (value !== '' || NEVER_EMPTY.has(name)),
     ),
   );
+  const missing = missingCredentials(set);
   const parsed = environment.safeParse(set);
-  if (parsed.success) return { config: toConfig(parsed.data) };
+  if (parsed.success) return missing.length > 0 ? { problems: missing } : { config: toConfig(parsed.data) };
   const rules = new Map(parsed.error.issues.map(({ path, message }) => [String(path[0]), message]));
-  return { problems: [...rules].map(([name, rule]) => variableProblem(name, set[name] ?? '', rule)) };
+  const invalid = [...rules].map(([name, rule]) => variableProblem(name, set[name] ?? '', rule));
+  return { problems: [...invalid, ...missing] };
+}
+
+/** One line for each credential that is missing beside another one. */
+function missingCredentials(set: Variables): string[] {
+  const given = CREDENTIALS.filter((name) => set[name] !== undefined);
+  if (given.length === 0) return [];
+  return CREDENTIALS.filter((name) => set[name] === undefined).map(
+    (name) => `${name} is missing beside ${given.join(' and ')}; set all three, or none`,
+  );
 }
 
 /**
@@ -250,6 +289,8 @@ function toConfig(env: Environment): Config {
       dataApiUrl: env.UNDERROUND_DATA_API_URL,
       clobWsUrl: env.UNDERROUND_CLOB_WS_URL,
       rtdsUrl: env.UNDERROUND_RTDS_URL,
+      polyboltUrl: env.UNDERROUND_POLYBOLT_URL,
+      cryptoPriceUrl: env.UNDERROUND_CRYPTO_PRICE_URL,
       perpUrls: {
         bybit: env.UNDERROUND_PERP_URL,
         binance: env.UNDERROUND_PERP_BINANCE_URL,
@@ -261,6 +302,7 @@ function toConfig(env: Environment): Config {
       spotFallbackWsUrl: env.UNDERROUND_SPOT_FALLBACK_WS_URL,
       futuresRestUrl: env.UNDERROUND_FUTURES_REST_URL,
     },
+    polymarketCredentials: credentialsIn(env),
     webhookAllowedNetworks: networksIn(env.UNDERROUND_WEBHOOK_ALLOWED_NETWORKS),
     secretKey: env.UNDERROUND_SECRET_KEY ?? null,
     rateLimits: env.UNDERROUND_RATE_LIMITS === 'on',
@@ -277,6 +319,13 @@ function toConfig(env: Environment): Config {
     databaseUrl: env.DATABASE_URL ?? null,
     natsUrl: env.NATS_URL ?? null,
   };
+}
+
+function credentialsIn(env: Environment): PolymarketCredentials | null {
+  const apiKey = env.UNDERROUND_POLYMARKET_API_KEY;
+  const secret = env.UNDERROUND_POLYMARKET_API_SECRET;
+  const passphrase = env.UNDERROUND_POLYMARKET_API_PASSPHRASE;
+  return apiKey && secret && passphrase ? { apiKey, secret, passphrase } : null;
 }
 
 /** Splits a comma-separated list of networks. */

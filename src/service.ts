@@ -71,8 +71,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const sink = publishingSink(store.writer, bus);
   const recorder = new Recorder({ sink, clock, log, metrics, timeBy: 'clock' });
   const isDropping = () => store.writer.isDropping;
-  const { venues, tickers } = config;
-  const feeds = { venues, tickers, sockets, recorder, isDropping };
+  const { venues, tickers, polymarketCredentials: credentials } = config;
+  const feeds = { venues, tickers, credentials, sockets, recorder, isDropping };
   const collector = new Collector({ ...feeds, clock, random, log, metrics });
   const memory = new MarketMemory({ recorder, bus });
   const drift = new DriftKeeper({ dataDir, clock, log, metrics });
@@ -103,7 +103,7 @@ type ServingOptions = ServiceOptions & { readonly clock: Clock };
 
 async function serveRecording(recording: Recording, options: ServingOptions): Promise<Service> {
   const { config, log, metrics, clock, random = Math.random, dataSource, history = () => null } = options;
-  const { store, recorder, bus, memory } = recording;
+  const { store, recorder, collector, bus, memory } = recording;
   const [
     { openControlDatabase },
     { openAccounts },
@@ -125,7 +125,7 @@ async function serveRecording(recording: Recording, options: ServingOptions): Pr
   const accounts = await openAccounts({ database, config, clock, randomBytes, logger: log, metrics });
   const probe = new StoreProbe({ clock, ask: () => store.rows('SELECT 1') });
   const readiness = serviceReadiness({ recorder, store, probe, clock, metrics, history });
-  const live = liveState({ recorder, store, clock, readiness, memory, history });
+  const live = liveState({ recorder, collector, store, clock, readiness, memory, history });
   const secondFactors = openSecondFactors(database, { config, clock, randomBytes });
   const books = streaming.recordedBooks(recorder);
   const streamed = { tickers: config.tickers, run: randomBytes(6).toString('hex'), bus, books };
@@ -213,9 +213,10 @@ function loadServing() {
 }
 
 /** Whether any feed uses a WebSocket. */
-function hasSockets({ venues }: Config): boolean {
+function hasSockets({ venues, polymarketCredentials }: Config): boolean {
   const { clobWsUrl, rtdsUrl, spotWsUrl, spotFallbackWsUrl } = venues;
-  return [clobWsUrl, rtdsUrl, spotWsUrl, spotFallbackWsUrl].some((url) => url !== null);
+  const polyboltUrl = polymarketCredentials && venues.polyboltUrl;
+  return [clobWsUrl, rtdsUrl, polyboltUrl, spotWsUrl, spotFallbackWsUrl].some((url) => url !== null);
 }
 
 async function stopRecording(recording: Recording): Promise<void> {
@@ -256,6 +257,7 @@ function serviceReadiness({
 
 function liveState({
   recorder,
+  collector,
   store,
   clock,
   readiness,
@@ -263,6 +265,7 @@ function liveState({
   history,
 }: {
   recorder: Recorder;
+  collector: Collector;
   store: Store;
   clock: Clock;
   readiness: Readiness;
@@ -276,6 +279,7 @@ function liveState({
     snapshotsLast5Min: () => recorder.recent.count(clock.now()),
     ready: () => readiness.report(),
     storeLagMs: () => store.writer.lagMs(),
+    priceSources: () => collector.priceSources.status(),
     openGaps: () => [...recorder.markets()].flatMap(({ marketId }) => recorder.gaps.of(marketId) ?? []),
     history,
     followed: memory,

@@ -76,12 +76,17 @@ export async function runDemo(
   model.density = options.density;
   const venues = new VenueServer({ model, clock: systemClock, logger: log });
   await venues.start();
-  const live = loadConfig(venues.urls());
+  const live = loadConfig({ ...venues.urls(), ...venues.credentials() });
   const { dataDir, diskReserve } = config;
   const fill = new HistoryFill({ span, dataDir, diskReserve, logLevel });
   const service = await phases.during('starting the service', () =>
     startService({
-      config: { ...config, venues: live.venues, tickers: live.tickers },
+      config: {
+        ...config,
+        venues: live.venues,
+        tickers: live.tickers,
+        polymarketCredentials: live.polymarketCredentials,
+      },
       log,
       metrics: new Metrics(),
       dataSource: 'simulated',

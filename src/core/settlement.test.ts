@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Market, NO_SETTLEMENT, type PriceBasis } from '../schema/market.ts';
+import { type Market, NO_SETTLEMENT, PRICE_BASES, type PriceBasis } from '../schema/market.ts';
 import type { Tape } from './priceTape.ts';
 import { candleOfEdge, payoutOf, priceAtEdge, rankOf, withComputed, withEdge } from './settlement.ts';
 import { settlementOfMarket, venueRulesAt } from './venueRules.ts';
@@ -131,7 +131,7 @@ describe('withEdge', () => {
     expect(withEdge(relayed, 'strike', heard('twap_relay', 201, START + 3))).toBe(relayed);
   });
 
-  it.each(['listing', 'twap_relay', 'binance_trades'] as const)(
+  it.each(['listing', 'crypto_price', 'twap_relay', 'binance_trades'] as const)(
     'trap 2: ignores a %s strike before the window opens and a close before it ends',
     (basis) => {
       expect(withEdge(MARKET, 'strike', heard(basis, 100, START - 1))).toBe(MARKET);
@@ -141,7 +141,11 @@ describe('withEdge', () => {
   );
 
   it('ranks official before relayed before estimated', () => {
-    const order: PriceBasis[] = ['listing', 'twap_relay', 'chainlink_ticks', 'binance_trades'];
+    const order: PriceBasis[] = [
+      ...(['listing', 'crypto_price', 'twap_relay', 'chainlink_relay', 'binance_candle'] as const),
+      ...(['chainlink_ticks', 'binance_trades'] as const),
+    ];
+    expect(Object.keys(PRICE_BASES)).toEqual(order);
     expect(order.map(rankOf)).toEqual([...order.map(rankOf)].sort((a, b) => a - b));
   });
 });

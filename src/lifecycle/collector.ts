@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts';
+import type { Config, PolymarketCredentials } from '../config.ts';
 import { FrameRouter } from '../recorder/import/frameRouter.ts';
 import type { Recorder } from '../recorder/recorder.ts';
 import { WatchedClob } from '../recorder/watchdog/watchedClob.ts';
@@ -9,16 +9,21 @@ import { PERP_VENUES } from '../schema/events.ts';
 import type { Market, Ticker } from '../schema/market.ts';
 import { KlinesClient } from '../venues/binance/klines.ts';
 import { HttpClient } from '../venues/http.ts';
+import type { FrameOrigin } from '../venues/identify.ts';
 import { PerpPoller } from '../venues/perpPoller.ts';
 import { PERP_VENUE_BY_NAME } from '../venues/perpVenues.ts';
 import { ClobRest } from '../venues/polymarket/clob/rest.ts';
+import { CryptoPriceClient } from '../venues/polymarket/cryptoPrice/client.ts';
 import { DataApi } from '../venues/polymarket/dataApi/resolutions.ts';
 import { GammaClient } from '../venues/polymarket/gamma/client.ts';
+import { PolyboltFeed } from '../venues/polymarket/polybolt/feed.ts';
 import { RtdsFeed } from '../venues/polymarket/rtds/feed.ts';
 import { UnderlyingSource } from '../venues/underlying.ts';
 import type { SocketDriver } from '../venues/venueSocket.ts';
 import { CandleCache } from './candleCache.ts';
 import { Lifecycle } from './lifecycle.ts';
+import { OpenPrices } from './openPrices.ts';
+import { PriceSources } from './priceSources.ts';
 import { StrikeFinder } from './strikeFinder.ts';
 
 /** A slower book request is repeated: its answer would be outdated. */
@@ -32,6 +37,8 @@ interface CollectorOptions {
   /** The followed assets. */
   tickers: readonly Ticker[];
   venues: Config['venues'];
+  /** Null: PolyBolt is not opened. */
+  credentials: PolymarketCredentials | null;
   /** Opens and reads the feeds' connections; its creator closes it. */
   sockets: SocketDriver;
   recorder: Recorder;
@@ -46,11 +53,28 @@ interface CollectorOptions {
 /** Runs the live feeds into the recorder, except those configured as `off`. */
 export class Collector {
   readonly #options: CollectorOptions;
+  /** The sources of the prices that decide windows, and whether they deliver. */
+  readonly priceSources: PriceSources;
   readonly #parts: Closable[] = [];
+  readonly #strikes: StrikeFinder;
   readonly #lifecycle: Lifecycle | null;
+  #polybolt: PolyboltFeed | null = null;
 
   constructor(options: CollectorOptions) {
     this.#options = options;
+    const { venues, credentials, recorder, clock, log, metrics } = options;
+    const openPrices = this.#openPrices(options);
+    this.#strikes = new StrikeFinder({ log, metrics, candles: this.#candles(options), openPrices });
+    this.priceSources = new PriceSources(clock, {
+      polybolt: () => this.#polybolt?.state ?? null,
+      lacksCredentials: venues.polyboltUrl !== null && credentials === null,
+      hasRtds: venues.rtdsUrl !== null,
+      openPrices,
+    });
+    recorder.onUnderlying = (event, feed) => {
+      this.priceSources.price(event, feed);
+      this.#strikes.price(event);
+    };
     this.#lifecycle = this.#polymarket(options);
   }
 
@@ -83,11 +107,19 @@ export class Collector {
       const onEvent = recorder.underlying.bind(recorder);
       this.#parts.push(new UnderlyingSource({ ...common, ...venues, tickers, onEvent }));
     }
+    const router = new FrameRouter(options);
+    const routed = (feed: FrameOrigin) => (frame: string, receivedTimeMs: number) =>
+      router.route(feed, frame, receivedTimeMs);
     if (venues.rtdsUrl !== null) {
-      const router = new FrameRouter(options);
-      const onFrame = (frame: string, receivedTimeMs: number) =>
-        router.route('polymarket.rtds', frame, receivedTimeMs);
+      const onFrame = routed('polymarket.rtds');
       this.#parts.push(new RtdsFeed({ ...common, url: venues.rtdsUrl, tickers, onFrame }));
+    }
+    const { credentials } = options;
+    if (venues.polyboltUrl !== null && credentials !== null) {
+      const onFrame = routed('polymarket.polybolt');
+      const feed = { url: venues.polyboltUrl, credentials, tickers, onFrame };
+      this.#polybolt = new PolyboltFeed({ ...common, ...feed });
+      this.#parts.push(this.#polybolt);
     }
     const onEvent = recorder.perpDepth.bind(recorder);
     for (const name of PERP_VENUES) {
@@ -111,10 +143,8 @@ export class Collector {
     const clob = new WatchedClob({ ...options, wsUrl: venues.clobWsUrl, rest: this.#audited(options) });
     this.#parts.push(http, clob);
     const listings = new GammaClient({ url: venues.gammaUrl, http, log });
-    const strikes = new StrikeFinder({ log, metrics, candles: this.#candles(options) });
-    recorder.onUnderlying = (event) => strikes.price(event);
     const sources = { exchange: this.#exchange(options), payouts: this.#payouts(options) };
-    const followed = { tickers, listings, clob, recorder, strikes };
+    const followed = { tickers, listings, clob, recorder, strikes: this.#strikes };
     const lifecycle = new Lifecycle({ ...common, ...sources, ...followed });
     recorder.onResolved = (market) => lifecycle.resolved(market);
     return lifecycle;
@@ -127,6 +157,14 @@ export class Collector {
     this.#parts.push(http);
     const candles = new KlinesClient({ urls: { spot, futures }, http });
     return new CandleCache({ candles, clock, random, log });
+  }
+
+  #openPrices({ venues, clock, random, log, metrics }: CollectorOptions): OpenPrices | null {
+    if (venues.cryptoPriceUrl === null) return null;
+    const http = new HttpClient({ clock, random, log, metrics, feed: 'polymarket.crypto_price' });
+    this.#parts.push(http);
+    const source = new CryptoPriceClient({ url: venues.cryptoPriceUrl, http });
+    return new OpenPrices({ source, clock, random, log });
   }
 
   #exchange({ venues, clock, random, log, metrics }: CollectorOptions): ClobRest | null {

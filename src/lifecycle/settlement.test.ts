@@ -5,6 +5,7 @@ import { TransportError } from '../runtime/errors.ts';
 import type { UnderlyingEvent } from '../schema/events.ts';
 import { DEFAULT_TICKERS } from '../schema/market.ts';
 import type { CandleQuery, Kline } from '../venues/binance/klines.ts';
+import type { OpenPriceQuery } from '../venues/polymarket/cryptoPrice/client.ts';
 import { nextWindow, slugOf, windowAt } from '../venues/polymarket/lifecycle/windows.ts';
 
 const WINDOW = nextWindow('5m', windowAt('5m', START));
@@ -57,6 +58,48 @@ describe('strike', () => {
     });
     expect(strikeKnownTimeMs! - WINDOW.startTimeMs).toBeGreaterThanOrEqual(10_000);
     expect(strikeKnownTimeMs! - WINDOW.startTimeMs).toBeLessThan(12_000);
+  });
+
+  it('is read from the website if no stream brought it, replaces an estimate, and yields to the listing', async () => {
+    const asked: number[] = [];
+    const openPrice = async ({ ticker, eventType, startTimeMs }: OpenPriceQuery) => {
+      if (ticker !== 'BTC' || eventType !== '5m' || startTimeMs !== WINDOW.startTimeMs) return null;
+      asked.push(at.clock.now() - WINDOW.startTimeMs);
+      return 97_030;
+    };
+    const at = setUpLifecycle({ website: { openPrice } });
+    at.lifecycle.start([]);
+    await until(at, WINDOW.startTimeMs - 1);
+    for (let back = 59; back >= 0; back--) price(at, 'chainlink', WINDOW.startTimeMs - back * 1000, 97_029);
+    await until(at, WINDOW.startTimeMs + 3500);
+    expect(at.latest(SLUG)).toMatchObject({ strikePrice: 97_029, strikeBasis: 'chainlink_ticks' });
+    await until(at, WINDOW.startTimeMs + 20_500);
+    const stated = { strikeSource: 'official', strikeBasis: 'crypto_price', strikeDifference: 1 };
+    expect(at.latest(SLUG)).toMatchObject({ strikePrice: 97_030, ...stated });
+    expect(asked).toHaveLength(1);
+    // The stream's point, late: the venue's own statement stays.
+    price(at, 'twap60', WINDOW.startTimeMs, 97_030.5);
+    at.listings.metadata.set(SLUG, { priceToBeat: 97_030.25 });
+    await until(at, WINDOW.startTimeMs + 31_500);
+    expect(at.latest(SLUG)).toMatchObject({ strikePrice: 97_030.25, strikeBasis: 'listing' });
+  });
+
+  it('is not requested from the website if a stream brought it', async () => {
+    const asked: OpenPriceQuery[] = [];
+    const openPrice = async (query: OpenPriceQuery) => {
+      asked.push(query);
+      return 1;
+    };
+    const at = setUpLifecycle({ website: { openPrice } });
+    at.lifecycle.start([]);
+    await until(at, WINDOW.startTimeMs);
+    for (const ticker of DEFAULT_TICKERS) {
+      const times = { eventTimeMs: WINDOW.startTimeMs, receivedTimeMs: at.clock.now() };
+      at.recorder.underlying({ kind: 'underlying', ticker, source: 'twap60', price: 97_030, ...times });
+    }
+    await until(at, WINDOW.startTimeMs + 60_000);
+    expect(at.latest(SLUG)).toMatchObject({ strikeBasis: 'twap_relay' });
+    expect(asked.filter(({ startTimeMs }) => startTimeMs === WINDOW.startTimeMs)).toEqual([]);
   });
 
   it('is polled from the listing while the window is open, until it appears', async () => {

@@ -14,9 +14,17 @@ import type { SettlementRule } from '../core/venueRulesTable.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { UnderlyingEvent } from '../schema/events.ts';
-import { type Market, PRICE_BASES, TICKERS, type Ticker, UNKNOWN } from '../schema/market.ts';
+import {
+  type Market,
+  PRICE_BASES,
+  type PriceBasis,
+  TICKERS,
+  type Ticker,
+  UNKNOWN,
+} from '../schema/market.ts';
 import { candleExchangeOf } from '../venues/binance/candleSource.ts';
 import type { CandleCache } from './candleCache.ts';
+import type { OpenPrices } from './openPrices.ts';
 
 /** The deciding point itself arrives 1.1-2.4 s late; an estimate waits this long for it. */
 const ESTIMATE_AFTER_MS = 3_000;
@@ -35,6 +43,8 @@ interface TickerTapes extends Tapes {
 interface StrikeFinderOptions {
   /** Null when the exchange's REST interface is turned off: hours and days then have estimates at best. */
   candles: CandleCache | null;
+  /** Null or absent: a strike that no price stream brought waits for the listing. */
+  openPrices?: OpenPrices | null;
   log: Logger;
   metrics: Metrics;
 }
@@ -140,10 +150,13 @@ export class StrikeFinder {
       if (price !== null) found.push({ price, basis: 'binance_candle' });
     }
     const sinceMs = nowMs - decidedTimeMs(rule, edgeMs);
-    if (sinceMs > TAPES_SEARCHED_MS) return found;
-    const taped = priceAtEdge(rule, edgeMs, this.#tapes[ticker]);
-    const isEstimate = taped !== null && PRICE_BASES[taped.basis] === 'estimated';
+    const taped = sinceMs > TAPES_SEARCHED_MS ? null : priceAtEdge(rule, edgeMs, this.#tapes[ticker]);
+    const isEstimate = isEstimated(taped?.basis ?? null);
     if (taped !== null && (!isEstimate || sinceMs >= ESTIMATE_AFTER_MS)) found.push(taped);
+    if (edge === 'strike' && isEstimate && isEstimated(basis)) {
+      const price = this.#options.openPrices?.openPrice(market, rule, nowMs) ?? null;
+      if (price !== null) found.push({ price, basis: 'crypto_price' });
+    }
     return found;
   }
 
@@ -177,4 +190,9 @@ export class StrikeFinder {
     if (difference === null || difference === differenceBefore) return;
     this.#differences.observe({ edge, basis }, (Math.abs(difference) / price) * BASIS_POINTS);
   }
+}
+
+/** Also of no price at all: then nothing better than an estimate is known. */
+function isEstimated(basis: PriceBasis | null): boolean {
+  return basis === null || PRICE_BASES[basis] === 'estimated';
 }

@@ -264,6 +264,42 @@ describe('Recorder', () => {
     recorder.close();
   });
 
+  it('stores a point that two feeds bring once, and counts another price for it', async () => {
+    const { sink, recorder, metrics } = setUp('clock');
+    const point = { kind: 'underlying', ticker: 'BTC', source: 'twap60', receivedTimeMs: T0 + 1000 } as const;
+    const feeds: string[] = [];
+    recorder.onUnderlying = (_event, feed) => feeds.push(feed);
+    // The same price in the precision of each feed.
+    recorder.underlying({ ...point, eventTimeMs: T0, price: 78803.71526109411 }, 'polymarket.polybolt');
+    recorder.underlying({ ...point, eventTimeMs: T0, price: 78803.7152610941 });
+    recorder.underlying({ ...point, eventTimeMs: T0 - 1000, price: 78803, isHistory: true });
+    expect(await metrics.registry.metrics()).not.toMatch(/underround_price_conflicts_total\{/);
+    recorder.underlying({ ...point, eventTimeMs: T0, price: 78803.8 });
+    recorder.underlying({ ...point, eventTimeMs: T0 - 1000, price: 78804 }, 'polymarket.polybolt');
+    recorder.close();
+    expect(sink.underlyings.map(({ eventTimeMs, price }) => [eventTimeMs, price])).toEqual([
+      [T0, 78803.71526109411],
+    ]);
+    expect(feeds).toEqual([
+      ...['polymarket.polybolt', 'polymarket.rtds', 'polymarket.rtds'],
+      ...['polymarket.rtds', 'polymarket.polybolt'],
+    ]);
+    const counted = await metrics.registry.metrics();
+    expect(counted).toContain('underround_price_conflicts_total{source="twap60"} 2');
+  });
+
+  it('is late only if the first feed to bring a point is late, and names that feed', () => {
+    const { recorder } = setUp('clock');
+    const point = { kind: 'underlying', ticker: 'BTC', source: 'twap60', price: 1 } as const;
+    recorder.underlying({ ...point, eventTimeMs: T0, receivedTimeMs: T0 + 1000 }, 'polymarket.polybolt');
+    recorder.underlying({ ...point, eventTimeMs: T0, receivedTimeMs: T0 + 9000 });
+    expect(recorder.lags?.lateFor(MARKET)).toBeNull();
+    const late = { eventTimeMs: T0 + 1000, receivedTimeMs: T0 + 9000 };
+    recorder.underlying({ ...point, ...late }, 'polymarket.polybolt');
+    expect(recorder.lags?.lateFor(MARKET)?.feed).toBe('polymarket.polybolt');
+    recorder.close();
+  });
+
   it('keeps event times monotonic and ignores changes older than the book', async () => {
     const { sink, recorder, wire, metrics } = setUp();
     recorder.clobFrame(wire.snapshot(T0), T0);

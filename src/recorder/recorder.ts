@@ -34,7 +34,7 @@ import { RecordedMarket } from './recordedMarket.ts';
 import { recorderCounters } from './recorderCounters.ts';
 import { Sequence } from './sequence.ts';
 import { UnderlyingPriceCache } from './underlyingPriceCache.ts';
-import { FeedLagMonitor } from './watchdog/feedLagMonitor.ts';
+import { FeedLagMonitor, PRICE_FEEDS } from './watchdog/feedLagMonitor.ts';
 
 /** How long an ended, unresolved market stays subscribed: trading continues for tens of seconds. */
 export const SUBSCRIBED_AFTER_END_MS = 300_000;
@@ -64,8 +64,8 @@ export class Recorder {
   /** Number of events that changed nothing: repeated, of unknown tokens or markets, or before the first book. */
   ignoredCount = 0;
   readonly recent = new RecentSnapshotCounter();
-  /** Called with every price of an underlying, including repeated ones. */
-  onUnderlying: ((event: UnderlyingEvent) => void) | null = null;
+  /** Called with every price of an underlying and its feed, including repeated ones. */
+  onUnderlying: ((event: UnderlyingEvent, feed: string) => void) | null = null;
   /** Called with a market whose winner the venue's stream named, after its record is written. */
   onResolved: ((market: Market) => void) | null = null;
   readonly #options: RecorderOptions;
@@ -272,20 +272,25 @@ export class Recorder {
     this.#asked = false;
   }
 
-  /** Writes a price point; a late one is not used for pricing or decisions. */
-  underlying(event: UnderlyingEvent): void {
+  /**
+   * Writes a price point; a late one is not used for pricing or decisions. Of a point that several feeds bring, the
+   * first to arrive is written; another price for it is counted.
+   */
+  underlying(event: UnderlyingEvent, feed = PRICE_FEEDS[event.source]): void {
     const isHistory = event.isHistory === true;
     const isLateNews = this.lags !== null && !isHistory && isLate(event);
-    if (!isLateNews) this.onUnderlying?.(event);
-    if (!this.#prices.update(event)) return;
-    if (!isHistory) this.lags?.price(event, event.receivedTimeMs - event.eventTimeMs);
+    if (!isLateNews) this.onUnderlying?.(event, feed);
+    const news = this.#prices.update(event);
+    if (news === 'differs') this.#counters.priceConflicts.inc({ source: event.source });
+    if (news !== 'new') return;
+    if (!isHistory) this.lags?.price(event, event.receivedTimeMs - event.eventTimeMs, feed);
     this.#options.sink.underlying({ ...event, seq: this.#nextSeq() });
   }
 
   /** Restores a price that an earlier run stored, without writing it; returns false if it was known. */
   resumePrice(event: UnderlyingEvent): boolean {
-    this.onUnderlying?.(event);
-    return this.#prices.update(event);
+    this.onUnderlying?.(event, PRICE_FEEDS[event.source]);
+    return this.#prices.update(event) === 'new';
   }
 
   /** An unchanged update id of a venue means an unchanged book: no row. */

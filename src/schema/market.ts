@@ -29,6 +29,8 @@ export type StrikeSource = 'official' | 'relayed' | 'estimated';
 export const PRICE_BASES = {
   /** `priceToBeat` and `finalPrice` of the venue's listing. */
   listing: 'official',
+  /** The venue's website: its own statement of one window's open price, earlier than the listing's and undocumented. */
+  crypto_price: 'official',
   /** The deciding price itself, from its own feed. */
   twap_relay: 'relayed',
   chainlink_relay: 'relayed',

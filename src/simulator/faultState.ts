@@ -11,8 +11,18 @@ export const faultSchema = z.discriminatedUnion('fault', [
   z.object({ fault: z.literal('reorder'), delayMs: z.int().min(0).max(10_000) }),
   z.object({
     fault: z.literal('late_frames'),
-    feed: z.enum(['clob', 'relay', 'spot', 'all']).default('all'),
+    feed: z.enum(['clob', 'relay', 'polybolt', 'spot', 'all']).default('all'),
     delayMs: z.int().min(0).max(120_000),
+  }),
+  z.object({ fault: z.literal('relay_removed'), atMs: z.int().min(0).nullable() }),
+  z.object({
+    fault: z.literal('polybolt_lost'),
+    count: z.int().min(1).max(100_000),
+    isReported: z.boolean().default(true),
+  }),
+  z.object({
+    fault: z.literal('polybolt_close'),
+    code: z.union([z.literal(4001), z.literal(4002), z.literal(4003), z.literal(4008), z.literal(1006)]),
   }),
   z.object({ fault: z.literal('silent_stall'), on: z.boolean() }),
   z.object({ fault: z.literal('half_open'), on: z.boolean() }),
@@ -55,7 +65,7 @@ export const faultSchema = z.discriminatedUnion('fault', [
 export type Fault = z.infer<typeof faultSchema>;
 export type RefusedAnswer = 'forbidden' | 'too_many' | 'html';
 
-const LATE_FEEDS = ['clob', 'relay', 'spot'] as const;
+const LATE_FEEDS = ['clob', 'relay', 'polybolt', 'spot'] as const;
 
 export class FaultState {
   duplicatesLeft = 0;
@@ -63,7 +73,11 @@ export class FaultState {
   /** Delay of prints and books after the level changes to which they belong. */
   reorderDelayMs = 0;
   /** Delay of each frame of a feed. */
-  readonly lateMs = { clob: 0, relay: 0, spot: 0 };
+  readonly lateMs = { clob: 0, relay: 0, polybolt: 0, spot: 0 };
+  /** From this time on RTDS does not exist any more; null: it stays. */
+  relayRemovedAtMs: number | null = null;
+  /** Data frames of PolyBolt that are still to be lost, and whether the next one reports them in `dropped`. */
+  polyboltLosses = { left: 0, isReported: true };
   /** Sockets answer PING and send nothing else. */
   silentStall = false;
   /** Sockets stay open and send nothing at all. */
@@ -99,6 +113,12 @@ export class FaultState {
         for (const feed of LATE_FEEDS)
           if (fault.feed === feed || fault.feed === 'all') this.lateMs[feed] = fault.delayMs;
         break;
+      case 'relay_removed':
+        this.relayRemovedAtMs = fault.atMs;
+        break;
+      case 'polybolt_lost':
+        this.polyboltLosses = { left: fault.count, isReported: fault.isReported };
+        break;
       case 'silent_stall':
         this.silentStall = fault.on;
         break;
@@ -123,6 +143,10 @@ export class FaultState {
       default:
         this.#setListing(fault);
     }
+  }
+
+  isRelayRemoved(nowMs: number): boolean {
+    return this.relayRemovedAtMs !== null && nowMs >= this.relayRemovedAtMs;
   }
 
   /** The refusal of this Gamma request, or null. */

@@ -109,9 +109,9 @@ class PricePath {
     return this.#points[(this.#seconds - 1 - known) % RECENT_SECONDS] as number;
   }
 
-  meanOf(seconds: number): number {
+  meanOf(seconds: number, secondsBack: number): number {
     let sum = 0;
-    for (let back = 0; back < seconds; back++) sum += this.point(back);
+    for (let back = 0; back < seconds; back++) sum += this.point(secondsBack + back);
     return sum / seconds;
   }
 }
@@ -162,9 +162,9 @@ export class PriceBoard {
     return this.#pathOf(ticker).point(secondsBack);
   }
 
-  /** Mean of the newest points: TWAP60 for 60. */
-  meanOf(ticker: Ticker, seconds: number): number {
-    return this.#pathOf(ticker).meanOf(seconds);
+  /** Mean of the newest points, or of those some seconds ago: TWAP60 for 60. */
+  meanOf(ticker: Ticker, seconds: number, secondsBack = 0): number {
+    return this.#pathOf(ticker).meanOf(seconds, secondsBack);
   }
 
   candles(ticker: Ticker): CandleStore {

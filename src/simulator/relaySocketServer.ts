@@ -2,6 +2,7 @@
 import type { WebSocket } from 'ws';
 import { z } from 'zod';
 import type { Ticker } from '../schema/market.ts';
+import type { FaultState } from './faultState.ts';
 import type { VenueModel } from './model.ts';
 import { TWAP_SECONDS } from './prices.ts';
 import { exact, type RelayPoint, type RelayTopic, relayFrame, relaySymbol } from './relay.ts';
@@ -24,13 +25,19 @@ interface Session {
 
 export class RelaySocketServer {
   readonly #model: VenueModel;
+  readonly #faults: FaultState;
   readonly #sessions = new Set<Session>();
 
-  constructor(model: VenueModel) {
+  constructor(model: VenueModel, faults: FaultState) {
     this.#model = model;
+    this.#faults = faults;
   }
 
   accept(socket: WebSocket): void {
+    if (this.#isRemoved) {
+      socket.terminate();
+      return;
+    }
     const session: Session = { socket, wanted: new Set() };
     this.#sessions.add(session);
     socket.on('message', (data) => this.#onMessage(session, String(data)));
@@ -40,7 +47,8 @@ export class RelaySocketServer {
   }
 
   deliver(atMs: number, point: RelayPoint): void {
-    if (this.#sessions.size === 0) return;
+    if (this.#isRemoved) for (const { socket } of this.#sessions) socket.close(1001);
+    if (this.#sessions.size === 0 || this.#isRemoved) return;
     const key = `${point.topic} ${relaySymbol(point.topic, point.ticker)}`;
     let frame: string | null = null;
     for (const { socket, wanted } of this.#sessions) {
@@ -48,6 +56,10 @@ export class RelaySocketServer {
       frame ??= relayFrame(point, atMs);
       socket.send(frame);
     }
+  }
+
+  get #isRemoved(): boolean {
+    return this.#faults.isRelayRemoved(this.#model.nowMs);
   }
 
   #onMessage(session: Session, message: string): void {

@@ -11,6 +11,7 @@ import type { Logger } from '../runtime/log.ts';
 import type { PerpVenueName } from '../schema/events.ts';
 import { clobReply } from './clobRoutes.ts';
 import { ClobSocketServer, type WireObserver } from './clobSocketServer.ts';
+import { cryptoPriceReply } from './cryptoPriceRoute.ts';
 import { dataReply } from './dataRoutes.ts';
 import { DelayedFrameQueue } from './delayedFrameQueue.ts';
 import { futuresReply, perpReply, spotReply } from './exchangeRoutes.ts';
@@ -19,6 +20,7 @@ import { gammaReply } from './gammaRoutes.ts';
 import { json, type Reply } from './httpReply.ts';
 import type { MarketSimulation } from './marketSimulation.ts';
 import type { VenueModel, VenueSink } from './model.ts';
+import { PolyboltSocketServer, SIMULATED_CREDENTIALS } from './polyboltSocketServer.ts';
 import { RelaySocketServer } from './relaySocketServer.ts';
 import { BinanceSocketServer, CoinbaseSocketServer } from './spotSocketServers.ts';
 
@@ -49,6 +51,8 @@ export class VenueServer {
   readonly #logger: Logger;
   readonly #clob: ClobSocketServer;
   readonly #relay: RelaySocketServer;
+  readonly #polybolt: PolyboltSocketServer;
+  readonly #latePolybolt: DelayedFrameQueue;
   readonly #binance: BinanceSocketServer;
   readonly #coinbase: CoinbaseSocketServer;
   readonly #webSockets = new WebSocketServer({ noServer: true, autoPong: false, perMessageDeflate: false });
@@ -63,7 +67,9 @@ export class VenueServer {
     this.#clock = clock;
     this.#logger = logger;
     this.#clob = new ClobSocketServer({ model, faults: this.faults, clock, observer: observer ?? null });
-    this.#relay = new RelaySocketServer(model);
+    this.#relay = new RelaySocketServer(model, this.faults);
+    this.#polybolt = new PolyboltSocketServer(model, this.faults);
+    this.#latePolybolt = new DelayedFrameQueue(clock);
     this.#binance = new BinanceSocketServer(model);
     this.#coinbase = new CoinbaseSocketServer(clock);
     this.#http = createServer((request, response) => void this.#answer(request, response));
@@ -112,7 +118,7 @@ export class VenueServer {
     await new Promise<void>((resolve) => this.#http.close(() => resolve()));
   }
 
-  /** The environment variables that point the service at this server. */
+  /** The environment variables that point the service at this server; without `credentials` PolyBolt stays closed. */
   urls(): Record<string, string> {
     const http = `http://127.0.0.1:${this.port}`;
     const webSocket = `ws://127.0.0.1:${this.port}`;
@@ -122,6 +128,8 @@ export class VenueServer {
       UNDERROUND_DATA_API_URL: `${http}/data`,
       UNDERROUND_CLOB_WS_URL: `${webSocket}/ws/market`,
       UNDERROUND_RTDS_URL: `${webSocket}/rtds`,
+      UNDERROUND_POLYBOLT_URL: `${webSocket}/polybolt`,
+      UNDERROUND_CRYPTO_PRICE_URL: `${http}/site/api/crypto/crypto-price`,
       UNDERROUND_PERP_URL: `${http}/perp`,
       UNDERROUND_PERP_BINANCE_URL: `${http}/binance`,
       UNDERROUND_PERP_OKX_URL: `${http}/okx`,
@@ -133,11 +141,21 @@ export class VenueServer {
     };
   }
 
+  /** The environment variables of the credentials that PolyBolt accepts. */
+  credentials(): Record<string, string> {
+    return {
+      UNDERROUND_POLYMARKET_API_KEY: SIMULATED_CREDENTIALS.apiKey,
+      UNDERROUND_POLYMARKET_API_SECRET: SIMULATED_CREDENTIALS.secret,
+      UNDERROUND_POLYMARKET_API_PASSPHRASE: SIMULATED_CREDENTIALS.passphrase,
+    };
+  }
+
   /** Sets or clears a fault; see `faultSchema`. */
   fault(fault: Fault): void {
     this.#logger.info({ event: 'simulator.fault', ...fault }, 'fault switched');
     if (fault.fault === 'close') this.#clob.closeAll(fault.code);
     else if (fault.fault === 'venue_restart') this.#restart(fault);
+    else if (fault.fault === 'polybolt_close') this.#polybolt.closeAll(fault.code);
     else if (fault.fault === 'clock_skew') this.model.stampOffsetMs = fault.offsetMs;
     else if (fault.fault === 'tick_change') this.#play(fault.marketId, (live, atMs) => live.refineTick(atMs));
     else if (fault.fault === 'quote_apart')
@@ -161,6 +179,7 @@ export class VenueServer {
 
   #advance(): void {
     this.model.advance(this.#clock.now(), this.#sink);
+    this.#polybolt.deliver((batch) => this.#latePolybolt.send(this.faults.lateMs.polybolt, batch));
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -189,6 +208,7 @@ export class VenueServer {
     if (perp !== undefined) return perpReply(perp, this, { ...asked, body }) ?? notHere;
     if (venue === 'spot') return spotReply(this.model, asked) ?? notHere;
     if (venue === 'futures') return futuresReply(this.model, asked) ?? notHere;
+    if (venue === 'site') return cryptoPriceReply(this.model, asked) ?? notHere;
     if (venue === 'control') return this.#control(body);
     return notHere;
   }
@@ -211,13 +231,14 @@ export class VenueServer {
     const url = new URL(request.url ?? '/', 'http://venue');
     const first = `/${url.pathname.split('/')[1] ?? ''}`;
     const isDown = first === '/ws' && this.#clock.now() < this.faults.restart.untilMs;
-    if (isDown || !['/ws', '/rtds', '/spot', '/coinbase'].includes(first)) {
+    if (isDown || !['/ws', '/rtds', '/polybolt', '/spot', '/coinbase'].includes(first)) {
       socket.destroy();
       return;
     }
     this.#webSockets.handleUpgrade(request, socket, head, (webSocket) => {
       if (first === '/ws') this.#clob.accept(webSocket);
       else if (first === '/rtds') this.#relay.accept(webSocket);
+      else if (first === '/polybolt') this.#polybolt.accept(webSocket);
       else if (first === '/spot') this.#binance.accept(webSocket, url);
       else this.#coinbase.accept(webSocket);
     });

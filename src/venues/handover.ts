@@ -17,7 +17,7 @@ export type SocketCommand =
 export type SocketEvent =
   | readonly ['open', id: number, timeMs: number]
   | readonly ['frame', id: number, timeMs: number, text: string, bytes: number]
-  | readonly ['closed', id: number, timeMs: number, cause: string];
+  | readonly ['closed', id: number, timeMs: number, cause: string, retryAfter: string | null];
 
 /** The events of one turn of the receive thread, in order. */
 export interface SocketBatch {

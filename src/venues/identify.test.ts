@@ -9,6 +9,8 @@ describe('identifyFrame', () => {
     ['polymarket.clob', '[{"event_type":"book"}]'],
     ['polymarket.clob', '{"event_type":"price_change","price_changes":[]}'],
     ['polymarket.rtds', '{"topic":"crypto_prices_twap_sixty","type":"update","payload":{}}'],
+    ['polymarket.polybolt', '{"v":1,"channel":"price.crypto.twap","seq":3,"ts":1,"payload":{}}'],
+    ['polymarket.polybolt', '{"op":"subscribed","channel":"price.crypto","rid":"1"}'],
     ['bybit.ws', '{"topic":"orderbook.50.BTCUSDT","type":"delta"}'],
     ['bybit.ws', '{"success":true,"ret_msg":"","op":"subscribe"}'],
     ['bybit.rest', '{"retCode":10006,"retMsg":"Too many visits!","result":{}}'],
@@ -65,7 +67,11 @@ describe.skipIf(recordingsAbsent)('recorded frames (skipped where the recordings
     expect(origins(quoted('polymarket/ww-shan-polyFIFA2026/crossed-fill.jsonl', 'frame'))).toEqual([
       'polymarket.clob',
     ]);
-    expect(origins(quoted('polymarket/polybolt-ts-sdk/frames.jsonl', 'text'))).toEqual(['unknown']);
+    // Errors and pongs name no channel.
+    expect(origins(quoted('polymarket/polybolt-ts-sdk/frames.jsonl', 'text'))).toEqual([
+      'unknown',
+      'polymarket.polybolt',
+    ]);
     const coinbase = recordingLines('coinbase/cryptofeed-ticker-2021-04-17/ticker_match.txt');
     expect(origins(coinbase.map((line) => line.slice(line.indexOf('{'))))).toEqual(['coinbase']);
   });

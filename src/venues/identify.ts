@@ -2,6 +2,7 @@
 const FRAME_ORIGINS = [
   'polymarket.clob',
   'polymarket.rtds',
+  'polymarket.polybolt',
   'bybit.ws',
   'bybit.rest',
   'hyperliquid.rest',
@@ -33,6 +34,8 @@ export function identifyFrame(text: string): FrameOrigin {
 
 function originOf(message: Fields): FrameOrigin {
   if (typeof message.event_type === 'string') return 'polymarket.clob';
+  if (typeof message.channel === 'string' && message.channel.startsWith('price.'))
+    return 'polymarket.polybolt';
   if (typeof message.topic === 'string') {
     if (message.topic.startsWith('crypto_prices')) return 'polymarket.rtds';
     return /^(orderbook|publicTrade|tickers)\./.test(message.topic) ? 'bybit.ws' : 'unknown';

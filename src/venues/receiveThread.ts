@@ -185,12 +185,12 @@ export class ReceiveThread implements SocketDriver {
     else if (event[0] === 'frame') socket.events.onFrame(event[3], event[2], event[4]);
     else {
       this.#sockets.delete(socket.id);
-      socket.events.onClosed(event[3], event[2]);
+      socket.events.onClosed(event[3], event[2], event[4]);
     }
   }
 
   #close(socket: ThreadSocket, cause: string): void {
-    if (this.#sockets.delete(socket.id)) socket.events.onClosed(cause, this.#options.clock.now());
+    if (this.#sockets.delete(socket.id)) socket.events.onClosed(cause, this.#options.clock.now(), null);
   }
 
   /** First delivers everything the thread received before it ended. */

@@ -34,9 +34,9 @@ function connect(id: number, options: VenueSocketOptions): void {
     onOpen: () => sender.add(['open', id, systemClock.now()], 0),
     onFrame: (text: string, timeMs: number, bytes: number) =>
       sender.add(['frame', id, timeMs, text, bytes], bytes),
-    onClosed: (cause: string, timeMs: number) => {
+    onClosed: (cause: string, timeMs: number, retryAfter: string | null) => {
       sockets.delete(id);
-      sender.add(['closed', id, timeMs, cause], 0);
+      sender.add(['closed', id, timeMs, cause, retryAfter], 0);
     },
   };
   const socket = new DirectSocket(options, events, systemClock);

@@ -159,6 +159,54 @@ describe('ReconnectingSocket', () => {
     },
   );
 
+  test.each([429, 503])(
+    'waits at least as long as a refusal with %i requests, plus jitter',
+    async (status) => {
+      venue.refuseUpgrade = status;
+      venue.refusalHeader = 'retry-after: 90';
+      const delays: number[] = [];
+      const log = {
+        ...silentLogger,
+        warn: (line: { retryDelayMs: number }) => delays.push(line.retryDelayMs),
+      };
+      open({ log: log as never });
+      await until(() => delays.length === 1);
+      // Nobody may shorten this pause.
+      socket?.tryAgain();
+      await clock.advance(90_249);
+      expect(delays).toEqual([90_250]);
+      await clock.advance(1);
+      await until(() => delays.length === 2);
+      expect(delays[1]).toBe(90_500);
+    },
+  );
+
+  test('waits an hour at most, whatever a refusal requests', async () => {
+    venue.refuseUpgrade = 503;
+    venue.refusalHeader = 'retry-after: 86400';
+    const delays: number[] = [];
+    const log = { ...silentLogger, warn: (line: { retryDelayMs: number }) => delays.push(line.retryDelayMs) };
+    open({ log: log as never });
+    await until(() => delays.length === 1);
+    expect(delays).toEqual([3_600_250]);
+  });
+
+  test('follows the feed’s own rule for a cause: at a time, or never', async () => {
+    open({ retryOf: (cause) => (cause === 'closed 4003' ? { afterMs: 7_000 } : 'never') });
+    await connected(1);
+    venue.latest.socket.close(4003);
+    await until(() => downs.length === 1);
+    await clock.advance(6_999);
+    expect(venue.connections).toHaveLength(1);
+    await clock.advance(1);
+    await connected(2);
+    socket?.drop('useless');
+    expect(downs.map(({ cause }) => cause)).toEqual(['closed 4003', 'useless']);
+    await clock.advance(3_600_000);
+    expect(venue.connections).toHaveLength(2);
+    expect(clock.waiting).toBe(0);
+  });
+
   test('resets the back-off after a lasting connection', async () => {
     open();
     for (let i = 1; i <= 3; i++) {

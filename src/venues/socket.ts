@@ -4,6 +4,7 @@ import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { SubscribedTopics } from '../runtime/subscribedTopics.ts';
 import type { VenueFeed } from '../runtime/venueFeedRegistry.ts';
+import { retryAfterOf } from './http.ts';
 import type { SocketDriver, VenueSocket, VenueSocketOptions } from './venueSocket.ts';
 
 const RETRY: BackoffLimits = { firstMs: 500, maxMs: 30_000 };
@@ -12,11 +13,16 @@ const RETRY_REFUSED: BackoffLimits = { firstMs: 60_000, maxMs: 600_000 };
 /** A connection that lasted this long resets the back-off. */
 const STABLE_AFTER_MS = 30_000;
 const CLOSE_TIMEOUT_MS = 1_000;
+/** Longest `Retry-After` of a handshake that is waited for. */
+const RETRY_AFTER_MS_MAX = 3_600_000;
 
 export interface Disconnect {
   readonly cause: string;
   readonly receivedTimeMs: number;
 }
+
+/** When to connect again: with the usual back-off, with that of a refusal, at a given time, or not at all. */
+export type Retry = 'usual' | 'slow' | { readonly afterMs: number } | 'never';
 
 export interface ReconnectingSocketOptions extends VenueSocketOptions {
   /** Opens and reads the connections. */
@@ -39,8 +45,8 @@ export interface ReconnectingSocketOptions extends VenueSocketOptions {
   readonly onUp?: () => void;
   /** The connection was up and is lost; not called by `close()`. */
   readonly onDown?: (disconnect: Disconnect) => void;
-  /** Causes that delay the next attempt like a refusal, unless `tryAgain` is called. */
-  readonly isOver?: (cause: string) => boolean;
+  /** The next attempt after a cause, unless `tryAgain` is called; absent: the usual one. */
+  readonly retryOf?: (cause: string) => Retry;
 }
 
 /** A connection that is reopened after each loss, with bounded back-off and jitter. */
@@ -54,7 +60,7 @@ export class ReconnectingSocket {
   #attempt = 0;
   #openedAt = 0;
   #retry: Timer | null = null;
-  /** The venue refused the connection: retries are rare. */
+  /** The venue refused the connection: the pause before the next attempt stays. */
   #refused = false;
   /** Resolves `close()`. */
   #onEnded: (() => void) | null = null;
@@ -97,10 +103,16 @@ export class ReconnectingSocket {
 
   /** Replaces an open but useless connection at once; calls `onDown`. */
   reconnect(cause: string): void {
+    if (!this.#up) return;
+    this.drop(cause);
+    this.tryAgain();
+  }
+
+  /** Ends an open but useless connection; `retryOf` decides the next attempt. Calls `onDown`. */
+  drop(cause: string): void {
     if (!this.#up || this.#socket === null) return;
     this.#socket.terminate();
-    this.#lose(cause, this.#options.clock.now());
-    this.tryAgain();
+    this.#lose(cause, this.#options.clock.now(), null);
   }
 
   /** Closes for good; resolves when the connection has ended, after a second at most. */
@@ -137,8 +149,8 @@ export class ReconnectingSocket {
         onFrame: (text, receivedTimeMs, bytes) => {
           if (socket === this.#socket) this.#received(text, receivedTimeMs, bytes);
         },
-        onClosed: (cause, closedTimeMs) => {
-          if (socket === this.#socket) this.#lose(cause, closedTimeMs);
+        onClosed: (cause, closedTimeMs, retryAfter) => {
+          if (socket === this.#socket) this.#lose(cause, closedTimeMs, retryAfter);
           else this.#onEnded?.();
         },
       },
@@ -166,17 +178,17 @@ export class ReconnectingSocket {
   }
 
   /** Drops the connection, reports the loss once and schedules the next attempt. */
-  #lose(cause: string, lostTimeMs: number): void {
-    const { clock, feed, group, log, onDown, random, isOver } = this.#options;
+  #lose(cause: string, lostTimeMs: number, retryAfter: string | null): void {
+    const { clock, feed, group, log, onDown } = this.#options;
     const wasUp = this.#up;
     this.#socket = null;
     this.#up = false;
     if (wasUp && clock.monotonic() - this.#openedAt >= STABLE_AFTER_MS) this.#attempt = 0;
     const refused = /^HTTP (401|403|451)$/.test(cause);
-    this.#refused = refused || /^HTTP 429$/.test(cause);
-    const slow = this.#refused || isOver?.(cause) === true;
-    const retryDelayMs = backoffDelayMs(slow ? RETRY_REFUSED : RETRY, this.#attempt++, random);
-    this.#retry = clock.after(retryDelayMs, () => this.#connect());
+    const retryAfterMs = retryAfterOf(retryAfter ?? undefined, lostTimeMs);
+    this.#refused = refused || /^HTTP 429$/.test(cause) || retryAfterMs !== null;
+    const retryDelayMs = this.#retryDelayMs(cause, retryAfterMs);
+    this.#retry = retryDelayMs === null ? null : clock.after(retryDelayMs, () => this.#connect());
     this.#topics.lost(feed, this.#options.topics ?? []);
     this.#counters.disconnects.inc();
     this.#state.failed(cause, lostTimeMs);
@@ -187,5 +199,18 @@ export class ReconnectingSocket {
         : 'venue connection failed';
     log.warn({ feed, group, cause, attempt: this.#attempt, retryDelayMs }, outcome);
     if (wasUp) onDown?.({ cause, receivedTimeMs: lostTimeMs });
+  }
+
+  /** @param retryAfterMs Requested by the venue: a minimum, to which the back-off is added. @returns Null: no attempt. */
+  #retryDelayMs(cause: string, retryAfterMs: number | null): number | null {
+    const { random, retryOf } = this.#options;
+    const attempt = this.#attempt++;
+    if (retryAfterMs !== null) {
+      return Math.min(retryAfterMs, RETRY_AFTER_MS_MAX) + backoffDelayMs(RETRY, attempt, random);
+    }
+    const retry = this.#refused ? 'slow' : (retryOf?.(cause) ?? 'usual');
+    if (retry === 'never') return null;
+    if (typeof retry === 'object') return retry.afterMs;
+    return backoffDelayMs(retry === 'slow' ? RETRY_REFUSED : RETRY, attempt, random);
   }
 }

@@ -28,8 +28,11 @@ export interface VenueSocketEvents {
   onOpen(): void;
   /** A text frame or keep-alive answer. @param receivedTimeMs Wall time at which it was read. */
   onFrame(text: string, receivedTimeMs: number, bytes: number): void;
-  /** Always the last event: connecting failed or timed out, or the connection was lost or closed. */
-  onClosed(cause: string, closedTimeMs: number): void;
+  /**
+   * Always the last event: connecting failed or timed out, or the connection was lost or closed.
+   * @param retryAfter The header of a refused handshake; null where there was none.
+   */
+  onClosed(cause: string, closedTimeMs: number, retryAfter: string | null): void;
 }
 
 /** One connection to a venue, from the attempt to its end; it does not reconnect. */
@@ -98,7 +101,7 @@ export class DirectSocket implements VenueSocket {
     });
     socket.on('unexpected-response', (request, response) => {
       request.destroy();
-      this.#giveUp(`HTTP ${response.statusCode}`);
+      this.#giveUp(`HTTP ${response.statusCode}`, response.headers['retry-after'] ?? null);
     });
     socket.on('error', (error) => {
       failure = error.message;
@@ -184,17 +187,17 @@ export class DirectSocket implements VenueSocket {
     this.#limitTimer = this.#clock.after(limitMs, check);
   }
 
-  #giveUp(cause: string): void {
-    this.#ended(cause);
+  #giveUp(cause: string, retryAfter: string | null = null): void {
+    this.#ended(cause, retryAfter);
     this.#socket.terminate();
   }
 
-  #ended(cause: string): void {
+  #ended(cause: string, retryAfter: string | null = null): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#isOpen = false;
     this.#cancelTimers();
-    this.#events.onClosed(cause, this.#clock.now());
+    this.#events.onClosed(cause, this.#clock.now(), retryAfter);
   }
 
   #cancelTimers(): void {

@@ -26,6 +26,10 @@ describe('the state of the feeds', () => {
         GAP,
         { ...GAP, gapId: 'gap_3', feed: 'underround', startTimeMs: NEWEST_MS + 9 },
       ],
+      priceSources: () => [
+        { source: 'polybolt' as const, state: 'no_credentials' as const, lastMs: null, missing: 'set them' },
+        { source: 'rtds' as const, state: 'live' as const, lastMs: NEWEST_MS, missing: null },
+      ],
       followed: {
         ...nothingFollowed,
         market: (marketId: string) =>
@@ -63,6 +67,10 @@ describe('the state of the feeds', () => {
           ...{ where: 'frame', version: 'v3', markets: 2, newest_market: '0x2' },
           last_at: '2026-11-20T12:00:00.000+00:00',
         },
+      ],
+      price_sources: [
+        { source: 'polybolt', state: 'no_credentials', last_at: null, missing: 'set them' },
+        { source: 'rtds', state: 'live', last_at: '2026-11-20T12:00:00.000+00:00', missing: null },
       ],
     });
     const user = await signedUp('a@example.com');

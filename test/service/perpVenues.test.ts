@@ -56,6 +56,7 @@ beforeEach(async () => {
     ...common,
     venues: config.venues,
     tickers,
+    credentials: null,
     sockets,
     recorder,
     random: () => 0.5,

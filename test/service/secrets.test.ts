@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { commandAbsent, underround } from '../support/builtCommand.ts';
-import { setupTokenOf, startCommand } from '../support/runningService.ts';
+import { LocalVenue } from '../support/localVenue.ts';
+import { eventually, setupTokenOf, startCommand } from '../support/runningService.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 import { VENUES_OFF } from '../support/venuesOff.ts';
 
@@ -18,7 +19,15 @@ function* filesBelow(directory: string): Generator<[string, Buffer]> {
 describe.skipIf(commandAbsent)('secrets (needs `npm run build`)', () => {
   it('keys, passwords and sessions appear in no log, file, metric or refusal of a running service', async () => {
     const dataDir = temporaryDirectory();
-    const environment = { UNDERROUND_DATA_DIR: dataDir, UNDERROUND_LOG_LEVEL: 'trace', ...VENUES_OFF };
+    const venue = await LocalVenue.start();
+    onTestFinished(() => venue.stop());
+    const credentials = ['API_KEY', 'API_SECRET', 'API_PASSPHRASE'].map(
+      (name) => [`UNDERROUND_POLYMARKET_${name}`, `canary-venue-${name.toLowerCase()}`] as const,
+    );
+    const environment = {
+      ...{ UNDERROUND_DATA_DIR: dataDir, UNDERROUND_LOG_LEVEL: 'trace', ...VENUES_OFF },
+      ...{ ...Object.fromEntries(credentials), UNDERROUND_POLYBOLT_URL: venue.wsUrl },
+    };
     const service = await startCommand(['serve'], environment);
     const refusals: string[] = [];
     const printed: string[] = [];
@@ -47,15 +56,24 @@ describe.skipIf(commandAbsent)('secrets (needs `npm run build`)', () => {
     const wrongPassword = 'canary-password-wrong';
     const commandPassword = 'canary-password-command';
     const canaries = [password, secondPassword, wrongPassword, commandPassword];
+    canaries.push(...credentials.map(([, text]) => text));
+    await eventually('the credentials at the venue', async () => venue.connections[0]?.received[0]);
+    const auth = venue.latest.received[0] as string;
+    for (const [, text] of credentials) expect(auth).toContain(text);
+    // A venue that repeats them, in an answer and in a text that is not understood, and refuses them.
+    venue.latest.socket.send(JSON.stringify({ op: 'error', code: 'bad_op', detail: auth }));
+    venue.latest.socket.send(auth.slice(1));
+    venue.latest.socket.close(4001, 'auth failed');
+    await eventually('the refusal in the log', async () => service.log().includes('polybolt.refused'));
     const token = () => cookie.split('=')[1] as string;
 
-    const credentials = { email: 'op@example.com', password };
+    const signIn = { email: 'op@example.com', password };
     const setup = await setupTokenOf(service);
     canaries.push(setup);
-    expect((await ask('POST', '/app/sign-up', { ...credentials, setup })).status).toBe(200);
+    expect((await ask('POST', '/app/sign-up', { ...signIn, setup })).status).toBe(200);
     canaries.push(token());
-    expect((await ask('POST', '/app/sign-up', { ...credentials, setup })).status).toBe(403);
-    expect((await ask('POST', '/app/sign-up', credentials)).status).toBe(409);
+    expect((await ask('POST', '/app/sign-up', { ...signIn, setup })).status).toBe(403);
+    expect((await ask('POST', '/app/sign-up', signIn)).status).toBe(409);
     const made = JSON.parse((await ask('POST', '/app/keys', { label: 'canary' })).text);
     canaries.push(made.key);
     const bearer = { authorization: `Bearer ${made.key}` };
@@ -136,7 +154,7 @@ describe.skipIf(commandAbsent)('secrets (needs `npm run build`)', () => {
     expect([...places.values()].some((place) => place.includes('op@example.com'))).toBe(true);
     expect(service.log()).toContain('http.request');
     expect(refusals.length).toBeGreaterThan(15);
-    expect(new Set(canaries).size).toBe(10);
+    expect(new Set(canaries).size).toBe(13);
     for (const canary of canaries) {
       expect(canary.length).toBeGreaterThan(15);
       // A partial secret counts too: for a key, the part after its public prefix.

@@ -1,6 +1,7 @@
 import { CandleCache, type Candles } from '../../src/lifecycle/candleCache.ts';
 import type { Listings } from '../../src/lifecycle/discovery.ts';
 import { Lifecycle } from '../../src/lifecycle/lifecycle.ts';
+import { type OpenPriceSource, OpenPrices } from '../../src/lifecycle/openPrices.ts';
 import type { Payouts } from '../../src/lifecycle/payoutReader.ts';
 import { StrikeFinder } from '../../src/lifecycle/strikeFinder.ts';
 import { Recorder } from '../../src/recorder/recorder.ts';
@@ -79,11 +80,13 @@ class FakeListings implements Listings {
 /** A lifecycle with its own venue and clock. */
 export function setUpLifecycle({
   candles = null,
+  website = null,
   startMs = START,
   tickers = DEFAULT_TICKERS,
   payouts = null,
 }: {
   candles?: Candles | null;
+  website?: OpenPriceSource | null;
   startMs?: number;
   tickers?: readonly Ticker[];
   payouts?: Payouts | null;
@@ -103,7 +106,8 @@ export function setUpLifecycle({
   const recorder = new Recorder({ ...common, sink, timeBy: 'clock' });
   const random = () => 0.99;
   const desk = candles && new CandleCache({ ...common, random, candles });
-  const strikes = new StrikeFinder({ ...common, candles: desk });
+  const openPrices = website && new OpenPrices({ ...common, random, source: website });
+  const strikes = new StrikeFinder({ ...common, candles: desk, openPrices });
   recorder.onUnderlying = (event) => strikes.price(event);
   const winners = new Map<string, string>();
   const rules = new Map<string, ClobMarketRules>();

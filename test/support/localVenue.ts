@@ -24,6 +24,8 @@ export class LocalVenue {
     [];
   /** Refuses the WebSocket handshake with this status. */
   refuseUpgrade: number | null = null;
+  /** A header line of that refusal. */
+  refusalHeader = 'connection: close';
   answer: (request: IncomingMessage, response: ServerResponse) => void = (_request, response) =>
     response.end('{}');
   readonly #server: Server;
@@ -43,7 +45,7 @@ export class LocalVenue {
     });
     this.#server.on('upgrade', (request, socket, head) => {
       if (this.refuseUpgrade !== null) {
-        socket.end(`HTTP/1.1 ${this.refuseUpgrade} No\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
+        socket.end(`HTTP/1.1 ${this.refuseUpgrade} No\r\ncontent-length: 0\r\n${this.refusalHeader}\r\n\r\n`);
         return;
       }
       this.#sockets.handleUpgrade(request, socket, head, (webSocket) =>

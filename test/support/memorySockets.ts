@@ -59,9 +59,9 @@ export class MemoryNetwork {
   readonly links: MemoryLink[] = [];
   /** Refuses the handshake with this status; 0 refuses the connection. */
   refusal: number | null = null;
-  readonly #accept: (socket: WebSocket) => void;
+  readonly #accept: (socket: WebSocket, url: string) => void;
 
-  constructor(clock: Clock, accept: (socket: WebSocket) => void) {
+  constructor(clock: Clock, accept: (socket: WebSocket, url: string) => void) {
     this.clock = clock;
     this.#accept = accept;
     current = this;
@@ -71,20 +71,21 @@ export class MemoryNetwork {
     return this.links.filter((link) => link.isOpen);
   }
 
-  connect(client: MemoryWebSocket): MemoryLink {
+  connect(client: MemoryWebSocket, url: string): MemoryLink {
     const link = new MemoryLink(client, this);
     this.clock.after(CONNECT_MS, () => {
       if (client.readyState !== 0) return;
       if (this.refusal !== null) {
         client.readyState = 3;
         const request = { destroy: () => undefined };
-        if (this.refusal > 0) client.emit('unexpected-response', request, { statusCode: this.refusal });
+        const response = { statusCode: this.refusal, headers: {} };
+        if (this.refusal > 0) client.emit('unexpected-response', request, response);
         else client.emit('close', 1006, Buffer.from(''));
         return;
       }
       this.links.push(link);
       client.readyState = link.server.readyState = 1;
-      this.#accept(link.server as unknown as WebSocket);
+      this.#accept(link.server as unknown as WebSocket, url);
       client.emit('open');
     });
     return link;
@@ -108,6 +109,8 @@ class ServerEnd extends EventEmitter {
     this.#link.deliver(text);
   }
 
+  ping(): void {}
+
   pong(): void {}
 
   close(code: number, reason = ''): void {
@@ -128,7 +131,7 @@ export class MemoryWebSocket extends EventEmitter {
   constructor(url: string) {
     super();
     if (current === null) throw new Error(`no network for ${url}`);
-    this.#link = current.connect(this);
+    this.#link = current.connect(this, url);
   }
 
   send(text: string): void {

@@ -14,7 +14,7 @@ export class DelayedSocketDriver implements SocketDriver {
     this.connections.push(events);
     return {
       send: () => undefined,
-      close: () => events.onClosed('closed 1000', 0),
+      close: () => events.onClosed('closed 1000', 0, null),
       terminate: () => undefined,
     };
   }

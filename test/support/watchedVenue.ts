@@ -1,3 +1,4 @@
+import type { WebSocket } from 'ws';
 import { Recorder } from '../../src/recorder/recorder.ts';
 import { WatchedClob } from '../../src/recorder/watchdog/watchedClob.ts';
 import { every, type Timer } from '../../src/runtime/clock.ts';
@@ -22,10 +23,11 @@ import { DirectSocketDriver } from '../../src/venues/venueSocket.ts';
 import { FakeClock } from './fakeClock.ts';
 import { MemoryNetwork } from './memorySockets.ts';
 
+const WS_URL = 'ws://venue/ws/market';
 const VENUE_TICK_MS = 20;
 /** By then books are empty and markets resolved. */
 const AFTER_END_MS = 300_000;
-const START_MS = Date.UTC(2026, 10, 20, 12, 0, 30);
+export const START_MS = Date.UTC(2026, 10, 20, 12, 0, 30);
 
 type RestFault = 'forbidden' | 'too_many' | 'html' | 'down' | 'old_copy' | null;
 
@@ -59,6 +61,10 @@ export interface WatchedVenueOptions {
   readonly eventTypes?: readonly EventType[];
   readonly v2FromMs?: number;
   readonly hasRest?: boolean;
+  /** Receives the model's prices and facts, which this venue itself ignores. */
+  readonly sink?: Partial<Pick<VenueSink, 'relay' | 'entered'>>;
+  /** Accepts connections to other addresses than the market channel's. */
+  readonly accept?: (socket: WebSocket, url: string) => void;
 }
 
 /**
@@ -99,7 +105,10 @@ export class WatchedVenue {
       v2FromMs: options.v2FromMs,
     });
     this.#sockets = new ClobSocketServer({ model: this.model, faults, clock });
-    this.network = new MemoryNetwork(clock, (socket) => this.#sockets.accept(socket));
+    this.network = new MemoryNetwork(clock, (socket, url) => {
+      if (url === WS_URL) this.#sockets.accept(socket);
+      else options.accept?.(socket, url);
+    });
     const common = { clock, random: () => 0.5, log: silentLogger, metrics };
     const sockets = new DirectSocketDriver(clock);
     this.recorder = new Recorder({ ...common, sink: this.sink, timeBy: 'clock' });
@@ -112,7 +121,7 @@ export class WatchedVenue {
       recorder,
       rest,
       isDropping,
-      wsUrl: 'ws://venue/ws/market',
+      wsUrl: WS_URL,
     });
     this.#venueSink = {
       ...Object.fromEntries(['relay', 'spot', 'final', 'stated'].map((name) => [name, () => undefined])),
@@ -120,7 +129,11 @@ export class WatchedVenue {
         this.frames++;
         this.#sockets.deliver(market, frame, custom);
       },
-      entered: (atMs: number, market: SimulatedMarket) => this.#enter(atMs, market),
+      ...options.sink,
+      entered: (atMs: number, market: SimulatedMarket) => {
+        this.#enter(atMs, market);
+        options.sink?.entered?.(atMs, market);
+      },
     } as VenueSink;
     const venueOffset = clock.now() - clock.monotonic();
     this.#timers = [

@@ -111,6 +111,10 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await row('binance').first().getByText('connected', { exact: true }).waitFor();
     await row('bybit.rest').getByText('answers').waitFor();
     await page.getByText('No drift seen').waitFor();
+    await row('polymarket.polybolt').getByText('connected', { exact: true }).waitFor();
+    await page.getByText('Strikes of 5m, 15m and 4h windows come from PolyBolt.').waitFor();
+    const sources = page.getByRole('table', { name: 'Price sources' }).locator('tbody tr');
+    await sources.filter({ hasText: 'crypto-price' }).getByText('ready').waitFor();
     await page.getByText(/^No gap is open|^Open gap since/).waitFor();
     await watched.inspect('operator');
   });

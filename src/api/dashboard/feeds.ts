@@ -4,6 +4,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { feedStatusShape } from '../../schema/api/accountResources.ts';
 import type { Gap } from '../../schema/gap.ts';
+import type { PriceSourceStatus } from '../../schema/priceSource.ts';
 import { formatTime } from '../../schema/time.ts';
 
 /** Characters of a venue's error message that the page has room for. */
@@ -13,6 +14,8 @@ interface FeedDependencies {
   readonly live: {
     /** Gaps that are open now. */
     openGaps?(): readonly Gap[];
+    /** Sources of deciding prices, best first. */
+    priceSources?(): readonly PriceSourceStatus[];
     readonly followed: FollowedMarkets;
   };
   readonly metrics: Metrics;
@@ -27,7 +30,7 @@ export function feedRoutes(parts: FeedDependencies): Route[] {
       path: '/app/feeds',
       auth: 'operator',
       access: { feature: null, duringMaintenance: true },
-      summary: 'Status of each venue connection, and open gaps',
+      summary: 'Status of each venue connection and price source, and open gaps',
       description: 'Read from the memory of this process only.',
       response: feedStatusShape,
       handle: () => {
@@ -50,7 +53,11 @@ export function feedRoutes(parts: FeedDependencies): Route[] {
           newest_market: row.newestMarket,
           last_at: formatTime(row.lastTimeMs),
         }));
-        return { body: JSON.stringify({ as_of: formatTime(clock.now()), feeds, gaps, unknown_versions }) };
+        const price_sources = (live.priceSources?.() ?? []).map(({ source, state, lastMs, missing }) => ({
+          ...{ source, state, last_at: timeOf(lastMs), missing },
+        }));
+        const as_of = formatTime(clock.now());
+        return { body: JSON.stringify({ as_of, feeds, gaps, unknown_versions, price_sources }) };
       },
     }),
   ];

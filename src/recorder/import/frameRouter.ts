@@ -14,6 +14,8 @@ import type { FrameOrigin } from '../../venues/identify.ts';
 import { parseJson } from '../../venues/json.ts';
 import { mapGammaEvent, mapGammaMarket } from '../../venues/polymarket/gamma/mapper.ts';
 import { setAsideListing } from '../../venues/polymarket/gamma/setAsideListing.ts';
+import { mapPolyboltFrame } from '../../venues/polymarket/polybolt/mapper.ts';
+import { POLYBOLT_KINDS } from '../../venues/polymarket/polybolt/messages.ts';
 import { mapRtdsFrame } from '../../venues/polymarket/rtds/mapper.ts';
 import { RTDS_KINDS } from '../../venues/polymarket/rtds/messages.ts';
 import { mergeListing } from '../marketMerge.ts';
@@ -43,6 +45,7 @@ export class FrameRouter {
   readonly #strikes: PriceReviewer | null;
   readonly #tickers: ReadonlySet<Ticker>;
   readonly #rtds: MessageWatch;
+  readonly #polybolt: MessageWatch;
   readonly #coinbase: MessageWatch;
   readonly #spot: MessageWatch;
   #reviewedSecond = 0;
@@ -71,6 +74,7 @@ export class FrameRouter {
     this.#strikes = strikes;
     const { drift } = recorder;
     this.#rtds = new MessageWatch({ feed: 'polymarket.rtds', kinds: RTDS_KINDS, drift });
+    this.#polybolt = new MessageWatch({ feed: 'polymarket.polybolt', kinds: POLYBOLT_KINDS, drift });
     this.#coinbase = new MessageWatch({ feed: 'coinbase', kinds: COINBASE_KINDS, drift });
     this.#spot = new MessageWatch({ feed: 'binance', kinds: BINANCE_KINDS, drift });
     if (strikes !== null) recorder.onUnderlying = (event) => strikes.price(event);
@@ -131,7 +135,9 @@ export class FrameRouter {
     const recorder = this.#recorder;
     if (feed === 'polymarket.clob') this.#clob(frame, receivedTimeMs);
     else if (feed === 'polymarket.gamma') this.#gamma(parseJson(frame), receivedTimeMs);
-    else if (feed === 'polymarket.rtds') this.#relayed(frame, receivedTimeMs);
+    else if (feed === 'polymarket.rtds') this.#relayed(mapRtdsFrame(frame, receivedTimeMs, this.#rtds), feed);
+    else if (feed === 'polymarket.polybolt')
+      this.#relayed(mapPolyboltFrame(frame, receivedTimeMs, this.#polybolt), feed);
     else if (feed === 'coinbase')
       mapCoinbaseFrame(frame, receivedTimeMs, this.#coinbase).forEach((e) => void recorder.underlying(e));
     else if (feed === 'bybit.rest')
@@ -178,9 +184,9 @@ export class FrameRouter {
     }
   }
 
-  #relayed(frame: string, receivedTimeMs: number): void {
-    for (const event of mapRtdsFrame(frame, receivedTimeMs, this.#rtds)) {
-      if (this.#tickers.has(event.ticker)) this.#recorder.underlying(event);
+  #relayed(events: readonly UnderlyingEvent[], feed: RoutedFeed): void {
+    for (const event of events) {
+      if (this.#tickers.has(event.ticker)) this.#recorder.underlying(event, feed);
     }
   }
 

@@ -19,6 +19,7 @@ const ROUTED: ReadonlySet<string> = new Set<RoutedFeed>([
   'polymarket.clob',
   'polymarket.gamma',
   'polymarket.rtds',
+  'polymarket.polybolt',
   'bybit.rest',
   'bybit.ws',
   'hyperliquid.rest',

@@ -15,7 +15,8 @@ const JUDGED_AFTER_MS = 1_000;
 const COMPARED_MS = 3_000;
 const SAME_LAG_MS = 1_000;
 
-const PRICE_FEEDS: Readonly<Record<UnderlyingSource, string>> = {
+/** The feed of each price unless its reader names another one. */
+export const PRICE_FEEDS: Readonly<Record<UnderlyingSource, string>> = {
   binance_spot: 'binance',
   coinbase_spot: 'coinbase',
   chainlink: 'polymarket.rtds',
@@ -24,7 +25,8 @@ const PRICE_FEEDS: Readonly<Record<UnderlyingSource, string>> = {
 
 /** A part of a feed that can be late alone: one connection's markets or one ticker's prices. Times are monotonic. */
 class LagChannel {
-  readonly feed: string;
+  /** The feed of the newest message: several feeds may carry the same prices. */
+  feed: string;
   /** The lag of the newest message. */
   lagMs = 0;
   lastMessageAt = Number.NEGATIVE_INFINITY;
@@ -82,14 +84,20 @@ export class FeedLagMonitor {
     this.#bookChannel(market).note(lagMs, this.#clock.monotonic());
   }
 
-  price({ source, ticker }: { source: UnderlyingSource; ticker: string }, lagMs: number): void {
+  /** Records the lag of a price point that no feed has brought before. */
+  price(
+    { source, ticker }: { source: UnderlyingSource; ticker: string },
+    lagMs: number,
+    feed = PRICE_FEEDS[source],
+  ): void {
     const key = `${source} ${ticker}`;
     let channel = this.#prices.get(key);
     if (channel === undefined) {
-      channel = new LagChannel(PRICE_FEEDS[source]);
+      channel = new LagChannel(feed);
       this.#prices.set(key, channel);
       this.#byTicker.set(ticker, [...(this.#byTicker.get(ticker) ?? []), channel]);
     }
+    channel.feed = feed;
     channel.note(lagMs, this.#clock.monotonic());
   }
 

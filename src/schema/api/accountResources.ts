@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ACCOUNT_ACTIONS } from '../accountAction.ts';
 import { GAP_CAUSES } from '../gap.ts';
 import { EVENT_TYPES, TICKERS } from '../market.ts';
+import { PRICE_SOURCE_STATES, PRICE_SOURCES } from '../priceSource.ts';
 import { VERSION_PLACES } from '../protocol.ts';
 import { TIERS, tierLimitsShape } from '../tier.ts';
 
@@ -172,6 +173,18 @@ export const feedStatusShape = z.strictObject({
       }),
     )
     .describe('Protocol versions of venue data that this release does not know and refused since its start'),
+  price_sources: z
+    .array(
+      z.strictObject({
+        source: z.enum(PRICE_SOURCES),
+        state: z.enum(PRICE_SOURCE_STATES),
+        last_at: time.nullable().describe('When its newest price or answer was received'),
+        missing: z.string().nullable().describe('What would make it deliver; null: nothing is missing'),
+      }),
+    )
+    .describe(
+      'Sources of the prices that decide 5m, 15m and 4h windows, best first; the first live one is used',
+    ),
 });
 
 export const driftShape = z.strictObject({

@@ -8,6 +8,7 @@ import { OKX_KINDS } from '../okx/messages.ts';
 import { CLOB_KINDS } from '../polymarket/clob/knownKeys.ts';
 import { CLOB_REST_KINDS } from '../polymarket/clob/rest.ts';
 import { GAMMA_KINDS } from '../polymarket/gamma/knownKeys.ts';
+import { POLYBOLT_KINDS } from '../polymarket/polybolt/messages.ts';
 import { RTDS_KINDS } from '../polymarket/rtds/messages.ts';
 import { isKnownPath, type MessageKinds } from './knownKeys.ts';
 
@@ -18,6 +19,7 @@ export const ALL_KINDS: Readonly<Record<string, MessageKinds>> = {
   'polymarket.clob.audit': CLOB_REST_KINDS,
   'polymarket.gamma': GAMMA_KINDS,
   'polymarket.rtds': RTDS_KINDS,
+  'polymarket.polybolt': POLYBOLT_KINDS,
   'binance.rest': KLINE_KINDS,
   'bybit.rest': BYBIT_KINDS,
   'binance.perp': BINANCE_PERP_KINDS,

@@ -263,6 +263,12 @@ export type FeedStatus = {
     newest_market: string;
     last_at: string;
   })[];
+  price_sources: ({
+    source: 'polybolt' | 'rtds' | 'crypto_price';
+    state: 'live' | 'ready' | 'silent' | 'refused' | 'no_credentials' | 'off';
+    last_at: string | null;
+    missing: string | null;
+  })[];
 };
 export type Maintenance = {
   on: boolean;

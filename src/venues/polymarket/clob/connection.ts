@@ -73,7 +73,7 @@ export class ClobConnection {
         events.onDown(cause, receivedTimeMs);
         this.served.clear();
       },
-      isOver: (cause) => ALL_RESOLVED.test(cause),
+      retryOf: (cause) => (ALL_RESOLVED.test(cause) ? 'slow' : 'usual'),
     });
   }
 

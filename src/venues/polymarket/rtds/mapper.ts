@@ -3,6 +3,7 @@ import type { UnderlyingEvent } from '../../../schema/events.ts';
 import type { MessageWatch } from '../../drift/messageWatch.ts';
 import { parseJson, parseShape } from '../../json.ts';
 import { tickerNamed, type VenueNames } from '../../symbols.ts';
+import { chainlinkPrice } from '../pointPrice.ts';
 import {
   CHAINLINK_TOPIC,
   rtdsKind,
@@ -31,10 +32,6 @@ const SOURCES = new Map([
   [TWAP60_TOPIC, 'twap60'],
 ] as const);
 const TWAP60_WINDOW_S = 60;
-/** Decimals of a Chainlink integer. */
-const CHAINLINK_DECIMALS = 18;
-/** Largest relative difference between the exact text and the rounded number of a point. */
-const ROUNDING_MAX = 1e-9;
 
 export function rtdsSymbol(ticker: keyof VenueNames): string {
   return SYMBOLS[ticker];
@@ -69,24 +66,9 @@ export function mapRtdsFrame(
     kind: 'underlying',
     ticker,
     source,
-    price: exactPrice(point.full_accuracy_value, point.value),
+    price: chainlinkPrice(point.full_accuracy_value, point.value),
     eventTimeMs: point.timestamp,
     receivedTimeMs,
     ...(raw.type === 'subscribe' ? { isHistory: true as const } : {}),
   }));
-}
-
-/** The price from its exact text (an integer times 10^18 or a decimal), checked against the rounded number. */
-function exactPrice(text: string | undefined, value: number): number {
-  if (text === undefined) return value;
-  const integer = /^\d{1,40}$/.exec(text);
-  const price = integer ? scaled(text) : /^\d{1,20}\.\d{1,40}$/.test(text) ? Number(text) : Number.NaN;
-  if (Math.abs(price - value) <= value * ROUNDING_MAX) return price;
-  throw new VenueMessageError(`rtds: full_accuracy_value ${text.slice(0, 60)} beside value ${value}`);
-}
-
-/** Inserts the decimal point into the text: dividing would round twice. */
-function scaled(integer: string): number {
-  const digits = integer.padStart(CHAINLINK_DECIMALS + 1, '0');
-  return Number(`${digits.slice(0, -CHAINLINK_DECIMALS)}.${digits.slice(-CHAINLINK_DECIMALS)}`);
 }

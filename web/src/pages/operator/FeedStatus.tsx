@@ -8,6 +8,8 @@ import { WARNING_COLOUR } from '../../theme.ts';
 import { age, duration, moment, number, WINDOW_NAMES } from '../../ui/format.ts';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 
+type PriceSource = Status['price_sources'][number];
+
 const REFETCH_MS = 5_000;
 /** Most open gaps listed. */
 const GAPS_SHOWN = 50;
@@ -43,6 +45,7 @@ export function FeedStatus(): ReactNode {
       {feeds.data !== undefined && (
         <>
           <UnknownVersions versions={feeds.data.unknown_versions} />
+          <PriceSources status={feeds.data} />
           <Feeds status={feeds.data} />
           <OpenGaps gaps={feeds.data.gaps} />
         </>
@@ -75,6 +78,60 @@ function UnknownVersions({ versions }: { versions: Status['unknown_versions'] })
         ))}
       </List>
     </Alert>
+  );
+}
+
+const SOURCE_NAMES: Readonly<Record<PriceSource['source'], string>> = {
+  polybolt: 'PolyBolt',
+  rtds: 'RTDS',
+  crypto_price: 'crypto-price of the website',
+};
+const STATE_COLOURS: Readonly<Record<PriceSource['state'], string>> = {
+  ...{ live: 'teal.9', ready: 'teal.9', silent: 'red.9', refused: 'red.9' },
+  ...{ no_credentials: WARNING_COLOUR, off: 'gray.7' },
+};
+
+/** Where the prices that decide windows come from: the first live source is used. */
+function PriceSources({ status }: { status: Status }): ReactNode {
+  const sources = status.price_sources;
+  if (sources.length === 0) return null;
+  const used = sources.find(({ state }) => state === 'live');
+  return (
+    <>
+      <Text size="sm">
+        {used === undefined
+          ? 'No price stream is live: strikes come from the website, the listing, or our own estimate.'
+          : `Strikes of 5m, 15m and 4h windows come from ${SOURCE_NAMES[used.source]}.`}
+      </Text>
+      <Table.ScrollContainer minWidth={560}>
+        <Table verticalSpacing={4} aria-label="Price sources">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Price source</Table.Th>
+              <Table.Th>State</Table.Th>
+              <Table.Th ta="right">Last price</Table.Th>
+              <Table.Th>What is missing</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {sources.map(({ source, state, last_at, missing }) => (
+              <Table.Tr key={source}>
+                <Table.Td className="nowrap">{SOURCE_NAMES[source]}</Table.Td>
+                <Table.Td>
+                  <Badge miw="max-content" color={STATE_COLOURS[state]}>
+                    {state.replaceAll('_', ' ')}
+                  </Badge>
+                </Table.Td>
+                <Table.Td ta="right" className="nowrap">
+                  {age(last_at, status.as_of)}
+                </Table.Td>
+                <Table.Td style={{ overflowWrap: 'anywhere' }}>{missing ?? '–'}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+    </>
   );
 }
 
