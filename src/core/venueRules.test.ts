@@ -120,15 +120,8 @@ describe('settlementOfMarket', () => {
     ['an average in the days of spot', '15m', '2026-07-24', 'chainlink_twap', null, TWAP, true],
     ['an hour by its candle', '1h', '2026-11-20', 'binance_spot', null, HOUR, false],
     ['an hour by a stream', '1h', '2026-11-20', 'chainlink_twap', 60, TWAP, true],
-    [
-      'an hour by futures, which no row of the table has',
-      '1h',
-      '2026-11-20',
-      'binance_futures',
-      null,
-      null,
-      true,
-    ],
+    ['an hour by the candle of futures', '1h', '2026-11-20', 'binance_futures', null, HOUR, true],
+    ['an hour by prices that are not read', '1h', '2026-11-20', 'unknown', null, null, true],
     ['five minutes by an unknown candle', '5m', '2026-11-20', 'binance_spot', null, null, true],
     ['a market without series', 'unknown', '2026-11-20', 'chainlink_twap', 60, null, false],
   ] as const)('%s', (_, eventType, day, decidingFeed, twapLookbackSeconds, rule, contradicts) => {

@@ -136,7 +136,7 @@ describe('Lifecycle', () => {
     const { clock, lifecycle, listings, metrics } = setUp();
     listings.tamper = (event) => ({
       ...event,
-      markets: (event.markets as Record<string, unknown>[]).map((m) => ({ ...m, clobTokenIds: null })),
+      markets: (event.markets as Record<string, unknown>[]).map((m) => ({ ...m, question: 7 })),
     });
     lifecycle.start([]);
     await clock.advance(60_000);

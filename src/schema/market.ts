@@ -51,7 +51,7 @@ export type DecidingFeed =
   /** A listing of an hour or a day names prices that this service does not read: nothing is guessed. */
   | 'unknown';
 /** Where the venue gave a market's own taker delay. */
-export type TakerDelaySource = 'listing' | 'exchange';
+type TakerDelaySource = 'listing' | 'exchange';
 
 /** The source that reported the winner first. The listing confirms the stream's or the exchange's report. */
 export const RESOLUTION_SOURCES = ['stream', 'exchange', 'listing'] as const;

@@ -8,7 +8,7 @@
  * https://www.binance.com/en/futures/HYPEUSDT                   USD-M futures
  * ```
  */
-export type ResolutionSource =
+type ResolutionSource =
   /** `coin` in capitals; `twapSeconds` null: the stream's price itself. */
   | { readonly kind: 'chainlink'; readonly coin: string; readonly twapSeconds: number | null }
   /** `symbol` as in the venue's REST interface, such as `BTCUSDT`. */

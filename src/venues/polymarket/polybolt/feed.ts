@@ -36,7 +36,7 @@ type ErrorCode = (typeof ERROR_CODES)[number] | 'other';
 /** `refused`: the venue does not accept the credentials, and nothing is tried until a restart. */
 export type PolyboltState = 'connecting' | 'retrying_credentials' | 'subscribed' | 'refused';
 
-export interface PolyboltFeedOptions extends PriceFeedOptions {
+interface PolyboltFeedOptions extends PriceFeedOptions {
   readonly credentials: PolymarketCredentials;
 }
 

@@ -1,5 +1,5 @@
 /** What a data frame shows about the frames before it. */
-export interface LostFrames {
+interface LostFrames {
   readonly channel: string;
   /** Frames of the channel that were sent and did not arrive, or that the venue discarded; at least 1. */
   readonly frames: number;

@@ -8,7 +8,7 @@ const OP_PERIOD_MS = 110;
 const ANSWER_LIMIT_MS = 10_000;
 
 /** One channel of one symbol. */
-export interface PolyboltPair {
+interface PolyboltPair {
   readonly channel: string;
   readonly symbol: string;
 }
@@ -21,7 +21,7 @@ interface Op {
   readonly pair: PolyboltPair | null;
 }
 
-export interface PolyboltSessionOptions {
+interface PolyboltSessionOptions {
   readonly credentials: PolymarketCredentials;
   readonly symbols: readonly string[];
   readonly clock: Clock;
