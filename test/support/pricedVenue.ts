@@ -15,7 +15,7 @@ import type { OpenPriceQuery } from '../../src/venues/polymarket/cryptoPrice/cli
 import { PolyboltFeed } from '../../src/venues/polymarket/polybolt/feed.ts';
 import { RtdsFeed } from '../../src/venues/polymarket/rtds/feed.ts';
 import { DirectSocketDriver } from '../../src/venues/venueSocket.ts';
-import { WatchedVenue } from './watchedVenue.ts';
+import { WatchedVenue, type WatchedVenueOptions } from './watchedVenue.ts';
 
 const RTDS_URL = 'ws://venue/rtds';
 const POLYBOLT_URL = 'ws://venue/polybolt';
@@ -23,7 +23,7 @@ const TICKERS = ['BTC'] as const;
 const VENUE_TICK_MS = 20;
 const REVIEW_MS = 1_000;
 
-export interface PricedVenueOptions {
+export interface PricedVenueOptions extends Pick<WatchedVenueOptions, 'startMs' | 'v2FromMs'> {
   readonly seed: string;
   readonly polybolt: boolean;
   readonly cryptoPrice: boolean;
@@ -40,13 +40,13 @@ export class PricedVenue {
   #rtds: RtdsFeed | null = null;
   #polybolt: PolyboltFeed | null = null;
 
-  private constructor({ seed, polybolt, cryptoPrice }: PricedVenueOptions) {
+  private constructor({ polybolt, cryptoPrice, ...options }: PricedVenueOptions) {
     let relay: RelaySocketServer | null = null;
     let bolts: PolyboltSocketServer | null = null;
     const accept = (socket: WebSocket, url: string) =>
       url === RTDS_URL ? relay?.accept(socket) : bolts?.accept(socket);
     this.venue = new WatchedVenue({
-      ...{ seed, eventTypes: ['5m', '15m'], density: 0.02 },
+      ...{ ...options, eventTypes: ['5m', '15m'], density: 0.02 },
       ...{ accept, sink: { relay: (atMs, point) => relay?.deliver(atMs, point) } },
     });
     const { clock, model, faults, recorder, metrics } = this.venue;
