@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -13,8 +12,7 @@ import { sleep, systemClock } from '../src/runtime/clock.ts';
 import { silentLogger } from '../src/runtime/log.ts';
 import { Metrics } from '../src/runtime/metrics.ts';
 import type { Tier } from '../src/schema/tier.ts';
-import { StoreClient } from '../src/store/engine/client.ts';
-import { socketPath } from '../src/store/engine/paths.ts';
+import type { StoreClient } from '../src/store/engine/client.ts';
 import { openStore } from '../src/store/store.ts';
 import { ServiceProcess } from '../test/crash/faults/serviceProcess.ts';
 import { marketRecord } from '../test/support/api.ts';
@@ -22,9 +20,12 @@ import type { AttackReport, Clients } from './attackClients.ts';
 import type { VictimReport, VictimTurn } from './attackVictim.ts';
 import type { Figure } from './figure.ts';
 import { bookSource } from './storeBooks.ts';
-import type { VenueReport } from './venueThread.ts';
+import { engineClient, quantile, receiptP99, type Span } from './storedReceipts.ts';
+import type { VenueReport, VenueThreadOptions } from './venueThread.ts';
 
 const ROUNDS = 8;
+/** Book changes as a share of the real venues'. */
+const DENSITY = 0.3;
 const TURN_MS = 4_000;
 /** What an attack leaves behind, such as answers under way, has ended after it. */
 const SETTLE_MS = 1_000;
@@ -86,15 +87,16 @@ export async function run(): Promise<Figure[]> {
   const dataDir = await mkdtemp(join(tmpdir(), 'underround-attack-'));
   const marketId = await recordHistory(dataDir);
   // Venues, attackers and the victim have threads of their own: their work must not look like the service's.
+  const workerData: VenueThreadOptions = { seed: 'attack', density: DENSITY };
   const [venues, attackers, victim] = ['venueThread', 'attackClients', 'attackVictim'].map(
-    (name) => new Worker(new URL(`./${name}.js`, import.meta.url)),
+    (name) => new Worker(new URL(`./${name}.js`, import.meta.url), { workerData }),
   ) as [Worker, Worker, Worker];
   const [urls] = (await once(venues, 'message')) as [Record<string, string>];
   // Rate limits apply as for users.
   const environment = { ...urls, UNDERROUND_RATE_LIMITS: 'on' };
   const service = new ServiceProcess({ dataDir, environment, key: '' });
   service.start();
-  const store = storeOf(dataDir);
+  const store = engineClient(dataDir);
   try {
     if (!(await service.whenReady())) throw new Error(`the service did not start: ${service.log}`);
     const port = Number(new URL(service.url as string).port);
@@ -118,12 +120,6 @@ interface Bench {
   readonly victim: Worker;
   readonly target: Target;
   readonly store: StoreClient;
-}
-
-/** Wall time of a turn. */
-interface Span {
-  readonly fromMs: number;
-  readonly toMs: number;
 }
 
 interface Turn extends Span {
@@ -201,20 +197,6 @@ async function summary(turns: readonly Turn[], store: StoreClient): Promise<Summ
   };
 }
 
-function quantile(values: readonly number[], at: number): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length * at)] as number;
-}
-
-async function receiptP99(spans: readonly Span[], store: StoreClient): Promise<number> {
-  const [row] = await store.rows<{ p99: number }>(
-    `SELECT quantileExact(0.99)(toUnixTimestamp64Milli(received) - toUnixTimestamp64Milli(ts)) AS p99 FROM books
-     WHERE arrayExists(span -> toUnixTimestamp64Milli(received) >= span.1 AND toUnixTimestamp64Milli(received) < span.2,
-       arrayZip({from:Array(Int64)}, {to:Array(Int64)}))`,
-    { from: spans.map(({ fromMs }) => fromMs), to: spans.map(({ toMs }) => toMs) },
-  );
-  return Number(row?.p99);
-}
-
 function figuresOf({ name }: Attack, without: Summary, attacked: Summary): Figure[] {
   const both = (what: string, of: keyof Summary, unit: string, goal?: string): Figure[] => [
     { name: `  ${what}, without it`, value: without[of], unit },
@@ -250,16 +232,6 @@ async function recordHistory(dataDir: string): Promise<string> {
   await store.writer.flush();
   await store.close();
   return marketId;
-}
-
-/** A client of the service's own engine. */
-function storeOf(dataDir: string): StoreClient {
-  const agent = new Agent({ keepAlive: true, ...{ socketPath: socketPath(dataDir) } });
-  const access = {
-    ...{ url: 'http://engine.local', agent, streamAgent: agent, hostPid: null },
-    ...{ whenReady: async () => undefined, close: async () => undefined },
-  };
-  return new StoreClient({ access, clock: systemClock, log: silentLogger });
 }
 
 async function makeKeys(dataDir: string): Promise<Pick<Target, 'victim' | 'premium' | 'free'>> {

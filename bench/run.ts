@@ -26,6 +26,7 @@ const PARTS: Record<string, () => Promise<{ run(): Promise<Figure[]> }>> = {
   eventLoop: () => import('./eventLoop.ts'),
   restart: () => import('./restart.ts'),
   attack: () => import('./attack.ts'),
+  assets: () => import('./assets.ts'),
 };
 
 function print({ name, value, unit, goal }: Figure): void {

@@ -1,18 +1,25 @@
 /** Stand-in venues in a separate thread; the first message is the environment that connects a service to them. */
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../src/runtime/clock.ts';
 import { silentLogger } from '../src/runtime/log.ts';
+import type { Ticker } from '../src/schema/market.ts';
 import { VenueModel } from '../src/simulator/model.ts';
 import { VenueServer } from '../src/simulator/server.ts';
 import { runFirst } from './runFirst.ts';
 
-/** Book changes as a share of the real venues'. */
-const DENSITY = 0.3;
 /** Delay that the venues themselves may add between a frame's timestamp and its receipt. */
 const STEP_MS = 2;
 /** One frame in so many is compared with the clock as it is sent. */
 const SAMPLED = 16;
 const FRAME_TIME = /"timestamp":"(\d+)"/;
+
+/** The thread's `workerData`. */
+export interface VenueThreadOptions {
+  readonly seed: string;
+  /** Book changes as a share of the real venues'. */
+  readonly density: number;
+  readonly tickers?: readonly Ticker[];
+}
 
 /** The answer to any message: what the venues themselves cost and delayed since the message before. */
 export interface VenueReport {
@@ -33,7 +40,8 @@ function onFrame(_market: unknown, frame: string): void {
 
 runFirst();
 const model = new VenueModel({
-  ...{ seed: 'attack', startTimeMs: systemClock.now() - 1000, density: DENSITY },
+  ...(workerData as VenueThreadOptions),
+  startTimeMs: systemClock.now() - 1000,
   // Frames are stamped when they are sent: the time until their receipt is then only the service's.
   latencyMs: { low: 0, high: 0 },
 });
