@@ -104,7 +104,7 @@ export class Discovery {
     this.#isRequestingSeries = true;
     const current = windowAt(eventType, nowMs);
     const endMaxMs = nextWindow(eventType, current).endTimeMs;
-    const query = { seriesSlug: series, endMinMs: nowMs, endMaxMs, closed: false };
+    const query = { seriesSlug: series, endMinMs: current.endTimeMs, endMaxMs, closed: false };
     void this.#request('series', () => this.#options.listings.eventsOfSeries(query)).then((listed) => {
       this.#isRequestingSeries = false;
       if (listed === null) return;

@@ -6,7 +6,7 @@ import type { Logger } from '../runtime/log.ts';
 import { Backoff } from '../runtime/reconnectBackoff.ts';
 import { type Market, UNKNOWN } from '../schema/market.ts';
 import { HttpRefusedError } from '../venues/http.ts';
-import type { OpenPriceQuery } from '../venues/polymarket/cryptoPrice/client.ts';
+import { hasOpenPrice, type OpenPriceQuery } from '../venues/polymarket/cryptoPrice/client.ts';
 
 /** The price exists 2-3 s after the open, and so does the relayed one: only a missing one is requested. */
 const WANTED_AFTER_MS = 3_000;
@@ -66,6 +66,7 @@ export class OpenPrices {
   openPrice(market: Market, rule: SettlementRule, nowMs: number): number | null {
     const { slug, ticker, eventType, startTimeMs, endTimeMs } = market;
     if (rule.kind !== 'chainlink_twap' || ticker === UNKNOWN || eventType === UNKNOWN) return null;
+    if (!hasOpenPrice(eventType)) return null;
     if (nowMs < startTimeMs + WANTED_AFTER_MS || nowMs >= endTimeMs) return null;
     const query = { ticker, eventType, startTimeMs, endTimeMs, lookbackSeconds: rule.lookbackSeconds };
     const wanted = this.#wanted.get(slug);

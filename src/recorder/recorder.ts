@@ -289,7 +289,8 @@ export class Recorder {
 
   /** Restores a price that an earlier run stored, without writing it; returns false if it was known. */
   resumePrice(event: UnderlyingEvent): boolean {
-    this.onUnderlying?.(event, PRICE_FEEDS[event.source]);
+    // Old: no feed is alive because of it.
+    this.onUnderlying?.({ ...event, isHistory: true }, PRICE_FEEDS[event.source]);
     return this.#prices.update(event) === 'new';
   }
 

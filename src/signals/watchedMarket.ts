@@ -2,7 +2,7 @@ import { TakerFee } from '../core/fees.ts';
 import { BestPriceAge } from '../core/signals/bestPriceAge.ts';
 import { FairValueModel } from '../core/signals/fairValueModel.ts';
 import type { MarketState } from '../core/signals/signal.ts';
-import { feeOfMarket, settlementOfMarket, venueRulesAt } from '../core/venueRules.ts';
+import { feeOfMarket, isDeciderRecorded, settlementOfMarket, venueRulesAt } from '../core/venueRules.ts';
 import type { SettlementRule } from '../core/venueRulesTable.ts';
 import { type EventType, type Market, type Ticker, UNKNOWN } from '../schema/market.ts';
 import type { BookView } from '../schema/records.ts';
@@ -67,12 +67,12 @@ export class WatchedMarket implements MarketState {
 
   /** Applies a newer version of the record. */
   applyRecord(market: Market, nowMs: number): void {
+    this.market = market;
     const terms = termsOf(market, nowMs);
     if (terms === null) return;
     if (JSON.stringify(terms.feeRule) !== JSON.stringify(this.terms.feeRule)) {
       this.fee = new TakerFee(terms.feeRule);
     }
-    this.market = market;
     this.terms = terms;
     this.model = modelOf(market, terms);
   }
@@ -86,7 +86,7 @@ export class WatchedMarket implements MarketState {
   /** Prices the market at `nowMs`, which never goes back. */
   price(prices: TickerPrices, nowMs: number): void {
     this.nowMs = Math.max(this.nowMs, nowMs);
-    this.spot = prices.spot(deciderOf(this.market, this.terms), this.nowMs);
+    this.spot = hasModel(this.market) ? prices.spot(deciderOf(this.market, this.terms), this.nowMs) : null;
     this.sigma = prices.sigma(ENGINE_SIGMA_SECONDS, this.nowMs);
     this.sources = prices.sources(this.nowMs);
     this.updateModel(this.model, { prices, sigma: this.sigma });
@@ -114,11 +114,18 @@ export function modelOf(market: Pick<Market, 'endTimeMs'>, { settlement }: Tradi
 
 function termsOf(market: Market, nowMs: number): TradingTerms | null {
   const { ticker, eventType } = market;
-  const settlement = settlementOfMarket(market);
-  if (ticker === UNKNOWN || eventType === UNKNOWN || settlement === null) return null;
+  if (ticker === UNKNOWN || eventType === UNKNOWN) return null;
+  // A listing that names unknown prices leaves the market without a model, not without a fee and its signals.
+  const table = venueRulesAt(eventType, ticker, market.startTimeMs);
+  const settlement = settlementOfMarket(market) ?? table.settlement;
   const feeRule = feeOfMarket({ ...market, ticker, eventType }, nowMs);
   const takerHoldMs = market.takerDelayMs ?? venueRulesAt(eventType, ticker, nowMs).takerHoldMs;
   return { settlement, feeRule, takerHoldMs };
+}
+
+/** Whether the strike can be compared with the recorded prices. */
+function hasModel(market: Market): boolean {
+  return isDeciderRecorded(market) || market.strikeBasis === 'binance_trades';
 }
 
 /**

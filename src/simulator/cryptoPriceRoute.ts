@@ -9,7 +9,6 @@ const KNOWN_AFTER_MS = 2_500;
 const VARIANTS: Readonly<Record<string, EventType>> = {
   fiveminute: '5m',
   fifteen: '15m',
-  fourhour: '4h',
 };
 
 /** @returns Null when the website has no such route. */

@@ -112,7 +112,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await row('bybit.rest').getByText('answers').waitFor();
     await page.getByText('No drift seen').waitFor();
     await row('polymarket.polybolt').getByText('connected', { exact: true }).waitFor();
-    await page.getByText('Strikes of 5m, 15m and 4h windows come from PolyBolt.').waitFor();
+    await page.getByText('Strikes of 5m, 15m and 4h windows come from PolyBolt and RTDS.').waitFor();
     const sources = page.getByRole('table', { name: 'Price sources' }).locator('tbody tr');
     await sources.filter({ hasText: 'crypto-price' }).getByText('ready').waitFor();
     await page.getByText(/^No gap is open|^Open gap since/).waitFor();
@@ -139,7 +139,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     const { page } = watched;
     const last_at = '2026-11-20T12:00:00.000+00:00';
     const unknown = { where: 'frame', version: 'v3', markets: 2, newest_market: '0x02', last_at };
-    const status = { as_of: last_at, feeds: [], gaps: [], unknown_versions: [unknown] };
+    const status = { as_of: last_at, feeds: [], gaps: [], unknown_versions: [unknown], price_sources: [] };
     await page.route('**/app/feeds', (request) => request.fulfill({ json: status }));
     await page.getByRole('link', { name: 'Operator' }).click();
     const warning = page.getByRole('region', { name: 'Unknown protocol version' });

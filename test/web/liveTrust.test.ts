@@ -57,6 +57,7 @@ describe('the trust of a displayed window', () => {
 describe('the notices above a page', () => {
   const WELL: ServiceState = {
     ...{ as_of: time(NOW), store_lag_seconds: 1.4, ready: true, reasons: [], degraded: [], history: null },
+    tickers: ['BTC'],
   };
   const said = (state: Partial<ServiceState>) =>
     noticesOf({ ...WELL, ...state }, { error: null, meanwhile: 'live prices are current' });

@@ -92,7 +92,7 @@ const perpetuals = createRoute({
   getParentRoute: () => shell,
   path: '/perpetuals',
   validateSearch: (search): PerpetualsSearch => ({
-    ticker: assetIn(search.ticker) ?? 'BTC',
+    ticker: assetIn(search.ticker),
     venue: oneOf(PERP_VENUES, search.venue) ?? PERP_VENUES[0],
   }),
   component: lazyRouteComponent(() => import('./pages/perpetuals/Perpetuals.tsx'), 'Perpetuals'),

@@ -6,17 +6,17 @@ import type { ReadinessReport } from '../../ops/readiness.ts';
 import type { FollowedMarkets, NewestBook } from '../../recorder/marketMemory.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { type LiveWindowBody, liveWindowsShape, serviceStateShape } from '../../schema/api/liveResources.ts';
-import type { Market } from '../../schema/market.ts';
+import type { FollowedAssets, Market } from '../../schema/market.ts';
 import type { SideView } from '../../schema/records.ts';
 import { formatTime } from '../../schema/time.ts';
 
-interface LiveDependencies {
+interface LiveDependencies extends FollowedAssets {
   readonly live: StoreLag & { ready(): ReadinessReport; readonly followed: FollowedMarkets };
   readonly clock: Clock;
 }
 
 /** What the pages Live and Operator show first. It stays right while the store is behind or away. */
-export function liveRoutes({ live, clock }: LiveDependencies): Route[] {
+export function liveRoutes({ live, clock, tickers }: LiveDependencies): Route[] {
   return [
     route({
       method: 'GET',
@@ -33,7 +33,7 @@ export function liveRoutes({ live, clock }: LiveDependencies): Route[] {
         // The history has its own field here, so its lines are removed.
         const late = degraded.filter((line) => !historyLines(history).includes(line));
         const state = { store_lag_seconds: lagSeconds, ready: ok, reasons, degraded: late, history };
-        return { body: JSON.stringify({ as_of: formatTime(clock.now()), ...state }) };
+        return { body: JSON.stringify({ as_of: formatTime(clock.now()), tickers, ...state }) };
       },
     }),
     route({

@@ -8,7 +8,7 @@ import type { Best } from '../fills/engine.ts';
 import { TICKS_PER_USDC } from '../money.ts';
 import { FairValueModel } from '../signals/fairValueModel.ts';
 import type { Token } from '../signals/signal.ts';
-import { settlementOfMarket } from '../venueRules.ts';
+import { isDeciderRecorded, settlementOfMarket } from '../venueRules.ts';
 import type { TapeMarket } from './tape.ts';
 import type { UnderlyingState } from './underlyingState.ts';
 
@@ -142,7 +142,8 @@ export class RowBuilder {
     this.#underlying = underlying;
     this.#keepAll = capacity > 1;
     const settlement = settlementOfMarket(market);
-    this.#model = underlying && settlement !== null ? new FairValueModel({ ...market, settlement }) : null;
+    const isPriced = settlement !== null && isDeciderRecorded(market);
+    this.#model = underlying && isPriced ? new FairValueModel({ ...market, settlement }) : null;
     this.#columns = Object.fromEntries(
       FLOAT_COLUMNS.map((name) => [name, new Float64Array(capacity).fill(Number.NaN)]),
     ) as FloatColumns;

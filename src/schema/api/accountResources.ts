@@ -183,7 +183,7 @@ export const feedStatusShape = z.strictObject({
       }),
     )
     .describe(
-      'Sources of the prices that decide 5m, 15m and 4h windows, best first; the first live one is used',
+      'Sources of the prices that decide 5m, 15m and 4h windows, best first; of two live streams, the first to bring a point is used',
     ),
 });
 

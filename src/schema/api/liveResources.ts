@@ -8,6 +8,7 @@ const price = z.number().min(0).max(1).nullable();
 
 export const serviceStateShape = z.strictObject({
   as_of: time,
+  tickers: z.array(z.enum(TICKERS)).describe('The assets that the service follows'),
   store_lag_seconds: z.number().min(0).describe('Delay of stored data behind received data'),
   ready: z.boolean(),
   reasons: z.array(z.string()).describe('Why the service is not ready'),

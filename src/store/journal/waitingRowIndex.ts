@@ -74,7 +74,8 @@ export class WaitingRowIndex {
 
   /** The newest waiting record of each market. */
   markets(): Numbered<Market>[] {
-    return this.#records('markets') as unknown as Numbered<Market>[];
+    const markets = this.#records('markets') as unknown as Numbered<Market>[];
+    return markets.map(withOwnTakerDelay);
   }
 
   /** The newest waiting record of each gap, including closed ones. */
@@ -298,4 +299,10 @@ function recordOf(table: TableName, row: Record<string, unknown>): Record<string
     return [type.includes('DateTime64') ? `${field}Ms` : field, row[name] ?? null];
   });
   return Object.fromEntries(columns);
+}
+
+/** As `ownTakerDelay` of stored rows: without a source, any value but 0 is the table's of an earlier release. */
+function withOwnTakerDelay(market: Numbered<Market>): Numbered<Market> {
+  const { takerDelaySource = null, takerDelayMs } = market;
+  return takerDelaySource === null && takerDelayMs !== 0 ? { ...market, takerDelayMs: null } : market;
 }

@@ -7,6 +7,8 @@ import { HYPERLIQUID_KINDS } from '../hyperliquid/messages.ts';
 import { OKX_KINDS } from '../okx/messages.ts';
 import { CLOB_KINDS } from '../polymarket/clob/knownKeys.ts';
 import { CLOB_REST_KINDS } from '../polymarket/clob/rest.ts';
+import { CRYPTO_PRICE_KINDS } from '../polymarket/cryptoPrice/client.ts';
+import { DATA_API_KINDS } from '../polymarket/dataApi/resolutions.ts';
 import { GAMMA_KINDS } from '../polymarket/gamma/knownKeys.ts';
 import { POLYBOLT_KINDS } from '../polymarket/polybolt/messages.ts';
 import { RTDS_KINDS } from '../polymarket/rtds/messages.ts';
@@ -20,6 +22,8 @@ export const ALL_KINDS: Readonly<Record<string, MessageKinds>> = {
   'polymarket.gamma': GAMMA_KINDS,
   'polymarket.rtds': RTDS_KINDS,
   'polymarket.polybolt': POLYBOLT_KINDS,
+  'polymarket.data': DATA_API_KINDS,
+  'polymarket.crypto_price': CRYPTO_PRICE_KINDS,
   'binance.rest': KLINE_KINDS,
   'bybit.rest': BYBIT_KINDS,
   'binance.perp': BINANCE_PERP_KINDS,

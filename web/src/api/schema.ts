@@ -428,6 +428,7 @@ export type LiveWindows = {
 };
 export type ServiceState = {
   as_of: string;
+  tickers: ('BTC' | 'ETH' | 'SOL')[];
   store_lag_seconds: number;
   ready: boolean;
   reasons: (string)[];

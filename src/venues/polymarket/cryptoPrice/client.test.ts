@@ -5,7 +5,7 @@ import { VenueMessageError } from '../../../runtime/errors.ts';
 import { silentLogger } from '../../../runtime/log.ts';
 import { Metrics } from '../../../runtime/metrics.ts';
 import { HttpClient, HttpRefusedError } from '../../http.ts';
-import { CryptoPriceClient, type OpenPriceQuery } from './client.ts';
+import { CryptoPriceClient, hasOpenPrice, type OpenPriceQuery } from './client.ts';
 
 const START = Date.UTC(2026, 10, 20, 12, 5);
 const QUERY: OpenPriceQuery = {
@@ -40,7 +40,6 @@ afterEach(async () => {
 test.each([
   ['5m', 'fiveminute'],
   ['15m', 'fifteen'],
-  ['4h', 'fourhour'],
 ] as const)(
   'asks for the average of a %s window, with times without milliseconds',
   async (eventType, variant) => {
@@ -54,6 +53,10 @@ test.each([
     });
   },
 );
+
+test('knows no name of a 4h window, so none is asked for', () => {
+  expect((['5m', '15m', '4h', '1h'] as const).filter(hasOpenPrice)).toEqual(['5m', '15m']);
+});
 
 test.each([
   ['while the venue has none', UNKNOWN, 200],

@@ -11,6 +11,8 @@
  */
 import { z } from 'zod';
 import type { EventType, Ticker } from '../../../schema/market.ts';
+import { knownKeys, type MessageKinds } from '../../drift/knownKeys.ts';
+import type { MessageWatch } from '../../drift/messageWatch.ts';
 import type { HttpClient } from '../../http.ts';
 import { parseShape } from '../../json.ts';
 
@@ -19,12 +21,20 @@ const answerShape = z.object({
   timestamp: z.number().int().nonnegative().optional(),
 });
 
-/** The endpoint's names of the windows that a Chainlink average decides. */
+export const CRYPTO_PRICE_KINDS = {
+  'open price': knownKeys(answerShape, 'closePrice completed incomplete cached'),
+} satisfies MessageKinds;
+
+/** The endpoint's names of windows. That of 4h is not known, and a wrong name is answered with the price of another hour. */
 const VARIANTS: Partial<Record<EventType, string>> = {
   '5m': 'fiveminute',
   '15m': 'fifteen',
-  '4h': 'fourhour',
 };
+
+/** Whether the endpoint can be asked for such a window. */
+export function hasOpenPrice(eventType: EventType): boolean {
+  return VARIANTS[eventType] !== undefined;
+}
 
 export interface OpenPriceQuery {
   readonly ticker: Ticker;
@@ -37,10 +47,12 @@ export interface OpenPriceQuery {
 export class CryptoPriceClient {
   readonly #url: string;
   readonly #http: HttpClient;
+  readonly #watch: MessageWatch;
 
   constructor(options: { url: string; http: HttpClient }) {
     this.#url = options.url;
     this.#http = options.http;
+    this.#watch = options.http.watch(CRYPTO_PRICE_KINDS);
   }
 
   /**
@@ -56,9 +68,10 @@ export class CryptoPriceClient {
       twapEnabled: 'true',
       twapLookbackSeconds: String(query.lookbackSeconds),
     });
-    const { body } = await this.#http.get(`${this.#url}?${parameters}`);
+    const { body, receivedTimeMs } = await this.#http.get(`${this.#url}?${parameters}`);
     if (body === null) return null;
-    const { openPrice, timestamp } = parseShape(answerShape, body, 'crypto-price');
+    const read = (raw: unknown) => parseShape(answerShape, raw, 'crypto-price');
+    const { openPrice, timestamp } = this.#watch.read('open price', body, receivedTimeMs, read);
     // An answer from the cache may be older than the window; its price is that of another moment.
     return timestamp !== undefined && timestamp < query.startTimeMs ? null : openPrice;
   }

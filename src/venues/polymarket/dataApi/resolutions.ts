@@ -11,6 +11,8 @@
  */
 import { z } from 'zod';
 import { VenueMessageError } from '../../../runtime/errors.ts';
+import { knownKeys, type MessageKinds } from '../../drift/knownKeys.ts';
+import type { MessageWatch } from '../../drift/messageWatch.ts';
 import type { HttpClient } from '../../http.ts';
 import { parseShape } from '../../json.ts';
 import { timeOf } from '../gamma/fields.ts';
@@ -27,6 +29,17 @@ const row = z.object({
   payouts: z.array(z.number()).nullish(),
   resolved_at: z.string().nullish(),
 });
+
+/** Fields of an answer; those of a row after `resolved_at` are not read (real answers of 2026-10-05). */
+export const DATA_API_KINDS = {
+  resolutions: knownKeys('data', 'pagination', {
+    data: knownKeys(
+      row,
+      `extended_review was_disputed new_version_q transaction_hash log_index last_update_timestamp market_type price
+      resolution_source reporter was_arbitrated resolved_block`,
+    ),
+  }),
+} satisfies MessageKinds;
 
 /** The final payout of a market. */
 export interface ReportedPayout {
@@ -71,17 +84,20 @@ function firstPayoutOf([first, second, ...others]: readonly number[]): number | 
 export class DataApi {
   readonly #baseUrl: string;
   readonly #http: HttpClient;
+  readonly #watch: MessageWatch;
 
   constructor(options: { url: string; http: HttpClient }) {
     this.#baseUrl = options.url;
     this.#http = options.http;
+    this.#watch = options.http.watch(DATA_API_KINDS);
   }
 
   /** @param conditionIds At most `CONDITIONS_PER_REQUEST`, of 64 hex digits each. */
   async resolutions(conditionIds: readonly string[]): Promise<Resolutions> {
     const path = '/v2/resolutions';
-    const { body } = await this.#http.get(`${this.#baseUrl}${path}?condition=${conditionIds.join(',')}`);
+    const asked = `${this.#baseUrl}${path}?condition=${conditionIds.join(',')}`;
+    const { body, receivedTimeMs } = await this.#http.get(asked);
     if (body === null) throw new VenueMessageError(`polymarket.data: there is no ${path}`);
-    return mapResolutions(body);
+    return this.#watch.read('resolutions', body, receivedTimeMs, mapResolutions);
   }
 }

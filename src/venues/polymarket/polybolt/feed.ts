@@ -2,7 +2,14 @@ import type { PolymarketCredentials } from '../../../config.ts';
 import type { PriceFeedOptions } from '../../binance/feed.ts';
 import { ReconnectingSocket, type Retry } from '../../socket.ts';
 import { polyboltSymbol } from './mapper.ts';
-import { CHAINLINK, polyboltAnswer, polyboltEnvelope, SPOT_CHANNEL } from './messages.ts';
+import {
+  CHAINLINK,
+  polyboltAnswer,
+  polyboltEnvelope,
+  polyboltTopic,
+  SPOT_CHANNEL,
+  TWAP_CHANNEL,
+} from './messages.ts';
 import { ChannelSequences } from './sequences.ts';
 import { PolyboltSession } from './session.ts';
 
@@ -84,6 +91,9 @@ export class PolyboltFeed {
       feed: FEED,
       keepAlive: null,
       silenceLimitMs: SILENCE_LIMIT_MS,
+      topics: [SPOT_CHANNEL, TWAP_CHANNEL].flatMap((channel) =>
+        options.tickers.map((ticker) => polyboltTopic(channel, polyboltSymbol(ticker))),
+      ),
       onOpen: (send) => this.#begin(send),
       onFrame: (frame, receivedTimeMs) => this.#onFrame(frame, receivedTimeMs),
       onDown: () => this.#session?.end(),

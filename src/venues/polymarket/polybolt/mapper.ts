@@ -9,6 +9,7 @@ import {
   CHAINLINK,
   polyboltKind,
   polyboltSnapshot,
+  polyboltTopic,
   polyboltUpdate,
   SPOT_CHANNEL,
   TWAP_CHANNEL,
@@ -52,6 +53,7 @@ export function mapPolyboltFrame(
   const { payload } = isHistory
     ? parseShape(polyboltSnapshot, raw, 'polybolt snapshot')
     : parseShape(polyboltUpdate, raw, 'polybolt update');
+  if (!isHistory) watch?.heard(polyboltTopic(String(raw.channel), payload.symbol), receivedTimeMs);
   const ticker = tickerNamed(SYMBOLS, payload.symbol);
   if (ticker === null || !isChainlinks(payload.source, isTwap)) return [];
   if (isTwap && payload.window_seconds !== undefined && payload.window_seconds !== TWAP_WINDOW_SECONDS) {

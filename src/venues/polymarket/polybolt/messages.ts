@@ -75,3 +75,8 @@ export const POLYBOLT_KINDS: MessageKinds = Object.fromEntries(
 export function polyboltKind(channel: unknown, isHistory: boolean): string {
   return `${channel} ${isHistory ? 'snapshot' : 'update'}`;
 }
+
+/** The name of a subscribed topic: each symbol of a channel is a subscription of its own. */
+export function polyboltTopic(channel: string, symbol: string): string {
+  return `${channel} ${symbol}`;
+}

@@ -1,7 +1,7 @@
-import { Group, NativeSelect, SegmentedControl, SimpleGrid, Text } from '@mantine/core';
+import { Group, SimpleGrid, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { type Ticker, useAssets } from '../../api/assets.ts';
+import { chosenAsset, useAssets } from '../../api/assets.ts';
 import { useApi } from '../../api/hooks.ts';
 import type { LiveWindow } from '../../api/schema.ts';
 import { ConnectionBadge } from '../../live/ConnectionBadge.tsx';
@@ -9,6 +9,7 @@ import type { LiveState } from '../../live/messages.ts';
 import { Receiving } from '../../live/Receiving.tsx';
 import { ServiceNotices } from '../../live/ServiceNotices.tsx';
 import { useLive } from '../../live/useLive.ts';
+import { AssetChoice } from '../../ui/AssetChoice.tsx';
 import { assetPrice, number, percent } from '../../ui/format.ts';
 import { Page } from '../../ui/Page.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
@@ -20,14 +21,11 @@ const WINDOWS = ['5m', '15m', '1h', '4h', 'daily_up_down'] as const;
 const LIST_MS = 5_000;
 const HEALTH_MS = 10_000;
 
-/** More choices than this do not fit beside each other on a phone. */
-const SEGMENTS_MAX = 4;
-
 /** Every open window of one underlying, live. */
 export function Live(): ReactNode {
   const { ticker: asked } = route.useSearch();
   const assets = useAssets();
-  const ticker = assets.find((asset) => asset === asked) ?? assets[0] ?? asked;
+  const ticker = chosenAsset(assets, asked);
   const navigate = route.useNavigate();
   const windows = useApi('GET /app/live', {}, { refetchMs: LIST_MS });
   const live = useLive(windows.data?.windows, ticker);
@@ -37,7 +35,7 @@ export function Live(): ReactNode {
       title="Live"
       about="Every book change as it is recorded. Prices are in cents per share; a share pays $1 if its side wins."
       actions={
-        <Choice
+        <AssetChoice
           assets={assets}
           chosen={ticker}
           choose={(value) => void navigate({ search: { ticker: value } })}
@@ -95,23 +93,6 @@ function Windows({
         />
       ))}
     </SimpleGrid>
-  );
-}
-
-function Choice({
-  assets,
-  chosen,
-  choose,
-}: {
-  assets: readonly Ticker[];
-  chosen: Ticker;
-  choose: (asset: Ticker) => void;
-}): ReactNode {
-  const shared = { 'aria-label': 'Underlying', data: [...assets], value: chosen };
-  return assets.length <= SEGMENTS_MAX ? (
-    <SegmentedControl {...shared} onChange={(value) => choose(value as Ticker)} />
-  ) : (
-    <NativeSelect {...shared} onChange={(event) => choose(event.currentTarget.value as Ticker)} />
   );
 }
 

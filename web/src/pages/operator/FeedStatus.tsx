@@ -95,13 +95,13 @@ const STATE_COLOURS: Readonly<Record<PriceSource['state'], string>> = {
 function PriceSources({ status }: { status: Status }): ReactNode {
   const sources = status.price_sources;
   if (sources.length === 0) return null;
-  const used = sources.find(({ state }) => state === 'live');
+  const live = sources.filter(({ state }) => state === 'live').map(({ source }) => SOURCE_NAMES[source]);
   return (
     <>
       <Text size="sm">
-        {used === undefined
+        {live.length === 0
           ? 'No price stream is live: strikes come from the website, the listing, or our own estimate.'
-          : `Strikes of 5m, 15m and 4h windows come from ${SOURCE_NAMES[used.source]}.`}
+          : `Strikes of 5m, 15m and 4h windows come from ${live.join(' and ')}.`}
       </Text>
       <Table.ScrollContainer minWidth={560}>
         <Table verticalSpacing={4} aria-label="Price sources">

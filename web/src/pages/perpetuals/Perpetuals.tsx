@@ -1,10 +1,11 @@
-import { SegmentedControl, Select, SimpleGrid, Text } from '@mantine/core';
+import { Select, SimpleGrid, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { PERP_VENUES, type PerpVenueName } from '../../../../src/schema/events.ts';
-import { useAssets } from '../../api/assets.ts';
+import { chosenAsset, type Ticker, useAssets } from '../../api/assets.ts';
 import { useApi } from '../../api/hooks.ts';
 import type { DepthSnapshot, PerpDepth } from '../../api/schema.ts';
+import { AssetChoice } from '../../ui/AssetChoice.tsx';
 import { Figures } from '../../ui/Figures.tsx';
 import { decimal, moment } from '../../ui/format.ts';
 import { Ladder, type LadderUnits } from '../../ui/Ladder.tsx';
@@ -27,7 +28,7 @@ const VENUE_NAMES: Readonly<Record<PerpVenueName, string>> = {
 };
 
 export interface PerpetualsSearch {
-  readonly ticker: PerpDepth['ticker'];
+  readonly ticker?: Ticker | undefined;
   readonly venue: PerpVenueName;
 }
 
@@ -36,12 +37,13 @@ export function Perpetuals(): ReactNode {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const assets = useAssets();
+  const ticker = chosenAsset(assets, search.ticker);
   // A new range only every minute, so that most requests are the same one.
   const minute = Math.floor(useNow() / MINUTE_MS) * MINUTE_MS;
   const start = new Date(minute - SEARCHED_MS).toISOString();
   const found = useApi(
     'GET /v1/perp/depth',
-    { query: { ...search, start, order: 'desc', limit: 1 } },
+    { query: { ticker, venue: search.venue, start, order: 'desc', limit: 1 } },
     { refetchMs: REFETCH_MS },
   );
   const set = (change: Partial<PerpetualsSearch>) =>
@@ -60,12 +62,7 @@ export function Perpetuals(): ReactNode {
             value={search.venue}
             onChange={(value) => set({ venue: value as PerpVenueName })}
           />
-          <SegmentedControl
-            aria-label="Underlying"
-            data={[...assets]}
-            value={search.ticker}
-            onChange={(value) => set({ ticker: value as PerpetualsSearch['ticker'] })}
-          />
+          <AssetChoice assets={assets} chosen={ticker} choose={(value) => set({ ticker: value })} />
         </>
       }
     >
