@@ -219,14 +219,16 @@ describe('over real connections', () => {
     // Far more than the buffers of both kernels hold, which may grow to tens of megabytes.
     const { clock, cuts, isOpen, waitingBytes } = await rig(endless, request('/openapi.json').repeat(1_000));
     // Node starts no further response while one waits, and the unsent rest of that one may be small.
-    for (let quiet = 0, before = 0; isOpen() && quiet < 3 * WINDOW_SECONDS; quiet++) {
+    // The kernel's table may take longer to read than these simulated seconds: a large rest is waited for until it is cut.
+    const isSmall = () => waitingBytes().inProcess <= 64 * KIB;
+    for (let quiet = 0, before = 0; isOpen() && (quiet < 3 * WINDOW_SECONDS || !isSmall()); quiet++) {
       const { bytesWritten } = waitingBytes();
       if (bytesWritten !== before || bytesWritten === 0) quiet = 0;
       before = bytesWritten;
       await clock.advance(1_000);
       await settled();
     }
-    if (isOpen()) expect(waitingBytes().inProcess).toBeLessThanOrEqual(64 * KIB);
+    if (isOpen()) expect(isSmall()).toBe(true);
     else expect(await cuts()).toBe(1);
   });
 
