@@ -34,7 +34,8 @@ describe.skipIf(browserAbsent)(
       await page.getByRole('link', { name: 'Calibration' }).click();
       await bar.getByText('Figures for past times are incomplete').waitFor();
       await historyRecorded(demo.url);
-      await page.unroute('**/app/state');
+      // Handlers under way still answer.
+      await page.unrouteAll({ behavior: 'wait' });
       await bar.waitFor({ state: 'detached' });
       await watched.close();
       const second = await WatchedPage.open(browser, demo.url);
