@@ -122,6 +122,18 @@ it('opens no store without frames, and leaves nothing behind', async () => {
   expect(await run(new StubStore(), open)).toMatchObject({ frames: 0, accepted: 0, kept: 0 });
 });
 
+it('opens the store without frames after an interrupted import, whose rows wait in the journal', async () => {
+  for (const frame of await quarantine.frames()) await quarantine.remove(frame);
+  const claims = join(dataDir, 'quarantine-claims');
+  mkdirSync(claims);
+  writeFileSync(join(claims, 'claim-1'), JSON.stringify({ pid: 2 ** 22 + 1, start: '1' }));
+  let opened = 0;
+  const open = async () => void opened++;
+  expect(await run(new StubStore(), open)).toMatchObject({ frames: 0 });
+  expect(await run(new StubStore(), open)).toMatchObject({ frames: 0 });
+  expect(opened).toBe(1);
+});
+
 it('ignores the claim of a process that was killed', async () => {
   const claims = join(dataDir, 'quarantine-claims');
   mkdirSync(claims);

@@ -5,6 +5,7 @@ import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { type RecordSink, recordSink } from '../../schema/records.ts';
 import { RunClaim } from '../../store/journal/runClaim.ts';
+import { namesIn } from '../../store/journal/runDirectory.ts';
 import type { StoreWriter } from '../../store/journal/writer.ts';
 import { loadMarket } from '../../store/queries/resume.ts';
 import type { StoreReader } from '../../store/reader.ts';
@@ -37,7 +38,7 @@ interface QuarantineResult {
 /**
  * Sends the set-aside frames of a data directory through the decoder again. Frames that it accepts now are stored and
  * leave the quarantine; the others stay. A server may be running on the directory.
- * @param withStore Opens the store for a call, and closes it after; not called where there are no frames.
+ * @param withStore Opens the store for a call, and closes it after; not called where there is nothing to do.
  * @throws {InvalidInputError} While another process does the same: both would store the same rows.
  * @throws {StoreUnavailableError} While the disk reserve forbids inserts.
  */
@@ -46,11 +47,12 @@ export async function importSetAside(
   withStore: (run: (parts: ImportParts) => Promise<QuarantineResult>) => Promise<QuarantineResult>,
 ): Promise<QuarantineResult> {
   const quarantine = new Quarantine(dataDir);
-  if ((await quarantine.frames()).length === 0) {
+  const claims = join(dataDir, CLAIMS);
+  // A claim without frames is of an import that was interrupted: opening the store inserts the rows of its journal.
+  if ((await quarantine.frames()).length === 0 && (await namesIn(claims)).length === 0) {
     const { counts } = new RecordCounter(recordSink(() => {}));
     return { frames: 0, accepted: 0, kept: 0, recorded: counts };
   }
-  const claims = join(dataDir, CLAIMS);
   await mkdir(claims, { recursive: true, mode: 0o700 });
   const claim = await RunClaim.of(claims);
   if (claim === null)
