@@ -30,9 +30,26 @@ async function seen(): Promise<void> {
   await new Quarantine(dataDir()).add(drift.takeSetAside());
 }
 
-it('says that no drift was seen', async () => {
-  expect(await run('doctor')).toEqual({ out: ['no drift seen'], err: [], exit: undefined });
+it('says that there is no report while no service has saved one, and names the frames all the same', async () => {
+  const none =
+    'no report yet: no service of this version has recorded into this directory; start one with `underround serve`';
+  expect(await run('doctor')).toEqual({ out: [none], err: [], exit: undefined });
   expect(await json('doctor')).toEqual({ saved_at: null, findings: [], overflow: [], quarantine: [] });
+  const frame = { feed: 'f', kind: 'k', reason: 'r', order: 0, wasCut: false };
+  await new Quarantine(dataDir()).add([{ ...frame, receivedTimeMs: T0, text: '{}' }]);
+  const { out } = await run('doctor');
+  expect(out.slice(0, 3)).toEqual([
+    none,
+    '',
+    'Set-aside frames (`underround import --quarantine` tries them again)',
+  ]);
+});
+
+it('says that no drift was seen', async () => {
+  await writeDriftReport(dataDir(), new VenueDrift(), T0);
+  expect(await run('doctor')).toEqual({ out: ['no drift seen'], err: [], exit: undefined });
+  const saved_at = '2100-01-01T00:00:00.000+00:00';
+  expect(await json('doctor')).toEqual({ saved_at, findings: [], overflow: [], quarantine: [] });
 });
 
 it('prints each kind of finding with its times, its count and a sample, on one line without control characters', async () => {

@@ -16,6 +16,8 @@ const HEADINGS: Readonly<Record<DriftCategory, string>> = {
   hash_recipe: 'Markets whose book hashes do not verify',
   silent_topic: 'Silent topics (COUNT: minutes)',
 };
+const NO_REPORT =
+  'no report yet: no service of this version has recorded into this directory; start one with `underround serve`';
 const COLUMNS = ['FEED', 'MESSAGE', 'WHAT', 'FIRST SEEN', 'LAST SEEN', 'COUNT', 'SAMPLE'];
 /** Characters of a sample in the table; `--json` has all that is kept. */
 const SAMPLE_SHOWN = 60;
@@ -80,11 +82,11 @@ interface Printing {
 }
 
 function asText(
-  { findings, overflow }: DriftReport,
+  { savedMs, findings, overflow }: DriftReport,
   frames: readonly QuarantinedFrame[],
   { time, formatTable }: Printing,
 ): string[] {
-  const lines: string[] = [];
+  const lines: string[] = savedMs === null ? [NO_REPORT, ''] : [];
   for (const [category, heading] of Object.entries(HEADINGS)) {
     const rows = findings.filter((finding) => finding.category === category);
     if (rows.length > 0)

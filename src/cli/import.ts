@@ -40,7 +40,7 @@ async function runImport(
   { dataDir, json, again = false }: ImportOptions,
 ): Promise<void> {
   if (target === undefined) throw new InvalidInputError('name a file or a directory, or use --quarantine');
-  const { config, importInto } = await load(dataDir);
+  const { config, importInto } = await load(dataDir, 'record');
   const result = await importInto(config, target, { again });
   if (json) console.log(JSON.stringify(result));
   else printResult(result);
@@ -54,7 +54,7 @@ async function runQuarantine(
     throw new InvalidInputError(
       '--quarantine reads the data directory alone: leave out the file and --again',
     );
-  const { config, importQuarantine } = await load(dataDir);
+  const { config, importQuarantine } = await load(dataDir, 'record into existing');
   const result = await importQuarantine(config);
   if (json) {
     console.log(JSON.stringify(result));
@@ -64,14 +64,14 @@ async function runQuarantine(
   printRecorded(result.recorded);
 }
 
-async function load(dataDir: string | undefined) {
+async function load(dataDir: string | undefined, use: 'record' | 'record into existing') {
   const [{ readSettings }, imports, { OWNER_ONLY_UMASK }] = await Promise.all([
     import('./settings.ts'),
     import('./importInto.ts'),
     import('../store/engine/ownerOnly.ts'),
   ]);
   process.umask(OWNER_ONLY_UMASK);
-  return { ...imports, config: await readSettings({ dataDir, use: 'record' }) };
+  return { ...imports, config: await readSettings({ dataDir, use }) };
 }
 
 function printResult(result: Awaited<ReturnType<typeof import('./importInto.ts')['importInto']>>): void {

@@ -3,7 +3,7 @@ import { StrikeFinder } from '../lifecycle/strikeFinder.ts';
 import { FrameRouter } from '../recorder/import/frameRouter.ts';
 import { ImportLedger } from '../recorder/import/importLedger.ts';
 import { importRecording } from '../recorder/import/importRecording.ts';
-import { QuarantineReplay } from '../recorder/import/quarantineReplay.ts';
+import { importSetAside } from '../recorder/import/quarantineImport.ts';
 import { RecordCounter } from '../recorder/import/recordCounter.ts';
 import { recordingsUnder } from '../recorder/import/recordedFiles.ts';
 import { Recorder } from '../recorder/recorder.ts';
@@ -11,9 +11,7 @@ import { systemClock } from '../runtime/clock.ts';
 import { InvalidInputError } from '../runtime/errors.ts';
 import { createLogger, type Logger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
-import { loadMarket } from '../store/queries/resume.ts';
 import { openStore, type Store } from '../store/store.ts';
-import { Quarantine } from '../venues/drift/quarantine.ts';
 import { recoveryProgress } from './progress.ts';
 import { makeDataDirectory } from './settings.ts';
 
@@ -72,27 +70,9 @@ export async function importInto(config: Config, target: string, { again }: { ag
   });
 }
 
-/**
- * Sends the set-aside frames of a data directory through the decoder again. Frames that it accepts now are stored and
- * leave the quarantine; the others stay. A server may be running on the directory.
- */
-export async function importQuarantine(config: Config) {
-  const quarantine = new Quarantine(config.dataDir);
-  const frames = await quarantine.frames();
-  return await withStore(config, async ({ store, log, metrics }) => {
-    const counter = new RecordCounter(store.writer);
-    const loadStored = (marketId: string) => loadMarket(store, marketId);
-    const replay = new QuarantineReplay({ sink: counter.sink, log, metrics, loadMarket: loadStored });
-    const accepted = await replay.run(frames);
-    await store.writer.flush();
-    for (const frame of accepted) await quarantine.remove(frame);
-    return {
-      frames: frames.length,
-      accepted: accepted.length,
-      kept: frames.length - accepted.length,
-      recorded: counter.counts,
-    };
-  });
+/** Imports the set-aside frames of a data directory into its store. */
+export function importQuarantine(config: Config) {
+  return importSetAside(config.dataDir, (run) => withStore(config, run));
 }
 
 async function withStore<T>(config: Config, run: (parts: ImportParts) => Promise<T>): Promise<T> {

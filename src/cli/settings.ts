@@ -18,6 +18,8 @@ import { unknownVariables } from './unknownVariables.ts';
 type DirectoryUse =
   /** Writes recordings: creates a missing directory, whatever else is configured. */
   | 'record'
+  /** Writes recordings into the directory of a service: it must exist, whatever else is configured. */
+  | 'record into existing'
   /** Reads files of the directory alone: it must exist, whatever else is configured. */
   | 'read directory'
   /** Reads recordings: the directory must contain one, unless a ClickHouse server is configured. */
@@ -26,6 +28,8 @@ type DirectoryUse =
   | 'make accounts'
   /** Reads or changes existing accounts: the directory must exist, unless PostgreSQL is configured. */
   | 'use accounts';
+
+const ENGINE_USES: readonly DirectoryUse[] = ['record', 'record into existing', 'read recording'];
 
 interface SettingsOptions {
   /** Value of `--data-dir`; overrides `UNDERROUND_DATA_DIR`. */
@@ -113,7 +117,7 @@ function directoryProblems(config: Config, use: DirectoryUse): readonly string[]
   const isMade = use === 'record' || use === 'make accounts';
   const reason = existsSync(path) ? whyUnusable(path) : isMade ? whyNotMade(path) : null;
   if (reason !== null) return [directoryProblem(dataDir, reason)];
-  if (use === 'record') {
+  if (use === 'record' || use === 'record into existing') {
     const { blocks, bsize } = statfsSync(existingParent(path));
     const problem = reserveProblem(config.diskReserve, { path, totalBytes: blocks * bsize });
     if (problem !== null) return [problem];
@@ -164,11 +168,11 @@ function existingParent(path: string): string {
 
 /** It starts the embedded engine. */
 function usesEngine({ clickhouseUrl }: Config, use: DirectoryUse): boolean {
-  return clickhouseUrl === null && (use === 'record' || use === 'read recording');
+  return clickhouseUrl === null && ENGINE_USES.includes(use);
 }
 
 function usesDirectory({ clickhouseUrl, databaseUrl }: Config, use: DirectoryUse): boolean {
-  if (use === 'record' || use === 'read directory') return true;
+  if (use === 'record' || use === 'record into existing' || use === 'read directory') return true;
   return use === 'read recording' ? clickhouseUrl === null : databaseUrl === null;
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FRAME_BYTES_MAX, type SetAsideFrame, VenueDrift } from './venueDrift.ts';
+import { FINDING_KEPT_MS, FRAME_BYTES_MAX, type SetAsideFrame, VenueDrift } from './venueDrift.ts';
 
 const T0 = 1_795_176_010_000;
 const FIELD = { category: 'unknown_field', feed: 'f', kind: 'book', key: 'depth' } as const;
@@ -47,6 +47,22 @@ describe('note', () => {
       { ...FIELD, firstSeenMs: T0, lastSeenMs: T0 + 9, count: 2, sample: '1' },
     ]);
     expect(drift.overflow()).toMatchObject([{ count: 4 }]);
+  });
+});
+
+describe('forgetOld', () => {
+  it('forgets a finding 30 days after it was last seen, and what overflowed of its kind', () => {
+    const drift = new VenueDrift();
+    drift.note({ ...FIELD, key: 'old' }, T0, () => 1);
+    drift.note({ ...FIELD, key: 'fresh' }, T0 + 1, () => 1);
+    for (let i = 0; i < 201; i++) drift.note({ ...FIELD, kind: 'trade', key: `k${i}` }, T0, () => 1);
+    drift.forgetOld(T0 + FINDING_KEPT_MS - 1);
+    expect([drift.findings().length, drift.overflow().length]).toEqual([202, 1]);
+    drift.forgetOld(T0 + FINDING_KEPT_MS);
+    expect(drift.findings().map(({ key }) => key)).toEqual(['fresh']);
+    expect(drift.overflow()).toEqual([]);
+    drift.note({ ...FIELD, kind: 'trade', key: 'k200' }, T0, () => 1);
+    expect(drift.findings().map(({ key }) => key)).toEqual(['fresh', 'k200']);
   });
 });
 

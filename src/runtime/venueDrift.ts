@@ -50,6 +50,8 @@ export interface SetAsideFrame {
   readonly wasCut: boolean;
 }
 
+/** A finding is forgotten this long after it was last seen. */
+export const FINDING_KEPT_MS = 30 * 86_400_000;
 const KEYS_PER_KIND_MAX = 200;
 /** Kinds of messages with findings, of all feeds together. */
 const KINDS_MAX = 400;
@@ -151,6 +153,15 @@ export class VenueDrift {
       if (kind.findings.size < KEYS_PER_KIND_MAX) kind.findings.set(finding.key, { ...finding });
     }
     for (const subject of overflow) this.#kindOf(subject).overflow += subject.count;
+  }
+
+  /** Forgets the findings that were last seen long ago, and what overflowed of kinds without any other. */
+  forgetOld(nowMs: number): void {
+    for (const [name, { findings }] of this.#kinds) {
+      for (const [key, { lastSeenMs }] of findings)
+        if (nowMs - lastSeenMs >= FINDING_KEPT_MS) findings.delete(key);
+      if (findings.size === 0) this.#kinds.delete(name);
+    }
   }
 
   /** Ordered by category, feed and kind, then by first seen. */

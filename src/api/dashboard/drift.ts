@@ -22,6 +22,7 @@ export function driftRoutes({ metrics, clock }: DriftDependencies): Route[] {
       description: 'The findings of `underround doctor`, read from the memory of this process.',
       response: driftShape,
       handle: () => {
+        metrics.venueDrift.forgetOld(clock.now());
         // The type holds the categories of the shape against those of the findings.
         const findings: z.infer<typeof driftShape>['findings'] = metrics.venueDrift
           .findings()

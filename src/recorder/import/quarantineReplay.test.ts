@@ -3,11 +3,16 @@ import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { MemorySink } from '../../../test/support/memorySink.ts';
 import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
 import { MARKET, WireMarket } from '../../../test/support/wire.ts';
+import { VenueMessageError } from '../../runtime/errors.ts';
 import { silentLogger } from '../../runtime/log.ts';
 import { Metrics } from '../../runtime/metrics.ts';
 import type { Market } from '../../schema/market.ts';
 import { DriftKeeper } from '../../venues/drift/driftKeeper.ts';
+import { MessageWatch } from '../../venues/drift/messageWatch.ts';
 import { Quarantine } from '../../venues/drift/quarantine.ts';
+import { mapHyperliquidBook } from '../../venues/hyperliquid/mapper.ts';
+import { HYPERLIQUID_KINDS } from '../../venues/hyperliquid/messages.ts';
+import { PERP_FEEDS } from '../../venues/perpVenue.ts';
 import { Recorder } from '../recorder.ts';
 import { QuarantineReplay } from './quarantineReplay.ts';
 
@@ -135,6 +140,35 @@ it('a cut body and an answer that nothing decodes are left', async () => {
     { ...frame, feed: 'polymarket.clob.rest', kind: 'market', order: 1 },
   ]);
   expect(await importQuarantine()).toMatchObject({ accepted: 0, kept: ['book', 'market'] });
+});
+
+it('a refused depth answer of Hyperliquid is set aside by the live poller, and stored once a version reads it', async () => {
+  const metrics = new Metrics();
+  const common = { clock: new FakeClock(T0), log: silentLogger, metrics };
+  const book = (levels: unknown) => JSON.stringify({ coin: 'BTC', time: T0, levels });
+  const sides = [[{ px: '110427.0', sz: '4.1', n: 9 }], [{ px: '110428.0', sz: '3.7', n: 7 }]];
+  const read = (raw: unknown) => mapHyperliquidBook(raw, { receivedTimeMs: T0, roundTripMs: 1 });
+  const feed = PERP_FEEDS.hyperliquid;
+  const watch = new MessageWatch({ feed, kinds: HYPERLIQUID_KINDS, drift: metrics.venueDrift });
+  expect(() => watch.read('orderbook', JSON.parse(book('none')), T0, read)).toThrow(VenueMessageError);
+  await new DriftKeeper({ ...common, dataDir }).close();
+  const [refused] = await quarantine.frames();
+  expect(refused).toMatchObject({ feed, text: book('none') });
+  expect(await importQuarantine()).toMatchObject({ accepted: 0, kept: ['orderbook'] });
+  // The same answer as a later version would read it.
+  for (const frame of await quarantine.frames()) {
+    await quarantine.remove(frame);
+    await quarantine.add([{ ...frame, text: book(sides) }]);
+  }
+  const { sink, accepted, kept } = await importQuarantine();
+  expect([accepted, kept]).toEqual([1, []]);
+  expect(sink.depths).toMatchObject([{ venue: 'hyperliquid', ticker: 'BTC', receivedTimeMs: T0 }]);
+});
+
+it('an answer that is a refusal stays', async () => {
+  const aside = { kind: 'orderbook', reason: 'r', receivedTimeMs: T0, order: 0, wasCut: false };
+  await quarantine.add([{ ...aside, feed: PERP_FEEDS.hyperliquid, text: 'null' }]);
+  expect(await importQuarantine()).toMatchObject({ accepted: 0, kept: ['orderbook'] });
 });
 
 it('a change of levels stays without the book before it, and gives a row with it', async () => {

@@ -11,20 +11,24 @@ import {
   recordSink,
 } from '../../schema/records.ts';
 import type { QuarantinedFrame } from '../../venues/drift/quarantine.ts';
+import { PERP_FEEDS } from '../../venues/perpVenue.ts';
 import { Recorder } from '../recorder.ts';
 import { FrameRouter, type RoutedFeed } from './frameRouter.ts';
 
-/** The feeds whose frames the router decodes. Other answers are requested again anyway and are kept for reading. */
-const ROUTED: ReadonlySet<string> = new Set<RoutedFeed>([
-  'polymarket.clob',
-  'polymarket.gamma',
-  'polymarket.rtds',
-  'polymarket.polybolt',
-  'bybit.rest',
-  'bybit.ws',
-  'hyperliquid.rest',
-  'binance',
-  'coinbase',
+/**
+ * The router's name for each set-aside feed that it decodes. Other answers are requested again anyway and are kept for
+ * reading; depth of Binance and OKX names no symbol, so nobody can say which book it was.
+ */
+const ROUTES: ReadonlyMap<string, RoutedFeed> = new Map<string, RoutedFeed>([
+  ['polymarket.clob', 'polymarket.clob'],
+  ['polymarket.gamma', 'polymarket.gamma'],
+  ['polymarket.rtds', 'polymarket.rtds'],
+  ['polymarket.polybolt', 'polymarket.polybolt'],
+  [PERP_FEEDS.bybit, 'bybit.rest'],
+  ['bybit.ws', 'bybit.ws'],
+  [PERP_FEEDS.hyperliquid, 'hyperliquid.rest'],
+  ['binance', 'binance'],
+  ['coinbase', 'coinbase'],
 ]);
 const MARKET_IDS = /"(?:market|conditionId)"\s*:\s*"(0x[0-9a-fA-F]{1,64})"/g;
 
@@ -63,12 +67,16 @@ export class QuarantineReplay {
     for (const frame of frames) {
       const { feed, text, receivedTimeMs, wasCut } = frame;
       this.#clock.timeMs = Math.max(this.#clock.timeMs, receivedTimeMs);
-      if (wasCut || !ROUTED.has(feed)) continue;
+      const route = ROUTES.get(feed);
+      if (wasCut || route === undefined) continue;
       const areListed = await this.#resumeMarkets(text);
       if (feed === 'polymarket.clob' && !areListed) continue;
-      const before = { setAside: drift.setAsideCount, ignored: this.#recorder.ignoredCount };
-      this.#router.route(feed as RoutedFeed, text, receivedTimeMs);
-      if (drift.setAsideCount !== before.setAside) continue;
+      const before = {
+        ...{ setAside: drift.setAsideCount, rejected: this.#router.rejected },
+        ignored: this.#recorder.ignoredCount,
+      };
+      this.#router.route(route, text, receivedTimeMs);
+      if (drift.setAsideCount !== before.setAside || this.#router.rejected !== before.rejected) continue;
       const ignored = this.#recorder.ignoredCount - before.ignored;
       if (ignored < messageCount(text)) accepted.push(frame);
     }

@@ -24,12 +24,25 @@ export async function replaceFile(path: string, text: string): Promise<void> {
   await syncDirectory(dirname(path));
 }
 
-/** Syncs a rename to the disk. */
-async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, 'r');
+/** Syncs renames and new files in a directory to the disk. */
+export async function syncDirectory(path: string): Promise<void> {
+  await syncPath(path);
+}
+
+/** Syncs a file to the disk, if it is still there. */
+export async function syncFile(path: string): Promise<void> {
   try {
-    await directory.sync();
+    await syncPath(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+}
+
+async function syncPath(path: string): Promise<void> {
+  const opened = await open(path, 'r');
+  try {
+    await opened.sync();
   } finally {
-    await directory.close();
+    await opened.close();
   }
 }

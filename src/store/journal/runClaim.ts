@@ -6,8 +6,9 @@ import { livingProcess, namesIn, thisProcess } from './runDirectory.ts';
 const CLAIM_PREFIX = 'claim-';
 
 /**
- * Ensures that only one process at a time recovers a dead run: a server and an import may start together. A process
- * that sees another living claim withdraws its own and retries later, so there are never two.
+ * Ensures that only one process at a time works in a directory: recovers a dead run, because a server and an import may
+ * start together, or imports set-aside frames. A process that sees another living claim withdraws its own and retries
+ * later, so there are never two.
  */
 export class RunClaim {
   readonly #file: string;
@@ -16,13 +17,13 @@ export class RunClaim {
     this.#file = file;
   }
 
-  /** @returns Null where another living process has claimed the run, the run was removed, or the disk is full. */
-  static async of(runPath: string): Promise<RunClaim | null> {
+  /** @returns Null where another living process has a claim, the directory was removed, or the disk is full. */
+  static async of(directory: string): Promise<RunClaim | null> {
     const name = `${CLAIM_PREFIX}${process.pid}-${randomUUID()}`;
-    const claim = new RunClaim(join(runPath, name));
+    const claim = new RunClaim(join(directory, name));
     try {
       // Created under another name first: a claim without a process in it counts as dead.
-      const unseen = join(runPath, `new-${name}`);
+      const unseen = join(directory, `new-${name}`);
       await writeFile(unseen, thisProcess(), { mode: 0o600 });
       await rename(unseen, claim.#file);
     } catch (error) {
@@ -31,10 +32,10 @@ export class RunClaim {
       if (code === 'ENOENT' || code === 'ENOSPC') return null;
       throw error;
     }
-    for (const other of await namesIn(runPath)) {
+    for (const other of await namesIn(directory)) {
       if (!other.startsWith(CLAIM_PREFIX) || other === name) continue;
-      if ((await livingProcess(join(runPath, other))) === null) {
-        await rm(join(runPath, other), { force: true });
+      if ((await livingProcess(join(directory, other))) === null) {
+        await rm(join(directory, other), { force: true });
         continue;
       }
       await claim.release();

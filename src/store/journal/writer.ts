@@ -20,6 +20,7 @@ import {
   encodeUnderlying,
 } from '../tables/encodeRecords.ts';
 import type { TableName } from '../tables/schema.ts';
+import { syncDirectory, syncFile } from './durableFile.ts';
 import type { PreviousRun } from './journalScan.ts';
 import type { RecoveryReport } from './recovery.ts';
 import type { RowBuffer } from './rowBuffer.ts';
@@ -151,6 +152,23 @@ export class StoreWriter implements RecordSink {
   async flush(): Promise<void> {
     this.#rotate();
     await Promise.all([this.#parts.queue.settled(), this.recovered]);
+  }
+
+  /**
+   * Resolves once no crash of process or machine loses the rows appended so far: they are in the journal, synced to the
+   * disk, or, while that cannot be written, in the engine.
+   * @throws {StoreRefusedError} When the engine refused rows that the journal does not have.
+   */
+  async keep(): Promise<void> {
+    const { queue, run } = this.#parts;
+    const segments = [...queue.segments, this.#current];
+    // A write that is under way may have missed the newest rows.
+    await this.#journalling;
+    await this.#journalNew();
+    if (!this.#journalWorks) return await this.flush();
+    // The file of a segment that is in the engine by now is gone.
+    for (const { file } of segments) await syncFile(file.path);
+    await syncDirectory(run.path);
   }
 
   /**
@@ -286,11 +304,15 @@ export class StoreWriter implements RecordSink {
   async #tick(): Promise<void> {
     const age = this.#options.clock.monotonic() - this.#current.openedAtMs;
     if (age >= SEGMENT_AGE_MS) this.#rotate();
+    await this.#journalNew();
+    await this.#parts.kept.sweep();
+  }
+
+  #journalNew(): Promise<void> {
     this.#journalling ??= this.#journal().finally(() => {
       this.#journalling = null;
     });
-    await this.#journalling;
-    await this.#parts.kept.sweep();
+    return this.#journalling;
   }
 
   /**

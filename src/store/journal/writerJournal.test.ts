@@ -114,6 +114,17 @@ test('a record that fails half-way through its row leaves no bytes behind: the n
   expect(engine.tried[1]?.data).toEqual(engine.tried[0]?.data);
 });
 
+test('rows that are kept are in the journal while the engine is away', async () => {
+  const { open, isJournalled } = rig();
+  const engine = new StubEngine();
+  engine.isAway = true;
+  const writer = await open(engine);
+  writer.trade(TRADE);
+  await writer.keep();
+  expect(await isJournalled(TRADE.seq)).toBe(true);
+  expect(engine.tried).toEqual([]);
+});
+
 test('the journal holds the rows of every table before the engine gets those of the first', async () => {
   const { open, dataDir } = rig();
   const engine = new StubEngine();

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
@@ -48,11 +48,12 @@ it('continues the findings after a restart', async () => {
   expect((await new Quarantine(dataDir).frames()).map(({ text }) => text)).toEqual(['a']);
 });
 
-it('saves within 10 s, and nothing when nothing was seen', async () => {
+it('saves an empty report at the start, then within 10 s what was seen', async () => {
   const { keeper, drift } = await running();
+  expect(await readDriftReport(dataDir, T0)).toEqual({ savedMs: T0, findings: [], overflow: [] });
   await clock.advance(10_000);
   await keeper.save();
-  expect(existsSync(join(dataDir, 'venue-drift.json'))).toBe(false);
+  expect((await readDriftReport(dataDir, T0)).savedMs).toBe(T0);
   drift.note(FIELD, T0, () => 1);
   await clock.advance(10_000);
   await keeper.save();
@@ -68,6 +69,16 @@ it('forgets findings after 30 days, and those that this version knows', async ()
   await keeper.close();
   const { findings } = await readDriftReport(dataDir, T0);
   expect(findings.map(({ key }) => key)).toEqual(['fresh']);
+});
+
+it('forgets findings after 30 days of one run too', async () => {
+  const { keeper, drift } = await running();
+  drift.note(FIELD, T0 - 30 * DAY_MS + 30_000, () => 1);
+  await clock.advance(1_000);
+  expect(drift.findings()).toHaveLength(1);
+  await clock.advance(60_000);
+  expect(drift.findings()).toEqual([]);
+  await keeper.close();
 });
 
 it('moves a damaged report aside and starts an empty one', async () => {

@@ -8,7 +8,7 @@ import { Quarantine } from './quarantine.ts';
 /** A kill loses the findings of this time at most. */
 const SAVE_PERIOD_MS = 10_000;
 /** Each check counts a silent topic once, so its count is the number of silent minutes. */
-const SILENCE_CHECK_PERIOD_MS = 60_000;
+const CHECK_PERIOD_MS = 60_000;
 
 interface DriftKeeperOptions {
   readonly dataDir: string;
@@ -26,7 +26,7 @@ export class DriftKeeper {
   readonly #timers: Timer[] = [];
   /** Findings that the log has, by name. */
   readonly #logged = new Set<string>();
-  #savedVersion = 0;
+  #savedVersion: number | null = null;
   #saving: Promise<void> = Promise.resolve();
 
   constructor(options: DriftKeeperOptions) {
@@ -53,8 +53,10 @@ export class DriftKeeper {
     }
     this.#timers.push(
       every(clock, SAVE_PERIOD_MS, () => void this.save()),
-      every(clock, SILENCE_CHECK_PERIOD_MS, () => this.#drift.noteSilentTopics(clock.now())),
+      every(clock, CHECK_PERIOD_MS, () => this.#check()),
     );
+    // Without any finding too: a reader must be able to tell "no drift" from "no service has looked".
+    await this.save();
   }
 
   /** Writes new findings and frames, after the write that is under way. */
@@ -66,6 +68,12 @@ export class DriftKeeper {
   async close(): Promise<void> {
     for (const timer of this.#timers) timer.cancel();
     await this.save();
+  }
+
+  #check(): void {
+    const nowMs = this.#options.clock.now();
+    this.#drift.noteSilentTopics(nowMs);
+    this.#drift.forgetOld(nowMs);
   }
 
   async #save(): Promise<void> {

@@ -6,13 +6,12 @@ import {
   DRIFT_CATEGORIES,
   type DriftFinding,
   type DriftOverflow,
+  FINDING_KEPT_MS,
   type VenueDrift,
 } from '../../runtime/venueDrift.ts';
 import { isKnownNow } from './allKinds.ts';
 
 const FILE_NAME = 'venue-drift.json';
-/** A finding is forgotten this long after it was last seen. */
-const KEPT_MS = 30 * 86_400_000;
 
 const subject = { category: z.enum(DRIFT_CATEGORIES), feed: z.string(), kind: z.string() };
 const report = z.object({
@@ -40,7 +39,7 @@ export interface DriftReport {
 
 /**
  * Reads the report, without the findings that are old or that this version knows by now.
- * @throws {InvalidInputError} When the file is damaged.| z.ZodError} When the file is damaged.
+ * @throws {InvalidInputError} When the file is damaged.
  */
 export async function readDriftReport(dataDir: string, nowMs: number): Promise<DriftReport> {
   const text = await readFile(join(dataDir, FILE_NAME), 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -49,7 +48,7 @@ export async function readDriftReport(dataDir: string, nowMs: number): Promise<D
   });
   if (text === null) return { savedMs: null, findings: [], overflow: [] };
   const { savedMs, findings, overflow } = parseReport(text, dataDir);
-  const current = findings.filter((one) => nowMs - one.lastSeenMs < KEPT_MS && !isKnownNow(one));
+  const current = findings.filter((one) => nowMs - one.lastSeenMs < FINDING_KEPT_MS && !isKnownNow(one));
   const kinds = new Set(current.map(nameOf));
   return { savedMs, findings: current, overflow: overflow.filter((one) => kinds.has(nameOf(one))) };
 }
