@@ -202,7 +202,8 @@ export class FrameRouter {
 
   /** Spot trades become prices of the underlying, futures books perpetual depth; other messages are ignored. */
   #binanceFrame(frame: string, receivedTimeMs: number): void {
-    const message = binanceMessageOf(frame) as Readonly<Record<string, unknown>>;
+    const message = binanceMessageOf(frame) as Readonly<Record<string, unknown>> | null;
+    if (message === null || typeof message !== 'object') return;
     // Only spot trades have this field; futures trades are not spot prices.
     if ('M' in message)
       for (const event of mapBinanceFrame(frame, receivedTimeMs, this.#spot))

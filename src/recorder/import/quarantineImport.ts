@@ -7,7 +7,7 @@ import { type RecordSink, recordSink } from '../../schema/records.ts';
 import { RunClaim } from '../../store/journal/runClaim.ts';
 import { namesIn } from '../../store/journal/runDirectory.ts';
 import type { StoreWriter } from '../../store/journal/writer.ts';
-import { loadMarket } from '../../store/queries/resume.ts';
+import { loadMarket, loadPriceTimes } from '../../store/queries/resume.ts';
 import type { StoreReader } from '../../store/reader.ts';
 import type { Store } from '../../store/store.ts';
 import { Quarantine } from '../../venues/drift/quarantine.ts';
@@ -76,8 +76,11 @@ async function replay(
       `nothing was imported: ${guard.reasons().join('; ')}; free space and run the import again`,
     );
   const counter = new RecordCounter(writer);
-  const loadStored = (marketId: string) => loadMarket(store, marketId);
-  const replaying = new QuarantineReplay({ sink: counter.sink, log, metrics, loadMarket: loadStored });
+  const loaders = {
+    loadMarket: (marketId: string) => loadMarket(store, marketId),
+    loadPriceTimes: (span: Parameters<typeof loadPriceTimes>[1]) => loadPriceTimes(store, span),
+  };
+  const replaying = new QuarantineReplay({ sink: counter.sink, log, metrics, ...loaders });
   // Listed only now: until the claim, another import may have removed some.
   const frames = await quarantine.frames();
   const accepted = await replaying.run(frames);

@@ -57,10 +57,11 @@ async function record(frames: readonly (readonly [text: string, atMs: number])[]
 }
 
 /** `underround import --quarantine` without its store. */
-async function importQuarantine(stored: readonly Market[] = [MARKET]) {
+async function importQuarantine(stored: readonly Market[] = [MARKET], priceTimesMs: readonly number[] = []) {
   const sink = new MemorySink();
   const loadMarket = async (id: string) => stored.find(({ marketId }) => marketId === id) ?? null;
-  const replay = new QuarantineReplay({ sink, log: silentLogger, metrics: new Metrics(), loadMarket });
+  const loaders = { loadMarket, loadPriceTimes: async () => priceTimesMs };
+  const replay = new QuarantineReplay({ sink, log: silentLogger, metrics: new Metrics(), ...loaders });
   const accepted = await replay.run(await quarantine.frames());
   for (const frame of accepted) await quarantine.remove(frame);
   const kept = await quarantine.frames();
@@ -208,4 +209,28 @@ it('late prices of every feed are stored in order of receipt', async () => {
     [1, T0],
     [2, T0 + 2_000],
   ]);
+});
+
+it('a price that the store has already, from another feed, is not stored again, and its frame is gone', async () => {
+  const bolt = {
+    ...{ feed: 'polymarket.polybolt', kind: 'price.crypto.twap update', reason: 'r' },
+    ...{ receivedTimeMs: T0 + 1_000, order: 0, wasCut: false },
+    text: JSON.stringify({
+      ...{ v: 1, channel: 'price.crypto.twap', seq: 3, ts: T0 },
+      payload: { symbol: 'btcusd', timestamp: T0, value: 97_000, window_seconds: 60 },
+    }),
+  };
+  await quarantine.add([bolt]);
+  const { sink, accepted, kept } = await importQuarantine([MARKET], [T0]);
+  expect([accepted, kept, sink.underlyings]).toEqual([1, [], []]);
+});
+
+it.each([
+  ['an unknown kind', '{"e":"markPrice","s":"BTCUSDT","T":1}'],
+  ['no object', 'null'],
+  ['an object without a kind', '{"result":null,"id":1}'],
+])('a Binance frame of %s that no decoder reads stays', async (_shows, text) => {
+  const aside = { feed: 'binance', kind: 'none', reason: 'r', receivedTimeMs: T0, order: 0, wasCut: false };
+  await quarantine.add([{ ...aside, text }]);
+  expect(await importQuarantine()).toMatchObject({ accepted: 0, kept: ['none'] });
 });

@@ -1,7 +1,8 @@
 import type { Clock, Timer } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
-import type { Market } from '../../schema/market.ts';
+import type { UnderlyingSource } from '../../schema/events.ts';
+import type { Market, Ticker } from '../../schema/market.ts';
 import { normalMarketId } from '../../schema/protocol.ts';
 import {
   type BookRecord,
@@ -9,6 +10,7 @@ import {
   type QuoteRecord,
   type RecordSink,
   recordSink,
+  type UnderlyingRecord,
 } from '../../schema/records.ts';
 import type { QuarantinedFrame } from '../../venues/drift/quarantine.ts';
 import { PERP_FEEDS } from '../../venues/perpVenue.ts';
@@ -30,7 +32,17 @@ const ROUTES: ReadonlyMap<string, RoutedFeed> = new Map<string, RoutedFeed>([
   ['binance', 'binance'],
   ['coinbase', 'coinbase'],
 ]);
+/** Feeds of which the recorder counts every message that it ignores, or whose listings may change nothing. */
+const IGNORED_ARE_COUNTED: ReadonlySet<string> = new Set(['polymarket.clob', 'polymarket.gamma']);
 const MARKET_IDS = /"(?:market|conditionId)"\s*:\s*"(0x[0-9a-fA-F]{1,64})"/g;
+
+/** A stretch of the prices of one asset from one source. */
+interface PriceSpan {
+  readonly ticker: Ticker;
+  readonly source: UnderlyingSource;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
 
 interface QuarantineReplayOptions {
   readonly sink: RecordSink;
@@ -38,6 +50,8 @@ interface QuarantineReplayOptions {
   readonly metrics: Metrics;
   /** Loads the stored record of a market; null without one. */
   readonly loadMarket: (marketId: string) => Promise<Market | null>;
+  /** The venue's times of the stored prices of a series, from and until these times, both included. */
+  readonly loadPriceTimes: (span: PriceSpan) => Promise<readonly number[]>;
 }
 
 /** Sends set-aside frames through the decoder of live feeds and imports again, and records those that it accepts now. */
@@ -46,6 +60,10 @@ export class QuarantineReplay {
   readonly #clock = new ArrivalClock();
   readonly #recorder: Recorder;
   readonly #router: FrameRouter;
+  /** Prices of the replayed frames: another feed may have brought, and the store may have, the same points. */
+  readonly #prices: UnderlyingRecord[] = [];
+  /** Prices and depths decoded so far, also those that changed nothing. */
+  #decoded = 0;
 
   constructor(options: QuarantineReplayOptions) {
     this.#options = options;
@@ -53,6 +71,9 @@ export class QuarantineReplay {
     const sink = this.#lateRows(options.sink);
     this.#recorder = new Recorder({ clock: this.#clock, log, metrics, sink, timeBy: 'receipt' });
     this.#router = new FrameRouter({ recorder: this.#recorder, log });
+    this.#recorder.onUnderlying = () => {
+      this.#decoded++;
+    };
   }
 
   /**
@@ -73,16 +94,42 @@ export class QuarantineReplay {
       if (feed === 'polymarket.clob' && !areListed) continue;
       const before = {
         ...{ setAside: drift.setAsideCount, rejected: this.#router.rejected },
-        ignored: this.#recorder.ignoredCount,
+        ...{ ignored: this.#recorder.ignoredCount, decoded: this.#decoded },
       };
       this.#router.route(route, text, receivedTimeMs);
       if (drift.setAsideCount !== before.setAside || this.#router.rejected !== before.rejected) continue;
       const ignored = this.#recorder.ignoredCount - before.ignored;
-      if (ignored < messageCount(text)) accepted.push(frame);
+      // Other routers ignore what they do not know, so only what came out shows that a frame was read.
+      const isRead = IGNORED_ARE_COUNTED.has(feed)
+        ? ignored < messageCount(text)
+        : this.#decoded > before.decoded;
+      if (isRead) accepted.push(frame);
     }
     this.#router.finish();
     this.#recorder.close();
+    await this.#storePrices();
     return accepted;
+  }
+
+  /** Stores the prices that the store does not have. */
+  async #storePrices(): Promise<void> {
+    const bySeries = new Map<string, UnderlyingRecord[]>();
+    for (const record of this.#prices) {
+      const name = seriesOf(record);
+      const records = bySeries.get(name) ?? [];
+      records.push(record);
+      bySeries.set(name, records);
+    }
+    const isKnown = new Map<string, ReadonlySet<number>>();
+    for (const [name, records] of bySeries) {
+      const { ticker, source } = records[0] as UnderlyingRecord;
+      const times = records.map(({ eventTimeMs }) => eventTimeMs);
+      const span = { ticker, source, fromMs: Math.min(...times), toMs: Math.max(...times) };
+      isKnown.set(name, new Set(await this.#options.loadPriceTimes(span)));
+    }
+    for (const record of this.#prices) {
+      if (!isKnown.get(seriesOf(record))?.has(record.eventTimeMs)) this.#options.sink.underlying(record);
+    }
   }
 
   /** Resumes the stored markets that a frame names. @returns Whether every named market has a record. */
@@ -105,6 +152,11 @@ export class QuarantineReplay {
   #lateRows(next: RecordSink): RecordSink {
     return recordSink((kind, record) => {
       if (kind === 'gap') return;
+      if (kind === 'underlying') {
+        this.#prices.push(record as UnderlyingRecord);
+        return;
+      }
+      if (kind === 'perpDepth') this.#decoded++;
       if (kind === 'book' || kind === 'quote') {
         const state = record as BookRecord | QuoteRecord;
         if (state.trusted && !this.#isVerified(state.marketId)) {
@@ -120,6 +172,10 @@ export class QuarantineReplay {
     const book = this.#recorder.recorded(marketId)?.book;
     return book?.yes.verified === true && book.no.verified;
   }
+}
+
+function seriesOf({ ticker, source }: UnderlyingRecord): string {
+  return `${ticker} ${source}`;
 }
 
 /** Number of messages in an understood frame. */

@@ -3,9 +3,9 @@
  * last receive time.
  */
 import { sizeOfShares } from '../../core/money.ts';
-import type { UnderlyingEvent } from '../../schema/events.ts';
+import type { UnderlyingEvent, UnderlyingSource } from '../../schema/events.ts';
 import type { Gap, RowTimes } from '../../schema/gap.ts';
-import type { Market } from '../../schema/market.ts';
+import type { Market, Ticker } from '../../schema/market.ts';
 import type { StoreReader } from '../reader.ts';
 
 /**
@@ -256,6 +256,20 @@ export function loadRecentPrices(
      ORDER BY kept.2`,
     range,
   );
+}
+
+/** The venue's times of the stored prices of one asset from one source, in a span with both ends. */
+export async function loadPriceTimes(
+  reader: StoreReader,
+  span: { ticker: Ticker; source: UnderlyingSource; fromMs: number; toMs: number },
+): Promise<readonly number[]> {
+  const rows = await reader.rows<{ timeMs: number }>(
+    `SELECT DISTINCT toUnixTimestamp64Milli(ts) AS timeMs FROM underlying
+     WHERE ticker = {ticker:String} AND source = {source:String}
+       AND ts >= fromUnixTimestamp64Milli({fromMs:Int64}) AND ts <= fromUnixTimestamp64Milli({toMs:Int64})`,
+    { ...span },
+  );
+  return rows.map(({ timeMs }) => Number(timeMs));
 }
 
 /** When the newest book, trade, underlying price or perp book was received; null in an empty store. */
