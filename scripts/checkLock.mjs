@@ -9,10 +9,6 @@ import { fileURLToPath } from 'node:url';
  * version of its package; add none without a reason of this kind.
  */
 const UNKNOWN = [
-  ...['android-arm64', 'android-x64', 'darwin-arm64', 'darwin-x64', 'linux-arm64-musl', 'linux-x64-musl'].map(
-    (platform) => `@biomejs/cli-${platform}@2.6.8`,
-  ),
-  ...['win32-arm64', 'win32-x64'].map((platform) => `@biomejs/cli-${platform}@2.6.8`),
   ...['darwin-arm64', 'darwin-x64', 'linux-arm64-gnu'].map(
     (platform) => `@chdb/lib-${platform}@26.7.3-stable.1`,
   ),
