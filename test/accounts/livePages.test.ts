@@ -40,7 +40,13 @@ describe('/app/state', () => {
       }),
     });
     expect((await reader.ask('GET', '/app/state')).json()).toEqual({
-      ...{ as_of: shown(NOW), store_lag_seconds: 42.5, ready: false, history: null },
+      ...{
+        as_of: shown(NOW),
+        store_lag_seconds: 42.5,
+        ready: false,
+        history: null,
+        tickers: ['BTC', 'ETH', 'SOL'],
+      },
       ...{ reasons: ['store 42 s behind'], degraded: ['late_feed polymarket.clob 7 s'] },
     });
   });
