@@ -40,8 +40,12 @@ export class WatchedMarket implements MarketState {
   sigma: Sigma | null = null;
   sources = NO_SOURCES;
 
+  /** Whether the strike can be compared with the recorded prices; it changes only with the record. */
+  #hasModel: boolean;
+
   private constructor(market: Market, known: { ticker: Ticker; eventType: EventType; terms: TradingTerms }) {
     this.market = market;
+    this.#hasModel = hasModel(market);
     this.ticker = known.ticker;
     this.eventType = known.eventType;
     this.terms = known.terms;
@@ -68,6 +72,7 @@ export class WatchedMarket implements MarketState {
   /** Applies a newer version of the record. */
   applyRecord(market: Market, nowMs: number): void {
     this.market = market;
+    this.#hasModel = hasModel(market);
     const terms = termsOf(market, nowMs);
     if (terms === null) return;
     if (JSON.stringify(terms.feeRule) !== JSON.stringify(this.terms.feeRule)) {
@@ -86,7 +91,7 @@ export class WatchedMarket implements MarketState {
   /** Prices the market at `nowMs`, which never goes back. */
   price(prices: TickerPrices, nowMs: number): void {
     this.nowMs = Math.max(this.nowMs, nowMs);
-    this.spot = hasModel(this.market) ? prices.spot(deciderOf(this.market, this.terms), this.nowMs) : null;
+    this.spot = this.#hasModel ? prices.spot(deciderOf(this.market, this.terms), this.nowMs) : null;
     this.sigma = prices.sigma(ENGINE_SIGMA_SECONDS, this.nowMs);
     this.sources = prices.sources(this.nowMs);
     this.updateModel(this.model, { prices, sigma: this.sigma });
@@ -123,7 +128,6 @@ function termsOf(market: Market, nowMs: number): TradingTerms | null {
   return { settlement, feeRule, takerHoldMs };
 }
 
-/** Whether the strike can be compared with the recorded prices. */
 function hasModel(market: Market): boolean {
   return isDeciderRecorded(market) || market.strikeBasis === 'binance_trades';
 }
