@@ -1,23 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { START, setUpLifecycle } from '../../test/support/lifecycle.ts';
-import type { UnderlyingEvent } from '../schema/events.ts';
+import { metric, price, START, setUpLifecycle, until } from '../../test/support/lifecycle.ts';
 import { nextWindow, slugOf, windowAt } from '../venues/polymarket/lifecycle/windows.ts';
 
 const WINDOW = nextWindow('5m', windowAt('5m', START));
 const SLUG = slugOf('BTC', '5m', WINDOW);
-
-type SetUp = ReturnType<typeof setUpLifecycle>;
-
-function price(at: SetUp, source: UnderlyingEvent['source'], eventTimeMs: number, value: number): void {
-  // Many of these points are old: the relay sends them after a subscription.
-  const times = { eventTimeMs, receivedTimeMs: at.clock.now(), isHistory: true } as const;
-  at.recorder.underlying({ kind: 'underlying', ticker: 'BTC', source, price: value, ...times });
-}
-
-/** Advances the clock to a time. */
-const until = (at: SetUp, timeMs: number) => at.clock.advance(timeMs - at.clock.now());
-const metric = async (at: SetUp, name: string) =>
-  (await at.metrics.registry.metrics()).split('\n').filter((line) => line.startsWith(name));
 
 describe('tick size', () => {
   it('trap 9: a change within the window survives a lagging listing and the end of the window', async () => {

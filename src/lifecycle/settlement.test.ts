@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { START, setUpLifecycle } from '../../test/support/lifecycle.ts';
+import {
+  type LifecycleSetUp,
+  metric,
+  price,
+  START,
+  setUpLifecycle,
+  until,
+} from '../../test/support/lifecycle.ts';
 import { Random } from '../core/random.ts';
 import { TransportError } from '../runtime/errors.ts';
-import type { UnderlyingEvent } from '../schema/events.ts';
 import { DEFAULT_TICKERS } from '../schema/market.ts';
 import type { CandleQuery, Kline } from '../venues/binance/klines.ts';
 import type { OpenPriceQuery } from '../venues/polymarket/cryptoPrice/client.ts';
@@ -11,20 +17,8 @@ import { nextWindow, slugOf, windowAt } from '../venues/polymarket/lifecycle/win
 const WINDOW = nextWindow('5m', windowAt('5m', START));
 const SLUG = slugOf('BTC', '5m', WINDOW);
 
-type SetUp = ReturnType<typeof setUpLifecycle>;
-
-function price(at: SetUp, source: UnderlyingEvent['source'], eventTimeMs: number, value: number): void {
-  // Many of these points are old: the relay sends them after a subscription.
-  const times = { eventTimeMs, receivedTimeMs: at.clock.now(), isHistory: true } as const;
-  at.recorder.underlying({ kind: 'underlying', ticker: 'BTC', source, price: value, ...times });
-}
-
-/** Advances the clock to a time. */
-const until = (at: SetUp, timeMs: number) => at.clock.advance(timeMs - at.clock.now());
-const askedFor = (at: SetUp, slug: string) =>
+const askedFor = (at: LifecycleSetUp, slug: string) =>
   at.listings.asked.filter((slugs) => slugs.includes(slug)).length;
-const metric = async (at: SetUp, name: string) =>
-  (await at.metrics.registry.metrics()).split('\n').filter((line) => line.startsWith(name));
 
 describe('strike', () => {
   it('is first estimated, then relayed, then official, each with the time it became known', async () => {

@@ -7,6 +7,7 @@ import { StrikeFinder } from '../../src/lifecycle/strikeFinder.ts';
 import { Recorder } from '../../src/recorder/recorder.ts';
 import { silentLogger } from '../../src/runtime/log.ts';
 import { Metrics } from '../../src/runtime/metrics.ts';
+import type { UnderlyingEvent } from '../../src/schema/events.ts';
 import { DEFAULT_TICKERS, type Ticker } from '../../src/schema/market.ts';
 import type { ClobMarketRules } from '../../src/venues/polymarket/clob/rest.ts';
 import type { ListedEvents } from '../../src/venues/polymarket/gamma/client.ts';
@@ -154,4 +155,27 @@ export function setUpLifecycle({
     isSubscribed,
     latest,
   });
+}
+
+export type LifecycleSetUp = ReturnType<typeof setUpLifecycle>;
+
+/** Gives the recorder a price of BTC, as the relay sends old points after a subscription. */
+export function price(
+  at: LifecycleSetUp,
+  source: UnderlyingEvent['source'],
+  eventTimeMs: number,
+  value: number,
+): void {
+  const times = { eventTimeMs, receivedTimeMs: at.clock.now(), isHistory: true } as const;
+  at.recorder.underlying({ kind: 'underlying', ticker: 'BTC', source, price: value, ...times });
+}
+
+/** Advances the clock to a time. */
+export function until(at: LifecycleSetUp, timeMs: number): Promise<void> {
+  return at.clock.advance(timeMs - at.clock.now());
+}
+
+/** The lines of a metric whose names begin so. */
+export async function metric(at: LifecycleSetUp, name: string): Promise<string[]> {
+  return (await at.metrics.registry.metrics()).split('\n').filter((line) => line.startsWith(name));
 }
