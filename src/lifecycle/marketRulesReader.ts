@@ -23,7 +23,7 @@ interface MarketRulesReaderOptions {
   onRules: (marketId: string, rules: ReadRules) => void;
 }
 
-/** What is known where the exchange says nothing. */
+/** The rules of a market of which the exchange states none. */
 export const NO_RULES: ClobMarketRules = {
   feeRate: null,
   feeExponent: null,

@@ -57,7 +57,7 @@ it('a spot price alone does not show that the deciding averages arrive', () => {
   expect(states(sources)[1]).toBe('rtds silent');
 });
 
-it('names what is missing and how to get it', () => {
+it('names what each source lacks and how to supply it', () => {
   const { parts, make } = setUp();
   const missing = (sources: PriceSources) => sources.status().map((row) => row.missing);
   expect(missing(make({ lacksCredentials: true }))[0]).toMatch(

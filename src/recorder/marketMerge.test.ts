@@ -34,7 +34,7 @@ describe('a market’s own taker delay', () => {
   });
 });
 
-test('a deciding feed that the listing drops stays; another one dates the rules anew', () => {
+test('a deciding feed that the listing drops stays; another feed gives the rules a new read time', () => {
   const known: Market = { ...MARKET, decidingFeed: 'chainlink_twap', rulesReadTimeMs: 5 };
   const again = mergeListing(known, { ...MARKET, rulesReadTimeMs: READ_MS });
   expect(again).toMatchObject({ decidingFeed: 'chainlink_twap', rulesReadTimeMs: 5 });

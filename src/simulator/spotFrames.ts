@@ -1,19 +1,12 @@
 /** Spot trades in the formats of Binance and Coinbase. */
+
 import type { Ticker } from '../schema/market.ts';
+import { namesBy } from '../venues/symbols.ts';
 import { priceStep, printPrice } from './prices.ts';
 import type { SpotTrade } from './spotTape.ts';
 
 /** The same on the spot and on the futures market, and at Bybit. */
-export const USDT_SYMBOLS: Record<Ticker, string> = {
-  BTC: 'BTCUSDT',
-  ETH: 'ETHUSDT',
-  SOL: 'SOLUSDT',
-  XRP: 'XRPUSDT',
-  DOGE: 'DOGEUSDT',
-  BNB: 'BNBUSDT',
-  HYPE: 'HYPEUSDT',
-  ZEC: 'ZECUSDT',
-};
+export const USDT_SYMBOLS = namesBy((ticker) => `${ticker}USDT`);
 type TradeStream = 'trade' | 'aggTrade';
 /** Coinbase quotes in dollars, not tethers: a basis of a few basis points. */
 const COINBASE_BASIS = -0.0002;

@@ -7,3 +7,8 @@ export type VenueNames = Readonly<Record<Ticker, string | null>>;
 export function tickerNamed(names: VenueNames, name: string | undefined): Ticker | null {
   return TICKERS.find((ticker) => names[ticker] === name) ?? null;
 }
+
+/** The names of a venue that spells every ticker by one rule. */
+export function namesBy(nameOf: (ticker: Ticker) => string): Readonly<Record<Ticker, string>> {
+  return Object.fromEntries(TICKERS.map((ticker) => [ticker, nameOf(ticker)])) as Record<Ticker, string>;
+}

@@ -99,7 +99,7 @@ export class QuarantineReplay {
       this.#router.route(route, text, receivedTimeMs);
       if (drift.setAsideCount !== before.setAside || this.#router.rejected !== before.rejected) continue;
       const ignored = this.#recorder.ignoredCount - before.ignored;
-      // Other routers ignore what they do not know, so only what came out shows that a frame was read.
+      // The router ignores unknown frames of the other feeds silently: such a frame counts as read only if it gave an event.
       const isRead = IGNORED_ARE_COUNTED.has(feed)
         ? ignored < messageCount(text)
         : this.#decoded > before.decoded;

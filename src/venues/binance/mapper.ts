@@ -3,20 +3,11 @@ import type { UnderlyingEvent } from '../../schema/events.ts';
 import type { Ticker } from '../../schema/market.ts';
 import type { MessageWatch } from '../drift/messageWatch.ts';
 import { parseJson, parseShape } from '../json.ts';
-import { tickerNamed, type VenueNames } from '../symbols.ts';
+import { namesBy, tickerNamed } from '../symbols.ts';
 import { binanceTrade } from './messages.ts';
 
 /** Of the spot market since 2026-09-24 for HYPE, and of the USD-M futures market. */
-const SYMBOLS = {
-  BTC: 'BTCUSDT',
-  ETH: 'ETHUSDT',
-  SOL: 'SOLUSDT',
-  XRP: 'XRPUSDT',
-  DOGE: 'DOGEUSDT',
-  BNB: 'BNBUSDT',
-  HYPE: 'HYPEUSDT',
-  ZEC: 'ZECUSDT',
-} as const satisfies VenueNames;
+const SYMBOLS = namesBy((ticker) => `${ticker}USDT`);
 
 export function binanceSymbol(ticker: Ticker): string {
   return SYMBOLS[ticker];

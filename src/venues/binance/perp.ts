@@ -10,23 +10,14 @@
  * @see https://developers.binance.com/docs/derivatives/usds-margined-futures/market-data/rest-api/Order-Book (read 2026-11-23)
  */
 import { VenueMessageError } from '../../runtime/errors.ts';
-import type { Ticker } from '../../schema/market.ts';
 import { bestLevels } from '../depthLadder.ts';
 import { parseShape } from '../json.ts';
 import { type PerpVenue, refusalOfStatus } from '../perpVenue.ts';
+import { namesBy } from '../symbols.ts';
 import { BINANCE_PERP_KINDS, binanceDepthSnapshot } from './messages.ts';
 
 /** Futures symbols; those of the spot market may differ. */
-const SYMBOLS: Readonly<Record<Ticker, string | null>> = {
-  BTC: 'BTCUSDT',
-  ETH: 'ETHUSDT',
-  SOL: 'SOLUSDT',
-  XRP: 'XRPUSDT',
-  DOGE: 'DOGEUSDT',
-  BNB: 'BNBUSDT',
-  HYPE: 'HYPEUSDT',
-  ZEC: 'ZECUSDT',
-};
+const SYMBOLS = namesBy((ticker) => `${ticker}USDT`);
 const BANNED_STATUS = 418;
 
 /** Binance USD-M futures. Its update id is `lastUpdateId`. */

@@ -4,19 +4,10 @@ import type { Ticker } from '../../schema/market.ts';
 import { bestLevels, DepthSide } from '../depthLadder.ts';
 import { parseJson, parseShape } from '../json.ts';
 import { type AnswerTimes, PerpRefusedError } from '../perpVenue.ts';
-import { tickerNamed, type VenueNames } from '../symbols.ts';
+import { namesBy, tickerNamed } from '../symbols.ts';
 import { bybitEnvelope, bybitOrderbook, bybitStreamFrame, RATE_LIMIT_CODES } from './messages.ts';
 
-export const BYBIT_SYMBOLS = {
-  BTC: 'BTCUSDT',
-  ETH: 'ETHUSDT',
-  SOL: 'SOLUSDT',
-  XRP: 'XRPUSDT',
-  DOGE: 'DOGEUSDT',
-  BNB: 'BNBUSDT',
-  HYPE: 'HYPEUSDT',
-  ZEC: 'ZECUSDT',
-} as const satisfies VenueNames;
+export const BYBIT_SYMBOLS = namesBy((ticker) => `${ticker}USDT`);
 
 export function bybitSymbol(ticker: Ticker): string {
   return BYBIT_SYMBOLS[ticker];

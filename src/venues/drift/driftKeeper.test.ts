@@ -48,7 +48,7 @@ it('continues the findings after a restart', async () => {
   expect((await new Quarantine(dataDir).frames()).map(({ text }) => text)).toEqual(['a']);
 });
 
-it('saves an empty report at the start, then within 10 s what was seen', async () => {
+it('saves an empty report at the start, and saves each finding within 10 s', async () => {
   const { keeper, drift } = await running();
   expect(await readDriftReport(dataDir, T0)).toEqual({ savedMs: T0, findings: [], overflow: [] });
   await clock.advance(10_000);

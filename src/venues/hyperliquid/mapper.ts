@@ -3,19 +3,10 @@ import type { PerpDepthEvent } from '../../schema/events.ts';
 import { bestLevels } from '../depthLadder.ts';
 import { parseShape } from '../json.ts';
 import { type AnswerTimes, PerpRefusedError } from '../perpVenue.ts';
-import { tickerNamed, type VenueNames } from '../symbols.ts';
+import { namesBy, tickerNamed } from '../symbols.ts';
 import { type HyperliquidSide, hyperliquidBook } from './messages.ts';
 
-export const HYPERLIQUID_COINS: VenueNames = {
-  BTC: 'BTC',
-  ETH: 'ETH',
-  SOL: 'SOL',
-  XRP: 'XRP',
-  DOGE: 'DOGE',
-  BNB: 'BNB',
-  HYPE: 'HYPE',
-  ZEC: 'ZEC',
-};
+export const HYPERLIQUID_COINS = namesBy((ticker) => ticker);
 
 /**
  * Maps an `l2Book` answer (parsed JSON). The venue numbers no books, so the snapshot's time is the update id.

@@ -3,7 +3,7 @@ import type { UnderlyingEvent } from '../../../schema/events.ts';
 import type { Ticker } from '../../../schema/market.ts';
 import type { MessageWatch } from '../../drift/messageWatch.ts';
 import { parseJson, parseShape } from '../../json.ts';
-import { tickerNamed, type VenueNames } from '../../symbols.ts';
+import { namesBy, tickerNamed } from '../../symbols.ts';
 import { decimalPrice } from '../pointPrice.ts';
 import {
   CHAINLINK,
@@ -17,16 +17,7 @@ import {
 } from './messages.ts';
 
 /** Both channels have all eight since 2026-10-02. */
-const SYMBOLS = {
-  BTC: 'btcusd',
-  ETH: 'ethusd',
-  SOL: 'solusd',
-  XRP: 'xrpusd',
-  DOGE: 'dogeusd',
-  BNB: 'bnbusd',
-  HYPE: 'hypeusd',
-  ZEC: 'zecusd',
-} as const satisfies VenueNames;
+const SYMBOLS = namesBy((ticker) => `${ticker.toLowerCase()}usd`);
 
 export function polyboltSymbol(ticker: Ticker): string {
   return SYMBOLS[ticker];

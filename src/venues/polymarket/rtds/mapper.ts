@@ -2,7 +2,7 @@ import { VenueMessageError } from '../../../runtime/errors.ts';
 import type { UnderlyingEvent } from '../../../schema/events.ts';
 import type { MessageWatch } from '../../drift/messageWatch.ts';
 import { parseJson, parseShape } from '../../json.ts';
-import { tickerNamed, type VenueNames } from '../../symbols.ts';
+import { namesBy, tickerNamed, type VenueNames } from '../../symbols.ts';
 import { chainlinkPrice } from '../pointPrice.ts';
 import {
   CHAINLINK_TOPIC,
@@ -13,16 +13,7 @@ import {
   TWAP60_TOPIC,
 } from './messages.ts';
 
-const SYMBOLS = {
-  BTC: 'btc/usd',
-  ETH: 'eth/usd',
-  SOL: 'sol/usd',
-  XRP: 'xrp/usd',
-  DOGE: 'doge/usd',
-  BNB: 'bnb/usd',
-  HYPE: 'hype/usd',
-  ZEC: 'zec/usd',
-} as const satisfies VenueNames;
+const SYMBOLS = namesBy((ticker) => `${ticker.toLowerCase()}/usd`);
 /**
  * The topics of the prices that decide markets. `crypto_prices` relays Binance a second late and is not mapped: the
  * trades themselves are the better source, and the relay under the same name would mix two clocks.
