@@ -1,6 +1,5 @@
 /** Spot trades in the formats of Binance and Coinbase. */
 
-import type { Ticker } from '../schema/market.ts';
 import { namesBy } from '../venues/symbols.ts';
 import { priceStep, printPrice } from './prices.ts';
 import type { SpotTrade } from './spotTape.ts';
