@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { CONFIG_VARIABLES, loadConfig, readConfig } from './config.ts';
+import { CONFIG_VARIABLES, loadConfig, ROLES, readConfig } from './config.ts';
 import { ConfigError } from './runtime/errors.ts';
 
 describe('an invalid variable gives one line with its value, the rule and the next step', () => {
@@ -89,13 +89,63 @@ test('reports all invalid variables in one refusal, one line each', () => {
     new ConfigError([
       'UNDERROUND_PORT="x" must be a port number, 0 to 65535; correct it, or unset it for 8080',
       'UNDERROUND_SIGN_UP="y" must be open or closed; correct it, or unset it for open',
-      'NATS_URL (value not shown) must be a URL starting with nats:// or tls://; correct it, or unset it',
+      'NATS_URL (value not shown) must be URLs starting with nats:// or tls://, separated by commas; correct it, or unset it',
+      ...['CLICKHOUSE_URL', 'DATABASE_URL', 'UNDERROUND_SECRET_KEY'].map(
+        (name) => `${name} is missing beside NATS_URL; the processes that it joins share it`,
+      ),
     ]),
   );
 });
 
-test('treats an empty variable as unset, except a list of assets', () => {
-  const names = [...CONFIG_VARIABLES.keys()].filter((name) => name !== 'UNDERROUND_TICKERS');
+describe('the division into processes', () => {
+  const SERVERS = {
+    NATS_URL: 'nats://a:4222, tls://b:4222',
+    CLICKHOUSE_URL: 'http://c:8123',
+    DATABASE_URL: 'postgres://d/e',
+    UNDERROUND_SECRET_KEY: '00'.repeat(32),
+  };
+
+  test('one process does everything unless it is told otherwise', () => {
+    expect(loadConfig({}).roles).toEqual(ROLES);
+    expect(loadConfig({ ...SERVERS, UNDERROUND_ROLES: 'api, collect' }).roles).toEqual(['collect', 'api']);
+  });
+
+  test.each([['collect,collect'], ['collector'], ['api,'], ['']])('refuses the roles %j', (roles) => {
+    expect(() => loadConfig({ ...SERVERS, UNDERROUND_ROLES: roles })).toThrow(
+      `must name one or more of ${ROLES.join(', ')}, separated by commas, each once`,
+    );
+  });
+
+  test('needs the servers that join the processes', () => {
+    expect(() => loadConfig({ UNDERROUND_ROLES: 'api' })).toThrow(
+      'NATS_URL is missing beside UNDERROUND_ROLES; name the servers that join the processes, or leave out the roles',
+    );
+    const { DATABASE_URL: _, ...others } = SERVERS;
+    expect(() => loadConfig(others)).toThrow(
+      'DATABASE_URL is missing beside NATS_URL; the processes that it joins share it',
+    );
+  });
+
+  test('the stream has limits in readable units', () => {
+    expect(loadConfig({}).stream).toEqual({ maxAgeMs: 21_600_000, maxBytes: 17_179_869_184, replicas: 1 });
+    const set = {
+      UNDERROUND_STREAM_HOURS: '1',
+      UNDERROUND_STREAM_SIZE: '512MiB',
+      UNDERROUND_STREAM_REPLICAS: '3',
+    };
+    expect(loadConfig(set).stream).toEqual({ maxAgeMs: 3_600_000, maxBytes: 536_870_912, replicas: 3 });
+    expect(() => loadConfig({ UNDERROUND_STREAM_HOURS: '0' })).toThrow(
+      'must be a number of hours, 1 to 9999',
+    );
+    expect(() => loadConfig({ UNDERROUND_STREAM_SIZE: '5' })).toThrow(
+      'must be a size such as 512MiB or 16GiB',
+    );
+  });
+});
+
+test('treats an empty variable as unset, except a list of assets or roles', () => {
+  const lists = ['UNDERROUND_TICKERS', 'UNDERROUND_ROLES'];
+  const names = [...CONFIG_VARIABLES.keys()].filter((name) => !lists.includes(name));
   const empty = Object.fromEntries(names.map((name) => [name, '']));
   expect(loadConfig(empty)).toEqual(loadConfig({}));
 });

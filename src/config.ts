@@ -17,6 +17,18 @@ export interface PolymarketCredentials {
   readonly passphrase: Secret;
 }
 
+/** The parts of the service that processes of a cluster divide among them, in the order of the data. */
+export const ROLES = ['collect', 'write', 'signals', 'paper', 'webhooks', 'backtest', 'api'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** The limits of the stream between processes; the older messages are dropped at whichever is reached first. */
+export interface StreamLimits {
+  readonly maxAgeMs: number;
+  readonly maxBytes: number;
+  /** Copies of every message, on as many servers. */
+  readonly replicas: number;
+}
+
 /** All settings of the operator, parsed once. Names and defaults: CONTRACT section 8, `docs/CONFIGURATION.md`. */
 export interface Config {
   dataDir: string;
@@ -65,9 +77,15 @@ export interface Config {
   /** A JSON file that changes parts of the tier table; null: none. */
   tiersFile: string | null;
   keyEnvironment: 'live' | 'test';
+  /** What this process does; all of it unless a cluster divides it. */
+  roles: readonly Role[];
+  /** Name of this process in the stream; null: the machine's name. */
+  nodeName: string | null;
   clickhouseUrl: string | null;
   databaseUrl: string | null;
+  /** The servers of the stream that joins several processes; null: this process does everything. */
   natsUrl: string | null;
+  stream: StreamLimits;
 }
 
 const hasScheme = (text: string, schemes: readonly string[]) =>
@@ -77,6 +95,14 @@ const urlOf = (...schemes: readonly string[]) =>
   z
     .string()
     .refine((text) => hasScheme(text, schemes), `must be a URL starting with ${schemes.join('// or ')}//`);
+/** URLs separated by commas. */
+const urlsOf = (...schemes: readonly string[]) =>
+  z
+    .string()
+    .refine(
+      (text) => text.split(',').every((url) => hasScheme(url.trim(), schemes)),
+      `must be URLs starting with ${schemes.join('// or ')}//, separated by commas`,
+    );
 const venueUrl = (schemes: readonly string[], defaultUrl: string) =>
   z
     .string()
@@ -139,6 +165,22 @@ const hostNames = z
     'must be host names without ports, separated by commas',
   );
 
+/** In the order of `ROLES`, whatever the order of the text. */
+const roleList = z.string().transform((text, context): readonly Role[] => {
+  const names = text.split(',').map((name) => name.trim());
+  const isKnown = names.every((name) => (ROLES as readonly string[]).includes(name));
+  if (isKnown && new Set(names).size === names.length) return ROLES.filter((role) => names.includes(role));
+  context.addIssue(`must name one or more of ${ROLES.join(', ')}, separated by commas, each once`);
+  return z.NEVER;
+});
+const NODE_NAME = /^[\w.-]{1,64}$/;
+const HOUR_MS = 3_600_000;
+const streamHours = z
+  .string()
+  .refine((text) => /^\d{1,4}$/.test(text) && Number(text) > 0, 'must be a number of hours, 1 to 9999')
+  .transform(Number);
+const STREAM_SIZE = /^([1-9]\d*)(MiB|GiB|TiB)$/;
+
 /** In the order of `TICKERS`, whatever the order of the text. */
 const tickerList = z.string().transform((text, context): readonly Ticker[] => {
   const names = text.split(',').map((name) => name.trim());
@@ -149,7 +191,7 @@ const tickerList = z.string().transform((text, context): readonly Ticker[] => {
   return z.NEVER;
 });
 /** Where an empty text is an error, not an unset variable: it would follow nothing, or more than intended. */
-const NEVER_EMPTY: ReadonlySet<string> = new Set(['UNDERROUND_TICKERS']);
+const NEVER_EMPTY: ReadonlySet<string> = new Set(['UNDERROUND_TICKERS', 'UNDERROUND_ROLES']);
 
 const CREDENTIALS = [
   'UNDERROUND_POLYMARKET_API_KEY',
@@ -198,9 +240,20 @@ const environment = z.object({
   UNDERROUND_METRICS_ADDRESS: address.optional(),
   UNDERROUND_TIERS_FILE: z.string().optional(),
   UNDERROUND_KEY_ENV: oneOf('live', 'test').default('live'),
+  UNDERROUND_ROLES: roleList.default(ROLES),
+  UNDERROUND_NODE: z
+    .string()
+    .regex(NODE_NAME, 'must be a name of at most 64 letters, digits, dots, dashes and underscores')
+    .optional(),
+  UNDERROUND_STREAM_HOURS: streamHours.default(6),
+  UNDERROUND_STREAM_SIZE: z
+    .string()
+    .regex(STREAM_SIZE, 'must be a size such as 512MiB or 16GiB')
+    .default('16GiB'),
+  UNDERROUND_STREAM_REPLICAS: oneOf('1', '3', '5').default('1'),
   CLICKHOUSE_URL: urlOf('http:', 'https:').optional(),
   DATABASE_URL: urlOf('postgres:', 'postgresql:').optional(),
-  NATS_URL: urlOf('nats:', 'tls:').optional(),
+  NATS_URL: urlsOf('nats:', 'tls:').optional(),
 });
 
 type Environment = z.output<typeof environment>;
@@ -248,7 +301,7 @@ export function readConfig(variables: Variables): { config: Config } | { problem
       ([name, value]) => value !== undefined && (value !== '' || NEVER_EMPTY.has(name)),
     ),
   );
-  const missing = missingCredentials(set);
+  const missing = [...missingCredentials(set), ...missingServers(set)];
   const parsed = environment.safeParse(set);
   if (parsed.success) return missing.length > 0 ? { problems: missing } : { config: toConfig(parsed.data) };
   const rules = new Map(parsed.error.issues.map(({ path, message }) => [String(path[0]), message]));
@@ -263,6 +316,21 @@ function missingCredentials(set: Variables): string[] {
   return CREDENTIALS.filter((name) => set[name] === undefined).map(
     (name) => `${name} is missing beside ${given.join(' and ')}; set all three, or none`,
   );
+}
+
+/** One line for each server that a division into several processes needs and that is not named. */
+function missingServers(set: Variables): string[] {
+  const divided = set.UNDERROUND_ROLES !== undefined && set.UNDERROUND_ROLES.split(',').length < ROLES.length;
+  if (set.NATS_URL === undefined)
+    return divided
+      ? [
+          'NATS_URL is missing beside UNDERROUND_ROLES; name the servers that join the processes, or leave out the roles',
+        ]
+      : [];
+  const shared = ['CLICKHOUSE_URL', 'DATABASE_URL', 'UNDERROUND_SECRET_KEY'] as const;
+  return shared
+    .filter((name) => set[name] === undefined)
+    .map((name) => `${name} is missing beside NATS_URL; the processes that it joins share it`);
 }
 
 /**
@@ -315,10 +383,22 @@ function toConfig(env: Environment): Config {
     metricsAddress: env.UNDERROUND_METRICS_ADDRESS ?? null,
     tiersFile: env.UNDERROUND_TIERS_FILE ?? null,
     keyEnvironment: env.UNDERROUND_KEY_ENV,
+    roles: env.UNDERROUND_ROLES,
+    nodeName: env.UNDERROUND_NODE ?? null,
     clickhouseUrl: env.CLICKHOUSE_URL ?? null,
     databaseUrl: env.DATABASE_URL ?? null,
     natsUrl: env.NATS_URL ?? null,
+    stream: {
+      maxAgeMs: env.UNDERROUND_STREAM_HOURS * HOUR_MS,
+      maxBytes: bytesOf(env.UNDERROUND_STREAM_SIZE),
+      replicas: Number(env.UNDERROUND_STREAM_REPLICAS),
+    },
   };
+}
+
+function bytesOf(size: string): number {
+  const [, number, unit = ''] = STREAM_SIZE.exec(size) ?? [];
+  return Number(number) * (UNIT_BYTES[unit] ?? 0);
 }
 
 function credentialsIn(env: Environment): PolymarketCredentials | null {

@@ -23,7 +23,7 @@ export function registerServe(program: Command): void {
         // Start the engine first: it takes as long as loading the other modules.
         const engine = reachEngine({ ...config, clock, log, metrics });
         engine.catch(() => undefined);
-        const { startService } = await import('../service.ts');
+        const { startService } = await import('../service/startService.ts');
         const service = await startService({ config, log, metrics, dataSource: 'live', engine });
         const link = await service.accounts.setup.link(service.url);
         console.log(`ready ${service.url}`);

@@ -64,7 +64,6 @@ export async function readSettings(
   problems.push(...(named.length > 0 ? named : directoryProblems(config, use)));
   if (problems.length > 0) throw new ConfigError(problems);
   requireDirectory(config, use);
-  if (config.natsUrl !== null) console.error('underround: warning: NATS_URL has no effect yet');
   sayPlace(config, use);
   return config;
 }

@@ -35,7 +35,12 @@ let key: { authorization: string };
 beforeAll(async () => {
   rig = await openBacktestRig(() => undefined, { clock });
   const { store } = rig.store;
-  const parts = { recording: storedRecording(store), markets: () => [], bus, backtests: rig.backtests };
+  const parts = {
+    recording: storedRecording(store, { stored: () => store.writer.flush() }),
+    markets: () => [],
+    bus,
+    backtests: rig.backtests,
+  };
   const { database } = rig.accounts;
   const observed = { log: silentLogger, metrics: new Metrics() };
   trading = await startPaper({ ...parts, database, clock, randomBytes, ...observed });

@@ -101,7 +101,13 @@ export class LiveRig {
     const parts = { ...observed, metrics: new Metrics(), database, randomBytes };
     const backtests = await startBacktests({ ...parts, config, store: store.store, workerEntry });
     const paper = await startPaper({
-      ...{ ...parts, metrics: new Metrics(), bus, backtests, recording: storedRecording(store.store) },
+      ...{
+        ...parts,
+        metrics: new Metrics(),
+        bus,
+        backtests,
+        recording: storedRecording(store.store, { stored: () => store.store.writer.flush() }),
+      },
       markets: () => recorder.markets(),
     });
     const api = testApi({

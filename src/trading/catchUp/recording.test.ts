@@ -17,6 +17,7 @@ import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts'
 import type { MarketTape } from '../../core/session/tape.ts';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { BEFORE_FIRST_SEQ } from '../../store/queries/tapeReader.ts';
+import type { Store } from '../../store/store.ts';
 import { sumsOf } from '../paper/positions.ts';
 import { type Recording, storedRecording } from './recording.ts';
 
@@ -33,6 +34,8 @@ async function openStore() {
   onTestFinished(() => test.dispose());
   return test.store;
 }
+
+const flushed = (store: Store) => () => store.writer.flush();
 
 async function stretches(recording: Recording, tape: MarketTape): Promise<MarketTape[]> {
   const read: MarketTape[] = [];
@@ -59,7 +62,7 @@ test('a market is read as it was published, whole or in stretches', async () => 
     [200, 4],
     [700, 2],
   ] as const) {
-    const parts = await stretches(storedRecording(store, { booksAtOnce }), tape);
+    const parts = await stretches(storedRecording(store, { stored: flushed(store), booksAtOnce }), tape);
     expect(parts).toHaveLength(count);
     for (const name of ['quotes', 'books', 'prices'] as const) {
       for (const column of Object.keys(tape[name] ?? {})) {
@@ -84,7 +87,7 @@ test('finds the last hour of a feed, a market, and the ended markets of a series
   for (const { publish } of recordedEventsOf(tape)) publish(sink);
   sink.publish('market', marketOf(tape));
   sink.publish('market', marketOf(tape, RESOLVED));
-  const recording = storedRecording(store);
+  const recording = storedRecording(store, { stored: flushed(store) });
   const { marketId, endTimeMs } = tape.market;
   const prices = await recording.prices({ ticker: 'BTC', source: 'chainlink' }, endTimeMs);
   expect(prices.map(({ seq }) => seq)).toEqual(
@@ -111,7 +114,7 @@ async function traded(tape: MarketTape, lives: readonly Life[]) {
   const store = await openStore();
   const dataDir = temporaryDirectory();
   const told = recordedEventsOf(tape);
-  const recording = storedRecording(store, { booksAtOnce: 150 });
+  const recording = storedRecording(store, { stored: flushed(store), booksAtOnce: 150 });
   let at = 0;
   for (const [life, { to, lost }] of lives.entries()) {
     const down = life === 0 ? null : gapAround(told, { from: at, to: at + lost });
@@ -142,7 +145,7 @@ async function traded(tape: MarketTape, lives: readonly Life[]) {
     await trading.close();
     await db.destroy();
     if (to === told.length) {
-      const [whole] = await stretches(storedRecording(store), tape);
+      const [whole] = await stretches(storedRecording(store, { stored: flushed(store) }), tape);
       return { rows, strategies, recorded: whole as MarketTape };
     }
   }

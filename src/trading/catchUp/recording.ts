@@ -32,14 +32,17 @@ export interface Recording {
   ended(universe: Universe, range: { startMs: number; endMs: number }): Promise<Market[]>;
 }
 
-/** @param booksAtOnce Books per stretch. */
+/**
+ * @param options.stored Resolves once all rows received so far are stored.
+ * @param options.booksAtOnce Books per stretch.
+ */
 export function storedRecording(
-  store: StoreReader & { readonly writer: { flush(): Promise<void> } },
-  { booksAtOnce = BOOKS_AT_ONCE } = {},
+  store: StoreReader,
+  { stored, booksAtOnce = BOOKS_AT_ONCE }: { stored: () => Promise<void>; booksAtOnce?: number },
 ): Recording {
   return {
     stretch: async (market, { afterSeq }, signal) => {
-      await store.writer.flush();
+      await stored();
       const toSeq = await stretchEnd(store, market, { afterSeq, books: booksAtOnce });
       const terms = { depth: DEPTH_MAX, prices: true };
       const stretch = { afterSeq, toSeq: toSeq ?? Number.MAX_SAFE_INTEGER };
@@ -49,7 +52,7 @@ export function storedRecording(
       return { tape: { ...rows, gaps }, toSeq };
     },
     prices: async (feed, nowMs) => {
-      await store.writer.flush();
+      await stored();
       const prices = await loadFeedPrices(store, { ...feed, fromMs: nowMs - HISTORY_MS, toMs: nowMs });
       return Array.from(prices?.seq ?? [], (seq, at) => ({
         ...{ seq, receivedMs: prices?.receivedMs[at] as number },
