@@ -95,13 +95,13 @@ const urlOf = (...schemes: readonly string[]) =>
   z
     .string()
     .refine((text) => hasScheme(text, schemes), `must be a URL starting with ${schemes.join('// or ')}//`);
-/** URLs separated by commas. */
+/** One URL, or several separated by commas. */
 const urlsOf = (...schemes: readonly string[]) =>
   z
     .string()
     .refine(
       (text) => text.split(',').every((url) => hasScheme(url.trim(), schemes)),
-      `must be URLs starting with ${schemes.join('// or ')}//, separated by commas`,
+      `must be a URL starting with ${schemes.join('// or ')}//`,
     );
 const venueUrl = (schemes: readonly string[], defaultUrl: string) =>
   z
@@ -301,9 +301,12 @@ export function readConfig(variables: Variables): { config: Config } | { problem
       ([name, value]) => value !== undefined && (value !== '' || NEVER_EMPTY.has(name)),
     ),
   );
-  const missing = [...missingCredentials(set), ...missingServers(set)];
+  const missing = missingCredentials(set);
   const parsed = environment.safeParse(set);
-  if (parsed.success) return missing.length > 0 ? { problems: missing } : { config: toConfig(parsed.data) };
+  if (parsed.success) {
+    const problems = [...missing, ...missingServers(set)];
+    return problems.length > 0 ? { problems } : { config: toConfig(parsed.data) };
+  }
   const rules = new Map(parsed.error.issues.map(({ path, message }) => [String(path[0]), message]));
   const invalid = [...rules].map(([name, rule]) => variableProblem(name, set[name] ?? '', rule));
   return { problems: [...invalid, ...missing] };
