@@ -86,6 +86,8 @@ interface Records {
   gap: GapRecord;
 }
 export type RecordKind = keyof Records;
+/** A record of one kind. */
+export type RecordOf<K extends RecordKind> = Records[K];
 
 /** Receives the recorder's records. Calls return at once; views must be copied before they return. */
 export type RecordSink = { [K in RecordKind]: (record: Records[K]) => void };

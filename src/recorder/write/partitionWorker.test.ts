@@ -1,0 +1,144 @@
+import { expect, test } from 'vitest';
+import { FakeClock } from '../../../test/support/fakeClock.ts';
+import { MemoryValues } from '../../../test/support/memoryElection.ts';
+import { MemoryStreamServer } from '../../../test/support/memoryStream.ts';
+import type { StreamMessage } from '../../bus/recordStream.ts';
+import { StoreUnavailableError } from '../../runtime/errors.ts';
+import { silentLogger } from '../../runtime/log.ts';
+import { type Merge, type MergedRecord, PartitionWorker } from './partitionWorker.ts';
+
+/** What the test's merge keeps: how many messages it has seen. */
+interface Seen {
+  readonly count: number;
+}
+
+/** Numbers the trades it is given, and notes in its state how many it has seen. */
+function countingMerge(state: unknown, baseSeq: number): Merge {
+  let { count } = (state as Seen | null) ?? { count: 0 };
+  return {
+    step: (message, { streamSeq }) => {
+      count++;
+      if (message.kind !== 'trade') return [];
+      return [{ kind: 'trade', record: { ...message.body, seq: baseSeq + 2 * streamSeq } }];
+    },
+    state: (): Seen => ({ count }),
+  };
+}
+
+class RowStore {
+  readonly rows: number[] = [];
+  readonly tokens: string[] = [];
+  failures = 0;
+  /** Ends a process after the rows are stored and before it knows. */
+  dieAfterInsert = false;
+
+  async insert(rows: readonly MergedRecord[], token: string): Promise<void> {
+    if (this.failures > 0) {
+      this.failures--;
+      throw new StoreUnavailableError('no answer');
+    }
+    this.rows.push(...rows.map(({ record }) => record.seq));
+    this.tokens.push(token);
+    if (this.dieAfterInsert) await new Promise(() => undefined);
+  }
+
+  async storedSeqs({ sinceSeq }: { sinceSeq: number }): Promise<ReadonlySet<number>> {
+    return new Set(this.rows.filter((seq) => seq > sinceSeq));
+  }
+}
+
+function rig() {
+  const clock = new FakeClock();
+  const server = new MemoryStreamServer({ clock, partitions: 1, baseSeq: 1_000 });
+  const values = new MemoryValues();
+  const store = new RowStore();
+  const publisher = server.connect();
+  let published = 0;
+  const publish = (count: number) => {
+    for (let index = 0; index < count; index++) publisher.publish(trade(++published));
+  };
+  const startWorker = () =>
+    PartitionWorker.start({
+      ...{ partition: 0, stream: server.connect(), values, store, log: silentLogger },
+      openMerge: (state) => countingMerge(state, server.baseSeq),
+    });
+  const checkpoint = async () => {
+    const bytes = await values.get('merge.0');
+    return bytes && JSON.parse(Buffer.from(bytes).toString());
+  };
+  return { clock, server, store, publish, startWorker, checkpoint };
+}
+
+function trade(number: number): StreamMessage {
+  const times = { eventTimeMs: number, receivedTimeMs: number };
+  const body = {
+    marketId: 'm',
+    ...times,
+    side: 'BUY_YES',
+    price: 1,
+    size: 1,
+    tradeId: `t${number}`,
+  } as const;
+  return { kind: 'trade', id: `t${number}`, key: 'm', sender: 'a', run: 'r', body };
+}
+
+/** The numbers of the first `count` records. */
+const seqs = (count: number) => Array.from({ length: count }, (_, index) => 1_000 + 2 * (index + 1));
+
+test('stores each batch, then notes how far it is and how the merge continues', async () => {
+  const { server, store, publish, startWorker, checkpoint } = rig();
+  publish(3);
+  const worker = await startWorker();
+  await server.idle();
+  publish(2);
+  await server.idle();
+  expect(store.rows).toEqual(seqs(5));
+  expect(store.tokens[0]).toBe('0-1-3');
+  expect(await checkpoint()).toMatchObject({ streamSeq: 5, state: { count: 5 } });
+  await worker.stop();
+});
+
+test('continues where the worker before it stopped, in another process', async () => {
+  const { server, store, publish, startWorker, checkpoint } = rig();
+  const first = await startWorker();
+  publish(2);
+  await server.idle();
+  await first.stop();
+  publish(2);
+  const second = await startWorker();
+  await server.idle();
+  expect(store.rows).toEqual(seqs(4));
+  expect(await checkpoint()).toMatchObject({ streamSeq: 4, state: { count: 4 } });
+  await second.stop();
+});
+
+test('rows stored right before a crash are not stored again', async () => {
+  const { store, publish, startWorker, checkpoint } = rig();
+  publish(2);
+  store.dieAfterInsert = true;
+  void startWorker();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(store.rows).toEqual(seqs(2));
+  expect(await checkpoint()).toBeNull();
+  store.dieAfterInsert = false;
+  publish(2);
+  const second = await startWorker();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(store.rows).toEqual(seqs(4));
+  expect(await checkpoint()).toMatchObject({ streamSeq: 4, state: { count: 4 } });
+  await second.stop();
+});
+
+test('a batch that the store refused for now comes again, and the merge sees it once', async () => {
+  const { clock, server, store, publish, startWorker, checkpoint } = rig();
+  const worker = await startWorker();
+  store.failures = 2;
+  publish(3);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(store.rows).toEqual([]);
+  await clock.advance(5_000);
+  await server.idle();
+  expect(store.rows).toEqual(seqs(3));
+  expect(await checkpoint()).toMatchObject({ streamSeq: 3, state: { count: 3 } });
+  await worker.stop();
+});

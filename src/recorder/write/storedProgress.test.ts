@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { FakeClock } from '../../../test/support/fakeClock.ts';
+import { MemoryValues } from '../../../test/support/memoryElection.ts';
+import type { StreamPlace } from '../../bus/recordStream.ts';
+import { silentLogger } from '../../runtime/log.ts';
+import { writeCheckpoint } from './checkpoint.ts';
+import { StoredProgress } from './storedProgress.ts';
+
+/** A follower of two partitions, what it received, and what the writers noted. */
+function rig() {
+  const clock = new FakeClock();
+  const values = new MemoryValues();
+  const received = new Map<number, StreamPlace>();
+  let lastSeq = 0;
+  const progress = new StoredProgress({
+    ...{ values, clock, log: silentLogger },
+    stream: { partitions: 2, lastSeq: async () => lastSeq },
+    received: (partition) => received.get(partition) ?? null,
+  });
+  const send = (partition: number, place: { streamSeq: number; timeMs: number }) => {
+    lastSeq = Math.max(lastSeq, place.streamSeq);
+    return { arrives: () => received.set(partition, { ...place, partition }) };
+  };
+  const store = (partition: number, place: { streamSeq: number; timeMs: number }) =>
+    writeCheckpoint(values, partition, { ...place, state: null });
+  return { clock, progress, send, store };
+}
+
+test('the lag is the time between what is received and what is stored', async () => {
+  const { clock, progress, send, store } = rig();
+  expect(progress.lagMs()).toBe(0);
+  await store(0, { streamSeq: 10, timeMs: 1_000 });
+  await store(1, { streamSeq: 9, timeMs: 900 });
+  send(0, { streamSeq: 10, timeMs: 1_000 }).arrives();
+  send(1, { streamSeq: 12, timeMs: 4_900 }).arrives();
+  await clock.advance(500);
+  expect(progress.lagMs()).toBe(4_000);
+  await store(1, { streamSeq: 12, timeMs: 4_900 });
+  await clock.advance(500);
+  expect(progress.lagMs()).toBe(0);
+  progress.stop();
+});
+
+test('waits until what the stream has is received here and stored', async () => {
+  const { clock, progress, send, store } = rig();
+  const first = send(0, { streamSeq: 1, timeMs: 1 });
+  const second = send(1, { streamSeq: 2, timeMs: 2 });
+  let isStored = false;
+  const waiting = progress.stored().then(() => {
+    isStored = true;
+  });
+  first.arrives();
+  await store(0, { streamSeq: 1, timeMs: 1 });
+  await clock.advance(1_000);
+  expect(isStored).toBe(false);
+  second.arrives();
+  await clock.advance(1_000);
+  expect(isStored).toBe(false);
+  await store(1, { streamSeq: 2, timeMs: 2 });
+  await clock.advance(1_000);
+  expect(isStored).toBe(true);
+  await waiting;
+  progress.stop();
+});
