@@ -147,6 +147,46 @@ test('treats an empty variable as unset, except a list of assets or roles', () =
   expect(loadConfig(empty)).toEqual(loadConfig({}));
 });
 
+describe('ClickHouse', () => {
+  const url = { CLICKHOUSE_URL: 'http://a' };
+  const policy = { ...url, CLICKHOUSE_STORAGE_POLICY: 'tiered' };
+
+  test('a cluster and the ages of its rows', () => {
+    const variables = { CLICKHOUSE_CLUSTER: 'c-1', CLICKHOUSE_COLD_AFTER_DAYS: '30' };
+    expect(loadConfig({ ...policy, ...variables, CLICKHOUSE_DELETE_AFTER_DAYS: '31' })).toMatchObject({
+      clickhouseCluster: 'c-1',
+      clickhouseStorage: { policy: 'tiered', coldAfterDays: 30, deleteAfterDays: 31 },
+    });
+    expect(loadConfig(url)).toMatchObject({
+      clickhouseCluster: null,
+      clickhouseStorage: { policy: null, coldAfterDays: null, deleteAfterDays: null },
+    });
+  });
+
+  test.each([
+    [{ ...url, CLICKHOUSE_CLUSTER: "c'" }, /^CLICKHOUSE_CLUSTER="c'" must be a name of letters/],
+    [{ CLICKHOUSE_CLUSTER: 'c' }, /^CLICKHOUSE_CLUSTER needs CLICKHOUSE_URL;/],
+    [
+      { ...url, CLICKHOUSE_COLD_AFTER_DAYS: '3' },
+      /^CLICKHOUSE_COLD_AFTER_DAYS needs CLICKHOUSE_STORAGE_POLICY;/,
+    ],
+    [{ ...url, CLICKHOUSE_DELETE_AFTER_DAYS: '0' }, /must be a whole number of days, 1 to 36500/],
+    [
+      { ...policy, CLICKHOUSE_COLD_AFTER_DAYS: '9', CLICKHOUSE_DELETE_AFTER_DAYS: '9' },
+      /^CLICKHOUSE_COLD_AFTER_DAYS must be less than CLICKHOUSE_DELETE_AFTER_DAYS/,
+    ],
+  ])('%j is refused', (variables, line) => {
+    const { problems } = readConfig(variables) as { problems: string[] };
+    expect(problems).toEqual([expect.stringMatching(line)]);
+  });
+
+  test('the password of a shared store is in no dump of the configuration', () => {
+    const config = loadConfig({ UNDERROUND_STORE_PASSWORD: 'hunter2' });
+    expect(inspect(config, { depth: 9, showHidden: true }) + JSON.stringify(config)).not.toContain('hunter2');
+    expect(config.storePassword?.reveal()).toBe('hunter2');
+  });
+});
+
 describe('Polymarket’s API credentials', () => {
   const [KEY, SECRET, PASSPHRASE] = ['API_KEY', 'API_SECRET', 'API_PASSPHRASE'].map(
     (name) => `UNDERROUND_POLYMARKET_${name}`,

@@ -29,6 +29,15 @@ export interface StreamLimits {
   readonly replicas: number;
 }
 
+/** How long a ClickHouse server keeps rows, and where; null: for ever, and on its default disk. */
+export interface ClickHouseStorage {
+  /** A storage policy of the server. */
+  readonly policy: string | null;
+  /** Days after which rows are moved to the policy's volume `cold`. */
+  readonly coldAfterDays: number | null;
+  readonly deleteAfterDays: number | null;
+}
+
 /** All settings of the operator, parsed once. Names and defaults: CONTRACT section 8, `docs/CONFIGURATION.md`. */
 export interface Config {
   dataDir: string;
@@ -82,6 +91,11 @@ export interface Config {
   /** Name of this process in the stream; null: the machine's name. */
   nodeName: string | null;
   clickhouseUrl: string | null;
+  /** Name of the ClickHouse cluster that has the tables; null: one server. */
+  clickhouseCluster: string | null;
+  clickhouseStorage: ClickHouseStorage;
+  /** Password of an embedded engine that several processes share. */
+  storePassword: Secret | null;
   databaseUrl: string | null;
   /** The servers of the stream that joins several processes; null: this process does everything. */
   natsUrl: string | null;
@@ -156,6 +170,22 @@ const address = z
     return { host: text.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(text.slice(colon + 1)) };
   });
 
+/** A text that may stand in a statement between quotes. */
+const identifier = z
+  .string()
+  .regex(
+    /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/,
+    'must be a name of letters, digits, _ and -, at most 64 characters',
+  );
+const DAYS_MAX = 36_500;
+const days = z
+  .string()
+  .refine(
+    (text) => /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= DAYS_MAX,
+    `must be a whole number of days, 1 to ${DAYS_MAX}`,
+  )
+  .transform(Number);
+
 const HOST_NAME = /^[a-z\d_](?:[a-z\d_-]*[a-z\d_])?(?:\.[a-z\d_](?:[a-z\d_-]*[a-z\d_])?)*$/i;
 const hostNames = z
   .string()
@@ -180,6 +210,16 @@ const streamHours = z
   .refine((text) => /^\d{1,4}$/.test(text) && Number(text) > 0, 'must be a number of hours, 1 to 9999')
   .transform(Number);
 const STREAM_SIZE = /^([1-9]\d*)(MiB|GiB|TiB)$/;
+
+/**
+ * Reads an address such as `127.0.0.1:9100` or `[::1]:9100`.
+ * @throws {ConfigError} Naming `subject`, e.g. the option that has the text.
+ */
+export function parseAddress(text: string, subject: string): { host: string; port: number } {
+  const parsed = address.safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw new ConfigError(`${subject} ${JSON.stringify(text)} ${parsed.error.issues[0]?.message}`);
+}
 
 /** In the order of `TICKERS`, whatever the order of the text. */
 const tickerList = z.string().transform((text, context): readonly Ticker[] => {
@@ -251,7 +291,12 @@ const environment = z.object({
     .regex(STREAM_SIZE, 'must be a size such as 512MiB or 16GiB')
     .default('16GiB'),
   UNDERROUND_STREAM_REPLICAS: oneOf('1', '3', '5').default('1'),
+  UNDERROUND_STORE_PASSWORD: secret,
   CLICKHOUSE_URL: urlOf('http:', 'https:').optional(),
+  CLICKHOUSE_CLUSTER: identifier.optional(),
+  CLICKHOUSE_STORAGE_POLICY: identifier.optional(),
+  CLICKHOUSE_COLD_AFTER_DAYS: days.optional(),
+  CLICKHOUSE_DELETE_AFTER_DAYS: days.optional(),
   DATABASE_URL: urlOf('postgres:', 'postgresql:').optional(),
   NATS_URL: urlsOf('nats:', 'tls:').optional(),
 });
@@ -272,6 +317,7 @@ export const CONFIG_VARIABLES: ReadonlyMap<string, string | null> = new Map(
 /** Variables whose values are secrets or contain passwords. */
 const SECRETS: ReadonlySet<string> = new Set([
   'UNDERROUND_SECRET_KEY',
+  'UNDERROUND_STORE_PASSWORD',
   ...CREDENTIALS,
   'CLICKHOUSE_URL',
   'DATABASE_URL',
@@ -301,7 +347,7 @@ export function readConfig(variables: Variables): { config: Config } | { problem
       ([name, value]) => value !== undefined && (value !== '' || NEVER_EMPTY.has(name)),
     ),
   );
-  const missing = missingCredentials(set);
+  const missing = [...missingCredentials(set), ...missingStorage(set)];
   const parsed = environment.safeParse(set);
   if (parsed.success) {
     const problems = [...missing, ...missingServers(set)];
@@ -334,6 +380,23 @@ function missingServers(set: Variables): string[] {
   return shared
     .filter((name) => set[name] === undefined)
     .map((name) => `${name} is missing beside NATS_URL; the processes that it joins share it`);
+}
+
+/** One line for each storage setting without the one that it needs, or that contradicts another. */
+function missingStorage(set: Variables): string[] {
+  const needs = [
+    ['CLICKHOUSE_CLUSTER', 'CLICKHOUSE_URL'],
+    ['CLICKHOUSE_STORAGE_POLICY', 'CLICKHOUSE_URL'],
+    ['CLICKHOUSE_COLD_AFTER_DAYS', 'CLICKHOUSE_STORAGE_POLICY'],
+    ['CLICKHOUSE_DELETE_AFTER_DAYS', 'CLICKHOUSE_URL'],
+  ] as const;
+  const problems = needs
+    .filter(([name, needed]) => set[name] !== undefined && set[needed] === undefined)
+    .map(([name, needed]) => `${name} needs ${needed}; set ${needed}, or unset ${name}`);
+  const [cold, deleted] = [set.CLICKHOUSE_COLD_AFTER_DAYS, set.CLICKHOUSE_DELETE_AFTER_DAYS].map(Number);
+  if (Number(cold) >= Number(deleted))
+    problems.push('CLICKHOUSE_COLD_AFTER_DAYS must be less than CLICKHOUSE_DELETE_AFTER_DAYS; correct one');
+  return problems;
 }
 
 /**
@@ -389,6 +452,13 @@ function toConfig(env: Environment): Config {
     roles: env.UNDERROUND_ROLES,
     nodeName: env.UNDERROUND_NODE ?? null,
     clickhouseUrl: env.CLICKHOUSE_URL ?? null,
+    clickhouseCluster: env.CLICKHOUSE_CLUSTER ?? null,
+    clickhouseStorage: {
+      policy: env.CLICKHOUSE_STORAGE_POLICY ?? null,
+      coldAfterDays: env.CLICKHOUSE_COLD_AFTER_DAYS ?? null,
+      deleteAfterDays: env.CLICKHOUSE_DELETE_AFTER_DAYS ?? null,
+    },
+    storePassword: env.UNDERROUND_STORE_PASSWORD ?? null,
     databaseUrl: env.DATABASE_URL ?? null,
     natsUrl: env.NATS_URL ?? null,
     stream: {

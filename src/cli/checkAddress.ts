@@ -21,9 +21,26 @@ export function plainHttpProblem(variables: Variables): string[] {
   ];
 }
 
+/** One line if the password of the shared store would cross the network in plain text without permission. */
+export function plainStoreProblem(
+  { host }: Address,
+  { allowPlainHttp }: Pick<Config, 'allowPlainHttp'>,
+): string[] {
+  if (LOOPBACK.test(host) || allowPlainHttp) return [];
+  return [
+    `--listen ${host} would send the store's password and rows to other machines over plain HTTP: listen on 127.0.0.1, or set UNDERROUND_ALLOW_PLAIN_HTTP=on`,
+  ];
+}
+
 interface Address {
   readonly host: string;
   readonly port: number;
+}
+
+interface WantedAddress {
+  readonly address: Address;
+  /** What the user sets to change the address. */
+  readonly setBy: string;
 }
 
 /**
@@ -34,17 +51,24 @@ export async function addressProblems(
   { host, port, metricsAddress, dataDir }: Pick<Config, 'host' | 'port' | 'metricsAddress' | 'dataDir'>,
   clock: Clock = systemClock,
 ): Promise<string[]> {
-  const wanted: { address: Address; variables: string }[] = [
-    { address: { host, port }, variables: 'UNDERROUND_HOST or UNDERROUND_PORT' },
-  ];
+  const wanted: WantedAddress[] = [{ address: { host, port }, setBy: 'UNDERROUND_HOST or UNDERROUND_PORT' }];
   if (metricsAddress !== null) {
-    wanted.push({ address: metricsAddress, variables: 'UNDERROUND_METRICS_ADDRESS' });
+    wanted.push({ address: metricsAddress, setBy: 'UNDERROUND_METRICS_ADDRESS' });
     if (port !== 0 && metricsAddress.port === port && metricsAddress.host === host)
       return [`UNDERROUND_METRICS_ADDRESS is the address of the API, ${host}:${port}; give it another port`];
   }
-  const problems = wanted.map(async ({ address, variables }) => {
+  return await busyAddresses(wanted, dataDir, clock);
+}
+
+/** One line for each address that another program uses; waits for a previous process on the data directory. */
+export async function busyAddresses(
+  wanted: readonly WantedAddress[],
+  dataDir: string,
+  clock: Clock = systemClock,
+): Promise<string[]> {
+  const problems = wanted.map(async ({ address, setBy }) => {
     const reason = await whyNotFree(address, dataDir, clock);
-    return reason === null ? [] : [`cannot listen on ${textOf(address)}: ${reason}; set ${variables}`];
+    return reason === null ? [] : [`cannot listen on ${textOf(address)}: ${reason}; set ${setBy}`];
   });
   return (await Promise.all(problems)).flat();
 }
@@ -54,7 +78,7 @@ async function whyNotFree(address: Address, dataDir: string, clock: Clock): Prom
     const refusal = await tryListening(address);
     if (refusal === null) return null;
     if (refusal.code !== 'EADDRINUSE') return refusal.message;
-    const pid = await otherWriter(join(dataDir, 'journal'), 'main').catch(() => null);
+    const pid = await otherWriter(join(dataDir, 'journal'), 'main');
     if (pid === null) return 'another program uses this port';
     const user = `process ${pid}, which records into the same data directory,`;
     if (waitedMs >= LEAVE_LIMIT_MS) return `${user} uses this port: stop it first`;

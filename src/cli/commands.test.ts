@@ -8,8 +8,8 @@ import { registerCommands } from './commands.ts';
 
 const { runWhole } = commandLine(registerCommands);
 
-/** Commands that run until they are stopped; `test/service/settings.test.ts` tests them. */
-const LONG_RUNNING = ['demo', 'serve'];
+/** Commands that run until they are stopped; `settings.test.ts` and `sharedStore.test.ts` of `test/service` test them. */
+const LONG_RUNNING = ['demo', 'serve', 'store'];
 const EMAIL = ['--email', 'a@example.com'];
 const HOOK = [...EMAIL, '--url', 'https://93.184.215.14/in'];
 

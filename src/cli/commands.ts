@@ -8,6 +8,7 @@ import { registerImport } from './import.ts';
 import { registerKeys } from './keys.ts';
 import { registerMaintenance } from './maintenance.ts';
 import { registerServe } from './serve.ts';
+import { registerStore } from './store.ts';
 import { registerUsers } from './users.ts';
 import { registerWebhooks } from './webhooks.ts';
 
@@ -19,6 +20,7 @@ them before it starts, and prints the data directory it uses on standard error.`
 export function registerCommands(program: Command): void {
   registerDemo(program);
   registerServe(program);
+  registerStore(program);
   registerImport(program);
   registerExport(program);
   registerBacktest(program);

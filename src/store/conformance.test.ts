@@ -9,6 +9,7 @@ import { systemClock } from '../runtime/clock.ts';
 import { StoreRefusedError } from '../runtime/errors.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
+import { Secret } from '../runtime/secret.ts';
 import type { EngineAccess } from './engine/access.ts';
 import { StoreClient } from './engine/client.ts';
 import { serverAccess } from './engine/serverAccess.ts';
@@ -33,6 +34,18 @@ const embedded: Driver = {
       log: silentLogger,
       metrics: new Metrics(),
     }),
+};
+const shared: Driver = {
+  name: 'the embedded engine over TCP with a password',
+  reach: async (dataDir) => {
+    const listen = { host: '127.0.0.1', port: 0, password: new Secret('p%:@/ä') };
+    const host = await Supervisor.start({
+      ...{ dataDir, entry: await testHostEntry(), listen },
+      ...{ clock: systemClock, log: silentLogger, metrics: new Metrics() },
+    });
+    const url = `http://underround:${encodeURIComponent(listen.password.reveal())}@127.0.0.1:${host.port}`;
+    return { ...serverAccess(url, systemClock), close: () => host.close() };
+  },
 };
 const server: Driver = {
   name: 'the server CLICKHOUSE_URL names (skipped where it is not set)',
@@ -234,4 +247,5 @@ function conforms(driver: Driver): void {
 }
 
 describe(embedded.name, () => conforms(embedded));
+describe(shared.name, () => conforms(shared));
 describe.skipIf(clickhouseUrl === null)(server.name, () => conforms(server));

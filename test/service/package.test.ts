@@ -1,8 +1,8 @@
 import { type ExecFileException, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { commandAbsent } from '../support/builtCommand.ts';
@@ -105,28 +105,22 @@ function fail(): never {
   throw new Error('skipped');
 }
 
-/** The checkout's own engine behind a TCP port, which the service uses as a ClickHouse server. @returns Its URL. */
+/** The checkout's own engine on a TCP port, which the service uses as a ClickHouse server. @returns Its URL. */
 async function startStandInServer(): Promise<string> {
   const directory = temporaryDirectory();
-  const socket = join(directory, 'engine.sock');
   const entry = join(PROJECT_ROOT, 'dist/store/engine/host/main.js');
-  const host = spawn(process.execPath, [entry, '--data-dir', directory, '--socket', socket], {
-    env: { UV_THREADPOOL_SIZE: '16' },
+  const place = ['--data-dir', directory, '--socket', join(directory, 'engine.sock')];
+  const host = spawn(process.execPath, [entry, ...place, '--listen-host', '127.0.0.1'], {
+    env: { UV_THREADPOOL_SIZE: '16', UNDERROUND_STORE_PASSWORD: 'secret' },
     stdio: ['pipe', 'pipe', 'ignore'],
   });
   const ended = once(host, 'exit');
-  const door = createServer((client) => {
-    const engine = connect(socket);
-    for (const side of [client, engine]) side.on('error', () => undefined);
-    client.pipe(engine).pipe(client);
-  }).listen(0, '127.0.0.1');
   onTestFinished(async () => {
-    door.close();
     host.stdin.end();
     await ended;
   });
-  await Promise.race([once(host.stdout, 'data'), ended]);
-  if (!existsSync(socket)) throw new Error('the stand-in for a ClickHouse server did not start');
-  // With credentials, which a server requires.
-  return `http://underround:secret@127.0.0.1:${(door.address() as { port: number }).port}`;
+  const [line] = await Promise.race([once(createInterface({ input: host.stdout }), 'line'), ended]);
+  const [, port] = /^listening (\d+)$/.exec(String(line)) ?? [];
+  if (port === undefined) throw new Error('the stand-in for a ClickHouse server did not start');
+  return `http://underround:secret@127.0.0.1:${port}`;
 }

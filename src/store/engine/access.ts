@@ -1,10 +1,19 @@
 import type { Agent } from 'node:http';
+import type { Secret } from '../../runtime/secret.ts';
 import type { PartCheck } from '../journal/lostPart.ts';
 
 /** Marks a request with a long answer; a ClickHouse server ignores the header. */
 export const STREAMED_ANSWER_HEADER = 'x-underround-streamed-answer';
 /** Streamed answers that may be open at once, whether or not their readers read. */
 export const STREAM_CONNECTIONS_MAX = 256;
+
+/** Where the embedded engine also listens, for other processes. */
+export interface SharedListening {
+  readonly host: string;
+  /** 0: a free one. */
+  readonly port: number;
+  readonly password: Secret;
+}
 
 /** How to reach the engine: the embedded one behind its supervisor, or a server by URL. */
 export interface EngineAccess {
@@ -15,6 +24,8 @@ export interface EngineAccess {
   readonly streamAgent: Agent | null;
   /** Process id of the embedded engine that this process started; null without one. */
   readonly hostPid: number | null;
+  /** Port at which the embedded engine listens for other processes; absent where it does not. */
+  readonly port?: number | null;
   /** Resolves when the engine accepts requests (again), at the latest after `limitMs`. Never rejects. */
   whenReady(limitMs: number): Promise<void>;
   /**

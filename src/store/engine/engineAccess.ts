@@ -8,7 +8,7 @@ import type { Logger } from '../../runtime/log.ts';
 import { makeDirectories } from '../../runtime/makeDirectories.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { freeStartSpace } from '../journal/journalReserve.ts';
-import type { EngineAccess } from './access.ts';
+import type { EngineAccess, SharedListening } from './access.ts';
 import { readDiskSpace, reserveBytes } from './diskGuard.ts';
 import { closeDataDirectory, privateName } from './ownerOnly.ts';
 import { serverAccess } from './serverAccess.ts';
@@ -21,7 +21,7 @@ const BLOCK_BYTES = 512 * 1024;
 
 export interface EngineOptions {
   dataDir: string;
-  /** Space to keep free on the data directory's disk; null or absent: the default. */
+  /** A ClickHouse server; null: the embedded engine. */
   clickhouseUrl: string | null;
   /** Space to keep free on the data directory's disk; null or left out: the default. */
   diskReserve?: DiskReserve | null;
@@ -30,6 +30,8 @@ export interface EngineOptions {
   metrics: Metrics;
   /** The built entry of the engine's host. */
   hostEntry?: string;
+  /** Where the embedded engine also listens; absent: on its Unix socket alone. */
+  listen?: SharedListening;
 }
 
 /**
@@ -45,13 +47,15 @@ export async function reachEngine(options: EngineOptions): Promise<EngineAccess>
     metrics,
     dataDir,
     clickhouseUrl,
+    listen,
     hostEntry = builtEntry('store/engine/host/main'),
   } = options;
   await makeWritable(dataDir, log);
   if (clickhouseUrl !== null) return serverAccess(clickhouseUrl, clock);
   const { totalBytes } = await readDiskSpace(dataDir);
   const keepFreeBytes = Math.floor(reserveBytes(options.diskReserve ?? null, totalBytes) * ENGINE_SHARE);
-  return Supervisor.start({ dataDir, entry: hostEntry, keepFreeBytes, clock, log, metrics });
+  const shared = listen === undefined ? {} : { listen };
+  return Supervisor.start({ dataDir, entry: hostEntry, keepFreeBytes, ...shared, clock, log, metrics });
 }
 
 /**

@@ -1,12 +1,13 @@
 /** Starts the embedded engine's host, finds a running one, and restarts it when it dies. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Agent, request } from 'node:http';
+import { createInterface } from 'node:readline';
 import { type Clock, sleep } from '../../runtime/clock.ts';
 import { StoreUnavailableError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { PartCheck } from '../journal/lostPart.ts';
-import { type EngineAccess, STREAM_CONNECTIONS_MAX } from './access.ts';
+import { type EngineAccess, type SharedListening, STREAM_CONNECTIONS_MAX } from './access.ts';
 import { prepareSocketDirectory, socketPath } from './paths.ts';
 
 /** libuv threads of the host: one for each engine session and some for files. The default of 4 starves queries. */
@@ -19,6 +20,8 @@ const START_LIMIT_MS = 20_000;
 const CHECK_TIMEOUT_MS = 600_000;
 const BACKOFF_MS_MIN = 50;
 const BACKOFF_MS_MAX = 5_000;
+/** All refused logins are counted; one of this time is logged. */
+const REFUSAL_LOG_MS = 10_000;
 
 interface SupervisorOptions {
   dataDir: string;
@@ -26,6 +29,8 @@ interface SupervisorOptions {
   entry: string;
   /** The engine starts no work that would leave less free space. */
   keepFreeBytes?: number;
+  /** Where the host also listens. It must then be this process's own host: another one does not listen there. */
+  listen?: SharedListening;
   clock: Clock;
   log: Logger;
   metrics: Metrics;
@@ -38,9 +43,13 @@ export class Supervisor implements EngineAccess {
   readonly #options: SupervisorOptions;
   readonly #socket: string;
   readonly #restarts;
+  readonly #refusedLogins;
   #child: ChildProcess | null = null;
   #starting: Promise<boolean> | null = null;
   #closed = false;
+  /** Where the host listens: a restarted one has the same port. */
+  #port: number | null;
+  #refusalLoggedAtMs = Number.NEGATIVE_INFINITY;
 
   private constructor(options: SupervisorOptions) {
     this.#options = options;
@@ -52,6 +61,11 @@ export class Supervisor implements EngineAccess {
       'underround_store_engine_restarts_total',
       'Times the embedded engine was started again after it ended on its own',
     );
+    this.#refusedLogins = options.metrics.counter(
+      'underround_store_refused_logins_total',
+      'Requests to the shared embedded engine that were refused because of their user or password',
+    );
+    this.#port = options.listen?.port ?? null;
   }
 
   /** @throws {StoreUnavailableError} When no engine answers within the start limit. */
@@ -68,6 +82,10 @@ export class Supervisor implements EngineAccess {
   /** Process id of the host that this process started; null while it uses another's. */
   get hostPid(): number | null {
     return this.#child?.pid ?? null;
+  }
+
+  get port(): number | null {
+    return this.#port;
   }
 
   async whenReady(limitMs: number): Promise<void> {
@@ -118,7 +136,7 @@ export class Supervisor implements EngineAccess {
     const deadline = clock.monotonic() + limitMs;
     for (let backoffMs = BACKOFF_MS_MIN; !this.#closed; backoffMs = Math.min(backoffMs * 2, BACKOFF_MS_MAX)) {
       prepareSocketDirectory(this.#options.dataDir);
-      if (await this.#ping()) return true;
+      if (this.#mayUseFound() && (await this.#ping())) return true;
       if (await this.#spawn()) return true;
       if (clock.monotonic() + backoffMs > deadline) return false;
       log.warn({ backoffMs }, 'store.engine.start_retried');
@@ -127,22 +145,35 @@ export class Supervisor implements EngineAccess {
     return false;
   }
 
+  /** Whether a host that answers is good enough, whoever started it. */
+  #mayUseFound(): boolean {
+    return this.#options.listen === undefined || this.#child !== null;
+  }
+
   /** Starts a host; true when it reported `ready`, false when it ended before (the lock is held, or it failed). */
   #spawn(): Promise<boolean> {
     const { dataDir, entry, log } = this.#options;
     const args = [entry, '--data-dir', dataDir, '--socket', this.#socket, '--log-level', log.level];
     if (this.#options.keepFreeBytes) args.push('--keep-free', String(this.#options.keepFreeBytes));
+    const { listen } = this.#options;
+    if (listen) args.push('--listen-host', listen.host, '--listen-port', String(this.#port));
     const child = spawn(process.execPath, args, {
       stdio: ['pipe', 'pipe', 'inherit'],
-      // None of the service's environment: the host gets only arguments, and the service's secrets stay here.
-      env: { UV_THREADPOOL_SIZE: String(HOST_THREADS), TZ: 'UTC' },
+      // None of the service's environment: its secrets stay here. The password is no argument, which all users may read.
+      env: {
+        ...{ UV_THREADPOOL_SIZE: String(HOST_THREADS), TZ: 'UTC' },
+        ...(listen ? { UNDERROUND_STORE_PASSWORD: listen.password.reveal() } : {}),
+      },
     });
     this.#child = child;
     child.stdin?.on('error', () => undefined);
     return new Promise((resolve) => {
       let ready = false;
-      child.stdout?.on('data', (chunk: Buffer) => {
-        if (!chunk.toString('utf8').includes('ready\n')) return;
+      createInterface({ input: child.stdout }).on('line', (line) => {
+        const [word, value] = line.split(' ');
+        if (word === 'listening') this.#port = Number(value);
+        if (word === 'refused') this.#onRefusedLogin();
+        if (word !== 'ready') return;
         ready = true;
         resolve(true);
       });
@@ -156,6 +187,14 @@ export class Supervisor implements EngineAccess {
         void this.#ensure(START_LIMIT_MS);
       });
     });
+  }
+
+  #onRefusedLogin(): void {
+    this.#refusedLogins.inc();
+    const { clock, log } = this.#options;
+    if (clock.monotonic() - this.#refusalLoggedAtMs < REFUSAL_LOG_MS) return;
+    this.#refusalLoggedAtMs = clock.monotonic();
+    log.warn({}, 'store.login_refused');
   }
 
   #ping(): Promise<boolean> {

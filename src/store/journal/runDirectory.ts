@@ -127,7 +127,7 @@ export async function waitToBeAlone(
 
 /** Process id of another process that runs a writer of this name; null without one. */
 export async function otherWriter(journalDir: string, writerName: string): Promise<number | null> {
-  for (const name of await readdir(journalDir)) {
+  for (const name of await namesIn(journalDir)) {
     if (!name.startsWith(`${writerName}.`)) continue;
     const pid = await livingOwner(join(journalDir, name));
     if (pid !== null && pid !== process.pid) return pid;

@@ -20,6 +20,7 @@ const STATUS_BY_CODE: ReadonlyMap<number, number> = new Map([
   [202, 503],
   [456, 400],
   [457, 400],
+  [516, 403],
 ]);
 
 interface ErrorAnswer {

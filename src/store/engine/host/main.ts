@@ -1,12 +1,16 @@
 /**
  * The engine's host process: chDB on one data directory, served on a Unix socket with the interface of a ClickHouse
- * server. Usage: `main.js --data-dir DIR --socket PATH [--log-level L] [--memory-mib N] [--keep-free BYTES]`.
+ * server. Usage: `main.js --data-dir DIR --socket PATH [--log-level L] [--memory-mib N] [--keep-free BYTES] [--listen-host
+ * ADDRESS --listen-port PORT]`. With an address it also listens there, for other processes that send the password in
+ * the variable `UNDERROUND_STORE_PASSWORD`.
  *
- * It prints one line `ready` on standard output. It ends when its standard input closes: the parent holds the other
+ * On standard output it prints the line `listening PORT` where it listens, then the line `ready`, then a line `refused`
+ * for each request without the password. It ends when its standard input closes: the parent holds the other
  * end, so the host ends with the parent even after a kill. It finishes running requests first: exiting during an insert
  * crashes the engine.
  */
 import { chmod, mkdir, rmdir, unlink } from 'node:fs/promises';
+import type { AddressInfo, ListenOptions } from 'node:net';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { drainPending, Session } from 'chdb';
@@ -16,11 +20,12 @@ import { OWNER_ONLY_UMASK } from '../ownerOnly.ts';
 import { outsideSocketDirectory, prepareSocketDirectory, spoolDirs } from '../paths.ts';
 import { Engine } from './engine.ts';
 import { writeEngineConfig } from './engineConfig.ts';
+import { Login } from './login.ts';
 import { LossLedger } from './lossLedger.ts';
 import { repairMetadata } from './metadataRepair.ts';
 import { PartKeeper } from './partKeeper.ts';
 import { PartRepair } from './partRepair.ts';
-import { createHostServer } from './server.ts';
+import { createHostServer, type HostServer } from './server.ts';
 import { SessionPool } from './sessionPool.ts';
 import { Spool } from './spool.ts';
 
@@ -40,6 +45,8 @@ const { values } = parseArgs({
     'log-level': { type: 'string', default: 'info' },
     'memory-mib': { type: 'string', default: '2048' },
     'keep-free': { type: 'string', default: '0' },
+    'listen-host': { type: 'string' },
+    'listen-port': { type: 'string', default: '0' },
   },
 });
 
@@ -68,7 +75,10 @@ async function main(dataDir: string, socket: string): Promise<void> {
   await keeper.start();
   engine.onReadFailure = (error) => keeper.relieve(error);
   const knownSettings = new Set((await engine.text('SELECT name FROM system.settings')).split('\n'));
-  const { server, drain } = createHostServer({ engine, keeper, knownSettings, log });
+  const parts = { engine, keeper, knownSettings, log };
+  const local = createHostServer({ ...parts, login: null });
+  const shared =
+    values['listen-host'] === undefined ? null : createHostServer({ ...parts, login: passwordLogin() });
 
   let stopping = false;
   const stop = async () => {
@@ -82,7 +92,7 @@ async function main(dataDir: string, socket: string): Promise<void> {
     await unlink(socket).catch(() => undefined);
     const outside = outsideSocketDirectory(dataDir);
     if (outside !== null) await rmdir(outside).catch(() => undefined);
-    await drain();
+    await Promise.all([local.drain(), shared?.drain()]);
     await drainPending();
     pool.close();
     await spool.close();
@@ -96,10 +106,25 @@ async function main(dataDir: string, socket: string): Promise<void> {
   prepareSocketDirectory(dataDir);
   // This process holds the engine's lock, so an existing socket belongs to no process.
   await unlink(socket).catch(() => undefined);
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(socket, resolve));
+  await listening(local, { path: socket });
   await chmod(socket, 0o600);
+  if (shared !== null) {
+    await listening(shared, { host: values['listen-host'], port: Number(values['listen-port']) });
+    process.stdout.write(`listening ${(shared.server.address() as AddressInfo).port}\n`);
+  }
   log.info({ dataDir, socket, pid: process.pid }, 'store.host.ready');
   process.stdout.write('ready\n');
+}
+
+/** @throws {Error} Without a password. */
+function passwordLogin(): Login {
+  const password = process.env.UNDERROUND_STORE_PASSWORD ?? '';
+  if (password === '') throw new Error('UNDERROUND_STORE_PASSWORD is missing');
+  return new Login({ password, onRefused: () => process.stdout.write('refused\n') });
+}
+
+function listening({ server }: HostServer, options: ListenOptions): Promise<void> {
+  return new Promise((resolve, reject) => server.once('error', reject).listen(options, resolve));
 }
 
 if (!values['data-dir'] || !values.socket) {

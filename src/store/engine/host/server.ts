@@ -1,25 +1,32 @@
-/** The HTTP side of the engine's host: `/ping`, `/check-parts` and the query interface at `/`. */
+/**
+ * The HTTP side of the engine's host: `/ping` and the query interface at `/`; on the Unix socket also `/check-parts`,
+ * which only the process that started the host may use.
+ */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Logger } from '../../../runtime/log.ts';
 import type { Engine } from './engine.ts';
 import { errorAnswer } from './hostError.ts';
 import { readBody, readEngineRequest } from './httpRequest.ts';
+import type { Login } from './login.ts';
 import type { PartKeeper } from './partKeeper.ts';
 
 /** Long lists of market ids arrive as URL parameters; a ClickHouse server accepts the same size. */
 const MAX_URL_BYTES = 1024 * 1024;
 /** Longer than the client keeps an idle connection, so that the client is always the side that closes it. */
 const KEEP_ALIVE_MS = 65_000;
+const FORBIDDEN = 403;
 
-interface HostServer {
+export interface HostServer {
   readonly server: Server;
   /** Refuses new requests and resolves when the running ones are done. */
   drain(): Promise<void>;
 }
 
+/** @param options.login Null on the Unix socket: only this user may open it. */
 export function createHostServer(options: {
   engine: Engine;
   keeper: PartKeeper;
+  login: Login | null;
   knownSettings: ReadonlySet<string>;
   log: Logger;
 }): HostServer {
@@ -29,7 +36,8 @@ export function createHostServer(options: {
     if (draining) return void response.destroy();
     if (request.url === '/ping') return void response.end('Ok.\n');
     try {
-      if (request.url === '/check-parts')
+      options.login?.check(request);
+      if (request.url === '/check-parts' && options.login === null)
         return void (await answerPartCheck(options.keeper, request, response));
       await options.engine.answer(await readEngineRequest(request, options.knownSettings), response);
     } catch (error) {
@@ -83,6 +91,8 @@ function answerError(error: unknown, response: ServerResponse, log: Logger): voi
   response.writeHead(answer.status, {
     'Content-Type': 'text/plain; charset=UTF-8',
     'X-ClickHouse-Exception-Code': String(answer.exceptionCode),
+    // The body of a request without a password is never read.
+    ...(answer.status === FORBIDDEN ? { Connection: 'close' } : {}),
   });
   response.end(answer.body);
 }
