@@ -33,6 +33,26 @@ test('and nothing else', async () => {
   ]);
 });
 
+test('of a process without an API also whether it lives and works', async () => {
+  let reasons: string[] = [];
+  const ready = () => ({ ok: reasons.length === 0, reasons, degraded: ['silent_feed x 12.0 s'] });
+  const parts = { metrics: new Metrics(), rateLimits: null, ready };
+  const server = await serveMetrics({ host: '127.0.0.1', port: 0 }, parts);
+  onTestFinished(() => void server.close());
+  const get = async (path: string) => {
+    const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`);
+    return [answer.status, await answer.json()];
+  };
+  expect(await get('/livez')).toEqual([200, { ok: true }]);
+  expect(await get('/readyz')).toEqual([200, { ok: true, reasons: [], degraded: ['silent_feed x 12.0 s'] }]);
+  reasons = ['the stream does not answer'];
+  expect(await get('/readyz')).toEqual([
+    503,
+    { ok: false, reasons: ['the stream does not answer'], degraded: ['silent_feed x 12.0 s'] },
+  ]);
+  expect((await get('/v1/markets'))[0]).toBe(404);
+});
+
 test('a port in use is an error', async () => {
   const { port } = await serving();
   await expect(

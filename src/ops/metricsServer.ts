@@ -1,24 +1,44 @@
 import { createServer, type Server } from 'node:http';
 import type { RateLimits } from '../accounts/limits/limits.ts';
 import type { Metrics } from '../runtime/metrics.ts';
+import type { ReadinessReport } from './readiness.ts';
 
+const PROBES: ReadonlySet<string> = new Set(['/livez', '/readyz']);
 /** A collector opens one or two connections; each uses a descriptor that the recorder may need. */
 const CONNECTIONS_MAX = 64;
 
-/** Serves only `GET /metrics`, at an address separate from the public API. */
+/**
+ * Serves `GET /metrics` at an address separate from the public API.
+ * @param parts.ready Readiness of a process without an API, which then serves `/livez` and `/readyz` here too.
+ */
 export async function serveMetrics(
   { host, port }: { host: string; port: number },
-  { metrics, rateLimits }: { metrics: Metrics; rateLimits: Pick<RateLimits, 'metrics'> | null },
+  {
+    metrics,
+    rateLimits,
+    ready,
+  }: {
+    metrics: Metrics;
+    rateLimits: Pick<RateLimits, 'metrics'> | null;
+    ready?: () => ReadinessReport;
+  },
 ): Promise<Server> {
   const { registry } = metrics;
   const server = createServer((request, response) => {
     response.setHeader('x-content-type-options', 'nosniff');
-    const refuse = (status: number, detail: string) =>
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ detail }));
-    if (request.url?.split('?', 1)[0] !== '/metrics') return void refuse(404, 'Not Found');
+    const answer = (status: number, body: object) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    const refuse = (status: number, detail: string) => answer(status, { detail });
+    const path = request.url?.split('?', 1)[0] ?? '';
+    const isProbe = ready !== undefined && PROBES.has(path);
+    if (path !== '/metrics' && !isProbe) return void refuse(404, 'Not Found');
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       response.setHeader('allow', 'GET, HEAD');
       return void refuse(405, 'Method Not Allowed');
+    }
+    if (isProbe) {
+      const report = path === '/livez' ? { ok: true } : ready();
+      return void answer(report.ok ? 200 : 503, report);
     }
     const waitSeconds = rateLimits?.metrics(request.socket.remoteAddress ?? '').retryAfterSeconds ?? 0;
     if (waitSeconds > 0) {
