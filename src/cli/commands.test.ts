@@ -210,9 +210,3 @@ it.each([
   const words = ['export', 'perp_depth', '--ticker', 'BTC', '--out', out, '--data-dir', temporaryDirectory()];
   expect(await runWhole(...words)).toEqual({ out: [], err: [`underround: ${line}`], exit: 1 });
 });
-
-it('NATS_URL is accepted with a warning that it has no effect', async () => {
-  process.env = { ...process.env, NATS_URL: 'nats://127.0.0.1:4222' };
-  const { err } = await runWhole('keys', 'list');
-  expect(err[0]).toBe('underround: warning: NATS_URL has no effect yet');
-});

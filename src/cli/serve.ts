@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { ROLES } from '../config.ts';
 import { runUntilStopped } from './running.ts';
 
 const FIRST_OPERATOR_HELP = `
@@ -11,10 +12,13 @@ export function registerServe(program: Command): void {
     .command('serve')
     .description('record the venues and serve the API until stopped')
     .option('--data-dir <dir>', 'data directory (UNDERROUND_DATA_DIR)')
+    .option('--roles <list>', `what this process does: ${ROLES.join(',')} (UNDERROUND_ROLES; default: all)`)
     .addHelpText('after', FIRST_OPERATOR_HELP)
-    .action((options: { dataDir?: string }) =>
+    .action((options: { dataDir?: string; roles?: string }) =>
       runUntilStopped(async ({ readSettings, makeDataDirectory, createLogger, Metrics }) => {
-        const config = await readSettings({ dataDir: options.dataDir, use: 'record', listens: true });
+        const { roles, dataDir } = options;
+        const variables = roles === undefined ? process.env : { ...process.env, UNDERROUND_ROLES: roles };
+        const config = await readSettings({ dataDir, use: 'record', listens: true }, variables);
         makeDataDirectory(config.dataDir);
         const log = createLogger(config.logLevel);
         const metrics = new Metrics();

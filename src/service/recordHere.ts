@@ -11,10 +11,19 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { EngineAccess } from '../store/engine/access.ts';
-import { openStore } from '../store/store.ts';
-import { DriftKeeper } from '../venues/drift/driftKeeper.ts';
-import { ReceiveThread } from '../venues/receiveThread.ts';
+import { openStore, type Store } from '../store/store.ts';
+import type { Feeds } from './feeds.ts';
 import type { RecordingSource } from './recordingSource.ts';
+
+interface RecordingOptions {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** The engine, when a connection to it is already being opened. */
+  readonly engine?: Promise<EngineAccess>;
+}
 
 /**
  * Records in this process: the store with its journal, the recorder and the feeds. The engine starts while the feeds'
@@ -22,55 +31,44 @@ import type { RecordingSource } from './recordingSource.ts';
  * @throws {StoreUnavailableError} When the store cannot be opened.
  * @throws {ConfigError} When another service runs on the data directory.
  */
-export async function recordHere(options: {
-  config: Config;
-  clock: Clock;
-  random: () => number;
-  log: Logger;
-  metrics: Metrics;
-  /** The engine, when a connection to it is already being opened. */
-  engine?: Promise<EngineAccess>;
-}): Promise<RecordingSource> {
-  const { config, clock, random, log, metrics } = options;
+export async function recordHere(options: RecordingOptions): Promise<RecordingSource> {
+  const { config, clock, log, metrics } = options;
   const { dataDir, clickhouseUrl, diskReserve } = config;
   const engine = options.engine === undefined ? {} : { engine: options.engine };
   // Rows left by earlier runs are stored after this run records and listens: a long backlog must not delay the start.
   const storing = { dataDir, clickhouseUrl, diskReserve, recovery: 'background' } as const;
   const opening = openStore({ ...storing, clock, log, metrics, ...engine });
-  const sockets = new ReceiveThread({ clock, random, log, metrics });
-  const [store, { Collector }] = await Promise.all([opening, import('../lifecycle/collector.ts')]);
-  // Loads while the recording of earlier runs is read.
-  if (hasSockets(config)) sockets.start();
+  const [store, { openFeeds }] = await Promise.all([opening, import('./feeds.ts')]);
   const bus = new Bus({ log, metrics });
   const sink = publishingSink(store.writer, bus);
   const recorder = new Recorder({ sink, clock, log, metrics, timeBy: 'clock' });
-  const isDropping = () => store.writer.isDropping;
-  const { venues, tickers, polymarketCredentials: credentials } = config;
-  const feeds = { venues, tickers, credentials, sockets, recorder, isDropping };
-  const collector = new Collector({ ...feeds, clock, random, log, metrics });
   const memory = new MarketMemory({ recorder, bus });
-  const drift = new DriftKeeper({ dataDir, clock, log, metrics });
-  const stopReceiving = async () => {
-    await collector.close();
-    await sockets.close();
-    recorder.close();
-    await drift.close();
-  };
+  let feeds: Feeds | null = null;
+  const stopReceiving = async () => feeds?.stop();
   try {
-    const resuming = resumeRecording({ store, recorder, clock, log });
-    const [known] = await Promise.all([resuming, drift.start()]);
-    collector.start(known);
+    const opened = openFeeds({ ...options, recorder, isDropping: () => store.writer.isDropping });
+    const [known] = await Promise.all([resumeRecording({ store, recorder, clock, log }), opened]);
+    feeds = await opened;
+    feeds.start(known);
     store.parts.onLost((lost) => coverLostRows(lost, { store, recorder, clock, log }));
   } catch (error) {
     await stopReceiving();
     await store.close();
     throw error;
   }
+  return source({ ...options, store, recorder, feeds }, { bus, memory });
+}
+
+function source(
+  parts: RecordingOptions & { store: Store; recorder: Recorder; feeds: Feeds },
+  shared: Pick<RecordingSource, 'bus' | 'memory'>,
+): RecordingSource {
+  const { store, recorder, feeds, clock, metrics } = parts;
   return {
-    ...{ store, bus, live: recorder, memory, stopReceiving },
+    ...{ ...shared, store, live: recorder },
     storeLagMs: () => store.writer.lagMs(),
     stored: () => store.writer.flush(),
-    priceSources: () => collector.priceSources.status(),
+    priceSources: () => feeds.collector.priceSources.status(),
     addChecks: (readiness) => {
       readiness.addReasons(() => storeReasons(store.writer));
       readiness.addReasons(() => store.guard.reasons());
@@ -78,13 +76,7 @@ export async function recordHere(options: {
       readiness.addDegraded(() => silentFeeds(metrics.venueFeeds, clock.now()));
     },
     listening: () => void store.writer.startRecovery(),
+    stopReceiving: () => feeds.stop(),
     close: () => store.close(),
   };
-}
-
-/** Whether any feed uses a WebSocket. */
-function hasSockets({ venues, polymarketCredentials }: Config): boolean {
-  const { clobWsUrl, rtdsUrl, spotWsUrl, spotFallbackWsUrl } = venues;
-  const polyboltUrl = polymarketCredentials && venues.polyboltUrl;
-  return [clobWsUrl, rtdsUrl, polyboltUrl, spotWsUrl, spotFallbackWsUrl].some((url) => url !== null);
 }

@@ -7,8 +7,8 @@ import { silentLogger } from '../../src/runtime/log.ts';
 import { Metrics } from '../../src/runtime/metrics.ts';
 
 /** Creates a key for a user of the highest tier; a service may run on the data directory at the same time. */
-export async function makeServiceKey(dataDir: string): Promise<string> {
-  const config = { dataDir, databaseUrl: null, keyEnvironment: 'live' } as const;
+export async function makeServiceKey(dataDir: string, databaseUrl: string | null = null): Promise<string> {
+  const config = { dataDir, databaseUrl, keyEnvironment: 'live' } as const;
   const sources = { clock: systemClock, randomBytes };
   const accounts = await openAccounts({
     database: await openControlDatabase(config),
