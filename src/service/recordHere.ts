@@ -43,20 +43,18 @@ export async function recordHere(options: RecordingOptions): Promise<RecordingSo
   const sink = publishingSink(store.writer, bus);
   const recorder = new Recorder({ sink, clock, log, metrics, timeBy: 'clock' });
   const memory = new MarketMemory({ recorder, bus });
-  let feeds: Feeds | null = null;
-  const stopReceiving = async () => feeds?.stop();
+  const feedsOpening = openFeeds({ ...options, recorder, isDropping: () => store.writer.isDropping });
   try {
-    const opened = openFeeds({ ...options, recorder, isDropping: () => store.writer.isDropping });
-    const [known] = await Promise.all([resumeRecording({ store, recorder, clock, log }), opened]);
-    feeds = await opened;
+    const resuming = resumeRecording({ store, recorder, clock, log });
+    const [known, feeds] = await Promise.all([resuming, feedsOpening]);
     feeds.start(known);
     store.parts.onLost((lost) => coverLostRows(lost, { store, recorder, clock, log }));
+    return source({ ...options, store, recorder, feeds }, { bus, memory });
   } catch (error) {
-    await stopReceiving();
+    await feedsOpening.then((feeds) => feeds.stop()).catch(() => undefined);
     await store.close();
     throw error;
   }
-  return source({ ...options, store, recorder, feeds }, { bus, memory });
 }
 
 function source(
