@@ -86,8 +86,6 @@ export interface Records {
   gap: GapRecord;
 }
 export type RecordKind = keyof Records;
-/** A record of one kind. */
-export type RecordOf<K extends RecordKind> = Records[K];
 
 /** A record with its kind. */
 export type KindedRecord = {
