@@ -22,13 +22,31 @@ export interface CollectorStatus {
   readonly priceSources: unknown;
 }
 
+/** A sign of life. A message that waited while the stream was away has a `sentTimeMs` far behind the stream's time. */
+export interface Alive extends CollectorStatus {
+  /** The sender's clock when it was published. */
+  readonly sentTimeMs: number;
+}
+
+/**
+ * One finished action of the venue on one market: the book after it, the changed best prices, or both. The trusted book
+ * of an action has an id made of `ladderHash` and `occurrence`, so that of two collectors' copies one is kept. Other
+ * actions say what one collector knows, and contain its name and run in their id.
+ */
+export interface StreamAction {
+  readonly book: Unnumbered<BookRecord> | null;
+  readonly quote: Unnumbered<QuoteRecord> | null;
+  /** Hash of the levels of both tokens after the action, also without a book. */
+  readonly ladderHash: string;
+  /** Number of earlier books of this market with the same hash and venue time. */
+  readonly occurrence: number;
+  /** The recorder wrote no book: that of an earlier, untrusted action is published again with the return of trust. */
+  readonly isRepeated: boolean;
+}
+
 /** The contents of a message, by kind. */
 export interface StreamBodies {
-  /** One finished action of the venue on one market: the book after it, the changed best prices, or both. */
-  readonly action: {
-    readonly book: Unnumbered<BookRecord> | null;
-    readonly quote: Unnumbered<QuoteRecord> | null;
-  };
+  readonly action: StreamAction;
   readonly trade: Unnumbered<TradeRecord>;
   readonly underlying: Unnumbered<UnderlyingRecord>;
   readonly perpDepth: Unnumbered<PerpDepthRecord>;
@@ -39,7 +57,7 @@ export interface StreamBodies {
   /** The first proven row of a market in this run of the collector: from here on it sees the market. */
   readonly proven: { readonly marketId: string } & RowTimes;
   /** Sent once a second to every partition. */
-  readonly alive: CollectorStatus;
+  readonly alive: Alive;
   /** A signal that is already in the audit log. */
   readonly opportunity: Opportunity;
 }

@@ -131,7 +131,7 @@ export class GapTracker {
     const knownTimeMs = Math.max(gap.knownTimeMs, startReceivedMs);
     const ends = { startTimeMs, startReceivedMs, endTimeMs: null, endReceivedMs: null };
     const known = { knownTimeMs, knownSeq: this.#nextSeq() };
-    return { gapId: gapId(gap), marketId, cause, feed, ...ends, ...known, repairedBy: null };
+    return { gapId: gapIdOf(gap), marketId, cause, feed, ...ends, ...known, repairedBy: null };
   }
 
   #end(gap: Gap, { eventTimeMs, receivedTimeMs }: RowTimes, repairedBy: string | null): void {
@@ -158,7 +158,7 @@ function startOf({ startTimeMs, startReceivedMs }: Gap): RowTimes {
  * The same gap detected twice (say, by two starts after one crash) has the same id. It uses both clocks, because a
  * quiet market can be lost twice after one `ts`.
  */
-function gapId({ marketId, start, cause }: NewGap): string {
+export function gapIdOf({ marketId, start, cause }: Pick<NewGap, 'marketId' | 'start' | 'cause'>): string {
   const text = `${marketId}:${start.eventTimeMs}:${start.receivedTimeMs}:${cause}`;
   return `gap_${createHash('sha256').update(text).digest('hex').slice(0, 24)}`;
 }

@@ -89,7 +89,7 @@ function withListedEdges(listed: Market, market: Market): Market {
 }
 
 /** Unchanged rules keep their first read time; a change is dated by the read that found it. */
-function rulesReadTime(known: Market, merged: Market, readTimeMs: number | null): number | null {
+export function rulesReadTime(known: Market, merged: Market, readTimeMs: number | null): number | null {
   const same =
     known.takerFeeRate === merged.takerFeeRate &&
     known.takerFeeExponent === merged.takerFeeExponent &&

@@ -68,6 +68,8 @@ export class Recorder {
   onUnderlying: ((event: UnderlyingEvent, feed: string) => void) | null = null;
   /** Called with a market whose winner the venue's stream named, after its record is written. */
   onResolved: ((market: Market) => void) | null = null;
+  /** Called at the end of each finished action, after its records. */
+  onActionEnd: ((recorded: RecordedMarket, action: FinishedAction) => void) | null = null;
   readonly #options: RecorderOptions;
   readonly #sequence = new Sequence();
   readonly #prices = new UnderlyingPriceCache();
@@ -405,9 +407,11 @@ export class Recorder {
     if (trusted && (quote !== null || action.changed)) recorded.proved(action);
     if (quote !== null) sink.quote(quote);
     // A change of trust alone is a quote, not a book: every book row is a change of levels.
-    if (!action.changed) return;
-    sink.book(recorded.bookRecord(action, { seq: this.#nextSeq(), underlyingPrice }));
-    this.recent.add(action.receivedTimeMs);
+    if (action.changed) {
+      sink.book(recorded.bookRecord(action, { seq: this.#nextSeq(), underlyingPrice }));
+      this.recent.add(action.receivedTimeMs);
+    }
+    this.onActionEnd?.(recorded, action);
   }
 
   /** Sets aside a message of an unknown protocol version, whose content is lost to its market. @returns False. */

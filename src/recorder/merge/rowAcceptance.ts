@@ -1,0 +1,218 @@
+import type { StreamAction, StreamBodies } from '../../bus/recordStream.ts';
+import type { RowTimes } from '../../schema/gap.ts';
+import { bestPrices } from '../publish/streamSink.ts';
+import { type MergedMarket, noteRecentProven, type QuoteState } from './mergedMarket.ts';
+import type { MergedRecord } from './mergedRecord.ts';
+import { timesOf } from './rowOrder.ts';
+import { isInOwnGap, type SenderSight, sees, wasBlindAt } from './senderSight.ts';
+
+/**
+ * The stream drops a copy that follows within 2 minutes. A row older than this may be a copy of a stored row; 30 s are
+ * left for clocks that differ.
+ */
+export const COPIES_DROPPED_MS = 90_000;
+/** Trades of one venue time that are remembered. */
+const TRADE_IDS_MAX = 200;
+
+/** One message of a sender, as far as the acceptance of its rows depends on it. */
+export interface Delivery {
+  readonly sender: string;
+  readonly sight: SenderSight;
+  /** Gives the number of a record: 0 for the quote of an action, 1 for its book. */
+  readonly seq: (part: 0 | 1) => number;
+  /** The stream's time. */
+  readonly timeMs: number;
+}
+
+type Book = NonNullable<StreamAction['book']>;
+type Quote = NonNullable<StreamAction['quote']>;
+
+/** Accepts or drops an action: its records, or none. */
+export function acceptAction(market: MergedMarket, action: StreamAction, delivery: Delivery): MergedRecord[] {
+  const row = action.book ?? action.quote;
+  if (row === null) return [];
+  const { sight } = delivery;
+  sight.isInDoubt = !row.trusted;
+  if (!row.trusted) return acceptUntrusted(market, action, delivery);
+  // The sender itself has reported that it was blind then.
+  if (isInOwnGap(sight, row)) return [];
+  noteRecentProven(market, timesOf(row));
+  return action.book === null
+    ? acceptTrustedQuote(market, action, delivery)
+    : acceptTrustedBook(market, { ...action, book: action.book }, delivery);
+}
+
+function acceptTrustedBook(
+  market: MergedMarket,
+  action: StreamAction & { readonly book: Book },
+  delivery: Delivery,
+): MergedRecord[] {
+  const { book } = action;
+  const { newest } = market;
+  if (newest !== null && book.eventTimeMs < newest.eventTimeMs) return acceptLate(market, book, delivery);
+  const isKnown = isBookKnown(market, action);
+  // A book of this time that another one has replaced.
+  if (isKnown && newest?.ladderHash !== action.ladderHash) return [];
+  market.untrustedFrom = null;
+  return acceptLive(market, action, isKnown, delivery);
+}
+
+/** A return of trust whose book was accepted before; otherwise its book was published with it. */
+function acceptTrustedQuote(market: MergedMarket, action: StreamAction, delivery: Delivery): MergedRecord[] {
+  const { newest } = market;
+  const quote = action.quote as Quote;
+  if (newest !== null && (quote.eventTimeMs < newest.eventTimeMs || newest.ladderHash !== action.ladderHash))
+    return [];
+  market.untrustedFrom = null;
+  return acceptLive(market, action, true, delivery);
+}
+
+/** An untrusted state is accepted only while no other sender sees the market, and of one sender only. */
+function acceptUntrusted(market: MergedMarket, action: StreamAction, delivery: Delivery): MergedRecord[] {
+  const { sender } = delivery;
+  const { newest, sights, untrustedFrom } = market;
+  const others = Object.entries(sights).filter(([name]) => name !== sender);
+  if (others.some(([, sight]) => sees(sight))) return [];
+  if (untrustedFrom !== null && untrustedFrom !== sender) return [];
+  const row = action.book ?? (action.quote as Quote);
+  if (newest !== null && row.eventTimeMs < newest.eventTimeMs) return [];
+  const isKnown = action.book === null || isBookKnown(market, action);
+  if (isKnown && newest !== null && newest.ladderHash !== action.ladderHash && action.book !== null)
+    return [];
+  market.untrustedFrom = sender;
+  return acceptLive(market, action, isKnown, delivery);
+}
+
+/** Whether the book was accepted before, from this sender or another one. */
+function isBookKnown(
+  { newest }: MergedMarket,
+  { book, ladderHash, occurrence, isRepeated }: StreamAction,
+): boolean {
+  if (newest === null) return false;
+  if (isRepeated && newest.ladderHash === ladderHash) return true;
+  if (book?.eventTimeMs !== newest.eventTimeMs) return false;
+  return newest.hashes.filter((hash) => hash === ladderHash).length > occurrence;
+}
+
+function acceptLive(
+  market: MergedMarket,
+  { book, quote, ladderHash }: StreamAction,
+  isBookKnown: boolean,
+  { seq }: Delivery,
+): MergedRecord[] {
+  const row = book ?? (quote as Quote);
+  const { eventTimeMs, receivedTimeMs } = row;
+  const isSameTime = market.newest?.eventTimeMs === eventTimeMs;
+  const hashes = isSameTime ? (market.newest?.hashes ?? []) : [];
+  if (!isBookKnown) hashes.push(ladderHash);
+  market.newest = { eventTimeMs, receivedTimeMs, hashes, ladderHash };
+  market.isTrustWithdrawn = false;
+  const state = book === null ? stateOf(quote as Quote) : { ...bestPrices(book), trusted: book.trusted };
+  const records: MergedRecord[] = [];
+  const changed = quoteOf({ row, state, last: market.quote, seq: seq(0) });
+  market.quote = state;
+  if (changed !== null) records.push({ kind: 'quote', record: changed, isLate: false });
+  if (book !== null && !isBookKnown)
+    records.push({ kind: 'book', record: { ...book, seq: seq(1) }, isLate: false });
+  return records;
+}
+
+/**
+ * A row behind the newest one. It is stored and never changes live state. Its quote is stored only where no other sender
+ * saw the market: elsewhere the quotes of that time are complete.
+ */
+function acceptLate(market: MergedMarket, book: Book, delivery: Delivery): MergedRecord[] {
+  const { seq, timeMs, sender } = delivery;
+  const isAlone = isOnlySight(sender, market, book);
+  // The book that answers a subscription has the time of the last change.
+  if (!isAlone && timeMs - Math.min(book.eventTimeMs, book.receivedTimeMs) > COPIES_DROPPED_MS) return [];
+  const record = { ...book, seq: seq(1) };
+  if (!isAlone) return [{ kind: 'book', record, isLate: true }];
+  const state = { ...bestPrices(book), trusted: book.trusted };
+  const quote = quoteOf({ row: book, state, last: market.lateQuote, seq: seq(0) });
+  market.lateQuote = state;
+  const late = { kind: 'book', record, isLate: true } as const;
+  return quote === null ? [late] : [{ kind: 'quote', record: quote, isLate: true }, late];
+}
+
+/** Whether only this sender can have delivered a row of this time, and has not done so before. */
+function isOnlySight(sender: string, { sights }: MergedMarket, row: RowTimes): boolean {
+  return Object.entries(sights).every(([name, sight]) => name === sender || wasBlindAt(sight, row));
+}
+
+/** A trade is accepted unless it may be a copy that the stream no longer drops. */
+export function acceptTrade(
+  market: MergedMarket,
+  { id, body }: { readonly id: string; readonly body: StreamBodies['trade'] },
+  { seq, timeMs, sender }: Delivery,
+): MergedRecord[] {
+  const newest = market.newestTrade;
+  const isLate = newest !== null && body.eventTimeMs < newest.eventTimeMs;
+  if (isLate && timeMs - body.receivedTimeMs > COPIES_DROPPED_MS && !isOnlySight(sender, market, body))
+    return [];
+  if (!isLate) {
+    const ids = newest?.eventTimeMs === body.eventTimeMs ? newest.ids : [];
+    if (ids.includes(id)) return [];
+    market.newestTrade = { eventTimeMs: body.eventTimeMs, ids: [...ids, id].slice(-TRADE_IDS_MAX) };
+  }
+  const record = { ...body, seq: seq(0) };
+  return [{ kind: 'trade', record, isLate: timeMs - body.receivedTimeMs > LIVE_TRADE_MS && isLate }];
+}
+
+/** A trade that arrives later than this is not live. */
+const LIVE_TRADE_MS = 5_000;
+
+/** The untrusted quote of a market that no sender sees any more and whose last sender could not publish one. */
+export function withdrawTrust(market: MergedMarket, at: { seq: number; timeMs: number }): MergedRecord[] {
+  if (market.quote?.trusted !== true) return [];
+  market.isTrustWithdrawn = true;
+  return quoteAgain(market, false, at);
+}
+
+/** The trusted quote of a market whose sender was presumed dead and saw all the time that nothing changed. */
+export function returnTrust(market: MergedMarket, at: { seq: number; timeMs: number }): MergedRecord[] {
+  if (!market.isTrustWithdrawn) return [];
+  market.isTrustWithdrawn = false;
+  return quoteAgain(market, true, at);
+}
+
+function quoteAgain(
+  market: MergedMarket,
+  trusted: boolean,
+  { seq, timeMs }: { seq: number; timeMs: number },
+): MergedRecord[] {
+  const { marketId, newest, quote } = market;
+  if (newest === null || quote === null) return [];
+  market.quote = { ...quote, trusted };
+  const { eventTimeMs } = newest;
+  const receivedTimeMs = Math.max(timeMs, newest.receivedTimeMs);
+  const times = { seq, marketId, eventTimeMs, receivedTimeMs };
+  const record = { ...times, ...market.quote, yesChanged: true, underlyingPrice: null };
+  return [{ kind: 'quote', record, isLate: false }];
+}
+
+function stateOf({ yesBid, yesAsk, noBid, noAsk, trusted }: Quote): QuoteState {
+  return { yesBid, yesAsk, noBid, noAsk, trusted };
+}
+
+/** The quote of a row where a best price or the trust changed; else null. */
+function quoteOf({
+  row,
+  state,
+  last,
+  seq,
+}: {
+  row: Book | Quote;
+  state: QuoteState;
+  last: QuoteState | null;
+  seq: number;
+}) {
+  const yesChanged =
+    last === null ||
+    state.trusted !== last.trusted ||
+    state.yesBid !== last.yesBid ||
+    state.yesAsk !== last.yesAsk;
+  if (!yesChanged && state.noBid === last.noBid && state.noAsk === last.noAsk) return null;
+  const { marketId, eventTimeMs, receivedTimeMs, underlyingPrice } = row;
+  return { seq, marketId, eventTimeMs, receivedTimeMs, ...state, yesChanged, underlyingPrice };
+}

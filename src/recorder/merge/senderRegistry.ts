@@ -1,0 +1,101 @@
+import type { Alive, StreamMessage } from '../../bus/recordStream.ts';
+
+/** A sender that is unheard for longer, while others are heard, is presumed blind. */
+const UNHEARD_MAX_MS = 4_000;
+/** Time without any sign of life counts at most this much: the stream was away, and nobody could be heard. */
+const QUIET_STEP_MAX_MS = 2_000;
+/** A sender whose signs of life are older delivers what waited while the stream was away. */
+const BACKLOG_MAX_MS = 4_000;
+/** Earlier runs that are remembered of each sender. */
+const EARLIER_RUNS_MAX = 16;
+
+interface HeardSender {
+  run: string;
+  earlierRuns: string[];
+  /** The registry's clock when it was last heard. */
+  heardAtMs: number;
+  /** Its own clock in its last sign of life, of any run; null before the first. */
+  aliveMs: number | null;
+  /** The least seen difference between the stream's clock and its own. */
+  clockOffsetMs: number | null;
+  isPresumedBlind: boolean;
+}
+
+export interface SenderRegistryState {
+  /** Rises with the stream's time while anyone is heard. */
+  clockMs: number;
+  lastAliveMs: number | null;
+  senders: Record<string, HeardSender>;
+}
+
+/** Which senders are heard, and in which run. Pure: its state is plain JSON. */
+export class SenderRegistry {
+  readonly state: SenderRegistryState;
+
+  constructor(state: SenderRegistryState = { clockMs: 0, lastAliveMs: null, senders: {} }) {
+    this.state = state;
+  }
+
+  /**
+   * Notes a message.
+   * @returns Whether it is of the sender's current run, of a run that replaces an earlier one, of the first run, or of an
+   *   earlier run.
+   */
+  hear({
+    sender,
+    run,
+  }: Pick<StreamMessage, 'sender' | 'run'>): 'current' | 'restarted' | 'first' | 'earlier' {
+    const { senders, clockMs } = this.state;
+    const known = senders[sender];
+    if (known?.earlierRuns.includes(run)) return 'earlier';
+    if (known?.run === run) {
+      known.heardAtMs = clockMs;
+      return 'current';
+    }
+    const earlierRuns = known === undefined ? [] : [...known.earlierRuns, known.run].slice(-EARLIER_RUNS_MAX);
+    senders[sender] = {
+      run,
+      earlierRuns,
+      heardAtMs: clockMs,
+      aliveMs: known?.aliveMs ?? null,
+      clockOffsetMs: null,
+      isPresumedBlind: false,
+    };
+    return known === undefined ? 'first' : 'restarted';
+  }
+
+  /** The sender's own clock in its last sign of life; null before the first. */
+  aliveMs(sender: string): number | null {
+    return this.state.senders[sender]?.aliveMs ?? null;
+  }
+
+  /**
+   * Notes a sign of life at the stream's time.
+   * @returns `returned`: the sender was presumed blind and has delivered what waited. `lost`: senders that are unheard
+   *   from now on.
+   */
+  alive(sender: string, { sentTimeMs }: Alive, timeMs: number): { isReturned: boolean; lost: string[] } {
+    const { state } = this;
+    const sinceMs = timeMs - (state.lastAliveMs ?? timeMs);
+    state.clockMs += Math.min(Math.max(0, sinceMs), QUIET_STEP_MAX_MS);
+    state.lastAliveMs = timeMs;
+    const known = state.senders[sender];
+    if (known === undefined) return { isReturned: false, lost: [] };
+    known.heardAtMs = state.clockMs;
+    known.aliveMs = Math.max(known.aliveMs ?? sentTimeMs, sentTimeMs);
+    known.clockOffsetMs = Math.min(known.clockOffsetMs ?? timeMs - sentTimeMs, timeMs - sentTimeMs);
+    const isUpToDate = timeMs - sentTimeMs - known.clockOffsetMs <= BACKLOG_MAX_MS;
+    const isReturned = known.isPresumedBlind && isUpToDate;
+    if (isReturned) known.isPresumedBlind = false;
+    return { isReturned, lost: this.#lost() };
+  }
+
+  #lost(): string[] {
+    const { clockMs, senders } = this.state;
+    const lost = Object.entries(senders).filter(
+      ([, { heardAtMs, isPresumedBlind }]) => !isPresumedBlind && clockMs - heardAtMs > UNHEARD_MAX_MS,
+    );
+    for (const [, known] of lost) known.isPresumedBlind = true;
+    return lost.map(([name]) => name);
+  }
+}

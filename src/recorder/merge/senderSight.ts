@@ -1,0 +1,155 @@
+import type { Gap, RowTimes } from '../../schema/gap.ts';
+import { gapIdOf } from '../gapTracker.ts';
+import type { BlindInterval } from './commonBlindness.ts';
+import { compareRows, laterRow } from './rowOrder.ts';
+
+/** Most blind intervals kept of one sender and market. */
+const INTERVALS_MAX = 100;
+
+/** What one sender saw of one market. */
+export interface SenderSight {
+  /** A row was proven in the sender's current run. */
+  isRunProven: boolean;
+  /** Its last action was untrusted. */
+  isInDoubt: boolean;
+  /** The first row that any of its runs proved. */
+  firstProven: RowTimes | null;
+  /** The newest proven row that it delivered. */
+  provenTo: RowTimes | null;
+  blind: BlindInterval[];
+}
+
+export function newSight(): SenderSight {
+  return { isRunProven: false, isInDoubt: false, firstProven: null, provenTo: null, blind: [] };
+}
+
+/** Whether the sender sees the market now. */
+export function sees({ isRunProven, isInDoubt, blind }: SenderSight): boolean {
+  return isRunProven && !isInDoubt && !blind.some(({ end }) => end === null);
+}
+
+/**
+ * Whether the sender surely delivered nothing of this venue time. What a presumed interval hides may still be delivered,
+ * in order: its delivered part is seen.
+ */
+export function wasBlindAt(
+  { firstProven, provenTo, blind }: SenderSight,
+  { eventTimeMs }: RowTimes,
+): boolean {
+  if (firstProven === null || eventTimeMs < firstProven.eventTimeMs) return true;
+  return blind.some(({ kind, start, end }) => {
+    const isInside = eventTimeMs > start.eventTimeMs && (end === null || eventTimeMs < end.eventTimeMs);
+    return isInside && (kind !== 'presumed' || provenTo === null || eventTimeMs > provenTo.eventTimeMs);
+  });
+}
+
+/** Whether the sender's own gap contains a row, by venue time alone: the rows of one run never fall behind it. */
+export function isInOwnGap({ blind }: SenderSight, { eventTimeMs }: RowTimes): boolean {
+  return blind.some(
+    ({ kind, start, end }) =>
+      kind === 'reported' &&
+      eventTimeMs > start.eventTimeMs &&
+      (end === null || eventTimeMs < end.eventTimeMs),
+  );
+}
+
+/** Notes a proven row. The first one of a run ends what an earlier run, or its absence, left open. */
+export function noteProven(sight: SenderSight, row: RowTimes): void {
+  sight.firstProven ??= row;
+  sight.provenTo = laterRow(sight.provenTo, row);
+  if (sight.isRunProven) return;
+  sight.isRunProven = true;
+  sight.blind = sight.blind.map((interval) => ended(interval, row, 'snapshot'));
+}
+
+/** Notes the sender's own gap, or its newest version. */
+export function noteGap(sight: SenderSight, gap: Gap): void {
+  const { gapId, cause, feed, knownTimeMs, repairedBy, startTimeMs, startReceivedMs, endTimeMs } = gap;
+  const start = { eventTimeMs: startTimeMs, receivedTimeMs: startReceivedMs };
+  const endReceivedMs = gap.endReceivedMs ?? endTimeMs;
+  const end =
+    endTimeMs === null || endReceivedMs === null
+      ? null
+      : { eventTimeMs: endTimeMs, receivedTimeMs: endReceivedMs };
+  const interval = { gapId, start, end, cause, feed, knownTimeMs, repairedBy, kind: 'reported' } as const;
+  const at = sight.blind.findIndex((known) => known.gapId === gapId);
+  if (at < 0) sight.blind.push(interval);
+  else sight.blind[at] = interval;
+  if (end !== null && repairedBy !== null) sight.provenTo = laterRow(sight.provenTo, end);
+}
+
+/** Opens an interval from a row on, because the sender is unheard or has restarted. */
+export function openAbsence(
+  sight: SenderSight,
+  absence: { marketId: string; start: RowTimes; knownTimeMs: number; kind: 'presumed' | 'restarted' },
+): void {
+  if (sight.blind.some(({ end }) => end === null)) return;
+  const { marketId, start, knownTimeMs, kind } = absence;
+  const cause = 'process_down';
+  const gapId = gapIdOf({ marketId, start, cause });
+  sight.blind = sight.blind.filter((interval) => interval.gapId !== gapId);
+  sight.blind.push({
+    gapId,
+    start,
+    end: null,
+    cause,
+    feed: 'underround',
+    knownTimeMs,
+    repairedBy: null,
+    kind,
+  });
+}
+
+/** Removes the presumption that the sender was blind: it delivered all that it saw. */
+export function withdrawPresumption(sight: SenderSight): void {
+  sight.blind = sight.blind.filter(({ kind }) => kind !== 'presumed');
+}
+
+/** Another run of the sender began: a presumption becomes certain, from the last row that was delivered. */
+export function beginRun(sight: SenderSight): void {
+  sight.isRunProven = sight.isInDoubt = false;
+  sight.blind = sight.blind.map((interval) =>
+    interval.kind === 'presumed'
+      ? { ...interval, kind: 'restarted', start: laterRow(interval.start, sight.provenTo) ?? interval.start }
+      : interval,
+  );
+}
+
+/** Notes a row of an earlier run that arrived after the next run began: the absence starts after it. */
+export function noteEarlierRun(sight: SenderSight, row: RowTimes): void {
+  sight.blind = sight.blind.map((interval) => {
+    const { kind, start, end } = interval;
+    const isInside = compareRows(row, start) > 0 && (end === null || compareRows(row, end) < 0);
+    return kind === 'restarted' && isInside ? { ...interval, start: row } : interval;
+  });
+}
+
+/** Ends what is open, because the market has ended. */
+export function endAll(sight: SenderSight, end: RowTimes): void {
+  sight.blind = sight.blind.map((interval) => ended(interval, end, null));
+}
+
+/**
+ * Drops the oldest ended intervals above a limit.
+ * @returns The newest end of the dropped ones: gaps before it are final. Null if none was dropped.
+ */
+export function dropOldest(sight: SenderSight): RowTimes | null {
+  let dropped: RowTimes | null = null;
+  while (sight.blind.length > INTERVALS_MAX) {
+    const [oldest] = sight.blind;
+    if (oldest === undefined || oldest.end === null) break;
+    dropped = laterRow(dropped, oldest.end);
+    sight.blind.shift();
+  }
+  return dropped;
+}
+
+function ended(interval: BlindInterval, row: RowTimes, repairedBy: string | null): BlindInterval {
+  if (interval.end !== null) return interval;
+  const { start } = interval;
+  const end = {
+    eventTimeMs: Math.max(row.eventTimeMs, start.eventTimeMs),
+    receivedTimeMs: Math.max(row.receivedTimeMs, start.receivedTimeMs),
+  };
+  return { ...interval, end, repairedBy };
+}
