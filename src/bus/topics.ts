@@ -9,6 +9,12 @@ import type {
   UnderlyingRecord,
 } from '../schema/records.ts';
 
+/** Whether records arrive; while they do not, no book may be shown as trusted. */
+export interface Receiving {
+  readonly isReceiving: boolean;
+  readonly timeMs: number;
+}
+
 /** Events on the bus, by topic. Each is published after it was written to the store. */
 export interface Topics {
   /** A book after a complete action that changed its levels. It is a reused view: copy the values you keep. */
@@ -27,5 +33,7 @@ export interface Topics {
   market: Market;
   /** A signal that is already in the audit log. */
   opportunity: Opportunity;
+  /** This process follows others that record, and it begins or ceases to receive their records. */
+  receiving: Receiving;
 }
 export type Topic = keyof Topics;

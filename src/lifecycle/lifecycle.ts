@@ -1,3 +1,4 @@
+import { FORGET_AFTER_END_MS } from '../recorder/liveRecording.ts';
 import {
   mergeListing,
   type NamedWinner,
@@ -28,8 +29,6 @@ import { type WantedWindow, wantedWindows } from './wantedWindows.ts';
 import { type ExchangeMarkets, WinnerReader } from './winnerReader.ts';
 
 const TICK_MS = 1000;
-/** A resolved market is forgotten this long after its end; later duplicates of its frames are then unknown. */
-const FORGET_AFTER_END_MS = 900_000;
 /** How often each series is listed to check the computed slugs. */
 const LISTING_PERIOD_MS = 60_000;
 

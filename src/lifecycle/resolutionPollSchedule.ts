@@ -1,3 +1,4 @@
+import { OUTCOME_AWAITED_MS } from '../recorder/liveRecording.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Market } from '../schema/market.ts';
@@ -26,7 +27,6 @@ const CONFIRMING_POLLS: Schedule = {
   periodMs: 300_000,
 };
 const ALARM_AFTER_END_MS = 600_000;
-const GIVE_UP_AFTER_END_MS = 86_400_000;
 /** The final price appears minutes after the resolution, for some markets never. */
 const CLOSE_POLLS_MS = [240_000, 300_000, 360_000, 480_000, 600_000, 840_000];
 
@@ -110,7 +110,7 @@ export class ResolutionPollSchedule {
       const { outcome, resolvedBy } = market;
       this.#log.error({ slug, sinceEndMs, outcome, resolvedBy }, 'market.unresolved');
     }
-    if (sinceEndMs >= GIVE_UP_AFTER_END_MS) poll.done = true;
+    if (sinceEndMs >= OUTCOME_AWAITED_MS) poll.done = true;
     return true;
   }
 }

@@ -1,8 +1,9 @@
 import type { Subscriber } from '../bus/bus.ts';
 import type { Gap } from '../schema/gap.ts';
 import type { Market } from '../schema/market.ts';
-import type { BookRecord, BookView, QuoteRecord, SideView } from '../schema/records.ts';
-import type { Recorder } from './recorder.ts';
+import type { BookRecord, BookView, QuoteRecord } from '../schema/records.ts';
+import { BookCopy } from './bookCopy.ts';
+import type { LiveRecording } from './liveRecording.ts';
 
 /** Most gaps to keep per market. A flapping feed opens one every few seconds; by then the oldest ones are stored. */
 export const KEPT_GAPS_MAX = 1_000;
@@ -34,16 +35,13 @@ export interface FollowedMarkets {
  * A ladder is half applied while frames of an action are still arriving, so the last finished state is a copy.
  */
 export class MarketMemory implements FollowedMarkets {
-  readonly #recorder: Pick<Recorder, 'markets' | 'market' | 'recorded' | 'gaps'>;
+  readonly #recorder: Omit<LiveRecording, 'recent'>;
   readonly #books = new Map<string, NewestBookCopy>();
   /** By market, then by gap id, oldest first; the newest version of each gap. */
   readonly #gaps = new Map<string, Map<string, Gap>>();
 
   /** Construct it before the first frame, or it misses gaps that end early. */
-  constructor({
-    recorder,
-    bus,
-  }: { recorder: Pick<Recorder, 'markets' | 'market' | 'recorded' | 'gaps'>; bus: Subscriber }) {
+  constructor({ recorder, bus }: { recorder: Omit<LiveRecording, 'recent'>; bus: Subscriber }) {
     this.#recorder = recorder;
     bus.subscribe('book', (record) => this.#onBook(record));
     bus.subscribe('quote', (record) => this.#onQuote(record));
@@ -66,7 +64,10 @@ export class MarketMemory implements FollowedMarkets {
     const recorded = this.#recorder.recorded(marketId);
     if (recorded === null) return null;
     const kept = this.#books.get(marketId);
-    if (kept !== undefined) return kept;
+    if (kept !== undefined) {
+      kept.isReceiving = this.#recorder.isReceiving;
+      return kept;
+    }
     // No change since an earlier run stored it.
     const live = recorded.liveBook();
     return live === null || live === 'unfinished' ? null : { ...live, receivedTimeMs: live.quotedTimeMs };
@@ -112,30 +113,15 @@ export class MarketMemory implements FollowedMarkets {
   }
 }
 
-class LadderSideCopy implements SideView {
-  count = 0;
-  prices = new Uint16Array(0);
-  sizes = new Float64Array(0);
-
-  copy({ count, prices, sizes }: SideView): void {
-    if (this.prices.length < count) {
-      this.prices = new Uint16Array(count * 2);
-      this.sizes = new Float64Array(count * 2);
-    }
-    this.prices.set(prices.subarray(0, count));
-    this.sizes.set(sizes.subarray(0, count));
-    this.count = count;
-  }
-}
-
 class NewestBookCopy implements NewestBook {
   eventTimeMs = 0;
   receivedTimeMs = 0;
   underlyingPrice: number | null = null;
-  readonly yes = { bids: new LadderSideCopy(), asks: new LadderSideCopy() };
-  readonly no = { bids: new LadderSideCopy(), asks: new LadderSideCopy() };
+  readonly yes = new BookCopy();
+  readonly no = new BookCopy();
   /** As of the last quote: a later failed hash can make an unchanged book untrusted. */
   isProven = false;
+  isReceiving = true;
   #wasTrusted = false;
 
   constructor(record: BookRecord) {
@@ -143,7 +129,7 @@ class NewestBookCopy implements NewestBook {
   }
 
   get trusted(): boolean {
-    return this.#wasTrusted && this.isProven;
+    return this.#wasTrusted && this.isProven && this.isReceiving;
   }
 
   copy({ eventTimeMs, receivedTimeMs, underlyingPrice, trusted, yes, no }: BookRecord): void {
@@ -151,9 +137,7 @@ class NewestBookCopy implements NewestBook {
     this.receivedTimeMs = receivedTimeMs;
     this.underlyingPrice = underlyingPrice;
     this.isProven = this.#wasTrusted = trusted;
-    this.yes.bids.copy(yes.bids);
-    this.yes.asks.copy(yes.asks);
-    this.no.bids.copy(no.bids);
-    this.no.asks.copy(no.asks);
+    this.yes.copyFrom(yes);
+    this.no.copyFrom(no);
   }
 }

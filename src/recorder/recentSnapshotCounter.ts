@@ -1,4 +1,6 @@
 const WINDOW_SECONDS = 300;
+/** The period that `/health` counts. */
+export const RECENT_MS = WINDOW_SECONDS * 1_000;
 
 /** The number of book snapshots received in the last five minutes, by second; read by `/health`. */
 export class RecentSnapshotCounter {

@@ -5,6 +5,7 @@ import type { Market } from '../schema/market.ts';
 import type { BookRecord, QuoteRecord, TradeRecord, TradeSide } from '../schema/records.ts';
 import type { StoredBook } from '../store/queries/resume.ts';
 import { type FinishedAction, LOPSIDED_MS, MarketBook } from '../venues/polymarket/book/marketBook.ts';
+import type { LiveBookView, LiveMarketRecording } from './liveRecording.ts';
 
 /** Number of trades remembered to recognise duplicates; the venue repeats frames within seconds. */
 const TRADES_REMEMBERED_MAX = 2000;
@@ -20,14 +21,10 @@ export interface Unproven {
   readonly isOneSided: boolean;
 }
 
-type LastShown = Pick<BookRecord, 'eventTimeMs' | 'trusted' | 'underlyingPrice' | 'yes' | 'no'> & {
-  readonly quotedTimeMs: number;
-};
-
 type Stamped = { seq: number; underlyingPrice: number | null };
 
 /** One recorded market: its record, its book, and the state that distinguishes new data from repetitions. */
-export class RecordedMarket {
+export class RecordedMarket implements LiveMarketRecording {
   market: Market;
   readonly book: MarketBook;
   /** Receive time of the newest message; null before the first. */
@@ -130,7 +127,7 @@ export class RecordedMarket {
    * A live view of the last published book, with the time since which its best prices and trust are unchanged; null
    * before the first book, `unfinished` between two states.
    */
-  liveBook(): LastShown | 'unfinished' | null {
+  liveBook(): LiveBookView | 'unfinished' | null {
     const { eventTimeMs, waitingSinceMs, yes, no } = this.book;
     const isHalf = yes.known !== no.known && !this.book.isOneSided;
     if (waitingSinceMs !== null || isHalf) return 'unfinished';

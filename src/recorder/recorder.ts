@@ -27,6 +27,7 @@ import { type FoundVersion, reportUnknownVersion } from '../venues/polymarket/re
 import { BookTrust, CLOB_FEED } from './bookTrust.ts';
 import { GapTracker } from './gapTracker.ts';
 import type { Adoption } from './import/unlistedMarketAdopter.ts';
+import type { LiveRecording } from './liveRecording.ts';
 import { marketOfLostFrame } from './lostFrame.ts';
 import { withWinner } from './marketMerge.ts';
 import { RecentSnapshotCounter } from './recentSnapshotCounter.ts';
@@ -54,7 +55,8 @@ interface RecorderOptions {
  * Turns venue data into stored records: raw frame -> action -> book -> records. Live feeds, imports and
  * generated history all pass through here.
  */
-export class Recorder {
+export class Recorder implements LiveRecording {
+  readonly isReceiving = true;
   readonly gaps: GapTracker;
   readonly trust: BookTrust;
   /** Null for recordings, whose clocks are unknown. */

@@ -12,12 +12,10 @@ import {
   resumedPrices,
 } from '../store/journal/resumeRows.ts';
 import { loadRecentBooks } from '../store/queries/resume.ts';
+import type { StoreReader } from '../store/reader.ts';
+import { OUTCOME_AWAITED_MS } from './liveRecording.ts';
+import { RECENT_MS, type RecentSnapshotCounter } from './recentSnapshotCounter.ts';
 import { neverStored, type Recorder, SUBSCRIBED_AFTER_END_MS } from './recorder.ts';
-
-/** The outcome of markets that ended longer ago is not followed any more. */
-const LOOK_BACK_MS = 86_400_000;
-/** The period that `/health` counts. */
-const RECENT_MS = 300_000;
 
 /**
  * Continues where the previous run stopped: its markets, their last books, its open gaps, and the prices from which
@@ -35,7 +33,7 @@ export async function resumeRecording(options: {
   const { store, recorder, clock, log } = options;
   const nowMs = clock.now();
   const { lastAliveTimeMs, clean } = store.writer.previousRun;
-  const followedAfterMs = nowMs - LOOK_BACK_MS;
+  const followedAfterMs = nowMs - OUTCOME_AWAITED_MS;
   const subscribedThen = (lastAliveTimeMs ?? Number.POSITIVE_INFINITY) - SUBSCRIBED_AFTER_END_MS;
   const endAfterMs = Math.min(followedAfterMs, subscribedThen);
   // Markets of imports without a listing have no slug with which to ask the venue.
@@ -81,15 +79,22 @@ export async function resumeRecording(options: {
   return markets;
 }
 
+/** Adds the stored books of the last minutes to a counter. */
+export async function addRecentBooks(
+  store: StoreReader,
+  recent: RecentSnapshotCounter,
+  nowMs: number,
+): Promise<void> {
+  const rows = await loadRecentBooks(store, { sinceMs: nowMs - RECENT_MS, untilMs: nowMs });
+  for (const { timeMs, books } of rows) recent.add(timeMs, books);
+}
+
 /** Counts recent books, so that a restart does not look like a service without data. */
 async function countRecent(
   { store, recorder, log }: Parameters<typeof resumeRecording>[0],
   nowMs: number,
 ): Promise<void> {
-  const count = async () => {
-    const recent = await loadRecentBooks(store, { sinceMs: nowMs - RECENT_MS, untilMs: nowMs });
-    for (const { timeMs, books } of recent) recorder.recent.add(timeMs, books);
-  };
+  const count = () => addRecentBooks(store, recorder.recent, nowMs);
   if (store.waiting?.isEmpty ?? true) return await count();
   // Counted once all rows are in the engine: only the engine knows which rows it already had.
   const failed = (error: unknown) => log.warn({ err: error }, 'recording.recent_not_counted');

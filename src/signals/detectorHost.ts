@@ -1,3 +1,4 @@
+import type { Receiving } from '../bus/topics.ts';
 import type { SignalTier } from '../core/signals/signal.ts';
 import { type Clock, every, type Timer } from '../runtime/clock.ts';
 import { FanOut, type Served } from '../runtime/fanOut.ts';
@@ -89,6 +90,7 @@ export class DetectorHost {
   readonly #rounds = new FanOut(MARKETS_AT_ONCE);
   readonly #sweep: Timer;
   #isClosed = false;
+  #isReceiving = true;
   readonly #found;
 
   constructor(options: DetectorHostOptions) {
@@ -159,6 +161,16 @@ export class DetectorHost {
     this.#distrust(watch);
   }
 
+  /** While no records arrive, and until those that arrive are new, nothing is detected. */
+  onReceiving({ isReceiving, timeMs }: Receiving): void {
+    this.#isReceiving = isReceiving;
+    for (const watch of this.#watches.values()) {
+      watch.fills.advanceTo(timeMs);
+      this.#distrust(watch);
+      if (isReceiving) this.#firstBook(watch);
+    }
+  }
+
   /** Applies a price of an underlying: only the markets on it change in value. */
   onPrice(point: PricePoint & { readonly ticker: Ticker }): void {
     this.#prices[point.ticker].push(point);
@@ -219,7 +231,7 @@ export class DetectorHost {
   }
 
   #bookShown(watch: Watch, receivedTimeMs: number): void {
-    if (!watch.watched.trusted) {
+    if (!watch.watched.trusted || !this.#isReceiving) {
       this.#distrust(watch);
       return;
     }
@@ -234,7 +246,7 @@ export class DetectorHost {
 
   #evaluate(watch: Watch, receivedMs: number): void {
     const { watched, tracker } = watch;
-    if (!watched.trusted || this.#isClosed) return;
+    if (!watched.trusted || !this.#isReceiving || this.#isClosed) return;
     // The winner may be known before the window's end, while orders remain in the book.
     if (watched.market.status !== 'open') {
       tracker.clear();

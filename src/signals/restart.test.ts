@@ -78,6 +78,28 @@ test('the age of a price counts from the return of the trust, though no level ch
   expect(rig.board()).toMatchObject([{ confidence: 'stable' }]);
 });
 
+test('while no records arrive nothing is open or detected; then the newest book is read again', async () => {
+  const rig = await SignalRig.start();
+  rig.market();
+  rig.book(CHEAP);
+  await rig.settle();
+  const receiving = (isReceiving: boolean) =>
+    rig.bus.publish('receiving', { isReceiving, timeMs: rig.clock.now() });
+  receiving(false);
+  expect(rig.board()).toEqual([]);
+  // Records of a backlog, which say nothing about the present.
+  rig.trust(false);
+  rig.trust(true);
+  rig.book(CHEAP);
+  await rig.clock.advance(2_000);
+  expect(rig.board()).toEqual([]);
+  shown(rig, { quotedTimeMs: rig.clock.now() - 60_000 });
+  receiving(true);
+  await rig.clock.advance(1_000);
+  expect(rig.board()).toMatchObject([{ tier: 'logical', confidence: 'stable' }]);
+  expect(rig.published).toHaveLength(1);
+});
+
 test('a detection written but not published before a crash is published by the next start, once', async () => {
   const rig = await SignalRig.start();
   rig.market();

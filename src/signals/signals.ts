@@ -69,6 +69,7 @@ export async function startSignals(options: SignalsOptions): Promise<Signals> {
     bus.subscribe('quote', (record) => host.onQuote(record)),
     bus.subscribe('gap', (gap) => host.onGap(gap)),
     bus.subscribe('underlying', (event) => host.onPrice(event)),
+    bus.subscribe('receiving', (receiving) => host.onReceiving(receiving)),
   ];
   for (const { detection } of unpublished) await sink.publish(detection);
   void finisher.round();

@@ -4,9 +4,9 @@ import { FairValueModel } from '../core/signals/fairValueModel.ts';
 import type { MarketState } from '../core/signals/signal.ts';
 import { feeOfMarket, isDeciderRecorded, settlementOfMarket, venueRulesAt } from '../core/venueRules.ts';
 import type { SettlementRule } from '../core/venueRulesTable.ts';
+import { BookCopy } from '../recorder/bookCopy.ts';
 import { type EventType, type Market, type Ticker, UNKNOWN } from '../schema/market.ts';
 import type { BookView } from '../schema/records.ts';
-import { BookCopy } from './bookCopy.ts';
 import { type Decider, NO_SOURCES, type Sigma, type Spot, type TickerPrices } from './tickerPrices.ts';
 
 /** Volatility window of the engine; readers may request another. */

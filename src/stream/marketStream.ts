@@ -46,6 +46,8 @@ export class MarketStream implements MarketSource {
   readonly #sweep: Timer;
   #awaiting: Timer | null = null;
   #ordinal = 0;
+  /** Records arrive; those that arrive again after an interruption may be old. */
+  #isReceiving = true;
   /** Monotonic; until then changes are kept for a client that may reconnect. */
   #wantedUntilMs = Number.NEGATIVE_INFINITY;
 
@@ -71,6 +73,7 @@ export class MarketStream implements MarketSource {
       bus.subscribe('quote', ({ marketId, trusted }) => this.#markets.get(marketId)?.trust(trusted)),
       bus.subscribe('market', (market) => this.#marketChanged(market)),
       bus.subscribe('gap', (gap) => this.#gap(gap)),
+      bus.subscribe('receiving', ({ isReceiving }) => this.#onReceiving(isReceiving)),
     ];
     this.#sweep = every(clock, SWEEP_MS, () => this.#tidy());
   }
@@ -122,7 +125,16 @@ export class MarketStream implements MarketSource {
   #changed(record: BookRecord): void {
     const market = this.#markets.get(record.marketId);
     if (market === undefined || market.warmSeq === null) return;
-    this.#publishBook(market, record);
+    this.#publishBook(market, this.#isReceiving ? record : { ...record, trusted: false });
+  }
+
+  /** The trust of every newest book may have changed. */
+  #onReceiving(isReceiving: boolean): void {
+    this.#isReceiving = isReceiving;
+    for (const [marketId, market] of this.#markets) {
+      const book = this.#books.book(marketId);
+      if (book !== null && book !== 'unfinished') market.trust(book.trusted);
+    }
   }
 
   #publishBook(market: StreamedMarket, book: LiveBook): void {

@@ -1,6 +1,6 @@
 import type { LiveKeys } from '../accounts/keys/liveKeys.ts';
 import type { Subscriber } from '../bus/bus.ts';
-import type { Recorder } from '../recorder/recorder.ts';
+import type { LiveRecording } from '../recorder/liveRecording.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
@@ -42,14 +42,14 @@ export class StreamHub {
   }
 }
 
-/** The recorder as the books of the streams. */
+/** A recording as the books of the streams. */
 export function recordedBooks(
-  recorder: Pick<Recorder, 'markets' | 'market' | 'recorded' | 'gaps'>,
+  recording: Pick<LiveRecording, 'markets' | 'market' | 'recorded' | 'gaps'>,
 ): LiveBooks {
   return {
-    markets: () => recorder.markets(),
-    market: (marketId) => recorder.market(marketId),
-    book: (marketId) => recorder.recorded(marketId)?.liveBook() ?? null,
-    gap: (marketId) => recorder.gaps.of(marketId),
+    markets: () => recording.markets(),
+    market: (marketId) => recording.market(marketId),
+    book: (marketId) => recording.recorded(marketId)?.liveBook() ?? null,
+    gap: (marketId) => recording.gaps.of(marketId),
   };
 }

@@ -148,6 +148,33 @@ describe('/v1/stream', () => {
     expect((await after.rest()).map(({ type }) => type)).toEqual(['snapshot']);
   });
 
+  test('while no records arrive no book is trusted, and neither are the records of the backlog', async () => {
+    const rig = await threeMarkets();
+    const client = await rig.connect();
+    const subscribe = { type: 'subscribe', market_ids: [A] };
+    await client.ask(subscribe);
+    expect(await client.next('snapshot')).toMatchObject({ trusted: true });
+    const receive = (isReceiving: boolean) => {
+      const book = rig.recorder.books.get(A);
+      if (book !== undefined && book !== 'unfinished')
+        rig.recorder.books.set(A, { ...book, trusted: isReceiving });
+      rig.bus.publish('receiving', { isReceiving, timeMs: rig.clock.now() });
+    };
+    const snapshotOfNewClient = async () => {
+      const late = await rig.connect();
+      await late.ask(subscribe);
+      return await late.next('snapshot');
+    };
+    receive(false);
+    expect(await snapshotOfNewClient()).toMatchObject({ trusted: false });
+    rig.recorder.change(A, 9);
+    expect(await client.next('snapshot')).toMatchObject({ trusted: false });
+    receive(true);
+    expect(await snapshotOfNewClient()).toMatchObject({ trusted: true });
+    rig.recorder.change(A, 10);
+    expect(await client.next('snapshot')).toMatchObject({ trusted: true });
+  });
+
   test('sends a gap that ended before its detection from its start', async () => {
     const rig = await threeMarkets();
     const client = await rig.connect();

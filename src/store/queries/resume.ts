@@ -2,10 +2,12 @@
  * The data that the collector loads from the store at a start: markets, their last books, open gaps, prices and the
  * last receive time.
  */
+import { mirrorOf } from '../../core/ladderSide.ts';
 import { sizeOfShares } from '../../core/money.ts';
 import type { UnderlyingEvent, UnderlyingSource } from '../../schema/events.ts';
 import type { Gap, RowTimes } from '../../schema/gap.ts';
 import type { Market, Ticker } from '../../schema/market.ts';
+import type { BookView, SideView } from '../../schema/records.ts';
 import type { StoreReader } from '../reader.ts';
 
 /**
@@ -119,6 +121,33 @@ export async function loadLastBooks(
   return books;
 }
 
+/** The last row of best prices of a market. */
+export type LastQuote = RowTimes & {
+  readonly marketId: string;
+  readonly seq: number;
+  readonly trusted: boolean;
+};
+
+/** The last quote of each market by arrival; markets without one are omitted. */
+export async function loadLastQuotes(
+  reader: StoreReader,
+  marketIds: readonly string[],
+): Promise<LastQuote[]> {
+  const quotes: LastQuote[] = [];
+  for (let from = 0; from < marketIds.length; from += MARKETS_PER_QUERY) {
+    const rows = await reader.rows<LastQuote>(
+      `SELECT market_id AS marketId, last.1 AS seq, toUnixTimestamp64Milli(last.2) AS eventTimeMs,
+         toUnixTimestamp64Milli(last.3) AS receivedTimeMs, last.4 AS trusted
+       FROM (SELECT toString(market_id) AS market_id, max((seq, ts, received, trusted)) AS last FROM quotes
+         WHERE market_id IN {marketIds:Array(String)} GROUP BY market_id)
+       ORDER BY market_id`,
+      { marketIds: marketIds.slice(from, from + MARKETS_PER_QUERY) },
+    );
+    quotes.push(...rows);
+  }
+  return quotes;
+}
+
 /** A verified row's times and arrival number. */
 export type ProvenRow = RowTimes & { readonly seq: number };
 
@@ -160,6 +189,21 @@ export function storedBook(row: StoredBookRow): StoredBook {
     yes: { bids: side('yes_bid'), asks: side('yes_ask') },
     no: { bids: side('no_bid'), asks: side('no_ask') },
   };
+}
+
+/** The ladders of a stored book, with the NO sides that a mirrored book omits. */
+export function viewsOf({ yes, no, mirrored }: StoredBook): { yes: BookView; no: BookView } {
+  return {
+    yes: { bids: viewOf(yes.bids), asks: viewOf(yes.asks) },
+    no: {
+      bids: viewOf(mirrored ? mirrorOf(yes.asks) : no.bids),
+      asks: viewOf(mirrored ? mirrorOf(yes.bids) : no.asks),
+    },
+  };
+}
+
+function viewOf({ prices, sizes }: StoredSide): SideView {
+  return { count: prices.length, prices: Uint16Array.from(prices), sizes: Float64Array.from(sizes) };
 }
 
 /** Receive times of the rows at a gap's ends; gaps of earlier releases have only receive times. */

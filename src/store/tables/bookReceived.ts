@@ -1,15 +1,14 @@
 /** Reconstructs the data received up to a past time, which may differ from the venue's state at that time. */
-import { mirrorOf } from '../../core/ladderSide.ts';
 import type { UnderlyingEvent } from '../../schema/events.ts';
 import type { Ticker } from '../../schema/market.ts';
-import type { BookView, SideView } from '../../schema/records.ts';
+import type { BookView } from '../../schema/records.ts';
 import {
   BOOK_FIELDS,
   GAP_END_RECEIVED,
   GAP_START_RECEIVED,
   type StoredBookRow,
-  type StoredSide,
   storedBook,
+  viewsOf,
 } from '../queries/resume.ts';
 import type { StoreReader } from '../reader.ts';
 
@@ -49,15 +48,9 @@ export async function loadBookReceivedBy(
   ]);
   const [row] = books;
   if (row === undefined) return null;
-  const { yes, no, mirrored, trusted } = storedBook(row);
-  return {
-    trusted: (quotes[0]?.trusted ?? trusted) && (gaps[0]?.count ?? 0) === 0,
-    yes: { bids: viewOf(yes.bids), asks: viewOf(yes.asks) },
-    no: {
-      bids: viewOf(mirrored ? mirrorOf(yes.asks) : no.bids),
-      asks: viewOf(mirrored ? mirrorOf(yes.bids) : no.asks),
-    },
-  };
+  const book = storedBook(row);
+  const trusted = (quotes[0]?.trusted ?? book.trusted) && (gaps[0]?.count ?? 0) === 0;
+  return { trusted, ...viewsOf(book) };
 }
 
 export type SecondPrice = Pick<UnderlyingEvent, 'source' | 'price' | 'eventTimeMs' | 'receivedTimeMs'> & {
@@ -74,8 +67,4 @@ export function loadSecondPrices(reader: StoreReader, sinceMs: number): Promise<
      GROUP BY ticker, source, toUnixTimestamp(t.ts) ORDER BY eventTimeMs`,
     { sinceMs },
   );
-}
-
-function viewOf({ prices, sizes }: StoredSide): SideView {
-  return { count: prices.length, prices: Uint16Array.from(prices), sizes: Float64Array.from(sizes) };
 }

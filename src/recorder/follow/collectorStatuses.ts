@@ -1,0 +1,114 @@
+import type { CollectorStatus, StreamMessage } from '../../bus/recordStream.ts';
+import type { Clock } from '../../runtime/clock.ts';
+
+/** After this long without a new record, nothing is known of the present. A collector sends once a second. */
+export const SILENT_AFTER_MS = 5_000;
+/** A collector that was not heard for this long was removed. */
+const FORGET_AFTER_MS = 3_600_000;
+
+interface HeardCollector {
+  /** Monotonic. */
+  heardMs: number;
+  status: CollectorStatus | null;
+}
+
+/** What the collectors say of themselves, and when each was last heard. */
+export class CollectorStatuses {
+  readonly #clock: Clock;
+  readonly #collectors = new Map<string, HeardCollector>();
+  readonly #startMs: number;
+  #priceSources: unknown = null;
+  /** How late the last message was, if it was too late to say something about the present. */
+  #lateMs: number | null = null;
+  /** When the last message was read, new or not. */
+  #readMs: number;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#startMs = this.#readMs = clock.monotonic();
+  }
+
+  /**
+   * Notes a message of a collector.
+   * @param timeMs When the stream stored it.
+   * @returns Whether the message is about the present. While a backlog is read, messages are older.
+   */
+  heard(message: StreamMessage, timeMs: number): boolean {
+    const lateMs = this.#clock.now() - timeMs;
+    this.#lateMs = lateMs > SILENT_AFTER_MS ? lateMs : null;
+    const nowMs = this.#clock.monotonic();
+    this.#readMs = nowMs;
+    const known = this.#collectors.get(message.sender) ?? { heardMs: nowMs, status: null };
+    this.#collectors.set(message.sender, known);
+    if (message.kind === 'alive') {
+      known.status = message.body;
+      this.#priceSources = message.body.priceSources;
+    }
+    if (this.#lateMs !== null) return false;
+    known.heardMs = nowMs;
+    return true;
+  }
+
+  /** Milliseconds since a new message of any collector. */
+  get silentMs(): number {
+    const heard = [...this.#collectors.values()].map(({ heardMs }) => heardMs);
+    return this.#clock.monotonic() - Math.max(this.#startMs, ...heard);
+  }
+
+  /** The body of the newest status. */
+  get priceSources(): unknown {
+    return this.#priceSources;
+  }
+
+  forgetOld(): void {
+    const oldest = this.#clock.monotonic() - FORGET_AFTER_MS;
+    for (const [name, { heardMs }] of this.#collectors)
+      if (heardMs < oldest && this.#collectors.size > 1) this.#collectors.delete(name);
+  }
+
+  /** Why no market is recorded: nothing is heard, or each collector has a reason. */
+  reasons(isReceiving: boolean): string[] {
+    if (!isReceiving) {
+      const isReading = this.#clock.monotonic() - this.#readMs < SILENT_AFTER_MS;
+      if (isReading && this.#lateMs !== null) return [`records arrive ${seconds(this.#lateMs)} s late`];
+      return [`no collector heard for ${seconds(this.silentMs)} s`];
+    }
+    return this.#hasWorking() ? [] : this.#lines(({ reasons }) => reasons);
+  }
+
+  /** Feeds that are late or silent, and what is wrong with some of the collectors. */
+  degraded(): string[] {
+    const reasons = this.#hasWorking() ? this.#lines((status) => status.reasons) : [];
+    return [...this.#silentLines(), ...reasons, ...this.#lines(({ degraded }) => degraded)];
+  }
+
+  #isSilent({ heardMs }: HeardCollector): boolean {
+    return this.#clock.monotonic() - heardMs >= SILENT_AFTER_MS;
+  }
+
+  #hasWorking(): boolean {
+    const heard = [...this.#collectors.values()].filter((collector) => !this.#isSilent(collector));
+    return heard.some(({ status }) => status === null || status.reasons.length === 0);
+  }
+
+  #silentLines(): string[] {
+    const all = [...this.#collectors];
+    if (all.every(([, collector]) => this.#isSilent(collector))) return [];
+    return all
+      .filter(([, collector]) => this.#isSilent(collector))
+      .map(([name, { heardMs }]) => `${name}: not heard for ${seconds(this.#clock.monotonic() - heardMs)} s`);
+  }
+
+  /** The lines of all heard collectors; with several, each line begins with the collector's name. */
+  #lines(of: (status: CollectorStatus) => readonly string[]): string[] {
+    const isAlone = this.#collectors.size === 1;
+    return [...this.#collectors].flatMap(([name, collector]) => {
+      if (collector.status === null || this.#isSilent(collector)) return [];
+      return of(collector.status).map((line) => (isAlone ? line : `${name}: ${line}`));
+    });
+  }
+}
+
+function seconds(ms: number): number {
+  return Math.floor(ms / 1_000);
+}

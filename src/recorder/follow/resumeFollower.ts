@@ -1,0 +1,83 @@
+import type { RecordStream } from '../../bus/recordStream.ts';
+import { type Clock, sleep } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/log.ts';
+import { UNKNOWN } from '../../schema/market.ts';
+import {
+  type ResumedStore,
+  resumedLastBooks,
+  resumedMarkets,
+  resumedOpenGaps,
+} from '../../store/journal/resumeRows.ts';
+import { loadLastQuotes } from '../../store/queries/resume.ts';
+import { isFollowed, OUTCOME_AWAITED_MS } from '../liveRecording.ts';
+import { addRecentBooks } from '../resume.ts';
+import type { RecordFold, RecordFollower } from './recordFollower.ts';
+
+/** A start does not wait longer for the end of the backlog: readiness reports how late the records are. */
+const BACKLOG_WAIT_MAX_MS = 30_000;
+const BACKLOG_CHECK_MS = 20;
+
+/** How far a partition is stored, and its fold at that place. */
+export interface FollowedCheckpoint {
+  /** The store has everything up to this number. */
+  readonly streamSeq: number;
+  readonly fold: RecordFold;
+}
+
+/**
+ * Loads what the store has, then follows the stream from there. Resolves when the messages are read that were in the
+ * stream at the start, so that listeners start with the present.
+ * @throws {StoreUnavailableError} When the store cannot be read.
+ */
+export async function resumeFollower(options: {
+  follower: RecordFollower;
+  stream: Pick<RecordStream, 'partitions' | 'follow' | 'lastSeq'>;
+  store: ResumedStore;
+  /** Reads the checkpoint of a partition; one without a checkpoint starts with an empty fold at 0. */
+  checkpoint: (partition: number) => Promise<FollowedCheckpoint>;
+  clock: Clock;
+  log: Logger;
+}): Promise<{ stop(): Promise<void> }> {
+  const { follower, stream, store, checkpoint, clock, log } = options;
+  // First the checkpoints: the store then has at least the rows up to them.
+  const partitions = Array.from({ length: stream.partitions }, (_, partition) => partition);
+  const checkpoints = await Promise.all(partitions.map(checkpoint));
+  checkpoints.forEach((stored, partition) => {
+    follower.addPartition(partition, stored);
+  });
+  const markets = await loadStored(follower, store, clock.now());
+  const fromSeq = Math.min(...checkpoints.map(({ streamSeq }) => streamSeq)) + 1;
+  const lastSeq = await stream.lastSeq();
+  let readSeq = fromSeq - 1;
+  const following = await stream.follow({ fromSeq }, (message, place) => {
+    follower.onMessage(message, place);
+    readSeq = place.streamSeq;
+  });
+  const startMs = clock.monotonic();
+  while (readSeq < lastSeq && clock.monotonic() - startMs < BACKLOG_WAIT_MAX_MS)
+    await sleep(clock, BACKLOG_CHECK_MS);
+  log.info({ markets, fromSeq, readSeq, lastSeq }, 'follower.resumed');
+  return following;
+}
+
+/**
+ * Prices are not loaded: listeners read those of the past from the store themselves.
+ * @returns The number of markets.
+ */
+async function loadStored(follower: RecordFollower, store: ResumedStore, nowMs: number): Promise<number> {
+  const stored = await resumedMarkets(store, { endAfterMs: nowMs - OUTCOME_AWAITED_MS });
+  // Markets of imports without a listing are not followed.
+  const markets = stored.filter((market) => market.slug !== UNKNOWN && isFollowed(market, nowMs));
+  const marketIds = markets.map(({ marketId }) => marketId);
+  // Quotes are read after books: the trust in force then is never older than the levels.
+  const books = new Map((await resumedLastBooks(store, marketIds)).map((book) => [book.marketId, book]));
+  const quotes = new Map((await loadLastQuotes(store, marketIds)).map((quote) => [quote.marketId, quote]));
+  for (const market of markets) {
+    const book = books.get(market.marketId);
+    const quote = quotes.get(market.marketId) ?? null;
+    follower.resume(market, book === undefined ? null : { book, quote });
+  }
+  for (const gap of await resumedOpenGaps(store)) follower.resumeGap(gap);
+  await addRecentBooks(store, follower.recent, nowMs);
+  return markets.length;
+}
