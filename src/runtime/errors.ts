@@ -34,6 +34,11 @@ export class VenueMessageError extends UnderroundError {
   readonly code = 'venue_message_invalid';
 }
 
+/** A message of the record stream is damaged or of another release. Readers skip and count it. */
+export class StreamMessageError extends UnderroundError {
+  readonly code = 'stream_message_invalid';
+}
+
 /** A venue refused a request (403, geo-block, unknown symbol). Retrying at once does not help. */
 export class VenueRefusedError extends UnderroundError {
   readonly code = 'venue_refused';

@@ -6,8 +6,8 @@ import type {
   StreamPlace,
   StreamWork,
 } from '../../src/bus/recordStream.ts';
+import { decodeMessage, encodeMessage } from '../../src/bus/wire/message.ts';
 import { type Clock, sleep } from '../../src/runtime/clock.ts';
-import type { BookRecord, BookView, SideView } from '../../src/schema/records.ts';
 
 const BATCH_MAX = 2_000;
 /** Pause before a failed batch is handled again. */
@@ -188,7 +188,8 @@ class MemoryStream implements RecordStream {
   }
 
   publish(message: StreamMessage): void {
-    const copy = copyOf(message);
+    // As through a network: the sender may change its reused views afterwards.
+    const copy = decodeMessage(encodeMessage(message));
     if (this.#server.isAway) this.#queue.push(copy);
     else this.#server.store(copy);
   }
@@ -244,26 +245,4 @@ class MemoryStream implements RecordStream {
       },
     };
   }
-}
-
-/** A message whose ladders the sender may change: it may have given reused views. */
-function copyOf(message: StreamMessage): StreamMessage {
-  if (message.kind !== 'action') return structuredClone(message);
-  const { book, quote } = message.body;
-  return {
-    ...message,
-    body: { book: book === null ? null : copyOfBook(book), quote: structuredClone(quote) },
-  };
-}
-
-function copyOfBook(book: Omit<BookRecord, 'seq'>): Omit<BookRecord, 'seq'> {
-  return { ...book, yes: copyOfView(book.yes), no: copyOfView(book.no) };
-}
-
-function copyOfView({ bids, asks }: BookView): BookView {
-  return { bids: copyOfSide(bids), asks: copyOfSide(asks) };
-}
-
-function copyOfSide({ count, prices, sizes }: SideView): SideView {
-  return { count, prices: prices.slice(0, count), sizes: sizes.slice(0, count) };
 }

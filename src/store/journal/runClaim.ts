@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { livingProcess, namesIn, thisProcess } from './runDirectory.ts';
+import { livingProcess, thisProcess } from '../../runtime/processIdentity.ts';
+import { namesIn } from './runDirectory.ts';
 
 const CLAIM_PREFIX = 'claim-';
 

@@ -3,12 +3,12 @@
  * process on the same data directory (an import beside a server) does not touch it while that process lives, and
  * recovers its segments once it is dead.
  */
-import { readFileSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import { type Clock, sleep } from '../../runtime/clock.ts';
 import { ConfigError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/log.ts';
+import { livingProcess, thisProcess } from '../../runtime/processIdentity.ts';
 
 const OWNER_FILE = 'owner';
 const ALIVE_FILE = 'alive';
@@ -137,37 +137,6 @@ export async function otherWriter(journalDir: string, writerName: string): Promi
 
 function livingOwner(path: string): Promise<number | null> {
   return livingProcess(join(path, OWNER_FILE));
-}
-
-/** The text that identifies this process in a file. */
-export function thisProcess(): string {
-  return JSON.stringify({ pid: process.pid, start: processStart(process.pid) });
-}
-
-/** Id of the process that a file names; null where it has ended or the file does not exist. */
-export async function livingProcess(file: string): Promise<number | null> {
-  const text = await readFile(file, 'utf8').catch(() => null);
-  if (text === null || text === '') return null;
-  const owner = JSON.parse(text) as { pid: number; start: string | null };
-  // Process ids are reused, in containers within seconds; the start time distinguishes two processes.
-  if (owner.start !== processStart(owner.pid)) return null;
-  try {
-    process.kill(owner.pid, 0);
-    return owner.pid;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM' ? owner.pid : null;
-  }
-}
-
-/** Start time of a process in kernel ticks; null where the system does not provide it or the process does not exist. */
-function processStart(pid: number): string | null {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name in brackets may contain spaces; the 20th field after it is the start time.
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
-  } catch {
-    return null;
-  }
 }
 
 /** A nine-byte file with the time at which the process was last alive and whether it ended cleanly. */

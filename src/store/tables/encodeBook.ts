@@ -1,11 +1,9 @@
 /** Encodes a book row. This is the store's hottest path: one call for every recorded book change. */
 import { sharesOf } from '../../core/money.ts';
+import { HUNDREDTH, isNarrow } from '../../core/narrowSizes.ts';
 import type { BookRecord, SideView } from '../../schema/records.ts';
 import type { RowBuffer } from '../journal/rowBuffer.ts';
 
-/** Micro-shares in 1/100 share. */
-const HUNDREDTH = 10_000;
-const UINT32_MAX = 0xffff_ffff;
 /** Bytes of a row except market id and levels: times, flags, lengths of twelve arrays. */
 const FIXED_BYTES_MAX = 128;
 /** A level's price and its size in the wide form. */
@@ -48,19 +46,6 @@ export function encodeBook(out: RowBuffer, record: BookRecord): void {
   }
   if (!wide) empty(out, 4);
   out.endRow(record.seq, record.eventTimeMs);
-}
-
-/**
- * Whether every size is a whole number of 1/100 share that fits into 32 bits, as almost all of the venue's sizes are.
- */
-function isNarrow(side: SideView): boolean {
-  const { sizes, count } = side;
-  for (let i = 0; i < count; i++) {
-    const size = sizes[i] as number;
-    const hundredths = Math.round(size / HUNDREDTH);
-    if (hundredths * HUNDREDTH !== size || hundredths > UINT32_MAX) return false;
-  }
-  return true;
 }
 
 function empty(out: RowBuffer, arrays: number): void {

@@ -1,0 +1,34 @@
+/** Files that name the process that owns something, so that another one finds out whether it still runs. */
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+
+/** The text that identifies this process in a file. */
+export function thisProcess(): string {
+  return JSON.stringify({ pid: process.pid, start: processStart(process.pid) });
+}
+
+/** Id of the process that a file names; null where it has ended or the file does not exist. */
+export async function livingProcess(file: string): Promise<number | null> {
+  const text = await readFile(file, 'utf8').catch(() => null);
+  if (text === null || text === '') return null;
+  const owner = JSON.parse(text) as { pid: number; start: string | null };
+  // Process ids are reused, in containers within seconds; the start time distinguishes two processes.
+  if (owner.start !== processStart(owner.pid)) return null;
+  try {
+    process.kill(owner.pid, 0);
+    return owner.pid;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM' ? owner.pid : null;
+  }
+}
+
+/** Start time of a process in kernel ticks; null where the system does not provide it or the process does not exist. */
+function processStart(pid: number): string | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name in brackets may contain spaces; the 20th field after it is the start time.
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
+  } catch {
+    return null;
+  }
+}
