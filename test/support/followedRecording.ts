@@ -1,6 +1,6 @@
 import { Bus } from '../../src/bus/bus.ts';
 import { publishingSink } from '../../src/bus/publishingSink.ts';
-import type { CollectorStatus, StreamMessage } from '../../src/bus/recordStream.ts';
+import type { Alive, CollectorStatus, StreamMessage } from '../../src/bus/recordStream.ts';
 import { Random } from '../../src/core/random.ts';
 import { BookCopy } from '../../src/recorder/bookCopy.ts';
 import { type MergedOutput, RecordFollower } from '../../src/recorder/follow/recordFollower.ts';
@@ -11,10 +11,10 @@ import { type BookRecord, recordSink } from '../../src/schema/records.ts';
 import { FakeClock } from './fakeClock.ts';
 import { MARKET, WireMarket } from './wire.ts';
 
-const ALIVE: CollectorStatus = { reasons: [], degraded: [], priceSources: null };
+const ALIVE: Alive = { reasons: [], degraded: [], priceSources: null, sentTimeMs: 0 };
 
 /** A message whose merged records a test chooses itself. */
-function message(sender: string, body: CollectorStatus): StreamMessage {
+function message(sender: string, body: Alive): StreamMessage {
   return { kind: 'alive', body, id: '', key: null, sender, run: 'r1' };
 }
 

@@ -67,12 +67,16 @@ const alive = fc.record({
   reasons: fc.array(text),
   degraded: fc.array(text),
   priceSources: fc.array(fc.record({ source: text, ageMs: fc.option(timeMs) })),
+  sentTimeMs: timeMs,
 });
 
 const envelope = { id: text, key: fc.option(text), sender: text, run: text };
 
 export function arbitraryMessage(): fc.Arbitrary<StreamMessage> {
-  const action = fc.record({ book: fc.option(book), quote: fc.option(quote) });
+  const action = fc.record({
+    ...{ book: fc.option(book), quote: fc.option(quote) },
+    ...{ ladderHash: text, occurrence: fc.nat(), isRepeated: fc.boolean() },
+  });
   return fc.oneof(
     fc.record({ ...envelope, kind: fc.constant('action' as const), body: action }),
     // As collectors send it: the key is the market.
@@ -89,6 +93,7 @@ function withMarket(message: Extract<StreamMessage, { kind: 'action' }>): Stream
   const marketId = message.key as string;
   const { book: inBook, quote: inQuote } = message.body;
   const body = {
+    ...message.body,
     book: inBook === null ? null : { ...inBook, marketId },
     quote: inQuote === null ? null : { ...inQuote, marketId },
   };

@@ -27,18 +27,27 @@ type PackedQuote = readonly [
   noBid: number | null,
   noAsk: number | null,
 ];
-type PackedAction = readonly [book: PackedBook | null, quote: PackedQuote | null];
+type PackedAction = readonly [
+  book: PackedBook | null,
+  quote: PackedQuote | null,
+  ladderHash: string,
+  occurrence: number,
+  isRepeated: boolean,
+];
 
-export function encodeAction({ book, quote }: Action, key: string | null): PackedAction {
-  return [book === null ? null : packBook(book, key), quote === null ? null : packQuote(quote, key)];
+export function encodeAction(action: Action, key: string | null): PackedAction {
+  const { book, quote, ladderHash, occurrence, isRepeated } = action;
+  const packed = [book && packBook(book, key), quote && packQuote(quote, key)] as const;
+  return [...packed, ladderHash, occurrence, isRepeated];
 }
 
 /** @throws {Error} When the value is not one of `encodeAction`. */
 export function decodeAction(packed: object, key: string | null): Action {
-  const [book, quote] = packed as PackedAction;
+  const [book, quote, ladderHash, occurrence, isRepeated] = packed as PackedAction;
   return {
     book: book === null ? null : unpackBook(book, key),
     quote: quote === null ? null : unpackQuote(quote, key),
+    ...{ ladderHash, occurrence, isRepeated },
   };
 }
 

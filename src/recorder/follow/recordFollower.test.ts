@@ -99,7 +99,7 @@ test('a message that the fold has seen is ignored, and so is one of another part
   const { rig, events } = started();
   const { follower } = rig;
   follower.addPartition(1, { fold: { step: () => [market] }, streamSeq: 7 });
-  const alive = { reasons: [], degraded: [], priceSources: null };
+  const alive = { reasons: [], degraded: [], priceSources: null, sentTimeMs: 0 };
   const message = { kind: 'alive', body: alive, id: '', key: null, sender: 'c', run: 'r' } as const;
   follower.onMessage(message, { streamSeq: 7, timeMs: T0, partition: 1 });
   follower.onMessage(message, { streamSeq: 8, timeMs: T0, partition: 2 });

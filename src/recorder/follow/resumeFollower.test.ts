@@ -34,7 +34,7 @@ function shown(live: LiveRecording) {
 
 /** Messages by their number in the stream, from 1 on; the fold emits what each contains. */
 function streamOf(messages: readonly MergedOutput[][], clock: FakeClock) {
-  const alive = { reasons: [], degraded: [], priceSources: null };
+  const alive = { reasons: [], degraded: [], priceSources: null, sentTimeMs: 0 };
   const message = { kind: 'alive', body: alive, id: '', key: null, sender: 'c', run: 'r' } as StreamMessage;
   const fold = {
     step: (_: StreamMessage, { streamSeq }: { streamSeq: number }) => messages[streamSeq - 1] ?? [],
