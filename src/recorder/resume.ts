@@ -38,10 +38,7 @@ export async function resumeRecording(options: {
   const endAfterMs = Math.min(followedAfterMs, subscribedThen);
   // Markets of imports without a listing have no slug with which to ask the venue.
   const stored = (await resumedMarkets(store, { endAfterMs })).filter(({ slug }) => slug !== UNKNOWN);
-  const markets = stored.filter(
-    ({ confirmedTimeMs, endTimeMs }) =>
-      endTimeMs > followedAfterMs && (confirmedTimeMs === null || endTimeMs > nowMs),
-  );
+  const markets = stored.filter((market) => isUnfinished(market, nowMs));
   const books = await resumedLastBooks(
     store,
     markets.map(({ marketId }) => marketId),
@@ -70,13 +67,49 @@ export async function resumeRecording(options: {
     // The market has ended and is not followed: nothing would close its gap later.
     if (recorder.market(gap.marketId) === null) recorder.gaps.abandon(gap.marketId, nowMs);
   }
-  const prices = await resumedPrices(store, { fromMs: nowMs - PRICE_TAPE_MS, toMs: nowMs });
-  for (const price of prices) recorder.resumePrice(price);
+  await resumePrices(recorder, store, nowMs);
   await countRecent(options, nowMs);
   if (markets.length === 0) return [];
   if (lastAliveTimeMs !== null) recorder.wasDown(lastAliveTimeMs, nowMs);
   log.info({ markets: markets.length, lastAliveTimeMs, clean }, 'recording.resumed');
   return markets;
+}
+
+/**
+ * Gives a collector of a cluster the markets and prices that are stored. It begins without books: another collector may
+ * have recorded meanwhile, and the merge of both knows what nobody saw. A store that does not answer delays nothing:
+ * the listings name the markets again, and only strikes of running windows may be missing.
+ * @returns The markets that are still open or whose outcome the listing has not confirmed.
+ */
+export async function resumeCollecting(options: {
+  store: StoreReader;
+  recorder: Recorder;
+  clock: Clock;
+  log: Logger;
+}): Promise<Market[]> {
+  const { store, recorder, clock, log } = options;
+  const nowMs = clock.now();
+  try {
+    const stored = await resumedMarkets(store, { endAfterMs: nowMs - OUTCOME_AWAITED_MS });
+    const markets = stored.filter((market) => market.slug !== UNKNOWN && isUnfinished(market, nowMs));
+    for (const market of markets) recorder.track(market);
+    await resumePrices(recorder, store, nowMs);
+    log.info({ markets: markets.length }, 'collecting.resumed');
+    return markets;
+  } catch (error) {
+    log.warn({ err: error }, 'collecting.store_not_read');
+    return [...recorder.markets()];
+  }
+}
+
+/** Whether a market is open, or its outcome is not confirmed yet and still awaited. */
+function isUnfinished({ confirmedTimeMs, endTimeMs }: Market, nowMs: number): boolean {
+  return endTimeMs > nowMs - OUTCOME_AWAITED_MS && (confirmedTimeMs === null || endTimeMs > nowMs);
+}
+
+async function resumePrices(recorder: Recorder, store: ResumedStore, nowMs: number): Promise<void> {
+  const prices = await resumedPrices(store, { fromMs: nowMs - PRICE_TAPE_MS, toMs: nowMs });
+  for (const price of prices) recorder.resumePrice(price);
 }
 
 /** Adds the stored books of the last minutes to a counter. */

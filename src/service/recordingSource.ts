@@ -1,8 +1,8 @@
 import type { LiveState } from '../api/createApi.ts';
 import type { Bus } from '../bus/bus.ts';
 import type { Readiness } from '../ops/readiness.ts';
+import type { LiveRecording } from '../recorder/liveRecording.ts';
 import type { FollowedMarkets } from '../recorder/marketMemory.ts';
-import type { Recorder } from '../recorder/recorder.ts';
 import type { ResumedStore } from '../store/journal/resumeRows.ts';
 
 /** What the roles that read need of the recording, whether this process records or follows those that do. */
@@ -11,7 +11,7 @@ export interface RecordingSource {
   /** Every record of the recording, as soon as it exists. */
   readonly bus: Bus;
   /** The newest state of the markets being recorded. */
-  readonly live: Pick<Recorder, 'markets' | 'market' | 'recorded' | 'gaps' | 'recent'>;
+  readonly live: LiveRecording;
   readonly memory: FollowedMarkets;
   /** Age of the oldest received row that is not stored yet, in milliseconds; 0 when all are. */
   storeLagMs(): number;

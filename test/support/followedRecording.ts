@@ -1,6 +1,6 @@
 import { Bus } from '../../src/bus/bus.ts';
 import { publishingSink } from '../../src/bus/publishingSink.ts';
-import type { Alive, CollectorStatus, StreamMessage } from '../../src/bus/recordStream.ts';
+import type { Alive, StreamMessage } from '../../src/bus/recordStream.ts';
 import { Random } from '../../src/core/random.ts';
 import { BookCopy } from '../../src/recorder/bookCopy.ts';
 import { type MergedOutput, RecordFollower } from '../../src/recorder/follow/recordFollower.ts';

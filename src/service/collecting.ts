@@ -1,0 +1,56 @@
+import type { CollectorStatus, RecordStream } from '../bus/recordStream.ts';
+import type { Config } from '../config.ts';
+import type { Readiness } from '../ops/readiness.ts';
+import { StreamSink } from '../recorder/publish/streamSink.ts';
+import { Recorder } from '../recorder/recorder.ts';
+import { resumeCollecting } from '../recorder/resume.ts';
+import { silentFeeds } from '../recorder/watchdog/silentFeeds.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import type { StoreReader } from '../store/reader.ts';
+import { openFeeds } from './feeds.ts';
+
+export interface NodeOptions {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** One role of a process of a cluster. */
+export interface RunningRole {
+  addChecks(readiness: Readiness): void;
+  stop(): Promise<void>;
+}
+
+/**
+ * The role `collect`: the venues' feeds into the stream. Every collector records everything; the stream keeps the first
+ * copy of each fact.
+ */
+export async function startCollecting(
+  { stream, sender, run, store }: { stream: RecordStream; sender: string; run: string; store: StoreReader },
+  options: NodeOptions,
+): Promise<RunningRole> {
+  const { clock, log, metrics } = options;
+  const status = (): CollectorStatus => ({
+    reasons: stream.reasons(),
+    degraded: [...(recorder.lags?.degraded() ?? []), ...silentFeeds(metrics.venueFeeds, clock.now())],
+    priceSources: feeds.collector.priceSources.status(),
+  });
+  const sink = new StreamSink({ stream, clock, sender, run, status });
+  const recorder = new Recorder({ sink, clock, log, metrics, timeBy: 'clock' });
+  recorder.onActionEnd = (recorded, action) => sink.actionEnded(recorded, action);
+  // The stream's outbox drops messages when it is full, says so, and the merge shows the gap.
+  const feeds = await openFeeds({ ...options, recorder, isDropping: () => false });
+  sink.start();
+  feeds.start(await resumeCollecting({ store, recorder, clock, log }));
+  return {
+    addChecks: (readiness) => readiness.addDegraded(() => status().degraded),
+    stop: async () => {
+      await feeds.stop();
+      sink.close();
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import { Bus } from '../bus/bus.ts';
+import type { RecordStream, SharedValues, StreamPlace } from '../bus/recordStream.ts';
+import { RecordFollower } from '../recorder/follow/recordFollower.ts';
+import { resumeFollower } from '../recorder/follow/resumeFollower.ts';
+import { MarketMemory } from '../recorder/marketMemory.ts';
+import { readCheckpoint } from '../recorder/write/checkpoint.ts';
+import { StoredProgress } from '../recorder/write/storedProgress.ts';
+import type { PriceSourceStatus } from '../schema/priceSource.ts';
+import type { StoreReader } from '../store/reader.ts';
+import type { NodeOptions } from './collecting.ts';
+import type { RecordingSource } from './recordingSource.ts';
+import { mergeOf } from './writing.ts';
+
+/** Stored data that is older makes a process that reads it not ready. */
+const STORE_LAG_MAX_MS = 10_000;
+
+/**
+ * The recording as seen by a process that does not record: what is stored, and from there on the stream.
+ * @throws {StoreUnavailableError} When the store or the stream does not answer.
+ */
+export async function followRecording(
+  { stream, values, store }: { stream: RecordStream; values: SharedValues; store: StoreReader },
+  { clock, log, metrics }: NodeOptions,
+): Promise<RecordingSource> {
+  const bus = new Bus({ log, metrics });
+  const follower = new RecordFollower({ bus, clock, log, metrics });
+  const memory = new MarketMemory({ recorder: follower, bus });
+  const received = new Map<number, StreamPlace>();
+  const progress = new StoredProgress({
+    ...{ stream, values, clock, log },
+    received: (partition) => received.get(partition) ?? null,
+  });
+  const noted: Pick<RecordStream, 'partitions' | 'follow' | 'lastSeq'> = {
+    partitions: stream.partitions,
+    lastSeq: () => stream.lastSeq(),
+    follow: (from, onMessage) =>
+      stream.follow(from, (message, place) => {
+        received.set(place.partition, place);
+        onMessage(message, place);
+      }),
+  };
+  const checkpoint = async (partition: number) => {
+    const { streamSeq, state } = await readCheckpoint(values, partition);
+    return { streamSeq, fold: mergeOf(stream, state) };
+  };
+  const following = await resumeFollower({ follower, stream: noted, store, checkpoint, clock, log });
+  return {
+    ...{ store, bus, live: follower, memory },
+    storeLagMs: () => progress.lagMs(),
+    stored: () => progress.stored(),
+    priceSources: () => (follower.priceSources() as PriceSourceStatus[] | null) ?? [],
+    addChecks: (readiness) => {
+      readiness.addReasons(() => follower.reasons());
+      readiness.addReasons(() => lagReasons(progress.lagMs()));
+      readiness.addDegraded(() => follower.degraded());
+    },
+    listening: () => undefined,
+    stopReceiving: async () => {
+      await following.stop();
+      follower.close();
+      progress.stop();
+    },
+    close: async () => undefined,
+  };
+}
+
+function lagReasons(lagMs: number): string[] {
+  return lagMs > STORE_LAG_MAX_MS
+    ? [`stored data is ${Math.floor(lagMs / 1000)} s behind what was received`]
+    : [];
+}
