@@ -1,5 +1,4 @@
-/** Sequence numbers per millisecond before they run ahead of the clock. */
-const PER_MILLISECOND = 4096;
+import { SEQS_PER_MILLISECOND } from '../schema/records.ts';
 
 /**
  * Numbers records in order of arrival. Numbers derive from the wall clock, so they keep rising over restarts
@@ -9,7 +8,7 @@ export class Sequence {
   #last = 0;
 
   next(nowMs: number): number {
-    this.#last = Math.max(this.#last + 1, nowMs * PER_MILLISECOND);
+    this.#last = Math.max(this.#last + 1, nowMs * SEQS_PER_MILLISECOND);
     return this.#last;
   }
 }

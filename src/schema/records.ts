@@ -7,6 +7,9 @@ import type { PerpDepthEvent, UnderlyingEvent } from './events.ts';
 import type { Gap } from './gap.ts';
 import type { Market } from './market.ts';
 
+/** Arrival numbers derive from the wall clock: so many in a millisecond before they run ahead of it. */
+export const SEQS_PER_MILLISECOND = 4096;
+
 /**
  * One side of a live ladder, best first; only the first `count` entries are valid. A reused view: copy the values you
  * keep.

@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest';
+import { openCluster } from '../../../test/support/natsCluster.ts';
+import { natsAbsent, startNats, startNatsCluster } from '../../../test/support/natsServer.ts';
+import { eventually } from '../../../test/support/runningService.ts';
+import { numbered, tradeIdOf, tradeOf } from '../../../test/support/streamConformance.ts';
+import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
+import { systemClock } from '../../runtime/clock.ts';
+import { Metrics } from '../../runtime/metrics.ts';
+import { partitionsOf } from '../partition.ts';
+import type { RecordStream } from '../recordStream.ts';
+
+const KIB = 1024;
+const pause = (ms: number) => new Promise<void>((resolve) => void systemClock.after(ms, resolve));
+
+function publish(stream: RecordStream, from: number, to: number): void {
+  for (const tradeId of numbered(from, to)) stream.publish(tradeOf('market', tradeId));
+}
+
+/** Publishes a message every few milliseconds until `during` has ended. @returns The number of the last one. */
+async function publishing(stream: RecordStream, from: number, during: () => Promise<void>): Promise<number> {
+  let [next, isOver] = [from, false];
+  const ended = during().finally(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    publish(stream, next, next + 9);
+    next += 10;
+    await pause(5);
+  }
+  await ended;
+  return next - 1;
+}
+
+async function followed(stream: RecordStream, fromSeq = 0): Promise<string[]> {
+  const ids: string[] = [];
+  await stream.follow({ fromSeq }, (message) => ids.push(tradeIdOf({ message })));
+  return ids;
+}
+
+const has = (ids: readonly string[], count: number) =>
+  eventually(`message ${count}`, async () => ids.at(-1) === `t${count}`);
+
+async function metric(metrics: Metrics, name: string): Promise<number> {
+  const text = await metrics.registry.getSingleMetricAsString(name);
+  const values = text.split('\n').filter((line) => line.startsWith(name));
+  return values.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+}
+
+describe.skipIf(natsAbsent)('NATS with faults (skipped without nats-server)', () => {
+  it('loses and reorders nothing when the server is killed and starts again', async () => {
+    const server = await startNats();
+    const [a, b] = [await openCluster(server.url), await openCluster(server.url)];
+    await Promise.all([a.ready, b.ready]);
+    const ids = await followed(b.stream);
+    const handled: string[] = [];
+    await b.stream.work(partitionsOf('market', b.stream.partitions)[0] as number, async (work) => {
+      handled.push(...work.map(tradeIdOf));
+    });
+    const last = await publishing(a.stream, 1, async () => {
+      await pause(300);
+      await server.kill();
+      await eventually('a reason', async () => a.stream.reasons().length > 0);
+      await pause(2_000);
+      await server.start();
+      await pause(1_000);
+    });
+    await has(ids, last);
+    await has(handled, last);
+    expect(ids).toEqual(numbered(1, last));
+    expect(handled).toEqual(numbered(1, last));
+    expect(a.stream.reasons()).toEqual([]);
+    expect(b.stream.reasons()).toEqual([]);
+  });
+
+  it('loses and reorders nothing when the server stops for some seconds', async () => {
+    const server = await startNats();
+    const [a, b] = [await openCluster(server.url), await openCluster(server.url)];
+    await Promise.all([a.ready, b.ready]);
+    const ids = await followed(b.stream);
+    const last = await publishing(a.stream, 1, async () => {
+      await pause(300);
+      server.pause();
+      await pause(7_000);
+      server.resume();
+      await pause(500);
+    });
+    await has(ids, last);
+    expect(ids).toEqual(numbered(1, last));
+  });
+
+  it('loses and reorders nothing when a node of a cluster is killed', async () => {
+    const servers = await startNatsCluster();
+    const url = servers.map((server) => server.url).join(',');
+    const [a, b] = [await openCluster(url, { replicas: 3 }), await openCluster(url, { replicas: 3 })];
+    await Promise.all([a.ready, b.ready]);
+    const ids = await followed(b.stream);
+    const last = await publishing(a.stream, 1, async () => {
+      // Each in turn: one of them leads the stream.
+      for (const server of servers) {
+        await pause(300);
+        await server.kill();
+        await pause(3_000);
+        await server.start();
+        await eventually('acknowledgements', async () => a.stream.reasons().length === 0);
+        await pause(3_000);
+      }
+    });
+    await has(ids, last);
+    expect(ids).toEqual(numbered(1, last));
+  });
+
+  it('keeps messages on disk while NATS is away, for a later process too', async () => {
+    const server = await startNats();
+    const dataDir = temporaryDirectory();
+    const first = await openCluster(server.url, { dataDir });
+    await first.ready;
+    publish(first.stream, 1, 10);
+    await server.kill();
+    publish(first.stream, 11, 20);
+    await first.close();
+    const second = await openCluster(server.url, { dataDir });
+    publish(second.stream, 21, 30);
+    await server.start();
+    await second.ready;
+    const ids = await followed(second.stream);
+    await has(ids, 30);
+    expect(ids).toEqual(numbered(1, 30));
+  });
+
+  it('reports messages that the stream deleted before a follower read them', async () => {
+    const server = await startNats();
+    const metrics = new Metrics();
+    const cluster = await openCluster(server.url, { maxBytes: 256 * KIB, metrics });
+    await cluster.ready;
+    publish(cluster.stream, 1, 5_000);
+    await eventually('all', async () => (await cluster.stream.lastSeq()) === 5_000);
+    const ids = await followed(cluster.stream, 1);
+    await has(ids, 5_000);
+    const missed = 5_000 - ids.length;
+    expect(missed).toBeGreaterThan(0);
+    expect(ids).toEqual(numbered(missed + 1, 5_000));
+    expect(await metric(metrics, 'underround_stream_missed_messages_total')).toBe(missed);
+  });
+
+  it('refuses a stream with another number of partitions', async () => {
+    const server = await startNats();
+    const first = await openCluster(server.url);
+    await first.ready;
+    const second = await openCluster(server.url, { partitions: 8 });
+    await expect(second.ready).rejects.toThrow(
+      'the stream underround in NATS has 4 partitions and not 8: a stream keeps the number with which it was created',
+    );
+    expect(second.stream.reasons()).toHaveLength(1);
+  });
+});
