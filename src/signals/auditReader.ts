@@ -123,15 +123,12 @@ export class AuditReader {
 
   /** First detections in markets that end after `nowMs`. */
   async ofOpenMarkets(nowMs: number): Promise<KnownDetection[]> {
-    const rows = this.#db
-      .selectFrom('audit_rows')
-      .innerJoin('audit_entries', 'audit_entries.seq', 'audit_rows.seq')
-      .select('audit_entries.body');
-    const found = await rows.where('audit_rows.end_ms', '>', nowMs).execute();
-    return found.map(({ body }) => {
-      const { marketId, tier, detectedMs, direction } = JSON.parse(body) as DetectedBody;
-      return { marketId, tier, detectedMs, direction };
-    });
+    return (await this.#firsts().where('audit_rows.end_ms', '>', nowMs).execute()).map(knownOf);
+  }
+
+  /** The rows among these that are written. */
+  async written(auditIds: readonly string[]): Promise<KnownDetection[]> {
+    return (await this.#firsts().where('audit_rows.audit_id', 'in', auditIds).execute()).map(knownOf);
   }
 
   /** The detection of a row, which must exist. */
@@ -168,6 +165,13 @@ export class AuditReader {
       .innerJoin('audit_rows', 'audit_rows.audit_id', 'audit_outbox.audit_id')
       .select(['audit_rows.audit_id', 'audit_rows.seq']);
     return await this.records(await rows.orderBy('audit_rows.seq').limit(limit).execute());
+  }
+
+  #firsts() {
+    return this.#db
+      .selectFrom('audit_rows')
+      .innerJoin('audit_entries', 'audit_entries.seq', 'audit_rows.seq')
+      .select('audit_entries.body');
   }
 
   async #days(filter: AuditFilter, fromMs: number | null): Promise<AuditSums[]> {
@@ -207,6 +211,11 @@ export class AuditReader {
     const rows = await filtered(selected, filter).groupBy(['ticker', 'tier', 'event_type']).execute();
     return rows.map(sumsOf);
   }
+}
+
+function knownOf({ body }: { body: string }): KnownDetection {
+  const { auditId, marketId, tier, detectedMs, direction } = JSON.parse(body) as DetectedBody;
+  return { auditId, marketId, tier, detectedMs, direction };
 }
 
 function filtered<O>(

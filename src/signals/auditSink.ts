@@ -1,4 +1,3 @@
-import type { Publisher } from '../bus/bus.ts';
 import { type Clock, sleep } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
@@ -9,6 +8,7 @@ import type { Detection } from './detection.ts';
 import type { DetectionSink, WrittenDetection } from './detectorHost.ts';
 import type { ExecutableFill } from './executable.ts';
 import { opportunityOf } from './opportunity.ts';
+import type { OpportunityPublisher } from './opportunityPublisher.ts';
 
 /** Pauses between tries of one write. After a longer wait the opportunity is over. */
 const RETRY_DELAYS_MS = [20, 100, 400];
@@ -18,7 +18,9 @@ const WAITING_MAX = 1_000;
 interface AuditSinkOptions {
   readonly audit: Pick<AuditLog, 'detected' | 'markPublished' | 'executable'>;
   readonly reader: Pick<AuditReader, 'detection'>;
-  readonly bus: Publisher;
+  readonly publisher: OpportunityPublisher;
+  /** Publishing queues only: a row counts as published when `onHeard` is called. */
+  readonly isQueued?: boolean;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Pick<Metrics, 'counter'>;
@@ -65,13 +67,20 @@ export class AuditSink implements DetectionSink {
 
   /** Publishes a written detection, and records that it was published. Never rejects. */
   async publish(detection: Detection): Promise<void> {
-    const { audit, bus, clock } = this.#options;
+    const { audit, publisher, isQueued = false, clock } = this.#options;
     const isPushed = PUSHED_TIERS.some((tier) => tier === detection.tier);
     if (isPushed && clock.now() < detection.endMs) {
       this.#published.inc({ tier: detection.tier });
-      bus.publish('opportunity', opportunityOf(detection) as Opportunity);
+      publisher.publish('opportunity', opportunityOf(detection) as Opportunity);
+      if (isQueued) return;
     }
     await this.#write('told', detection.auditId, () => audit.markPublished(detection.auditId));
+  }
+
+  /** An opportunity has reached the processes. Never rejects. */
+  async onHeard(auditId: string): Promise<void> {
+    const { audit, isQueued = false } = this.#options;
+    if (isQueued) await this.#write('told', auditId, () => audit.markPublished(auditId));
   }
 
   async executable(detection: Detection, fills: readonly ExecutableFill[]): Promise<void> {

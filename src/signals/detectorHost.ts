@@ -56,11 +56,11 @@ interface DetectorHostOptions {
   /** For a market without a change since the start. Null: it has no book yet; `unfinished`: call again later. */
   readonly bookOf?: (marketId: string) => ShownBook | 'unfinished' | null;
   /** First detections by an earlier run, of markets that have not ended. */
-  readonly known?: readonly KnownDetection[];
+  readonly known?: readonly Omit<KnownDetection, 'auditId'>[];
 }
 
-/** A row written by an earlier run. */
-export type KnownDetection = WrittenDetection & Pick<Detection, 'marketId' | 'tier'>;
+/** A row written by an earlier run or by another process. */
+export type KnownDetection = WrittenDetection & Pick<Detection, 'auditId' | 'marketId' | 'tier'>;
 
 /** One market and its detections. */
 interface Watch extends Served {
@@ -177,6 +177,12 @@ export class DetectorHost {
     this.#evaluateEach(this.#byTicker.get(point.ticker) ?? [], point.receivedTimeMs);
   }
 
+  /** Applies a row that another process wrote. */
+  onWritten({ marketId, tier, ...written }: Omit<KnownDetection, 'auditId'>): void {
+    const watch = this.#watches.get(marketId);
+    if (watch !== undefined && watch.first.get(tier)?.isAudited !== true) this.#written(watch, tier, written);
+  }
+
   /** Loads prices from before the start, oldest first. */
   prime(points: readonly (PricePoint & { readonly ticker: Ticker })[]): void {
     for (const point of points) this.#prices[point.ticker].push(point);
@@ -279,21 +285,25 @@ export class DetectorHost {
     const { legs, detectedMs, tier } = detection;
     const writing = sink.detected(detection);
     const done = async (fills: readonly ExecutableFill[]) => {
-      if ((await writing) !== null) await sink.executable(detection, fills);
+      // The row of another process has another time, and other fills.
+      if ((await writing)?.detectedMs === detectedMs) await sink.executable(detection, fills);
     };
     watch.fills.add({ detectedMs, legs, fee: watch.watched.fee, done: (fills) => void done(fills) });
     const written = await writing;
     if (written !== null) {
-      const { direction } = written;
-      const first = { detectedMs: written.detectedMs, direction, isAudited: true };
-      watch.first.set(tier, first);
-      // The episode that made the row may have ended meanwhile, and another of its kind begun.
-      for (const open of watch.tracker.open) if (open.tier === tier) open.first = first;
+      this.#written(watch, tier, written);
       return;
     }
     watch.first.delete(tier);
     watch.tracker.drop(tier);
     watch.pausedUntilMs = this.#options.clock.now() + REFUSED_PAUSE_MS;
+  }
+
+  #written(watch: Watch, tier: SignalTier, { detectedMs, direction }: WrittenDetection): void {
+    const first = { detectedMs, direction, isAudited: true };
+    watch.first.set(tier, first);
+    // The episode that made the row may have ended meanwhile, and another of its kind begun.
+    for (const open of watch.tracker.open) if (open.tier === tier) open.first = first;
   }
 
   /** Evaluates every market at `nowMs`, and forgets markets that are over. */

@@ -220,9 +220,9 @@ test('a write that succeeds at the third try is published once', async () => {
     markPublished: (auditId: string) => log.markPublished(auditId),
     executable: async () => {},
   };
-  const { bus, clock, metrics } = rig;
+  const { bus: publisher, clock, metrics } = rig;
   const reader = new AuditReader(rig.database);
-  const sink = new AuditSink({ audit: flaky, reader, bus, clock, metrics, log: silentLogger });
+  const sink = new AuditSink({ audit: flaky, reader, publisher, clock, metrics, log: silentLogger });
   const written = sink.detected(detection());
   await clock.advance(500);
   expect(await written).toEqual(detection());

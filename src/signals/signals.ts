@@ -1,30 +1,43 @@
 /** The signals role: detectors on the bus, the audit they write to, and the readers of both. */
 
-import type { Publisher, Subscriber } from '../bus/bus.ts';
+import type { Subscriber } from '../bus/bus.ts';
+import { ALWAYS_ELECTED } from '../bus/fixedElections.ts';
+import type { Election } from '../bus/recordStream.ts';
 import type { Database } from '../control/schema.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Market } from '../schema/market.ts';
+import type { Opportunity } from '../schema/opportunity.ts';
 import { type ResumedStore, resumedSecondPrices } from '../store/journal/resumeRows.ts';
 import { AuditFinisher } from './auditFinisher.ts';
 import { AuditLog } from './auditLog.ts';
 import { AuditReader } from './auditReader.ts';
 import { AuditSink } from './auditSink.ts';
-import { DetectorHost, type ShownBook } from './detectorHost.ts';
+import { auditIdOf } from './detection.ts';
+import { DetectorHost, type KnownDetection, type ShownBook } from './detectorHost.ts';
+import { ElectedSink } from './electedSink.ts';
 import { type Board, LiveBoard } from './liveBoard.ts';
+import type { OpportunityPublisher } from './opportunityPublisher.ts';
+import { Takeover } from './takeover.ts';
+import { WrittenRows } from './writtenRows.ts';
 
 /** Prices before the start used for the volatility. */
 const HISTORY_MS = 3_600_000;
-/** Unpublished rows of an earlier run; no more than this were written right before a crash. */
-const UNPUBLISHED_MAX = 1_000;
 
 interface SignalsOptions {
   readonly database: Database;
   readonly store: ResumedStore;
   /** Age of the oldest received row that is not in the store. */
   readonly storeLagMs?: () => number;
-  readonly bus: Publisher & Subscriber;
+  readonly bus: OpportunityPublisher & Subscriber;
+  /** Elects the process that writes; without it, this one does. */
+  readonly election?: Election;
+  /**
+   * Publishes what was written; without it, `bus` does. Whatever publishes it, an opportunity must arrive on `bus` of
+   * every process.
+   */
+  readonly publisher?: OpportunityPublisher;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -45,43 +58,65 @@ export interface Signals extends SignalReaders {
 }
 
 /**
- * Starts the detectors. First it loads the state of an earlier run, then it subscribes to the bus, then it publishes
- * the rows that the earlier run had written but not published.
+ * Starts the detectors. First it loads the state of an earlier run, then it subscribes to the bus. The process that is
+ * elected then publishes the rows that the last one had written but not published, and writes what it detects; the
+ * others show what that process writes.
  * @throws If the control database cannot be read.
  */
 export async function startSignals(options: SignalsOptions): Promise<Signals> {
   const { database, store, bus, clock, log, metrics, storeLagMs = () => 0 } = options;
+  const { election = ALWAYS_ELECTED, publisher = bus } = options;
   const parts = { clock, log, metrics };
   const [audit, reader] = [new AuditLog(database, clock), new AuditReader(database)];
-  const sink = new AuditSink({ ...parts, audit, reader, bus });
+  const writer = new AuditSink({ ...parts, audit, reader, publisher, isQueued: publisher !== bus });
+  const rows = new WrittenRows({ ...parts, reader });
+  const sink = new ElectedSink(writer, rows);
   const known = await reader.ofOpenMarkets(clock.now());
-  const unpublished = await reader.unpublished(UNPUBLISHED_MAX);
   const host = new DetectorHost({ clock, metrics, sink, known, bookOf: options.bookOf });
-  const finisher = new AuditFinisher({ ...parts, audit, reader, store, storeLagMs });
   await primeVolatility(host, options);
   for (const market of options.markets()) host.onMarket(market);
+  const finisher = () => new AuditFinisher({ ...parts, audit, reader, store, storeLagMs });
+  const takeover = new Takeover({ ...parts, election, reader, host, sink, audit: writer, finisher });
+  const onOpportunity = (opportunity: Opportunity) => {
+    const row = rowOf(opportunity);
+    void writer.onHeard(row.auditId);
+    if (sink.isElected) return;
+    host.onWritten(row);
+    rows.onWritten(row.auditId, row);
+  };
   const subscriptions = [
     bus.subscribe('market', (market) => {
       host.onMarket(market);
-      finisher.onMarket(market);
+      takeover.onMarket(market);
     }),
     bus.subscribe('book', (record) => host.onBook(record)),
     bus.subscribe('quote', (record) => host.onQuote(record)),
     bus.subscribe('gap', (gap) => host.onGap(gap)),
     bus.subscribe('underlying', (event) => host.onPrice(event)),
     bus.subscribe('receiving', (receiving) => host.onReceiving(receiving)),
+    bus.subscribe('opportunity', onOpportunity),
   ];
-  for (const { detection } of unpublished) await sink.publish(detection);
-  void finisher.round();
+  await takeover.settled();
   return {
     board: new LiveBoard(host, clock),
     audit: reader,
     close: async () => {
       for (const unsubscribe of subscriptions) unsubscribe();
       host.close();
-      await sink.close();
-      await finisher.close();
+      await takeover.close();
+      await rows.close();
+      await writer.close();
     },
+  };
+}
+
+function rowOf({ market_id: marketId, tier, direction, detected_at }: Opportunity): KnownDetection {
+  return {
+    auditId: auditIdOf(marketId, tier),
+    marketId,
+    tier,
+    direction,
+    detectedMs: Date.parse(detected_at),
   };
 }
 

@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { Bus } from '../../src/bus/bus.ts';
+import type { Election } from '../../src/bus/recordStream.ts';
 import type { Database } from '../../src/control/schema.ts';
 import { openControlDatabase } from '../../src/controlDatabase.ts';
 import { silentLogger } from '../../src/runtime/log.ts';
@@ -8,6 +9,7 @@ import type { UnderlyingSource } from '../../src/schema/events.ts';
 import type { Market } from '../../src/schema/market.ts';
 import type { Opportunity } from '../../src/schema/opportunity.ts';
 import type { ShownBook } from '../../src/signals/detectorHost.ts';
+import type { OpportunityPublisher } from '../../src/signals/opportunityPublisher.ts';
 import { type Signals, startSignals } from '../../src/signals/signals.ts';
 import type { StoreReader } from '../../src/store/reader.ts';
 import { bookRecord, type LevelPairs, marketRecord } from './api.ts';
@@ -18,9 +20,16 @@ export const T0 = Date.UTC(2026, 10, 20, 12);
 export const SHARE = 1_000_000;
 const M1 = `0x${'1'.repeat(64)}`;
 
+/** For one of several processes on one database, which its test closes. */
+interface RigParts {
+  readonly clock?: FakeClock;
+  readonly election?: Election;
+  readonly publisher?: OpportunityPublisher;
+}
+
 /** The signals role on a bus, with its own database and a stopped clock. */
 export class SignalRig {
-  readonly clock = new FakeClock(T0 + 10_000);
+  readonly clock: FakeClock;
   readonly metrics = new Metrics();
   readonly bus = new Bus({ log: silentLogger, metrics: this.metrics });
   readonly published: Opportunity[] = [];
@@ -34,10 +43,13 @@ export class SignalRig {
     stream: () => Promise.reject(new Error('nothing streams here')),
   };
   signals: Signals;
+  readonly #parts: RigParts;
   #seq = 0;
 
-  private constructor(database: Database) {
+  private constructor(database: Database, parts: RigParts) {
     this.database = database;
+    this.#parts = parts;
+    this.clock = parts.clock ?? new FakeClock(T0 + 10_000);
     this.bus.subscribe('opportunity', (opportunity) => void this.published.push(opportunity));
     this.signals = undefined as unknown as Signals;
   }
@@ -46,11 +58,11 @@ export class SignalRig {
     return SignalRig.on(await openControlDatabase({ dataDir: temporaryDirectory(), databaseUrl: null }));
   }
 
-  static async on(database: Database): Promise<SignalRig> {
-    const rig = new SignalRig(database);
+  static async on(database: Database, parts: RigParts = {}): Promise<SignalRig> {
+    const rig = new SignalRig(database, parts);
     onTestFinished(async () => {
       await rig.signals.close();
-      await rig.database.destroy();
+      if (parts.clock === undefined) await rig.database.destroy();
     });
     await rig.begin();
     return rig;
@@ -64,7 +76,12 @@ export class SignalRig {
     };
     const parts = { bus, clock, metrics, database, store, log: silentLogger };
     const bookOf = (marketId: string) => this.shown.get(marketId) ?? null;
-    this.signals = await startSignals({ ...parts, markets: () => this.markets, bookOf });
+    const { publisher, election } = this.#parts;
+    this.signals = await startSignals({
+      ...{ ...parts, markets: () => this.markets, bookOf },
+      ...(publisher && { publisher }),
+      ...(election && { election }),
+    });
   }
 
   async restart(): Promise<void> {
