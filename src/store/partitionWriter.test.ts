@@ -229,7 +229,7 @@ describe('rows that the store cannot hold', () => {
       kind: 'perpDepth',
       record: {
         ...{
-          kind: 'perpDepth',
+          kind: 'perp_depth',
           seq: 2,
           ticker: 'BTC',
           venue: 'bybit',
