@@ -101,10 +101,7 @@ export interface RecordStream {
    * Works through one partition durably: messages come again unless acknowledged, to this process or another one.
    * Only one process works on a partition at a time; an election decides which.
    */
-  work(
-    partition: number,
-    handle: (work: StreamWork) => Promise<void>,
-  ): Promise<{ stop(): Promise<void> }>;
+  work(partition: number, handle: (work: StreamWork) => Promise<void>): Promise<{ stop(): Promise<void> }>;
   /** Number of the newest stored message; 0 without one. */
   lastSeq(): Promise<number>;
   /** Why messages cannot be published or read now; empty while they can. For readiness. */
