@@ -1,8 +1,8 @@
-import type { Gap } from '../schema/gap.ts';
-import type { Market } from '../schema/market.ts';
 import type { Opportunity } from '../schema/opportunity.ts';
 import type {
   BookRecord,
+  GapRecord,
+  MarketRecord,
   PerpDepthRecord,
   QuoteRecord,
   TradeRecord,
@@ -28,9 +28,9 @@ export interface Topics {
   underlying: UnderlyingRecord;
   perpDepth: PerpDepthRecord;
   /** A gap was opened (`endTimeMs` null) or closed. */
-  gap: Gap;
+  gap: GapRecord;
   /** A market is new, or its record changed. */
-  market: Market;
+  market: MarketRecord;
   /** A signal that is already in the audit log. */
   opportunity: Opportunity;
   /** This process follows others that record, and it begins or ceases to receive their records. */

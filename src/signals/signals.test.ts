@@ -137,7 +137,7 @@ function gap(rig: SignalRig, endTimeMs: number | null) {
   return {
     ...{ gapId: 'gap_1', marketId: marketId as string, startTimeMs: T0, endTimeMs },
     ...{ cause: 'silent_feed' as const, feed: 'polymarket.clob', repairedBy: null },
-    ...{ knownTimeMs: T0, knownSeq: 1 },
+    ...{ knownTimeMs: T0, knownSeq: 1, seq: 1 },
   };
 }
 

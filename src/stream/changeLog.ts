@@ -1,4 +1,4 @@
-import type { MarketMessage, MessageLog, StreamedMarket } from './streamedMarket.ts';
+import type { LogPlace, MarketMessage, MessageLog, StreamedMarket } from './streamedMarket.ts';
 
 /** A client that reconnects within this time is replayed the changes it missed. */
 export const RETAINED_MS = 60_000;
@@ -13,37 +13,70 @@ export interface LogEntry extends MarketMessage {
   readonly timeMs: number;
 }
 
-/** The latest messages of all markets in order, each stored once for all clients. */
+/**
+ * The latest messages of all markets in order, each stored once for all clients. Its indexes belong to this process;
+ * cursors contain the numbers of records, which are the same in every process that receives them.
+ */
 export class ChangeLog implements MessageLog {
   #entries: LogEntry[] = [];
   #dropped = 0;
   #bytes = 0;
-  #head = 0;
+  #headIndex = 0;
+  #headSeq: number;
+  /** Record number of the newest dropped entry. */
+  #droppedSeq: number;
 
-  /** Number of the newest entry; 0 before the first. */
-  get head(): number {
-    return this.#head;
+  /** @param startSeq Number of the newest record before the first entry. */
+  constructor(startSeq: number) {
+    this.#headSeq = this.#droppedSeq = startSeq;
   }
 
-  /** Number of the oldest kept entry; `head + 1` if there is none. */
-  get first(): number {
-    return this.#head - (this.#entries.length - this.#dropped) + 1;
+  /** The newest entry; index 0 before the first. */
+  get head(): LogPlace {
+    return { index: this.#headIndex, seq: this.#headSeq };
+  }
+
+  get headIndex(): number {
+    return this.#headIndex;
+  }
+
+  /** Index of the oldest kept entry; `headIndex + 1` if there is none. */
+  get firstIndex(): number {
+    return this.#headIndex - (this.#entries.length - this.#dropped) + 1;
   }
 
   get bytes(): number {
     return this.#bytes;
   }
 
-  at(seq: number): LogEntry | null {
-    if (seq < this.first) return null;
-    return this.#entries[this.#dropped + seq - this.first] ?? null;
+  at(index: number): LogEntry | null {
+    if (index < this.firstIndex) return null;
+    return this.#entries[this.#dropped + index - this.firstIndex] ?? null;
   }
 
-  /** @throws {RangeError} Unless its number is the next. */
+  /** Record number of an entry, for cursors. */
+  seqAt(index: number): number {
+    return this.at(index)?.seq ?? (index < this.firstIndex ? this.#droppedSeq : this.#headSeq);
+  }
+
+  /**
+   * The last entry that a client with this record number surely has; the entry before the oldest if that is no longer
+   * kept. A notice may have the number of the change before it, and the client need not have that notice.
+   */
+  indexOf(seq: number): number {
+    const last = this.#lastUpTo(seq);
+    for (let index = last, entry = this.at(index); entry?.seq === seq; entry = this.at(--index)) {
+      if (entry.change !== null) return index;
+    }
+    return last;
+  }
+
+  /** @throws {RangeError} If its record number is lower than the newest. */
   append(entry: LogEntry): void {
-    if (entry.seq !== this.#head + 1) throw new RangeError(`entry ${entry.seq} after ${this.#head}`);
+    if (entry.seq < this.#headSeq) throw new RangeError(`record ${entry.seq} after ${this.#headSeq}`);
     this.#entries.push(entry);
-    this.#head = entry.seq;
+    this.#headIndex++;
+    this.#headSeq = entry.seq;
     this.#bytes += entry.frame.message.length;
     this.drop(entry.timeMs);
   }
@@ -54,21 +87,33 @@ export class ChangeLog implements MessageLog {
       const oldest = this.#entries[this.#dropped];
       if (oldest === undefined) break;
       if (nowMs - oldest.timeMs <= RETAINED_MS && this.#bytes <= RETAINED_BYTES_MAX) break;
+      const index = this.firstIndex;
       this.#dropped++;
+      this.#droppedSeq = oldest.seq;
       this.#bytes -= oldest.frame.message.length;
-      oldest.market.dropped(oldest);
+      oldest.market.dropped(oldest, index);
     }
     if (this.#dropped < DROPPED_MAX && this.#dropped < this.#entries.length) return;
     this.#entries = this.#entries.slice(this.#dropped);
     this.#dropped = 0;
   }
 
-  /** A market's newest change up to an entry; null if it is no longer kept. */
-  changeAt(market: StreamedMarket, seq: number): LogEntry | null {
-    for (let at = Math.min(seq, this.#head); at >= this.first; at--) {
-      const entry = this.at(at);
-      if (entry !== null && entry.market === market && entry.change !== null) return entry;
+  /** A market's newest change up to an entry, and its index; null if it is no longer kept. */
+  changeAt(market: StreamedMarket, upTo: number): { entry: LogEntry; index: number } | null {
+    for (let index = Math.min(upTo, this.#headIndex); index >= this.firstIndex; index--) {
+      const entry = this.at(index);
+      if (entry !== null && entry.market === market && entry.change !== null) return { entry, index };
     }
     return null;
+  }
+
+  #lastUpTo(seq: number): number {
+    let [low, high] = [this.firstIndex - 1, this.#headIndex];
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if (this.seqAt(middle) <= seq) low = middle;
+      else high = middle - 1;
+    }
+    return low;
   }
 }

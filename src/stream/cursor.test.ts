@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatPlace, parsePlace } from './cursor.ts';
+import { formatPlace, parsePlace, runOfStream } from './cursor.ts';
 
 const place = fc.record({
   run: fc.stringMatching(/^[0-9a-f]{12}$/),
   seq: fc.maxSafeNat(),
-  upTo: fc.option(fc.nat(), { nil: null }),
+  upTo: fc.option(fc.stringMatching(/^0x[0-9a-f]{62,64}$/), { nil: null }),
 });
 
 test('a place survives formatting and parsing', () => {
@@ -32,4 +32,11 @@ test('a cursor changed in one character is rejected', () => {
     ),
     { numRuns: 2000, seed: 11 },
   );
+});
+
+test('a cluster has one run, another stream another one', () => {
+  const runs = [0, 4096, 7_354_000_000_000_000].map(runOfStream);
+  expect(runs).toEqual([0, 4096, 7_354_000_000_000_000].map(runOfStream));
+  expect(new Set(runs).size).toBe(3);
+  for (const run of runs) expect(run).toMatch(/^[0-9a-f]{12}$/);
 });

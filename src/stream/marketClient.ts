@@ -3,19 +3,26 @@ import type { ChangeLog, LogEntry } from './changeLog.ts';
 import { CommandError, errorText, parseCommand } from './commands.ts';
 import type { Connection } from './connection.ts';
 import { formatPlace, type StreamPlace } from './cursor.ts';
+import type { CursorWaits } from './cursorWaits.ts';
 import { gapNotice } from './notices.ts';
 import type { StreamedMarket } from './streamedMarket.ts';
 import type { StreamMetrics } from './streamMetrics.ts';
 import { type Selection, StreamSubscriptions } from './streamSubscriptions.ts';
 
+/** Commands kept for a client whose cursor is waited for; a further one ends the connection. */
+const HELD_MAX = 16;
+
 /** The parts of its stream that a client needs. */
 export interface MarketSource extends FollowedAssets {
   readonly run: string;
+  /** Where this process is one of several that give and accept cursors of the run; null: it is the only one. */
+  readonly shared: SharedStream | null;
+  readonly waits: CursorWaits;
   readonly log: ChangeLog;
   readonly metrics: StreamMetrics;
   /** Finds a followed market; null: unknown. */
   find(marketId: string): StreamedMarket | null;
-  /** @param since Log number: markets resolved after it count as open. */
+  /** @param since Record number: markets resolved after it count as open. */
   matching(subscriptions: StreamSubscriptions, since: number): StreamedMarket[];
   join(client: MarketClient, market: StreamedMarket): void;
   leave(client: MarketClient, market: StreamedMarket): void;
@@ -23,11 +30,17 @@ export interface MarketSource extends FollowedAssets {
   wake(client: MarketClient): void;
 }
 
+/** One process of several whose streams have the same records with the same numbers. */
+export interface SharedStream {
+  /** Number of the newest record that is already in the books when the stream is created. */
+  readonly startSeq: number;
+}
+
 /** A client's state of one market. */
 interface SentState {
   /** Newest change that was sent, or reported as skipped. */
   change: number;
-  /** Log number of the newest notice that was sent. */
+  /** Log index of the newest notice that was sent. */
   notice: number;
 }
 
@@ -40,7 +53,10 @@ export class MarketClient {
   readonly #connection: Connection;
   readonly #source: MarketSource;
   readonly #sent = new Map<StreamedMarket, SentState>();
+  /** Log index of the newest entry that it has. */
   #position: number;
+  /** Commands that wait until this process has received the record of the first one's cursor. */
+  #held: string[] = [];
   /** After pressure: of the changes not yet sent, only the newest of each market is sent. */
   #newestOnly = false;
   /** It resumed and has not caught up: it gets every change, as fast as it reads. */
@@ -54,7 +70,7 @@ export class MarketClient {
   constructor(connection: Connection, source: MarketSource) {
     this.#connection = connection;
     this.#source = source;
-    this.#position = source.log.head;
+    this.#position = source.log.headIndex;
     connection.onText = (text) => this.#command(text);
     connection.onDrained = () => source.wake(this);
   }
@@ -63,20 +79,26 @@ export class MarketClient {
     return this.#sent.keys();
   }
 
-  /** Sends new entries until all are sent or the client is under pressure. */
+  /** Sends new entries until all are sent or the client is under pressure, and runs commands whose wait is over. */
   deliver(): void {
+    this.#sendNew();
+    if (this.#held.length > 0 && !this.#source.waits.has(this)) this.#runHeld();
+  }
+
+  #sendNew(): void {
     const { log } = this.#source;
-    if (this.#position < log.first - 1) this.#isBehindLog = true;
-    while (this.#position < log.head) {
+    if (this.#position < log.firstIndex - 1) this.#isBehindLog = true;
+    while (this.#position < log.headIndex) {
       if (!this.#connection.isOpen) return;
       if (this.#connection.isPressed) {
         this.#newestOnly = !this.#replaying;
         return;
       }
-      const entry = log.at(Math.max(this.#position + 1, log.first));
+      const index = Math.max(this.#position + 1, log.firstIndex);
+      const entry = log.at(index);
       if (entry === null) break;
-      this.#offer(entry);
-      this.#position = entry.seq;
+      this.#offer(entry, index);
+      this.#position = index;
     }
     this.#reportSkipped();
     this.#newestOnly = this.#replaying = false;
@@ -95,12 +117,12 @@ export class MarketClient {
     this.subscriptions.forget(market.record.marketId);
   }
 
-  #offer(entry: LogEntry): void {
+  #offer(entry: LogEntry, index: number): void {
     const sent = this.#sent.get(entry.market);
     if (sent === undefined) return;
     if (entry.change === null) {
-      if (entry.seq <= sent.notice) return;
-      sent.notice = entry.seq;
+      if (index <= sent.notice) return;
+      sent.notice = index;
       this.#connection.sendFrame(entry.frame);
       return;
     }
@@ -141,29 +163,60 @@ export class MarketClient {
   }
 
   #command(text: string): void {
+    if (this.#held.length === 0) this.#run(text);
+    else if (this.#held.length < HELD_MAX) this.#held.push(text);
+    else this.#connection.close('slow');
+  }
+
+  #runHeld(): void {
+    const [first = '', ...later] = this.#held;
+    this.#held = [];
+    this.#run(first, true);
+    for (const text of later) this.#command(text);
+  }
+
+  /** @param hasWaited Its cursor was waited for. */
+  #run(text: string, hasWaited = false): void {
     // Earlier changes go first; if nothing delays them, snapshots show the current state.
-    this.deliver();
+    this.#sendNew();
     try {
       const command = parseCommand(text, this.#source.tickers);
       if (command.kind === 'pong') return;
-      if (command.kind === 'subscribe') this.#subscribe(command.selection, command.resume);
-      else this.#unsubscribe(command.selection);
+      if (command.kind === 'unsubscribe') this.#unsubscribe(command.selection);
+      else if (hasWaited || !this.#mustWait(command.resume))
+        this.#subscribe(command.selection, command.resume);
+      else this.#held.push(text);
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
       this.#connection.answer(errorText(error.message));
     }
   }
 
+  /**
+   * Begins to wait if another process gave the cursor of a record that this one has not received.
+   * @throws {CommandError} If there is no other process.
+   */
+  #mustWait(resume: StreamPlace | null): boolean {
+    const { log, run, shared, waits } = this.#source;
+    if (resume === null || resume.run !== run || resume.seq <= log.head.seq) return false;
+    if (shared === null) throw new CommandError('resume is not a cursor of this stream');
+    waits.begin(this, resume.seq);
+    return true;
+  }
+
   #subscribe(selection: Selection, resume: StreamPlace | null): void {
-    const { log, run } = this.#source;
     const unknown = selection.marketIds.find((marketId) => this.#source.find(marketId) === null);
     if (unknown !== undefined) throw new CommandError(`unknown market_id ${unknown.slice(0, 80)}`);
-    if (resume !== null && resume.run === run && resume.seq > log.head) {
-      throw new CommandError('resume is not a cursor of this stream');
-    }
     this.subscriptions.add(selection, (marketId) => this.#source.find(marketId)?.record ?? null);
-    this.#acknowledge();
-    if (resume === null || !this.#resume(resume)) this.#join(this.#joining(log.head));
+    if (resume === null) {
+      this.#acknowledge();
+      this.#join(this.#joining(this.#source.log.head.seq));
+    } else {
+      const missed = this.#keptSince(resume);
+      this.#acknowledge({ resumed: missed !== null });
+      if (missed !== null) this.#resume(resume, missed);
+      else this.#join(this.#joining(this.#source.log.head.seq));
+    }
     this.#connection.checkBuffered();
   }
 
@@ -178,8 +231,10 @@ export class MarketClient {
     this.#acknowledge();
   }
 
-  #acknowledge(): void {
-    this.#connection.answer(JSON.stringify({ type: 'ack', subscribed: this.subscriptions.toJson() }));
+  /** @param outcome Of the command's `resume`. */
+  #acknowledge(outcome: { readonly resumed?: boolean } = {}): void {
+    const ack = { type: 'ack', subscribed: this.subscriptions.toJson(), ...outcome };
+    this.#connection.answer(JSON.stringify(ack));
   }
 
   #joining(since: number): StreamedMarket[] {
@@ -189,7 +244,7 @@ export class MarketClient {
   #join(markets: readonly StreamedMarket[]): void {
     for (const market of markets) {
       this.#source.join(this, market);
-      this.#sent.set(market, { change: 0, notice: this.#source.log.head });
+      this.#sent.set(market, { change: 0, notice: this.#source.log.headIndex });
     }
     this.#sendStates(markets);
     this.#reportGaps(markets);
@@ -203,27 +258,33 @@ export class MarketClient {
   }
 
   /**
-   * Continues at the client's place.
-   * @returns False if any later change is no longer kept: the subscription then starts again with snapshots.
+   * The markets to join at a place.
+   * @returns Null if any later change is not kept here: the subscription then starts again with snapshots.
    */
-  #resume(place: StreamPlace): boolean {
-    if (place.run !== this.#source.run) return false;
+  #keptSince(place: StreamPlace): StreamedMarket[] | null {
+    const { log, run, shared } = this.#source;
+    const isReceived = place.seq >= (shared?.startSeq ?? 0) && place.seq <= log.head.seq;
+    if (place.run !== run || !isReceived) return null;
     const markets = this.#joining(place.seq);
-    if (!markets.every((market) => market.isKeptSince(place.seq))) return false;
+    return markets.every((market) => market.isKeptSince(place.seq)) ? markets : null;
+  }
+
+  /** Continues at the client's place. */
+  #resume(place: StreamPlace, markets: readonly StreamedMarket[]): void {
+    const index = this.#source.log.indexOf(place.seq);
     for (const sent of this.#sent.values()) sent.notice = Math.max(sent.notice, this.#position);
-    this.#position = Math.min(this.#position, place.seq);
+    this.#position = Math.min(this.#position, index);
     for (const market of markets) {
       this.#source.join(this, market);
-      const change = this.#stateAt(market, place.seq)?.change ?? 0;
-      this.#sent.set(market, { change, notice: place.seq });
+      const change = this.#stateAt(market, index)?.change ?? 0;
+      this.#sent.set(market, { change, notice: index });
     }
     // The connection had ended during the first snapshots.
     const { upTo } = place;
-    if (upTo !== null) this.#sendStates(markets.filter(({ ordinal }) => ordinal > upTo));
+    if (upTo !== null) this.#sendStates(markets.filter(({ record }) => record.marketId > upTo));
     this.#reportGaps(markets);
     this.#replaying = true;
     this.#source.wake(this);
-    return true;
   }
 
   /**
@@ -235,17 +296,19 @@ export class MarketClient {
       const state = this.#stateAt(market, this.#position);
       return state === null ? [] : [{ market, state }];
     });
-    states.sort((a, b) => a.market.ordinal - b.market.ordinal);
-    const { run } = this.#source;
+    // By id, because that order is the same in every process.
+    states.sort((a, b) => (a.market.record.marketId < b.market.record.marketId ? -1 : 1));
+    const { run, log } = this.#source;
+    const seq = log.seqAt(this.#position);
     for (const [i, { market, state }] of states.entries()) {
-      const upTo = i === states.length - 1 ? null : market.ordinal;
+      const upTo = i === states.length - 1 ? null : market.record.marketId;
       const sent = this.#sent.get(market);
       if (sent !== undefined) sent.change = state.change;
-      this.#connection.send(market.snapshot(state, formatPlace({ run, seq: this.#position, upTo })));
+      this.#connection.send(market.snapshot(state, formatPlace({ run, seq, upTo })));
     }
   }
 
-  #stateAt(market: StreamedMarket, seq: number) {
-    return market.stateAt(this.#source.log, seq);
+  #stateAt(market: StreamedMarket, index: number) {
+    return market.stateAt(this.#source.log, index);
   }
 }

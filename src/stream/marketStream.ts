@@ -3,13 +3,14 @@ import { type Clock, every, type Timer } from '../runtime/clock.ts';
 import { FanOut } from '../runtime/fanOut.ts';
 import type { Gap } from '../schema/gap.ts';
 import type { FollowedAssets, Market, Ticker } from '../schema/market.ts';
-import type { BookRecord } from '../schema/records.ts';
+import type { BookRecord, GapRecord, MarketRecord } from '../schema/records.ts';
 import { ACTION_QUIET_MS } from '../venues/polymarket/book/marketBook.ts';
 import { BookText, type LiveBook } from './bookText.ts';
 import { ChangeLog, RETAINED_MS } from './changeLog.ts';
 import { CLIENTS_AT_ONCE, type Connection } from './connection.ts';
 import { formatPlace } from './cursor.ts';
-import { MarketClient, type MarketSource } from './marketClient.ts';
+import { CursorWaits } from './cursorWaits.ts';
+import { MarketClient, type MarketSource, type SharedStream } from './marketClient.ts';
 import { gapNotice, statusNotice } from './notices.ts';
 import { StreamedMarket } from './streamedMarket.ts';
 import type { StreamMetrics } from './streamMetrics.ts';
@@ -34,7 +35,9 @@ export interface LiveBooks {
 export class MarketStream implements MarketSource {
   readonly run: string;
   readonly tickers: readonly Ticker[];
-  readonly log = new ChangeLog();
+  readonly shared: SharedStream | null;
+  readonly waits: CursorWaits;
+  readonly log: ChangeLog;
   readonly metrics: StreamMetrics;
   readonly #books: LiveBooks;
   readonly #clock: Clock;
@@ -45,16 +48,19 @@ export class MarketStream implements MarketSource {
   readonly #leaves: (() => void)[];
   readonly #sweep: Timer;
   #awaiting: Timer | null = null;
-  #ordinal = 0;
   /** Records arrive; those that arrive again after an interruption may be old. */
   #isReceiving = true;
   /** Monotonic; until then changes are kept for a client that may reconnect. */
   #wantedUntilMs = Number.NEGATIVE_INFINITY;
 
-  /** @param options.run Names this run of the service in cursors: 12 random hex digits. */
+  /**
+   * @param options.run Names this run of the service in cursors: 12 hex digits, random or those of `runOfStream`.
+   * @param options.shared Given, every market is kept from the start on: a client of another process may come.
+   */
   constructor(
     options: FollowedAssets & {
       run: string;
+      shared?: SharedStream | null;
       bus: Subscriber;
       books: LiveBooks;
       clock: Clock;
@@ -64,15 +70,18 @@ export class MarketStream implements MarketSource {
     const { bus, clock } = options;
     this.run = options.run;
     this.tickers = options.tickers;
+    this.shared = options.shared ?? null;
+    this.log = new ChangeLog(this.shared?.startSeq ?? 0);
+    this.waits = new CursorWaits(clock, (client) => this.#fanOut.wake(client));
     this.metrics = options.metrics;
     this.#books = options.books;
     this.#clock = clock;
     for (const market of options.books.markets()) this.#add(market);
     this.#leaves = [
-      bus.subscribe('book', (record) => this.#changed(record)),
+      bus.subscribe('book', (record) => this.#onBook(record)),
       bus.subscribe('quote', ({ marketId, trusted }) => this.#markets.get(marketId)?.trust(trusted)),
-      bus.subscribe('market', (market) => this.#marketChanged(market)),
-      bus.subscribe('gap', (gap) => this.#gap(gap)),
+      bus.subscribe('market', (market) => this.#onMarket(market)),
+      bus.subscribe('gap', (gap) => this.#onGap(gap)),
       bus.subscribe('receiving', ({ isReceiving }) => this.#onReceiving(isReceiving)),
     ];
     this.#sweep = every(clock, SWEEP_MS, () => this.#tidy());
@@ -89,6 +98,7 @@ export class MarketStream implements MarketSource {
     for (const leave of this.#leaves) leave();
     this.#sweep.cancel();
     this.#awaiting?.cancel();
+    this.waits.close();
   }
 
   find(marketId: string): StreamedMarket | null {
@@ -102,7 +112,7 @@ export class MarketStream implements MarketSource {
   }
 
   join(client: MarketClient, market: StreamedMarket): void {
-    if (market.warmSeq === null) this.#warm(market);
+    if (!market.isWarm) this.#warm(market);
     market.idleSinceMs = null;
     market.subscribers.add(client);
   }
@@ -118,14 +128,15 @@ export class MarketStream implements MarketSource {
 
   #remove(client: MarketClient): void {
     this.#clients.delete(client);
+    this.waits.forget(client);
     this.#wantedUntilMs = this.#clock.monotonic() + RETAINED_MS;
     for (const market of client.markets) this.leave(client, market);
   }
 
-  #changed(record: BookRecord): void {
+  #onBook(record: BookRecord): void {
     const market = this.#markets.get(record.marketId);
-    if (market === undefined || market.warmSeq === null) return;
-    this.#publishBook(market, this.#isReceiving ? record : { ...record, trusted: false });
+    if (market === undefined || !market.isWarm) return;
+    this.#publishBook(market, this.#isReceiving ? record : { ...record, trusted: false }, record.seq);
   }
 
   /** The trust of every newest book may have changed. */
@@ -137,9 +148,11 @@ export class MarketStream implements MarketSource {
     }
   }
 
-  #publishBook(market: StreamedMarket, book: LiveBook): void {
+  /** @param recordSeq Number of the book's record. */
+  #publishBook(market: StreamedMarket, book: LiveBook, recordSeq: number): void {
     market.isAwaited = false;
-    const seq = this.log.head + 1;
+    // A cursor names the change: no two changes may have one number.
+    const seq = Math.max(recordSeq, this.log.head.seq + 1);
     const cursor = `${formatPlace({ run: this.run, seq, upTo: null })}",`;
     const frame = textFrame([
       market.head,
@@ -159,15 +172,17 @@ export class MarketStream implements MarketSource {
     const { seq, change, frame, bodyAt, trusted } = entry;
     this.log.append({ seq, market, change, frame, bodyAt, trusted, timeMs: this.#clock.monotonic() });
     for (const client of market.subscribers) this.#fanOut.wake(client);
+    this.waits.reached(seq);
   }
 
-  #notice(market: StreamedMarket, notice: object): void {
-    if (market.warmSeq === null) return;
+  #notice(market: StreamedMarket, notice: object, recordSeq: number): void {
+    if (!market.isWarm) return;
+    const seq = Math.max(recordSeq, this.log.head.seq);
     const frame = textFrame([Buffer.from(JSON.stringify(notice))]);
-    this.#append(market, { seq: this.log.head + 1, change: null, frame, bodyAt: 0, trusted: false });
+    this.#append(market, { seq, change: null, frame, bodyAt: 0, trusted: false });
   }
 
-  #marketChanged(record: Market): void {
+  #onMarket(record: MarketRecord): void {
     const market = this.#markets.get(record.marketId);
     if (market === undefined) {
       const added = this.#add(record);
@@ -178,28 +193,28 @@ export class MarketStream implements MarketSource {
     market.record = record;
     const { status, outcome } = record;
     if (before.status === status && before.outcome === outcome) return;
-    if (status === 'resolved') market.resolvedSeq ??= this.log.head;
-    this.#notice(market, statusNotice(record));
+    if (status === 'resolved') market.resolvedSeq ??= this.log.head.seq;
+    this.#notice(market, statusNotice(record), record.seq);
   }
 
-  #gap(gap: Gap): void {
+  #onGap(gap: GapRecord): void {
     const market = this.#markets.get(gap.marketId);
     if (market === undefined) return;
     const isOpen = gap.endTimeMs === null;
     // A gap that was repaired before it was detected arrives as closed: its start is reported first.
     if (!isOpen && market.openGap?.gapId !== gap.gapId)
-      this.#notice(market, gapNotice({ ...gap, endTimeMs: null }));
+      this.#notice(market, gapNotice({ ...gap, endTimeMs: null }), gap.seq);
     market.openGap = isOpen ? gap : null;
-    this.#notice(market, gapNotice(gap));
+    this.#notice(market, gapNotice(gap), gap.seq);
   }
 
   /** A market added while clients are connected, or may reconnect, is kept from its first change on. */
   #add(record: Market): StreamedMarket {
-    const market = new StreamedMarket(record, { ordinal: this.#ordinal++, sinceSeq: this.log.head });
+    const market = new StreamedMarket(record, this.log.head.seq);
     market.openGap = this.#books.gap(record.marketId);
     this.#markets.set(record.marketId, market);
-    const nowMs = this.#clock.monotonic();
-    if (this.#clients.size > 0 || nowMs < this.#wantedUntilMs) this.#warm(market);
+    const isWanted = this.#clients.size > 0 || this.#clock.monotonic() < this.#wantedUntilMs;
+    if (this.shared !== null || isWanted) this.#warm(market);
     return market;
   }
 
@@ -222,7 +237,7 @@ export class MarketStream implements MarketSource {
         const book = this.#books.book(market.record.marketId);
         if (book === 'unfinished') this.#awaitBooks();
         else if (book === null) market.isAwaited = false;
-        else this.#publishBook(market, book);
+        else this.#publishBook(market, book, this.log.head.seq);
       }
     });
   }
@@ -233,7 +248,7 @@ export class MarketStream implements MarketSource {
     this.metrics.retained(this.log.bytes);
     for (const [marketId, market] of this.#markets) {
       const idleMs = market.idleSinceMs === null ? 0 : nowMs - market.idleSinceMs;
-      if (market.warmSeq !== null && idleMs > RETAINED_MS) market.cool();
+      if (this.shared === null && idleMs > RETAINED_MS) market.cool();
       if (this.#books.market(marketId) !== null) continue;
       for (const client of market.subscribers) client.forget(market);
       this.#markets.delete(marketId);

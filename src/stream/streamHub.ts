@@ -6,13 +6,16 @@ import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { FollowedAssets } from '../schema/market.ts';
 import { ConnectionRegistry } from './connectionRegistry.ts';
+import type { SharedStream } from './marketClient.ts';
 import { type LiveBooks, MarketStream } from './marketStream.ts';
 import { OpportunityStream } from './opportunityStream.ts';
 import { StreamMetrics } from './streamMetrics.ts';
 
 interface StreamsOptions extends FollowedAssets {
-  /** Names this run of the service: 12 random hex digits. */
+  /** Names this run of the service in cursors: 12 random hex digits, or those of `runOfStream` in a cluster. */
   readonly run: string;
+  /** In a cluster: every process keeps all changes, for clients of the others. Default: this is the only process. */
+  readonly shared?: SharedStream | null;
   readonly bus: Subscriber;
   readonly books: LiveBooks;
   readonly liveKeys: Pick<LiveKeys, 'watch'>;

@@ -3,9 +3,17 @@ import type { Gap } from '../schema/gap.ts';
 import type { Market } from '../schema/market.ts';
 import type { TextFrame } from './textFrame.ts';
 
+/** A place in the log of messages. */
+export interface LogPlace {
+  /** Number of an entry in this process, without holes. */
+  readonly index: number;
+  /** Number of its record. */
+  readonly seq: number;
+}
+
 /** One message for all subscribers of a market, as it goes out. */
 export interface MarketMessage {
-  /** Number in the log, without holes. */
+  /** Number of its record; of a notice, at least that of the entry before it. */
   readonly seq: number;
   /** Which change of its market's book this is; null: a notice. */
   readonly change: number | null;
@@ -17,10 +25,13 @@ export interface MarketMessage {
 
 /** Keeps the latest messages of all markets. */
 export interface MessageLog {
-  /** Number of the newest message; 0 before the first. */
-  readonly head: number;
-  /** The state of a market's book as of a message: its newest change up to there, null when none is kept. */
-  changeAt(market: StreamedMarket, seq: number): MarketMessage | null;
+  /** Index of the newest message; 0 before the first. */
+  readonly headIndex: number;
+  /** A market's newest change up to a message; null when none is kept. */
+  changeAt(
+    market: StreamedMarket,
+    upTo: number,
+  ): { readonly entry: MarketMessage; readonly index: number } | null;
 }
 
 /** A client that receives the messages of a market. */
@@ -42,19 +53,13 @@ interface PrintedState {
  */
 export class StreamedMarket {
   record: Market;
-  /** Order of discovery, which is the order of snapshots. */
-  readonly ordinal: number;
-  /** Log number when it was discovered. */
+  /** The newest record when it was discovered. */
   readonly sinceSeq: number;
   readonly subscribers = new Set<MarketSubscriber>();
-  /** Log number since when every change was kept; null: cold. */
-  warmSeq: number | null = null;
   /** Changes counted so far. */
   changes = 0;
   newest: PrintedState | null = null;
-  /** Log number of its newest dropped message: a client before it has missed something. */
-  droppedSeq = 0;
-  /** Log number before which it was resolved; null: unresolved, or resolved when first seen. */
+  /** Record number of the entry before which it was resolved; null: unresolved, or resolved when first seen. */
   resolvedSeq: number | null = null;
   /** The market's open gap; at most one is open. */
   openGap: Gap | null = null;
@@ -64,12 +69,15 @@ export class StreamedMarket {
   idleSinceMs: number | null = null;
   /** The message up to the cursor. */
   readonly head: Buffer;
+  /** The place since which every change was kept; null: cold. */
+  #warmSince: LogPlace | null = null;
+  /** Record number of its newest dropped message: a client before it has missed something. */
+  #droppedSeq = 0;
   /** The state before its oldest kept change. */
   #base: PrintedState | null = null;
 
-  constructor(record: Market, { ordinal, sinceSeq }: { ordinal: number; sinceSeq: number }) {
+  constructor(record: Market, sinceSeq: number) {
     this.record = record;
-    this.ordinal = ordinal;
     this.sinceSeq = sinceSeq;
     const { marketId, eventType } = record;
     this.head = Buffer.from(
@@ -77,42 +85,49 @@ export class StreamedMarket {
     );
   }
 
+  get isWarm(): boolean {
+    return this.#warmSince !== null;
+  }
+
   /** Begins to keep changes. @param state The current book; null: none yet. */
-  warm(seq: number, state: Omit<PrintedState, 'change'> | null): void {
-    this.warmSeq = seq;
+  warm(since: LogPlace, state: Omit<PrintedState, 'change'> | null): void {
+    this.#warmSince = since;
     this.newest = this.#base = state && { ...state, change: this.changes };
   }
 
   cool(): void {
-    this.warmSeq = null;
+    this.#warmSince = null;
     this.newest = this.#base = null;
     this.isAwaited = false;
   }
 
-  dropped(entry: MarketMessage): void {
-    if (this.warmSeq === null || entry.seq <= this.warmSeq) return;
-    this.droppedSeq = entry.seq;
+  /** @param index The index that the entry had in the log. */
+  dropped(entry: MarketMessage, index: number): void {
+    if (this.#warmSince === null || index <= this.#warmSince.index) return;
+    this.#droppedSeq = entry.seq;
     if (entry.change !== null) this.#base = stateOf(entry, entry.change);
   }
 
-  /** Whether the log has every message of this market after entry `seq`. */
+  /** Whether the log has every message of this market after a record. */
   isKeptSince(seq: number): boolean {
-    if (this.warmSeq === null || this.droppedSeq > seq) return false;
-    return this.warmSeq <= seq || (this.sinceSeq >= seq && this.warmSeq === this.sinceSeq);
+    if (this.#warmSince === null || this.#droppedSeq > seq) return false;
+    const { seq: warmSeq } = this.#warmSince;
+    return warmSeq <= seq || (this.sinceSeq >= seq && warmSeq === this.sinceSeq);
   }
 
-  /** Whether it was resolved by entry `seq`, or later messages are no longer kept. */
+  /** Whether it was resolved by a record, or later messages are no longer kept. */
   wasOverBy(seq: number): boolean {
     if (this.record.status !== 'resolved') return false;
     return this.resolvedSeq === null || this.resolvedSeq < seq || !this.isKeptSince(seq);
   }
 
-  /** The book as of a log number, as far as it is kept; null: there was none yet. */
-  stateAt(log: MessageLog, seq: number): PrintedState | null {
-    if (seq >= log.head) return this.newest;
-    const entry = log.changeAt(this, seq);
-    if (entry === null || entry.change === null || entry.seq <= (this.warmSeq ?? 0)) return this.#base;
-    return stateOf(entry, entry.change);
+  /** The book as of a log index, as far as it is kept; null: there was none yet. */
+  stateAt(log: MessageLog, upTo: number): PrintedState | null {
+    if (upTo >= log.headIndex) return this.newest;
+    const found = log.changeAt(this, upTo);
+    if (found === null || found.entry.change === null) return this.#base;
+    if (found.index <= (this.#warmSince?.index ?? 0)) return this.#base;
+    return stateOf(found.entry, found.entry.change);
   }
 
   /** A snapshot with the given cursor; the newest one has the current trust. */

@@ -33,7 +33,7 @@ const { bus, trading, userId, db } = await openPaperRig({
   },
 });
 await makeStrategies(trading.paperStrategies, userId);
-bus.publish('market', open);
+bus.publish('market', { ...open, seq: 1 });
 process.stdout.write('ready\n');
 await trading.settled();
 for (const [at, { publish }] of events.slice(done).entries()) {
@@ -41,7 +41,7 @@ for (const [at, { publish }] of events.slice(done).entries()) {
   publish(bus);
   if (at % RECORDS_AT_ONCE === 0) await sleep(clock, 0);
 }
-bus.publish('market', crashResolved(tape));
+bus.publish('market', { ...crashResolved(tape), seq: 2 });
 await trading.settled();
 await trading.close();
 await db.destroy();

@@ -89,7 +89,7 @@ export class TradedMarket {
   /** Another version of the market's record; published if a trading process runs. */
   correct(more: Partial<Market>): void {
     this.market = { ...this.market, ...more };
-    this.#rig?.bus.publish('market', this.market);
+    this.#rig?.bus.publish('market', { ...this.market, seq: 1 });
   }
 
   async end(): Promise<void> {

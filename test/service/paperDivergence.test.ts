@@ -87,7 +87,8 @@ async function tell(tape: MarketTape, { from = 0, to = 1, recordedFrom = 0 } = {
   }
   const resolvedTimeMs = tape.market.endTimeMs + 60_000;
   const resolved = { status: 'resolved', outcome: 'Up', payoutYes: 1, resolvedTimeMs } as const;
-  sink.publish('market', marketOf(tape, { slug: tape.market.marketId, ...(to === 1 ? resolved : {}) }));
+  const market = marketOf(tape, { slug: tape.market.marketId, ...(to === 1 ? resolved : {}) });
+  sink.publish('market', { ...market, seq: 0 });
   await Promise.all([trading.settled(), rig.store.store.writer.flush()]);
 }
 
@@ -104,7 +105,7 @@ test('compares paper trading with its baseline and the recording, position by po
     return job.status === 'complete' && job.result;
   });
   expect(baseline.markets_total).toBe(1);
-  for (const tape of all) bus.publish('market', marketOf(tape));
+  for (const tape of all) bus.publish('market', { ...marketOf(tape), seq: 0 });
   await tell(all[BEGUN]!, { from: 0.4 });
   for (const [at, tape] of all.entries()) {
     if (at > BEGUN) await tell(tape, at === MISSED ? { recordedFrom: 0.5 } : {});

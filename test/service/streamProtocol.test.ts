@@ -124,7 +124,7 @@ describe('/v1/stream', () => {
     const [client, late] = [await rig.connect(), await rig.connect()];
     await client.ask({ type: 'subscribe', market_ids: [A] });
     await client.next('snapshot');
-    const known = { knownTimeMs: 1_795_176_000_500, knownSeq: 1 };
+    const known = { knownTimeMs: 1_795_176_000_500, knownSeq: 1, seq: 9 };
     const named = { gapId: 'gap_1', marketId: A, feed: 'f', repairedBy: null };
     const gap = { ...named, ...known, startTimeMs: 1_795_176_000_000 };
     rig.bus.publish('gap', oneClock({ ...gap, cause: 'silent_feed', endTimeMs: null }));
@@ -182,7 +182,10 @@ describe('/v1/stream', () => {
     await client.next('snapshot');
     const times = { startTimeMs: 1_795_176_000_000, endTimeMs: 1_795_176_000_400, knownTimeMs: null };
     const said = { cause: 'book_mismatch', feed: 'f', repairedBy: 'rest_book' } as const;
-    rig.bus.publish('gap', oneClock({ gapId: 'gap_2', marketId: A, ...times, ...said, knownSeq: null }));
+    rig.bus.publish(
+      'gap',
+      oneClock({ gapId: 'gap_2', marketId: A, ...times, ...said, knownSeq: null, seq: 9 }),
+    );
     const notice = { type: 'gap', market_id: A, gap_id: 'gap_2', cause: 'book_mismatch' };
     expect(await client.rest()).toEqual([
       { ...notice, state: 'open', at: '2026-11-20T12:00:00.000+00:00' },
@@ -203,7 +206,7 @@ describe('/v1/stream', () => {
     await client.ask({ type: 'subscribe', market_ids: [A] });
     await client.next('snapshot');
     expect(await client.next('gap')).toMatchObject({ gap_id: 'gap_3', state: 'open' });
-    rig.bus.publish('gap', oneClock({ ...gap, endTimeMs: 1_795_176_002_000 }));
+    rig.bus.publish('gap', oneClock({ ...gap, seq: 9, endTimeMs: 1_795_176_002_000 }));
     expect(await client.rest()).toMatchObject([{ gap_id: 'gap_3', state: 'closed' }]);
   });
 

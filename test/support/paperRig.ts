@@ -79,7 +79,7 @@ export function recordedEventsOf(tape: MarketTape): RecordedEvent[] {
     if (gap.knownSeq !== undefined) continue;
     const record = {
       ...{ gapId: `gap_${at}`, marketId, startTimeMs: gap.startMs, cause: 'silent_feed' as const },
-      ...{ feed: 'polymarket.clob', repairedBy: null, knownTimeMs: gap.knownMs, knownSeq: null },
+      ...{ feed: 'polymarket.clob', repairedBy: null, knownTimeMs: gap.knownMs, knownSeq: null, seq: 0 },
     };
     const at1 = events.findIndex(({ atMs }) => atMs >= gap.knownMs);
     const open = { atMs: gap.knownMs, seq: 0 };
@@ -127,11 +127,14 @@ function placedGap(marketId: string, gapId: string, { startMs, endMs, ...known }
 /** Writes events to the store before publishing them, like the recorder. */
 export function recordedFirst(writer: RecordSink, bus: Publisher): Publisher {
   const sink = publishingSink(writer, bus);
-  // Gaps and markets are published without their recorded seq.
+  // Gaps and markets are published with 0 for their recorded seq.
   let seq = 0;
   return {
-    publish: (topic, event) =>
-      (sink as unknown as Record<string, (record: object) => void>)[topic]?.({ seq: ++seq, ...event }),
+    publish: (topic, event) => {
+      seq++;
+      const numbered = { ...event, seq: ('seq' in event && event.seq) || seq };
+      (sink as unknown as Record<string, (record: object) => void>)[topic]?.(numbered);
+    },
   };
 }
 

@@ -97,7 +97,7 @@ export class SignalRig {
       ...{ strikeBasis: 'listing', ...changes },
     });
     this.markets = [...this.markets.filter(({ marketId }) => marketId !== market.marketId), market];
-    this.bus.publish('market', market);
+    this.bus.publish('market', { ...market, seq: ++this.#seq });
     return market.marketId;
   }
 

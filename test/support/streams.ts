@@ -32,6 +32,7 @@ class FakeRecorder {
   readonly gaps = new Map<string, Gap>();
   readonly #markets = new Map<string, Market>();
   #seq = 0;
+  #changes = 0;
 
   constructor(bus: Bus) {
     this.bus = bus;
@@ -56,7 +57,7 @@ class FakeRecorder {
   list(market: Partial<Market> & Pick<Market, 'marketId'>): void {
     const record = marketRecord({ ...this.#markets.get(market.marketId), ...market });
     this.#markets.set(market.marketId, record);
-    this.bus.publish('market', record);
+    this.bus.publish('market', { ...record, seq: ++this.#seq });
   }
 
   drop(marketId: string): void {
@@ -65,12 +66,12 @@ class FakeRecorder {
 
   /** Publishes one change, identifiable by the `size` of the best bid. */
   change(marketId: string, size: number, book: Partial<LiveBook> & { levels?: number } = {}): BookRecord {
-    const seq = ++this.#seq;
+    const timeMs = 1_795_176_000_000 + ++this.#changes;
     const { levels = 1, ...rest } = book;
     const asks = Array.from({ length: levels }, (_, i) => [5000 + i, 3_000_000] as const);
     const record = {
       ...bookRecord({
-        ...{ seq, marketId, timeMs: 1_795_176_000_000 + seq },
+        ...{ seq: ++this.#seq, marketId, timeMs },
         ...{ yesBids: [[4900, size * 1_000_000]], yesAsks: asks, underlyingPrice: 97_000.5 },
       }),
       ...rest,

@@ -70,7 +70,7 @@ test('records published while the past is read are read too if the buffer overfl
       flooded.publishTo(0.6);
       const gap = { gapId: 'gap', marketId, startTimeMs: 1, endTimeMs: 2, cause: 'silent_feed' } as const;
       const told = { ...gap, feed: 'polymarket.clob', repairedBy: null, knownTimeMs: 1, knownSeq: 1 };
-      for (let n = 0; n < 50_000; n++) flooded.rig.bus.publish('gap', oneClock(told));
+      for (let n = 0; n < 50_000; n++) flooded.rig.bus.publish('gap', oneClock({ ...told, seq: n }));
       return read;
     },
   });

@@ -85,8 +85,8 @@ test('finds the last hour of a feed, a market, and the ended markets of a series
   const tape = randomTape('found', { books: 50, levels: 2, gaps: false });
   const sink = recordedFirst(store.writer, { publish: () => undefined });
   for (const { publish } of recordedEventsOf(tape)) publish(sink);
-  sink.publish('market', marketOf(tape));
-  sink.publish('market', marketOf(tape, RESOLVED));
+  sink.publish('market', { ...marketOf(tape), seq: 0 });
+  sink.publish('market', { ...marketOf(tape, RESOLVED), seq: 0 });
   const recording = storedRecording(store, { stored: flushed(store) });
   const { marketId, endTimeMs } = tape.market;
   const prices = await recording.prices({ ticker: 'BTC', source: 'chainlink' }, endTimeMs);
@@ -129,7 +129,7 @@ async function traded(tape: MarketTape, lives: readonly Life[]) {
     const sink = recordedFirst(store.writer, rig.bus);
     if (life === 0) {
       await makeStrategies(rig.trading.paperStrategies, rig.userId);
-      sink.publish('market', marketOf(tape));
+      sink.publish('market', { ...marketOf(tape), seq: 0 });
     }
     // While the past is being read.
     for (const { publish } of told.slice(at, at + 40)) publish(sink);
@@ -137,7 +137,7 @@ async function traded(tape: MarketTape, lives: readonly Life[]) {
     if (down !== null) sink.publish('gap', oneClock({ ...down.gap, ...{ seq: down.endSeq } }));
     for (const { publish } of told.slice(at + 40, to)) publish(sink);
     at = to;
-    if (to === told.length) sink.publish('market', marketOf(tape, RESOLVED));
+    if (to === told.length) sink.publish('market', { ...marketOf(tape, RESOLVED), seq: 0 });
     await rig.trading.settled();
     const { db, trading, userId } = rig;
     const rows = await db.selectFrom('paper_positions').selectAll().execute();

@@ -43,12 +43,12 @@ async function tradedLive(
     });
     if (typeof made === 'string') throw new Error(made);
   }
-  bus.publish('market', marketOf(tape));
+  bus.publish('market', { ...marketOf(tape), seq: 1 });
   for (const { atMs, publish } of told) {
     if (speed < NEVER) await clock.advance((atMs - clock.now()) / speed);
     publish(bus);
   }
-  bus.publish('market', marketOf(tape, RESOLVED));
+  bus.publish('market', { ...marketOf(tape, RESOLVED), seq: 2 });
   const settled = trading.settled();
   await clock.advance(60_000);
   await settled;
