@@ -107,7 +107,7 @@ async function serveRecording(recording: Recording, options: ServingOptions): Pr
   const [
     { openControlDatabase },
     { openAccounts },
-    { RateLimits },
+    { openRateLimits },
     { loadTiers },
     { createApi },
     { loadTransport },
@@ -135,13 +135,12 @@ async function serveRecording(recording: Recording, options: ServingOptions): Pr
   const webhooks = await startWebhooks({ ...common, bus, random });
   const bookOf = (marketId: string) => recorder.recorded(marketId)?.liveBook() ?? null;
   const watched = { markets: () => recorder.markets(), bookOf };
-  const { storeLagMs } = live;
-  const signals = await startSignals({ ...watched, database, store, storeLagMs, bus, clock, log, metrics });
+  const signals = await startSignals({ ...common, ...watched, store, storeLagMs: live.storeLagMs, bus });
   const stored = () => store.writer.flush();
   const backtests = await startBacktests({ ...common, store, stored });
   const trading = { recording: storedRecording(store), markets: () => recorder.markets(), bus, backtests };
   const paper = await startPaper({ ...common, ...trading });
-  const rateLimits = config.rateLimits ? new RateLimits(clock) : null;
+  const { rateLimits, close: stopCounting } = openRateLimits(common);
   const api = createApi({
     store,
     live,
@@ -169,6 +168,7 @@ async function serveRecording(recording: Recording, options: ServingOptions): Pr
     probe.stop();
     metricsServer?.close();
     await api.close();
+    stopCounting();
     await paper.close();
     await backtests.close();
     await signals.close();
