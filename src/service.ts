@@ -137,7 +137,7 @@ async function serveRecording(recording: Recording, options: ServingOptions): Pr
   const watched = { markets: () => recorder.markets(), bookOf };
   const signals = await startSignals({ ...common, ...watched, store, storeLagMs: live.storeLagMs, bus });
   const stored = () => store.writer.flush();
-  const backtests = await startBacktests({ ...common, store, stored });
+  const { control: backtests, close: stopBacktests } = await startBacktests({ ...common, store, stored });
   const trading = { recording: storedRecording(store), markets: () => recorder.markets(), bus, backtests };
   const paper = await startPaper({ ...common, ...trading });
   const { rateLimits, close: stopCounting } = openRateLimits(common);
@@ -170,7 +170,7 @@ async function serveRecording(recording: Recording, options: ServingOptions): Pr
     await api.close();
     stopCounting();
     await paper.close();
-    await backtests.close();
+    await stopBacktests();
     await signals.close();
     await webhooks.close();
     await accounts.close();

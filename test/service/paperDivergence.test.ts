@@ -35,13 +35,18 @@ let key: { authorization: string };
 beforeAll(async () => {
   rig = await openBacktestRig(() => undefined, { clock });
   const { store } = rig.store;
-  const parts = { recording: storedRecording(store), markets: () => [], bus, backtests: rig.backtests };
+  const parts = {
+    recording: storedRecording(store),
+    markets: () => [],
+    bus,
+    backtests: rig.backtests.control,
+  };
   const { database } = rig.accounts;
   const observed = { log: silentLogger, metrics: new Metrics() };
   trading = await startPaper({ ...parts, database, clock, randomBytes, ...observed });
   const { access } = rig.accounts;
   app = testApi({
-    ...{ store, accounts: access, control: rig.accounts, backtests: rig.backtests },
+    ...{ store, accounts: access, control: rig.accounts, backtests: rig.backtests.control },
     ...{ paper: trading.paperStrategies, clock },
   });
   key = await rig.key('premium');
