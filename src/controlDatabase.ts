@@ -1,3 +1,4 @@
+import { createRateCounters } from './accounts/limits/migrationLimits.ts';
 import {
   createAccountEvents,
   createSecondFactors,
@@ -15,7 +16,8 @@ import { createWebhooks, keepEverySecret, markTests, noteFilterTimes } from './w
 
 /**
  * Every change of the control plane's tables, in the order of their names; one that has been released is never
- * edited. Only what both SQLite and PostgreSQL understand: the schema builder, portable types, no triggers.
+ * edited. Only what both SQLite and PostgreSQL understand: the schema builder, portable types, no triggers. The one
+ * exception is `rate_counters`, which only several processes on PostgreSQL need.
  */
 export const MIGRATIONS: Migrations = {
   '0001_users_and_keys': { up: createUsersAndKeys },
@@ -36,6 +38,7 @@ export const MIGRATIONS: Migrations = {
   '0011_account_events': { up: createAccountEvents },
   '0012_second_factors': { up: createSecondFactors },
   '0013_paper_execution': { up: addPaperExecution },
+  '0014_rate_counters': { up: createRateCounters },
 };
 
 /** Opens the control database with the tables of every feature. @throws {StoreUnavailableError} See `openDatabase`. */

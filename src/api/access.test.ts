@@ -7,12 +7,14 @@ import { testApi } from '../../test/support/api.ts';
 import { CONTRACT, operationName } from '../../test/support/apiContract.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { FOLLOWED } from '../../test/support/followed.ts';
+import { lateCounters } from '../../test/support/lateCounters.ts';
 import { stubStore } from '../../test/support/stubStore.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
 import { type Accounts, openAccounts } from '../accounts/accounts.ts';
 import { createKey } from '../accounts/keys/keyFormat.ts';
 import { issueKey } from '../accounts/keys/keys.ts';
 import { FAILED_PER_MINUTE, RateLimits } from '../accounts/limits/limits.ts';
+import { memoryCounters } from '../accounts/limits/rateCounters.ts';
 import { DEFAULT_TIERS, type TierTable } from '../accounts/users/tiers.ts';
 import { openControlDatabase } from '../controlDatabase.ts';
 import { describeApi } from '../http/description/openapi.ts';
@@ -216,9 +218,12 @@ describe('access control', () => {
 });
 
 describe('the order of checks', () => {
-  test('each check runs before all that follow it', async () => {
+  test.each([
+    ['in memory', memoryCounters],
+    ['by a database', lateCounters],
+  ])('each check runs before all that follow it, with requests counted %s', async (_driver, source) => {
     const { key } = await issue('free');
-    const rateLimits = new RateLimits(clock);
+    const rateLimits = new RateLimits(clock, source(clock));
     const app = api({ rateLimits });
     const closed = api({ tiers: { ...DEFAULT_TIERS, free: { ...DEFAULT_TIERS.free, market_data: false } } });
     const ask = async (url: string, { headers = bearer(key) as object, on = app, wait = true } = {}) => {

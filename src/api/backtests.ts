@@ -1,6 +1,6 @@
 import { type AskedBacktest, axisProblems, requestOf, specOf } from '../backtest/asked.ts';
-import type { Backtests } from '../backtest/backtests.ts';
 import { cellCount } from '../backtest/cells.ts';
+import type { JobControl } from '../backtest/jobControl.ts';
 import type { Job, JobRepository } from '../backtest/jobs.ts';
 import { type CursorScope, decodeCursor, encodeCursor } from '../http/cursor.ts';
 import { forbidden, invalid, notFound, tooManyRequests } from '../http/refusal.ts';
@@ -31,7 +31,7 @@ const jobId = required(text(), '`job_id` from the list of jobs');
 const ABOUT = 'Not idempotent: a retry creates a second job. 429 if the user has too many unfinished jobs.';
 
 interface BacktestDependencies extends FollowedAssets {
-  readonly backtests: Pick<Backtests, 'submit' | 'wait' | 'cancel'> & {
+  readonly backtests: Pick<JobControl, 'submit' | 'wait' | 'cancel'> & {
     readonly jobs: Pick<JobRepository, 'find' | 'list' | 'count' | 'result'>;
   };
   readonly clock: Clock;

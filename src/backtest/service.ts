@@ -9,9 +9,10 @@ import type { Metrics } from '../runtime/metrics.ts';
 import { API_VERSION } from '../schema/version.ts';
 import { socketPath } from '../store/engine/paths.ts';
 import type { StoreReader } from '../store/reader.ts';
-import { Backtests } from './backtests.ts';
+import { BacktestRunner } from './backtestRunner.ts';
 import { codeVersion } from './codeVersion.ts';
 import { earlierTrials } from './earlierTrials.ts';
+import { JobControl } from './jobControl.ts';
 import { JobQueue } from './jobQueue.ts';
 import { JobRepository } from './jobs.ts';
 import { WorkerPool } from './workerPool.ts';
@@ -30,22 +31,39 @@ interface BacktestServiceParts {
   readonly workerEntry?: string;
 }
 
-/** @throws {StoreUnavailableError} If the control database cannot be reached. */
-export async function startBacktests(parts: BacktestServiceParts): Promise<Backtests> {
+/** The backtests of a process. */
+interface BacktestService {
+  readonly control: JobControl;
+  /** Stops; running jobs return to the queue. */
+  close(): Promise<void>;
+}
+
+/**
+ * Creates, reads and cancels jobs, and runs them.
+ * @throws {StoreUnavailableError} If the control database cannot be reached.
+ */
+export async function startBacktests(parts: BacktestServiceParts): Promise<BacktestService> {
   const { database, clock, randomBytes, config, log } = parts;
-  const runner = `run_${Buffer.from(randomBytes(8)).toString('hex')}`;
-  const backtests = new Backtests({
+  const runnerId = `run_${Buffer.from(randomBytes(8)).toString('hex')}`;
+  const runner = new BacktestRunner({
     ...{ store: parts.store, clock, log, metrics: parts.metrics, codeVersion: codeVersion(API_VERSION) },
     stored: parts.stored ?? (async () => undefined),
-    jobs: new JobRepository(database, { clock, randomBytes }),
-    queue: new JobQueue(database, { clock, runner }),
+    queue: new JobQueue(database, { clock, runner: runnerId }),
     trialsBefore: (job, dataHash) => earlierTrials(database, { ...job, dataHash }),
     workers: startWorkers(parts),
     // Only one service runs on a data directory; a PostgreSQL database may have several.
     alone: config.databaseUrl === null,
   });
-  await backtests.start();
-  return backtests;
+  await runner.start();
+  return { control: openJobControl(parts, runner), close: () => runner.close() };
+}
+
+/** For a process that runs no jobs: it creates, reads and cancels those of the other processes on its database. */
+export function openJobControl(
+  { database, clock, randomBytes }: Pick<BacktestServiceParts, 'database' | 'clock' | 'randomBytes'>,
+  runner: BacktestRunner | null = null,
+): JobControl {
+  return new JobControl({ jobs: new JobRepository(database, { clock, randomBytes }), clock, runner });
 }
 
 /** A pool of worker threads, which start with the first job. */

@@ -4,6 +4,7 @@ import { type AuthFailure, type Identity, isAuthFailure } from '../accounts/keys
 import type { Moment } from '../accounts/keys/freshness.ts';
 import type { RateLimits, RateVerdict } from '../accounts/limits/limits.ts';
 import { permits, type TierLimits, type TierTable } from '../accounts/users/tiers.ts';
+import type { Tier } from '../schema/tier.ts';
 import type { QueryParameters } from './queryString.ts';
 import {
   forbidden,
@@ -60,14 +61,18 @@ export class Admission {
    * Counts a 4xx response to a request without a known user against the client's address.
    * @returns The 429 to send instead once the address has had too many; null: send the original response.
    */
-  refused(request: FastifyRequest, reply: FastifyReply, status: number): RequestRefusedError | null {
+  refused(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    status: number,
+  ): RequestRefusedError | null | Promise<RequestRefusedError | null> {
     const { rateLimits } = this.#parts;
     const isStranger = status >= 400 && status < 500 && !request.identity;
     if (!rateLimits || !isStranger) return null;
     const verdict = rateLimits.failure(request.ip);
-    setRateHeaders(reply, verdict);
-    const isTooMany = verdict.retryAfterSeconds > 0 && status !== 429;
-    return isTooMany ? tooManyRefusals(verdict.retryAfterSeconds) : null;
+    return verdict instanceof Promise
+      ? verdict.then((late) => refusedWith(late, reply, status))
+      : refusedWith(verdict, reply, status);
   }
 
   #decideAll(): void {
@@ -106,9 +111,12 @@ export class Admission {
 
   #checkMaintenance(state: Maintenance | null, call: Call, moment: Moment): void | Promise<void> {
     if (state === null) return this.#identify(call, moment);
-    const { rateLimits } = this.#parts;
-    if (rateLimits) setRateHeaders(call.reply, rateLimits.standing(call.request.ip));
-    throw underMaintenance(state.retryAfterSeconds, state.message);
+    const standing = this.#parts.rateLimits?.standing(call.request.ip);
+    const refuse = (verdict: RateVerdict | undefined) => {
+      if (verdict) setRateHeaders(call.reply, verdict);
+      throw underMaintenance(state.retryAfterSeconds, state.message);
+    };
+    return standing instanceof Promise ? standing.then(refuse) : refuse(standing);
   }
 
   #identify(call: Call, moment: Moment): void | Promise<void> {
@@ -117,22 +125,26 @@ export class Admission {
     if (call.route.auth !== 'key') return this.#signedIn(call, moment);
     const result = this.#parts.accounts.authenticate(authorizationOf(call), moment);
     if (result instanceof Promise) return result.then((late) => this.#judge(late, call));
-    this.#judge(result, call);
+    return this.#judge(result, call);
   }
 
-  #judge(result: Identity | AuthFailure, { route, request, reply }: Call): void {
+  #judge(result: Identity | AuthFailure, { route, request, reply }: Call): void | Promise<void> {
     if (isAuthFailure(result)) throw unauthorized(result.detail);
     const { tiers } = this.#parts;
     request.identity = result;
-    this.#checkRate(result, `keys ${result.userId}`, tiers[result.tier], reply);
+    const waiting = this.#checkRate(result, `keys ${result.userId}`, tiers[result.tier], reply);
+    if (waiting) return waiting.then(() => this.#checkTier(route, result));
     this.#checkTier(route, result);
   }
 
   /** Checks an anonymous request before its body is read. */
-  #checkStranger({ route, request }: Call): void {
+  #checkStranger({ route, request }: Call): void | Promise<void> {
     const waitSeconds = route.bodyMembers ? (this.#parts.rateLimits?.refusalsUsedUp(request.ip) ?? 0) : 0;
-    if (waitSeconds > 0) throw tooManyRefusals(waitSeconds);
-    route.beforeBody?.(request.ip);
+    const check = (seconds: number) => {
+      if (seconds > 0) throw tooManyRefusals(seconds);
+      return route.beforeBody?.(request.ip);
+    };
+    return waitSeconds instanceof Promise ? waitSeconds.then(check) : check(waitSeconds);
   }
 
   /**
@@ -143,31 +155,38 @@ export class Admission {
     const token = sessionToken(call.request);
     const session = token === null ? null : this.#parts.accounts.signedIn(token, moment);
     if (session instanceof Promise) return session.then((late) => this.#judgeSession(late, call));
-    this.#judgeSession(session, call);
+    return this.#judgeSession(session, call);
   }
 
-  #judgeSession(session: SignedIn | null, { route, request, reply }: Call): void {
+  #judgeSession(session: SignedIn | null, { route, request, reply }: Call): void | Promise<void> {
     const { tiers } = this.#parts;
     if (session === null) throw unauthorized('Not signed in, or the session is over');
     const { userId, email, tier, operator } = session.user;
     request.session = session;
-    request.identity = { keyId: session.sessionId, userId, email, tier };
-    this.#checkRate(request.identity, `dashboard ${userId}`, atLeast(tiers[tier]), reply);
-    if (route.auth === 'operator' && !operator) throw forbidden('Only an operator may do this');
-    this.#checkTier(route, request.identity);
-    route.beforeBody?.(request.ip);
+    const identity = { keyId: session.sessionId, userId, email, tier };
+    request.identity = identity;
+    const check = () => {
+      if (route.auth === 'operator' && !operator) throw forbidden('Only an operator may do this');
+      this.#checkTier(route, identity);
+      return route.beforeBody?.(request.ip);
+    };
+    const waiting = this.#checkRate(identity, `dashboard ${userId}`, atLeast(tiers[tier]), reply);
+    return waiting ? waiting.then(check) : check();
   }
 
   /**
    * Limits are per user: all keys share one allowance, so a new key adds none. The dashboard has a separate allowance.
    */
-  #checkRate({ tier }: Identity, client: string, limits: TierLimits, reply: FastifyReply): void {
+  #checkRate(
+    { tier }: Identity,
+    client: string,
+    limits: TierLimits,
+    reply: FastifyReply,
+  ): void | Promise<void> {
     const verdict = this.#parts.rateLimits?.request(client, limits);
     if (!verdict) return;
-    setRateHeaders(reply, verdict);
-    if (verdict.retryAfterSeconds > 0) {
-      throw tooManyRequests(`Rate limit of tier ${tier} exceeded`, verdict.retryAfterSeconds);
-    }
+    if (verdict instanceof Promise) return verdict.then((late) => checkVerdict(late, tier, reply));
+    checkVerdict(verdict, tier, reply);
   }
 
   #checkTier({ access: { feature } }: Route, { tier }: Identity): void {
@@ -201,6 +220,20 @@ function everyAuthorization(rawHeaders: readonly string[]): string | undefined {
     all = all === undefined ? value : `${all}, ${value}`;
   }
   return all;
+}
+
+/** @throws {RequestRefusedError} 429 with the time to wait. */
+function checkVerdict(verdict: RateVerdict, tier: Tier, reply: FastifyReply): void {
+  setRateHeaders(reply, verdict);
+  if (verdict.retryAfterSeconds === 0) return;
+  throw tooManyRequests(`Rate limit of tier ${tier} exceeded`, verdict.retryAfterSeconds);
+}
+
+/** The 429 to send instead of a stranger's refusal; null: send the original response. */
+function refusedWith(verdict: RateVerdict, reply: FastifyReply, status: number): RequestRefusedError | null {
+  setRateHeaders(reply, verdict);
+  const isTooMany = verdict.retryAfterSeconds > 0 && status !== 429;
+  return isTooMany ? tooManyRefusals(verdict.retryAfterSeconds) : null;
 }
 
 function setRateHeaders(reply: FastifyReply, { policy, limit }: RateVerdict): void {

@@ -27,8 +27,10 @@ export function answerError(
   { log, admission }: ErrorParts,
 ): FastifyReply {
   if (error instanceof RequestRefusedError) {
-    const { status, headers, detail } = admission.refused(request, reply, error.status) ?? error;
-    return sendDetail(reply.headers(headers), status, detail);
+    const tooMany = admission.refused(request, reply, error.status);
+    if (!(tooMany instanceof Promise)) return sendRefusal(reply, tooMany ?? error);
+    void tooMany.then((late) => sendRefusal(reply, late ?? error));
+    return reply;
   }
   if (error instanceof BusyError) {
     reply.header('retry-after', '1');
@@ -36,15 +38,18 @@ export function answerError(
   }
   // The client has disconnected and its query was cancelled. The access log has the request; nobody reads a response.
   if (reply.raw.destroyed) return reply;
-  const outward = outwardForm(error, request);
-  const tooMany = admission.refused(request, reply, outward.status);
-  if (tooMany) return answerError(tooMany, { request, reply }, { log, admission });
-  const { status, detail } = outward;
+  const { status, detail } = outwardForm(error, request);
+  if (status < 500)
+    return answerError(new RequestRefusedError(status, detail), { request, reply }, { log, admission });
   if (status === 502) reply.header('retry-after', STORE_RETRY_SECONDS);
   if (status >= 500) {
     log.error({ err: error, request_id: request.id, route: request.routeOptions.url }, 'http.request_failed');
   }
   return sendDetail(reply, status, detail);
+}
+
+function sendRefusal(reply: FastifyReply, { status, headers, detail }: RequestRefusedError): FastifyReply {
+  return sendDetail(reply.headers(headers), status, detail);
 }
 
 function outwardForm(error: unknown, { routeOptions }: FastifyRequest): { status: number; detail: string } {

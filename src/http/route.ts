@@ -115,7 +115,7 @@ interface Declaration<Q extends Fields, P extends Fields, B extends Members> {
    * Runs before the body is read, so a refusal costs no parsing. Counts attempts by the client's address.
    * @throws {RequestRefusedError}
    */
-  readonly beforeBody?: (address: string) => void;
+  readonly beforeBody?: (address: string) => void | Promise<void>;
   handle(request: ApiRequest<Q, P, B>): Promise<Answer> | Answer;
 }
 

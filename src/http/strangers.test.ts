@@ -4,8 +4,10 @@ import type { FastifyInstance, InjectOptions } from 'fastify';
 import { afterEach, describe, expect, test } from 'vitest';
 import { KEY, testApi, unaskedStore } from '../../test/support/api.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
+import { lateCounters } from '../../test/support/lateCounters.ts';
 import { stubStore } from '../../test/support/stubStore.ts';
 import { FAILED_PER_MINUTE, METRICS_PER_MINUTE, RateLimits } from '../accounts/limits/limits.ts';
+import { type CounterSource, memoryCounters } from '../accounts/limits/rateCounters.ts';
 import type { ApiDependencies } from '../api/createApi.ts';
 import { PLAIN } from './transport.ts';
 
@@ -14,9 +16,14 @@ afterEach(async () => {
   for (const app of apps.splice(0)) await app.close();
 });
 
-function rig(parts: Partial<ApiDependencies> = {}) {
+const DRIVERS: readonly [string, (clock: FakeClock) => CounterSource][] = [
+  ['in memory', memoryCounters],
+  ['by a database', lateCounters],
+];
+
+function openRig(source: (clock: FakeClock) => CounterSource, parts: Partial<ApiDependencies> = {}) {
   const clock = new FakeClock();
-  const rateLimits = new RateLimits(clock);
+  const rateLimits = new RateLimits(clock, source(clock));
   const app = testApi({ store: stubStore(), clock, rateLimits, ...parts });
   apps.push(app);
   return { app, clock, rateLimits };
@@ -25,7 +32,9 @@ function rig(parts: Partial<ApiDependencies> = {}) {
 const SIGN_IN = { method: 'POST', url: '/app/sign-in' } as const;
 const TOO_MANY = { detail: 'Too many refused requests from this address' };
 
-describe('requests refused without a known user', () => {
+describe.each(DRIVERS)('requests refused without a known user, counted %s,', (_driver, source) => {
+  const rig = (parts?: Partial<ApiDependencies>) => openRig(source, parts);
+
   test.each<[string, number, InjectOptions]>([
     ['an unknown route', 404, { url: '/v1/nothing' }],
     ['an unknown page', 404, { url: '/nothing' }],
@@ -40,7 +49,7 @@ describe('requests refused without a known user', () => {
     ['a body that is too large', 413, { ...SIGN_IN, payload: 'x'.repeat(9_000) }],
   ])('%s (%i) counts against the address; more than 600 a minute get 429', async (_name, status, request) => {
     const { app, clock, rateLimits } = rig({ store: unaskedStore });
-    for (let used = 1; used < FAILED_PER_MINUTE; used++) rateLimits.failure('127.0.0.1');
+    for (let used = 1; used < FAILED_PER_MINUTE; used++) await rateLimits.failure('127.0.0.1');
     const last = await app.inject(request);
     expect([last.statusCode, last.headers.ratelimit]).toEqual([status, '"failed-auth";r=0;t=60']);
     const beyond = await app.inject(request);
@@ -55,8 +64,8 @@ describe('requests refused without a known user', () => {
     const { app, rateLimits } = rig();
     const ask = async (url: string) => (await app.inject({ url, headers: KEY })).statusCode;
     expect(await ask('/v1/perp/depth?ticker=none')).toBe(422);
-    expect(rateLimits.standing('127.0.0.1').limit).toBe('"failed-auth";r=600;t=0');
-    while (rateLimits.failure('127.0.0.1').retryAfterSeconds === 0);
+    expect((await rateLimits.standing('127.0.0.1')).limit).toBe('"failed-auth";r=600;t=0');
+    while ((await rateLimits.failure('127.0.0.1')).retryAfterSeconds === 0);
     expect(await ask('/v1/perp/depth?ticker=BTC')).toBe(200);
     expect(await ask('/v1/perp/depth?ticker=none')).toBe(422);
     expect(await ask('/health')).toBe(200);
@@ -65,7 +74,7 @@ describe('requests refused without a known user', () => {
 
   test('are refused before their body is read, once there were too many', async () => {
     const { app, rateLimits } = rig();
-    while (rateLimits.failure('127.0.0.1').retryAfterSeconds === 0);
+    while ((await rateLimits.failure('127.0.0.1')).retryAfterSeconds === 0);
     await app.listen({ port: 0, host: '127.0.0.1' });
     // The announced body is never sent.
     const answer = await answerTo(
@@ -84,7 +93,7 @@ describe('requests refused without a known user', () => {
     ],
   ])('count too: %s', async (_name, head, status) => {
     const { app, rateLimits } = rig();
-    for (let used = 1; used < FAILED_PER_MINUTE; used++) rateLimits.failure('127.0.0.1');
+    for (let used = 1; used < FAILED_PER_MINUTE; used++) await rateLimits.failure('127.0.0.1');
     await app.listen({ port: 0, host: '127.0.0.1' });
     expect(await answerTo(app, head)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(await answerTo(app, head)).toMatch(/^HTTP\/1.1 429 .*\r\nretry-after: 60\r\n/is);
@@ -96,13 +105,13 @@ describe('requests refused without a known user', () => {
     });
     await app.listen({ port: 0, host: '127.0.0.1' });
     expect(await answerTo(app, 'NONSENSE\r\n\r\n')).toMatch(/^HTTP\/1.1 400 /);
-    expect(rateLimits.standing('127.0.0.1').limit).toBe('"failed-auth";r=600;t=0');
+    expect((await rateLimits.standing('127.0.0.1')).limit).toBe('"failed-auth";r=600;t=0');
   });
 });
 
-describe('an attempt to sign in', () => {
+describe.each(DRIVERS)('an attempt to sign in, counted %s,', (_driver, source) => {
   test.each(['/app/sign-in', '/app/sign-up'])('counts before its body is read: %s', async (url) => {
-    const { app } = rig({ store: unaskedStore });
+    const { app } = openRig(source, { store: unaskedStore });
     const attempt = (payload: string) => app.inject({ method: 'POST', url, payload });
     for (let attempts = 0; attempts < 100; attempts++) expect((await attempt('{')).statusCode).toBe(422);
     const refused = await attempt('{');
@@ -112,7 +121,7 @@ describe('an attempt to sign in', () => {
 });
 
 test(`an address may read the metrics ${METRICS_PER_MINUTE} times a minute`, async () => {
-  const { app, clock } = rig();
+  const { app, clock } = openRig(memoryCounters);
   const ask = (remoteAddress: string) => app.inject({ url: '/metrics', remoteAddress });
   for (let read = 0; read < METRICS_PER_MINUTE; read++) expect((await ask('192.0.2.1')).statusCode).toBe(200);
   const refused = await ask('192.0.2.1');

@@ -28,8 +28,9 @@ export function refuseUnread(app: FastifyInstance, refusing: Refusing): void {
     done(hosts === 0 && raw.httpVersion === '1.1' ? badRequest('Host header is missing') : undefined);
   });
   app.server.on('checkExpectation', (request: IncomingMessage, response) => {
-    const { status, headers, body } = refusalOf(417, request, refusing);
-    response.writeHead(status, headers).end(body);
+    refuse(417, request, refusing, ({ status, headers, body }) => {
+      response.writeHead(status, headers).end(body);
+    });
   });
 }
 
@@ -47,9 +48,10 @@ function hostHeaders(rawHeaders: readonly string[]): number {
 export function refuseConnection(refusing: Refusing): (error: NodeJS.ErrnoException, socket: Socket) => void {
   return (error, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-    const { status, headers, body } = refusalOf(statusOf(error), { headers: {}, socket }, refusing);
-    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
+    refuse(statusOf(error), { headers: {}, socket }, refusing, ({ status, headers, body }) => {
+      const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+      socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
+    });
   };
 }
 
@@ -58,15 +60,34 @@ function statusOf({ code }: NodeJS.ErrnoException): number {
   return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
 }
 
+type UnreadRequest = Pick<IncomingMessage, 'headers' | 'socket'>;
+interface Refusal {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: string;
+}
+
+/** Counts the refusal, then sends it. */
+function refuse(
+  proper: number,
+  request: UnreadRequest,
+  refusing: Refusing,
+  send: (refusal: Refusal) => void,
+): void {
+  const waitSeconds = countRefusal(request.socket, refusing);
+  const refuseAfter = (seconds: number) => send(refusalOf(proper, request, seconds, refusing));
+  if (waitSeconds instanceof Promise) void waitSeconds.then(refuseAfter);
+  else refuseAfter(waitSeconds);
+}
+
 /** Adds the headers of every response and logs the request, because no hook runs for it. */
 function refusalOf(
   proper: number,
-  request: Pick<IncomingMessage, 'headers' | 'socket'>,
-  refusing: Refusing,
-): { status: number; headers: Record<string, string>; body: string } {
-  const { nextId, dataSource, log } = refusing;
+  request: UnreadRequest,
+  waitSeconds: number,
+  { nextId, dataSource, log }: Refusing,
+): Refusal {
   const id = nextId(request);
-  const waitSeconds = countRefusal(request.socket, refusing);
   const status = waitSeconds > 0 ? 429 : proper;
   log.info({ request_id: id, status }, 'http.unread_refused');
   const body = JSON.stringify({ detail: STATUS_CODES[status] });
@@ -88,7 +109,13 @@ function refusalOf(
 /**
  * Counts like any refusal without a known user. A proxy's own address does not identify the client, so it never counts.
  */
-function countRefusal({ remoteAddress }: Socket, { transport, rateLimits }: Refusing): number {
+function countRefusal(
+  { remoteAddress }: Socket,
+  { transport, rateLimits }: Refusing,
+): number | Promise<number> {
   if (!rateLimits || remoteAddress === undefined || transport.trustProxy?.(remoteAddress, 0)) return 0;
-  return rateLimits.failure(remoteAddress).retryAfterSeconds;
+  const verdict = rateLimits.failure(remoteAddress);
+  return verdict instanceof Promise
+    ? verdict.then(({ retryAfterSeconds }) => retryAfterSeconds)
+    : verdict.retryAfterSeconds;
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
 import { type Accounts, openAccounts } from '../accounts/accounts.ts';
-import { RateLimits } from '../accounts/limits/limits.ts';
+import { openRateLimits } from '../accounts/limits/rateCounters.ts';
 import { openSecondFactors } from '../accounts/users/secondFactors.ts';
 import { loadTiers } from '../accounts/users/tiers.ts';
 import { createApi, type LiveState } from '../api/createApi.ts';
@@ -73,9 +73,9 @@ export async function serveRecording(recording: RecordingSource, options: Servin
   const bookOf = (marketId: string) => live.recorded(marketId)?.liveBook() ?? null;
   const watched = { markets: () => live.markets(), bookOf };
   const { storeLagMs } = recording;
-  const signals = await startSignals({ ...watched, database, store, storeLagMs, bus, clock, log, metrics });
+  const signals = await startSignals({ ...common, ...watched, store, storeLagMs, bus });
   const { stored } = recording;
-  const backtests = await startBacktests({ ...common, store, stored });
+  const { control: backtests, close: stopBacktests } = await startBacktests({ ...common, store, stored });
   const past = storedRecording(store, { stored });
   const paper = await startPaper({
     ...common,
@@ -84,7 +84,7 @@ export async function serveRecording(recording: RecordingSource, options: Servin
     bus,
     backtests,
   });
-  const rateLimits = config.rateLimits ? new RateLimits(clock) : null;
+  const { rateLimits, close: stopCounting } = openRateLimits(common);
   const api = createApi({
     store,
     live: liveState(recording, { clock, readiness, history }),
@@ -112,8 +112,9 @@ export async function serveRecording(recording: RecordingSource, options: Servin
     probe.stop();
     metricsServer?.close();
     await api.close();
+    stopCounting();
     await paper.close();
-    await backtests.close();
+    await stopBacktests();
     await signals.close();
     await webhooks.close();
     await accounts.close();

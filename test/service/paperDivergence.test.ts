@@ -39,14 +39,14 @@ beforeAll(async () => {
     recording: storedRecording(store, { stored: () => store.writer.flush() }),
     markets: () => [],
     bus,
-    backtests: rig.backtests,
+    backtests: rig.backtests.control,
   };
   const { database } = rig.accounts;
   const observed = { log: silentLogger, metrics: new Metrics() };
   trading = await startPaper({ ...parts, database, clock, randomBytes, ...observed });
   const { access } = rig.accounts;
   app = testApi({
-    ...{ store, accounts: access, control: rig.accounts, backtests: rig.backtests },
+    ...{ store, accounts: access, control: rig.accounts, backtests: rig.backtests.control },
     ...{ paper: trading.paperStrategies, clock },
   });
   key = await rig.key('premium');

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { type Accounts, openAccounts } from '../../src/accounts/accounts.ts';
 import { issueKey } from '../../src/accounts/keys/keys.ts';
-import type { Backtests } from '../../src/backtest/backtests.ts';
 import { startBacktests } from '../../src/backtest/service.ts';
 import { openControlDatabase } from '../../src/controlDatabase.ts';
 import { type Clock, systemClock } from '../../src/runtime/clock.ts';
@@ -28,7 +27,7 @@ export interface BacktestRig {
   /** Resolves once the received data is stored; a test may replace it to delay jobs. */
   stored: () => Promise<void>;
   app: FastifyInstance;
-  backtests: Backtests;
+  backtests: Awaited<ReturnType<typeof startBacktests>>;
   key(tier: Tier, email?: string): Promise<{ authorization: string }>;
   /** POSTs a job and waits for the result, longer than the service itself does on a slow machine. */
   submit(path: string, body: object, headers: object): Promise<{ status: number; job: Job; raw: string }>;
@@ -70,7 +69,13 @@ export async function openBacktestRig(
       workerEntry,
     });
     const app = testApi({
-      ...{ store: store.store, accounts: accounts.access, control: accounts, backtests, clock },
+      ...{
+        store: store.store,
+        accounts: accounts.access,
+        control: accounts,
+        backtests: backtests.control,
+        clock,
+      },
     });
     return { backtests, app };
   };

@@ -7,7 +7,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { type Accounts, openAccounts } from '../../src/accounts/accounts.ts';
 import { issueKey } from '../../src/accounts/keys/keys.ts';
-import type { Backtests } from '../../src/backtest/backtests.ts';
 import { startBacktests } from '../../src/backtest/service.ts';
 import { Bus } from '../../src/bus/bus.ts';
 import { publishingSink } from '../../src/bus/publishingSink.ts';
@@ -42,7 +41,7 @@ interface Life {
   readonly recorder: Recorder;
   readonly router: FrameRouter;
   readonly accounts: Accounts;
-  readonly backtests: Backtests;
+  readonly backtests: Awaited<ReturnType<typeof startBacktests>>;
   readonly paper: PaperTrading;
   readonly api: FastifyInstance;
 }
@@ -105,13 +104,19 @@ export class LiveRig {
         ...parts,
         metrics: new Metrics(),
         bus,
-        backtests,
+        backtests: backtests.control,
         recording: storedRecording(store.store, { stored: () => store.store.writer.flush() }),
       },
       markets: () => recorder.markets(),
     });
     const api = testApi({
-      ...{ store: store.store, accounts: accounts.access, control: accounts, backtests, clock },
+      ...{
+        store: store.store,
+        accounts: accounts.access,
+        control: accounts,
+        backtests: backtests.control,
+        clock,
+      },
       paper: paper.paperStrategies,
     });
     this.#life = { store, recorder, router, accounts, backtests, paper, api };

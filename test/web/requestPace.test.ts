@@ -69,7 +69,7 @@ describe('the requests of a tab', () => {
     const pace = openPage();
     const request = (number: number) => async () => {
       await pass((number * 379) % 1500);
-      if (limits.request('ann', tier).retryAfterSeconds > 0) refused++;
+      if ((await limits.request('ann', tier)).retryAfterSeconds > 0) refused++;
       asked++;
       await pass((number * 83) % 400);
       return new Response('');

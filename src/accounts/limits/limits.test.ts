@@ -1,12 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { rateSuite } from '../../../test/accounts/rateSuite.ts';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
-import { DEFAULT_TIERS } from '../users/tiers.ts';
-import { FAILED_PER_MINUTE, RateLimits } from './limits.ts';
 import { addressGroup } from './limitsAddress.ts';
 import { AdmittedRequests, type Quota } from './limitsWindow.ts';
+import { memoryCounters } from './rateCounters.ts';
 
-const { free, premium } = DEFAULT_TIERS;
+rateSuite('in memory', async () => {
+  const clock = new FakeClock();
+  return { clock, source: memoryCounters(clock) };
+});
 
 describe('the windows', () => {
   it('admit exactly the requests that a list of all admitted times would, for any sequence', () => {
@@ -77,93 +80,7 @@ describe('the windows', () => {
   });
 });
 
-describe('a user', () => {
-  it('sending 10,000 requests at once has exactly as many admitted as the tier allows', async () => {
-    const limits = new RateLimits(new FakeClock());
-    const verdicts = await Promise.all(
-      Array.from({ length: 10_000 }, async () => limits.request('keys ann', premium)),
-    );
-    expect(verdicts.filter(({ retryAfterSeconds }) => retryAfterSeconds === 0)).toHaveLength(50);
-    expect(new Set(verdicts.slice(50).map(({ retryAfterSeconds }) => retryAfterSeconds))).toEqual(
-      new Set([1]),
-    );
-  });
-
-  it("uses none of the minute's quota for requests that the second's quota refuses", async () => {
-    const clock = new FakeClock();
-    const limits = new RateLimits(clock);
-    let admitted = 0;
-    for (let second = 0; second < 60; second++) {
-      for (let request = 0; request < 5; request++) {
-        if (limits.request('keys ann', free).retryAfterSeconds === 0) admitted++;
-      }
-      await clock.advance(1000);
-    }
-    expect(admitted).toBe(60);
-    expect(limits.request('keys ann', free).retryAfterSeconds).toBe(0);
-  });
-
-  it('receives the state of both windows', async () => {
-    const clock = new FakeClock();
-    const limits = new RateLimits(clock);
-    const policy = '"second";q=1;w=1, "minute";q=60;w=60';
-    expect(limits.request('keys ann', free)).toEqual({
-      policy,
-      limit: '"second";r=0;t=1, "minute";r=59;t=60',
-      retryAfterSeconds: 0,
-    });
-    await clock.advance(300);
-    expect(limits.request('keys ann', free)).toEqual({
-      policy,
-      limit: '"second";r=0;t=1, "minute";r=59;t=60',
-      retryAfterSeconds: 1,
-    });
-    await clock.advance(700);
-    expect(limits.request('keys ann', free)).toMatchObject({
-      limit: '"second";r=0;t=1, "minute";r=58;t=59',
-      retryAfterSeconds: 0,
-    });
-  });
-
-  it("refused by the minute's quota receives the time to wait", async () => {
-    const clock = new FakeClock();
-    const limits = new RateLimits(clock);
-    for (let second = 0; second < 40; second++) {
-      for (let request = 0; request < 50; request++) limits.request('keys ann', premium);
-      await clock.advance(1000);
-    }
-    expect(limits.request('keys ann', premium).retryAfterSeconds).toBe(20);
-  });
-
-  it('shares quotas with no other user, and a new tier applies at once', () => {
-    const limits = new RateLimits(new FakeClock());
-    expect(limits.request('keys ann', free).retryAfterSeconds).toBe(0);
-    expect(limits.request('keys ann', free).retryAfterSeconds).toBe(1);
-    expect(limits.request('keys bob', free).retryAfterSeconds).toBe(0);
-    expect(limits.request('keys ann', premium)).toMatchObject({
-      limit: '"second";r=48;t=1, "minute";r=1998;t=60',
-      retryAfterSeconds: 0,
-    });
-  });
-});
-
 describe('an address', () => {
-  it('may fail a limited number of times a minute; valid keys do not count', () => {
-    const limits = new RateLimits(new FakeClock());
-    for (let failure = 0; failure < FAILED_PER_MINUTE; failure++) {
-      expect(limits.failure('192.0.2.1').retryAfterSeconds).toBe(0);
-    }
-    expect(limits.failure('192.0.2.1')).toEqual({
-      policy: '"failed-auth";q=600;w=60',
-      limit: '"failed-auth";r=0;t=60',
-      retryAfterSeconds: 60,
-    });
-    expect(limits.failure('192.0.2.2').retryAfterSeconds).toBe(0);
-    expect(limits.request('keys ann', free).retryAfterSeconds).toBe(0);
-    expect(limits.standing('192.0.2.1').limit).toBe('"failed-auth";r=0;t=60');
-    expect(limits.standing('192.0.2.9').limit).toBe('"failed-auth";r=600;t=0');
-  });
-
   it.each([
     ['192.0.2.1', '192.0.2.1'],
     ['::ffff:192.0.2.1', '192.0.2.1'],

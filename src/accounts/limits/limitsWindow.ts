@@ -6,7 +6,7 @@ export interface Quota {
 }
 
 /** A client's state with one quota. */
-interface QuotaState {
+export interface QuotaState {
   readonly remaining: number;
   /** Time until the oldest counted request leaves the window; 0 if none is counted. */
   readonly freesInMs: number;

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../../runtime/clock.ts';
 import { addressGroup } from './limitsAddress.ts';
-import { AdmittedRequests, type Quota } from './limitsWindow.ts';
+import type { Quota } from './limitsWindow.ts';
+import { type CounterSource, type RateCounters, waitSeconds } from './rateCounters.ts';
 
 const WINDOW_MS = 15 * 60_000;
 /** Enough for an office behind one address; guessing passwords needs more. */
@@ -25,61 +25,52 @@ const PROVEN_MAX = 20_000;
  * addresses together does not apply to an address that has signed in to the account before.
  */
 export class SignInLimits {
-  readonly #clock: Pick<Clock, 'monotonic'>;
-  readonly #addresses = attemptsByName();
-  readonly #pairs = attemptsByName();
-  readonly #emails = attemptsByName();
-  /** Pairs that have signed in. */
+  readonly #addresses: RateCounters;
+  readonly #pairs: RateCounters;
+  readonly #emails: RateCounters;
+  /** Pairs that have signed in at this process. */
   readonly #proven = new LRUCache<string, true>({ max: PROVEN_MAX });
-  readonly #signUps = attemptsByName();
+  readonly #signUps: RateCounters;
 
-  constructor(clock: Pick<Clock, 'monotonic'>) {
-    this.#clock = clock;
+  constructor(source: CounterSource) {
+    this.#addresses = source('sign-in address', NAMES_MAX);
+    this.#pairs = source('sign-in pair', NAMES_MAX);
+    this.#emails = source('sign-in email', NAMES_MAX);
+    this.#signUps = source('sign-up', NAMES_MAX);
   }
 
   /** Counts a request of an address. @returns Whole seconds until another is admitted; 0 if this one is. */
-  addressAttempt(address: string): number {
-    return seconds(this.#count(this.#addresses, addressGroup(address), PER_ADDRESS));
+  addressAttempt(address: string): number | Promise<number> {
+    return count(this.#addresses, addressGroup(address), PER_ADDRESS);
   }
 
   /** Counts a sign-up, successful or not. @returns Like {@link addressAttempt}. */
-  signUp(address: string): number {
-    return seconds(this.#count(this.#signUps, addressGroup(address), SIGN_UPS));
+  signUp(address: string): number | Promise<number> {
+    return count(this.#signUps, addressGroup(address), SIGN_UPS);
   }
 
   /** Counts a password tried for an account. @returns Like {@link addressAttempt}. */
-  accountAttempt(who: { address: string; email: string }): number {
+  async accountAttempt(who: { address: string; email: string }): Promise<number> {
     const pair = pairOf(who);
-    const waitMs = this.#count(this.#pairs, pair, PER_EMAIL_AND_ADDRESS);
-    if (waitMs > 0 || this.#proven.has(pair)) return seconds(waitMs);
-    return seconds(this.#count(this.#emails, who.email, PER_EMAIL));
+    const seconds = await count(this.#pairs, pair, PER_EMAIL_AND_ADDRESS);
+    if (seconds > 0 || this.#proven.has(pair)) return seconds;
+    return await count(this.#emails, who.email, PER_EMAIL);
   }
 
   /** The password was right: clears the attempts that this address used for the account. */
-  succeeded(who: { address: string; email: string }): void {
+  async succeeded(who: { address: string; email: string }): Promise<void> {
     const pair = pairOf(who);
-    this.#pairs.delete(pair);
     this.#proven.set(pair, true);
-  }
-
-  #count(known: AttemptsByName, name: string, quotas: readonly Quota[]): number {
-    const attempts = known.get(name) ?? new AdmittedRequests(quotas);
-    known.set(name, attempts);
-    return attempts.admit(this.#clock.monotonic());
+    await this.#pairs.clear(pair);
   }
 }
 
-type AttemptsByName = LRUCache<string, AdmittedRequests>;
-
-function attemptsByName(): AttemptsByName {
-  return new LRUCache({ max: NAMES_MAX });
+function count(counters: RateCounters, name: string, quotas: readonly Quota[]): number | Promise<number> {
+  const counted = counters.count(name, quotas);
+  return counted instanceof Promise ? counted.then(waitSeconds) : waitSeconds(counted);
 }
 
 /** A space separates the two, because an e-mail address contains none. */
 function pairOf({ address, email }: { address: string; email: string }): string {
   return `${email} ${addressGroup(address)}`;
-}
-
-function seconds(waitMs: number): number {
-  return Math.ceil(waitMs / 1000);
 }

@@ -60,7 +60,7 @@ function confirmRoute({ control, secondFactors }: SecondFactorDependencies, atte
     handle: async (request) => {
       const { user } = signedIn(request);
       const { body, client } = request;
-      attempts.tryAccount({ address: client.address, email: user.email });
+      await attempts.tryAccount({ address: client.address, email: user.email });
       const codes = await secondFactors.confirm(user.userId, body.code);
       await control.events.record(eventOf('enable_totp', user, client, codes === null ? 'wrong code' : null));
       if (codes === null) throw forbidden('The code is wrong; check the clock of the device');
@@ -80,7 +80,7 @@ function disableRoute({ control, secondFactors }: SecondFactorDependencies, atte
     handle: async (request) => {
       const { user } = signedIn(request);
       const { body, client } = request;
-      attempts.tryAccount({ address: client.address, email: user.email });
+      await attempts.tryAccount({ address: client.address, email: user.email });
       const known = await control.users.findWithPassword(user);
       const right = await control.passwords.verify(known?.passwordHash ?? null, body.password);
       // A valid code is used up only if the password is right.

@@ -70,7 +70,7 @@ function signInRoute(parts: SignInDependencies, attempts: SignInAttempts): Route
     refusals: [401, 403, 429],
     beforeBody: attempts.beforeBody,
     handle: async ({ body, client }) => {
-      attempts.tryAccount({ address: client.address, email: body.email });
+      await attempts.tryAccount({ address: client.address, email: body.email });
       const { users, passwords, events } = parts.control;
       const refuse = async (reason: string, refusal: RequestRefusedError) => {
         await events.record({ action: 'sign_in', email: body.email, address: client.address, reason });
@@ -88,7 +88,7 @@ function signInRoute(parts: SignInDependencies, attempts: SignInAttempts): Route
       if (isEnabled && body.code !== null && !(await parts.secondFactors.use(known.userId, body.code))) {
         return await refuse('wrong code', codeRequired('The code is wrong or was used'));
       }
-      attempts.succeeded({ address: client.address, email: body.email });
+      await attempts.succeeded({ address: client.address, email: body.email });
       await events.record({ action: 'sign_in', email: body.email, address: client.address });
       return await begin(parts, client, known);
     },
@@ -135,7 +135,7 @@ function signUpRoute(parts: SignInDependencies, attempts: SignInAttempts): Route
     refusals: [403, 409, 429],
     beforeBody: attempts.beforeBody,
     handle: async ({ body, client }) => {
-      attempts.signUp(client.address);
+      await attempts.signUp(client.address);
       checkNewPassword({ password: body.password }, body.email);
       const { users, passwords, events } = parts.control;
       const note = (reason: string | null, detail: string | null = null) =>
@@ -174,7 +174,7 @@ function passwordRoute(parts: SignInDependencies, attempts: SignInAttempts): Rou
     handle: async (request) => {
       const { user } = signedIn(request);
       const { body, client } = request;
-      attempts.tryAccount({ address: client.address, email: user.email });
+      await attempts.tryAccount({ address: client.address, email: user.email });
       checkNewPassword({ new_password: body.new_password }, user.email);
       const { users, passwords, sessions, events } = parts.control;
       const note = (reason: string | null) =>

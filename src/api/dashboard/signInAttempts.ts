@@ -1,4 +1,5 @@
 import type { RateLimits } from '../../accounts/limits/limits.ts';
+import { memoryCounters } from '../../accounts/limits/rateCounters.ts';
 import { SignInLimits } from '../../accounts/limits/signInLimits.ts';
 import { tooManyRequests } from '../../http/refusal.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -12,34 +13,36 @@ export class SignInAttempts {
   readonly #isOn: boolean;
 
   constructor({ clock, rateLimits }: { clock: Clock; rateLimits: RateLimits | null }) {
-    this.#limits = new SignInLimits(clock);
+    this.#limits = new SignInLimits(rateLimits?.source ?? memoryCounters(clock));
     this.#isOn = rateLimits !== null;
   }
 
   /**
    * Counts a request of an address before its body is read. @throws {RequestRefusedError} 429 with the time to wait.
    */
-  readonly beforeBody = (address: string): void => {
-    this.#admit(() => this.#limits.addressAttempt(address));
+  readonly beforeBody = (address: string): void | Promise<void> => {
+    if (!this.#isOn) return;
+    const seconds = this.#limits.addressAttempt(address);
+    return seconds instanceof Promise ? seconds.then(refuseFor) : refuseFor(seconds);
   };
 
   /** Counts a password or code tried for an account. @throws {RequestRefusedError} 429 with the time to wait. */
-  tryAccount(account: { address: string; email: string }): void {
-    this.#admit(() => this.#limits.accountAttempt(account));
+  async tryAccount(account: { address: string; email: string }): Promise<void> {
+    if (this.#isOn) refuseFor(await this.#limits.accountAttempt(account));
   }
 
   /** @throws {RequestRefusedError} 429 with the time to wait. */
-  signUp(address: string): void {
-    this.#admit(() => this.#limits.signUp(address), 'Too many sign-ups from this address');
+  async signUp(address: string): Promise<void> {
+    if (this.#isOn) refuseFor(await this.#limits.signUp(address), 'Too many sign-ups from this address');
   }
 
   /** After a successful sign-in: clears the attempts that its address has used for the account. */
-  succeeded(account: { address: string; email: string }): void {
-    this.#limits.succeeded(account);
+  async succeeded(account: { address: string; email: string }): Promise<void> {
+    await this.#limits.succeeded(account);
   }
+}
 
-  #admit(waitSeconds: () => number, refusal = 'Too many attempts to sign in, retry later'): void {
-    const seconds = this.#isOn ? waitSeconds() : 0;
-    if (seconds > 0) throw tooManyRequests(refusal, seconds);
-  }
+/** @throws {RequestRefusedError} */
+function refuseFor(seconds: number, refusal = 'Too many attempts to sign in, retry later'): void {
+  if (seconds > 0) throw tooManyRequests(refusal, seconds);
 }

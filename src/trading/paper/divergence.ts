@@ -1,6 +1,6 @@
 /** Compares paper trading with two backtests: its baseline, and a replay of the windows it traded. */
 
-import type { Backtests } from '../../backtest/backtests.ts';
+import type { JobControl } from '../../backtest/jobControl.ts';
 import type { JobRepository } from '../../backtest/jobs.ts';
 import { MICRO_PER_USDC } from '../../core/fees.ts';
 import { avgSlippage } from '../../core/session/summary.ts';
@@ -19,7 +19,7 @@ const COMPARED_MAX = 100_000;
 const SHOWN_MAX = 200;
 
 /** The parts of backtesting that comparisons need. */
-export type ComparisonJobs = Pick<Backtests, 'submit' | 'cancel'> & {
+export type ComparisonJobs = Pick<JobControl, 'submit' | 'cancel'> & {
   readonly jobs: Pick<JobRepository, 'find' | 'result' | 'countActive'>;
 };
 

@@ -1,11 +1,11 @@
 import { FairQueue } from '../core/fairQueue.ts';
-import { type Clock, every, sleep, type Timer } from '../runtime/clock.ts';
+import { type Clock, every, type Timer } from '../runtime/clock.ts';
 import { BacktestFailedError, StoreUnavailableError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { type JobQueue, LEASE_MS } from './jobQueue.ts';
 import { type RunnerParts, runJob } from './jobRunner.ts';
-import type { Job, JobRepository, NewJob } from './jobs.ts';
+import type { Job } from './jobs.ts';
 
 /** Maximum number of jobs running in one process. The threads are shared among their users, task by task. */
 const JOBS_MAX = 8;
@@ -16,7 +16,6 @@ const JOBS_MAX = 8;
 const JOBS_PER_USER_MAX = 4;
 /** How often a process polls for queued and abandoned jobs, and renews its leases. */
 const POLL_MS = 1_000;
-const WAIT_POLL_MS = 100;
 
 const UNREACHABLE = 'the data store could not be reached; submit the job again';
 const DEFECT = 'the job failed because of a defect in the service; its log has the details';
@@ -28,8 +27,7 @@ interface Running {
   progress: number;
 }
 
-interface BacktestsParts extends Omit<RunnerParts, 'turns'> {
-  readonly jobs: JobRepository;
+interface BacktestRunnerParts extends Omit<RunnerParts, 'turns'> {
   readonly queue: JobQueue;
   /** Resolves once all rows received so far are stored or were set aside. */
   readonly stored?: () => Promise<void>;
@@ -40,10 +38,9 @@ interface BacktestsParts extends Omit<RunnerParts, 'turns'> {
   readonly metrics: Metrics;
 }
 
-/** Runs queued jobs. The jobs table is the source of truth; this class is a worker. */
-export class Backtests {
-  readonly jobs: JobRepository;
-  readonly #parts: BacktestsParts;
+/** Runs queued jobs. The jobs table is the queue; the runners of all processes compete for its jobs. */
+export class BacktestRunner {
+  readonly #parts: BacktestRunnerParts;
   readonly #turns: FairQueue;
   readonly #running = new Map<string, Running>();
   readonly #ended;
@@ -52,8 +49,7 @@ export class Backtests {
   #again = false;
   #closed = false;
 
-  constructor(parts: BacktestsParts) {
-    this.jobs = parts.jobs;
+  constructor(parts: BacktestRunnerParts) {
     this.#parts = parts;
     this.#turns = new FairQueue(parts.workers.threads);
     this.#ended = parts.metrics.counter('underround_backtest_jobs_total', 'Backtests and sweeps that ended', [
@@ -71,35 +67,14 @@ export class Backtests {
     this.#pump();
   }
 
-  /** @returns Null if the user has the maximum number of jobs. */
-  async submit(wanted: NewJob): Promise<Job | null> {
-    const job = await this.jobs.create(wanted);
-    if (job !== null) this.#pump();
-    return job;
+  /** Claims queued jobs now instead of at the next poll. */
+  wake(): void {
+    this.#pump();
   }
 
-  /** The job once it has ended, or its state after `limitMs`; null if the user has no such job. */
-  async wait(
-    jobId: string,
-    owner: { userId: string },
-    { limitMs, signal }: { limitMs: number; signal: AbortSignal },
-  ): Promise<Job | null> {
-    const { clock } = this.#parts;
-    const deadline = clock.monotonic() + limitMs;
-    for (;;) {
-      const job = await this.jobs.find(jobId, owner);
-      const ended = job === null || (job.status !== 'queued' && job.status !== 'running');
-      const leftMs = deadline - clock.monotonic();
-      if (ended || leftMs <= 0 || signal.aborted) return job;
-      await sleep(clock, Math.min(WAIT_POLL_MS, leftMs), signal);
-    }
-  }
-
-  /** @returns False if the user has no such job. A finished job does not change. */
-  async cancel(jobId: string, owner: { userId: string }): Promise<boolean> {
-    const found = await this.jobs.cancel(jobId, owner);
-    if (found) this.#running.get(jobId)?.controller.abort();
-    return found;
+  /** Ends a job that was cancelled, if it runs in this process. */
+  abort(jobId: string): void {
+    this.#running.get(jobId)?.controller.abort();
   }
 
   /** Stops; running jobs return to the queue. */
