@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
 import { type Accounts, openAccounts } from '../accounts/accounts.ts';
-import { openRateLimits } from '../accounts/limits/rateCounters.ts';
+import { openRateLimits } from '../accounts/limits/limits.ts';
 import { openSecondFactors } from '../accounts/users/secondFactors.ts';
 import { loadTiers } from '../accounts/users/tiers.ts';
 import { createApi, type LiveState } from '../api/createApi.ts';

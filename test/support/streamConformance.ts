@@ -35,7 +35,7 @@ export function tradeOf(marketId: string, tradeId: string): StreamMessage {
 }
 
 function alive(number: number): StreamMessage {
-  const body = { reasons: [], degraded: [], priceSources: null };
+  const body = { reasons: [], degraded: [], priceSources: null, sentTimeMs: 0 };
   return { kind: 'alive', id: `alive/a/1/${number}`, key: null, sender: 'a', run: '1', body };
 }
 
@@ -151,7 +151,10 @@ export function describeRecordStream(
         key: 'view',
         sender: 'a',
         run: '1',
-        body: { book: { marketId: 'view', ...times, yes, no, mirrored: true }, quote: null },
+        body: {
+          ...{ book: { marketId: 'view', ...times, yes, no, mirrored: true }, quote: null },
+          ...{ ladderHash: 'h', occurrence: 0, isRepeated: false },
+        },
       };
       const before = structuredClone(plainMessage(message));
       stream.publish(message);
