@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { issueKey } from '../accounts/keys/keys.ts';
-import { type Config, loadConfig } from '../config.ts';
+import { type Config, loadConfig, ROLES } from '../config.ts';
 import { randomBase62 } from '../control/base62.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { ConfigError } from '../runtime/errors.ts';
@@ -49,6 +49,8 @@ export async function runDemo(
       dataDir: options.dataDir ?? `${asked.dataDir.replace(/\/+$/, '')}-demo`,
       clickhouseUrl: null,
       databaseUrl: null,
+      natsUrl: null,
+      roles: ROLES,
     }),
   });
   // The demo prints its own messages; of the recorder's log only errors are shown.
@@ -143,6 +145,7 @@ async function freshDirectory(
 }
 
 async function welcome({ url, accounts }: Service, config: Config): Promise<string> {
+  if (accounts === null) throw new TypeError('a process without an API');
   const password = randomBase62(DEMO_PASSWORD_LENGTH, randomBytes);
   const passwordHash = await accounts.passwords.hash(password);
   const user = await accounts.users.signUpOperator(DEMO_EMAIL, passwordHash);

@@ -29,7 +29,7 @@ export function registerServe(program: Command): void {
         engine.catch(() => undefined);
         const { startService } = await import('../service/startService.ts');
         const service = await startService({ config, log, metrics, dataSource: 'live', engine });
-        const link = await service.accounts.setup.link(service.url);
+        const link = (await service.accounts?.setup.link(service.url)) ?? null;
         console.log(`ready ${service.url}`);
         // Printed on standard output only, because logs are stored and forwarded.
         if (link !== null) console.log(`setup ${link}   (makes you the operator; works once)`);

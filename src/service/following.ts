@@ -7,6 +7,7 @@ import { readCheckpoint } from '../recorder/write/checkpoint.ts';
 import { StoredProgress } from '../recorder/write/storedProgress.ts';
 import type { PriceSourceStatus } from '../schema/priceSource.ts';
 import type { StoreReader } from '../store/reader.ts';
+import { runOfStream } from '../stream/cursor.ts';
 import type { NodeOptions } from './collecting.ts';
 import type { RecordingSource } from './recordingSource.ts';
 import { mergeOf } from './writing.ts';
@@ -46,6 +47,11 @@ export async function followRecording(
   const following = await resumeFollower({ follower, stream: noted, store, checkpoint, clock, log });
   return {
     ...{ store, bus, live: follower, memory },
+    shared: {
+      run: runOfStream(stream.baseSeq),
+      newestSeq: () =>
+        stream.baseSeq + 2 * Math.max(0, ...[...received.values()].map(({ streamSeq }) => streamSeq)) + 1,
+    },
     storeLagMs: () => progress.lagMs(),
     stored: () => progress.stored(),
     priceSources: () => (follower.priceSources() as PriceSourceStatus[] | null) ?? [],

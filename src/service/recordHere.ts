@@ -63,7 +63,7 @@ function source(
 ): RecordingSource {
   const { store, recorder, feeds, clock, metrics } = parts;
   return {
-    ...{ ...shared, store, live: recorder },
+    ...{ ...shared, store, live: recorder, shared: null },
     storeLagMs: () => store.writer.lagMs(),
     stored: () => store.writer.flush(),
     priceSources: () => feeds.collector.priceSources.status(),

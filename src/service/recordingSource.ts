@@ -18,6 +18,8 @@ export interface RecordingSource {
   /** Resolves once all rows received so far are stored or were set aside. */
   stored(): Promise<void>;
   readonly priceSources: NonNullable<LiveState['priceSources']>;
+  /** In a cluster, what cursors of live streams need to be valid in every process; null in the only process. */
+  readonly shared: { readonly run: string; newestSeq(): number } | null;
   /** Adds the reasons for which the recording is not as it should be. */
   addChecks(readiness: Readiness): void;
   /** Called once requests are accepted: work that must not delay a start. */

@@ -28,6 +28,10 @@ interface ServiceOptions {
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { clock = systemClock, random = Math.random } = options;
+  if (options.config.natsUrl !== null) {
+    const { startClusterProcess } = await import('./clusterProcess.ts');
+    return await startClusterProcess({ ...options, clock, random });
+  }
   const recording = await recordHere({ ...options, clock, random });
   try {
     const { serveRecording } = await import('./serveRecording.ts');

@@ -1,0 +1,99 @@
+import { randomBytes } from 'node:crypto';
+import { openJobControl, startBacktests } from '../backtest/service.ts';
+import { NEVER_ELECTED } from '../bus/fixedElections.ts';
+import type { Election } from '../bus/recordStream.ts';
+import type { Config, Role } from '../config.ts';
+import type { Database } from '../control/schema.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import type { OpportunityPublisher } from '../signals/opportunityPublisher.ts';
+import { type Signals, startSignals } from '../signals/signals.ts';
+import { storedRecording } from '../trading/catchUp/recording.ts';
+import { type PaperTrading, startPaper } from '../trading/paper/service.ts';
+import { openWebhookControl, startWebhooks } from '../webhooks/delivery/service.ts';
+import type { RecordingSource } from './recordingSource.ts';
+
+/** What divides the work of several processes; left out, this process does all of it. */
+export interface Division {
+  readonly election: Election;
+  /** Publishes opportunities to all processes. */
+  readonly publisher: OpportunityPublisher;
+}
+
+export interface ReadingOptions {
+  readonly config: Config;
+  readonly database: Database;
+  readonly division: Division | null;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** The roles that read the recording, each at work here or, for the API, as its records in the databases. */
+export interface ReadingRoles {
+  readonly signals: Signals;
+  readonly webhooks: ReturnType<typeof openWebhookControl>;
+  readonly backtests: ReturnType<typeof openJobControl>;
+  readonly paper: PaperTrading['paperStrategies'];
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the roles of this process that read the recording.
+ * @throws {StoreUnavailableError} When a database does not answer.
+ */
+export async function startReadingRoles(
+  recording: RecordingSource,
+  options: ReadingOptions,
+): Promise<ReadingRoles> {
+  const { config, division, random } = options;
+  const { store, live, bus, storeLagMs, stored } = recording;
+  const has = (role: Role) => config.roles.includes(role);
+  const common = { ...options, randomBytes };
+  const closers: (() => Promise<void>)[] = [];
+  const close = async () => {
+    for (const end of closers.splice(0).reverse()) await end();
+  };
+  const electionOf = (role: Role) => (has(role) ? {} : { election: NEVER_ELECTED });
+  try {
+    // Before the detectors, so that no opportunity is published without a subscriber.
+    const sending = has('webhooks') ? await startWebhooks({ ...common, bus, random }) : null;
+    if (sending !== null) closers.push(() => sending.close());
+    const bookOf = (marketId: string) => live.recorded(marketId)?.liveBook() ?? null;
+    const markets = () => live.markets();
+    const detecting = {
+      ...common,
+      markets,
+      bookOf,
+      store,
+      storeLagMs,
+      bus,
+      ...division,
+      ...electionOf('signals'),
+    };
+    const signals = await startSignals(detecting);
+    closers.push(() => signals.close());
+    const running = has('backtest') ? await startBacktests({ ...common, store, stored }) : null;
+    if (running !== null) closers.push(() => running.close());
+    const backtests = running?.control ?? openJobControl(common);
+    const past = storedRecording(store, { stored });
+    const trading = {
+      ...common,
+      recording: past,
+      markets,
+      bus,
+      backtests,
+      ...division,
+      ...electionOf('paper'),
+    };
+    const paper = await startPaper(trading);
+    closers.push(() => paper.close());
+    const webhooks = sending ?? openWebhookControl(common);
+    return { signals, webhooks, backtests, paper: paper.paperStrategies, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
