@@ -31,11 +31,10 @@ export class NatsServer {
 
   /** Starts it, also again with the storage of the last time. */
   async start(): Promise<void> {
-    const child = spawn(PROGRAM ?? 'nats-server', this.#arguments, { stdio: ['ignore', 'ignore', 'pipe'] });
+    // It must end with the test's process, even when that is killed.
+    const command = ['--pdeathsig', 'KILL', PROGRAM ?? 'nats-server', ...this.#arguments];
+    const child = spawn('setpriv', command, { stdio: ['ignore', 'ignore', 'pipe'] });
     this.#child = child;
-    const killWithUs = () => void child.kill('SIGKILL');
-    process.once('exit', killWithUs);
-    child.once('close', () => process.off('exit', killWithUs));
     const log: string[] = [];
     await new Promise<void>((resolve, reject) => {
       createInterface(child.stderr).on('line', (line) => {

@@ -3,6 +3,7 @@ import type { RecordStream, StreamMessage, StreamPlace, StreamWork } from '../..
 import { book } from './records.ts';
 import { eventually } from './runningService.ts';
 import { plainMessage } from './streamMessages.ts';
+import { numbered, tradeIdOf, tradeOf } from './streamTrades.ts';
 
 export interface StreamDriver {
   /** A new process that uses the stream. */
@@ -15,34 +16,10 @@ interface Received {
   readonly place: StreamPlace;
 }
 
-export function tradeOf(marketId: string, tradeId: string): StreamMessage {
-  return {
-    kind: 'trade',
-    id: `trade/${marketId}/${tradeId}`,
-    key: marketId,
-    sender: 'a',
-    run: '1',
-    body: {
-      marketId,
-      eventTimeMs: 1_000,
-      receivedTimeMs: 1_005,
-      side: 'BUY_YES',
-      price: 4_200,
-      size: 12_340_000,
-      tradeId,
-    },
-  };
-}
-
 function alive(number: number): StreamMessage {
   const body = { reasons: [], degraded: [], priceSources: null, sentTimeMs: 0 };
   return { kind: 'alive', id: `alive/a/1/${number}`, key: null, sender: 'a', run: '1', body };
 }
-
-export const tradeIdOf = ({ message }: Pick<Received, 'message'>) =>
-  message.kind === 'trade' ? message.body.tradeId : message.kind;
-export const numbered = (from: number, to: number) =>
-  Array.from({ length: to - from + 1 }, (_, index) => `t${from + index}`);
 
 /** Every driver of `RecordStream` passes these tests. Each test uses markets of its own in one stream. */
 export function describeRecordStream(

@@ -1,14 +1,19 @@
-import { describe, expect, it } from 'vitest';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { openCluster } from '../../../test/support/natsCluster.ts';
 import { natsAbsent, startNats, startNatsCluster } from '../../../test/support/natsServer.ts';
 import { eventually } from '../../../test/support/runningService.ts';
-import { numbered, tradeIdOf, tradeOf } from '../../../test/support/streamConformance.ts';
+import { numbered, tradeIdOf, tradeOf } from '../../../test/support/streamTrades.ts';
 import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { Metrics } from '../../runtime/metrics.ts';
 import { partitionsOf } from '../partition.ts';
 import type { RecordStream } from '../recordStream.ts';
 
+const DYING = join(import.meta.dirname, '../../../test/support/dyingPublisher.ts');
 const KIB = 1024;
 const pause = (ms: number) => new Promise<void>((resolve) => void systemClock.after(ms, resolve));
 
@@ -125,6 +130,29 @@ describe.skipIf(natsAbsent)('NATS with faults (skipped without nats-server)', ()
     const ids = await followed(second.stream);
     await has(ids, 30);
     expect(ids).toEqual(numbered(1, 30));
+  });
+
+  it('sends what a killed process left in its full outbox, in order and from the first', async () => {
+    const server = await startNats();
+    await server.kill();
+    const dataDir = temporaryDirectory();
+    const dying = spawn(process.execPath, [DYING, server.url, dataDir], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    onTestFinished(() => void dying.kill('SIGKILL'));
+    const [published] = (await once(createInterface(dying.stdout), 'line')) as [string];
+    const closed = once(dying, 'close');
+    dying.kill('SIGKILL');
+    await closed;
+    await server.start();
+    const { ready, stream } = await openCluster(server.url, { dataDir });
+    await ready;
+    stream.publish(tradeOf('market', 'newer'));
+    const ids = await followed(stream);
+    await eventually('the newer message', async () => ids.at(-1) === 'newer');
+    expect(ids.length).toBeGreaterThan(100);
+    expect(ids.length - 1).toBeLessThan(Number(published));
+    expect(ids).toEqual([...numbered(1, ids.length - 1), 'newer']);
   });
 
   it('reports messages that the stream deleted before a follower read them', async () => {
