@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { recordingPath, recordingsAbsent } from '../../../test/support/fixtures.ts';
 import { MemorySink } from '../../../test/support/memorySink.ts';
