@@ -9,6 +9,7 @@ import { Metrics } from '../../src/runtime/metrics.ts';
 import type { Market } from '../../src/schema/market.ts';
 import { forward, type RecordKind, type RecordSink, recordSink } from '../../src/schema/records.ts';
 import { FakeClock } from './fakeClock.ts';
+import { MemorySink } from './memorySink.ts';
 import { NumberedStream } from './numberedStream.ts';
 import { MARKET, WireMarket } from './wire.ts';
 
@@ -81,7 +82,9 @@ class SimulatedCollector {
   recorder: Recorder | null = null;
   /** Messages published and not yet delivered, in order. */
   readonly outbox: StreamMessage[] = [];
-  readonly direct: { kind: RecordKind; record: unknown }[] = [];
+  /** The records of its recorder, and their kinds in order. */
+  readonly direct = new MemorySink();
+  readonly directOrder: RecordKind[] = [];
   isPartitioned = false;
   stalledUntilMs = 0;
   runs = 0;
@@ -121,7 +124,8 @@ class SimulatedCollector {
     this.#sink.start();
     const published = this.#sink;
     const sink: RecordSink = recordSink((kind, record) => {
-      this.direct.push({ kind, record });
+      this.directOrder.push(kind);
+      forward(this.direct, kind, record);
       forward(published, kind, record);
     });
     const recorder = new Recorder({
@@ -190,6 +194,8 @@ export class TwoCollectors {
   readonly stream = new NumberedStream(T0);
   readonly venue: VenueMarket[];
   readonly collectors: SimulatedCollector[];
+  /** All messages that reached the stream, copies included. */
+  readonly delivered: StreamMessage[] = [];
   readonly #faults: readonly CollectorFaults[];
 
   constructor(seed: string, options: { faults: readonly CollectorFaults[]; markets?: number }) {
@@ -208,15 +214,37 @@ export class TwoCollectors {
     await this.#recover();
   }
 
+  /** Kills one collector after the other, without losing what it had published. */
+  async runKills({
+    everyMs,
+    totalMs,
+    downMsMax,
+  }: {
+    everyMs: number;
+    totalMs: number;
+    downMsMax: number;
+  }): Promise<void> {
+    let kills = 0;
+    while (this.clock.now() < T0 + totalMs) {
+      await this.#step(false);
+      if (this.clock.now() - T0 < (kills + 1) * everyMs) continue;
+      const collector = this.collectors[kills++ % this.collectors.length];
+      collector?.kill(0);
+      this.clock.after(500 + this.random.below(downMsMax), () => collector?.start());
+    }
+    for (let step = 0; step < 100; step++) await this.#step(false);
+  }
+
   async #step(hasFaults: boolean): Promise<void> {
     const { random, clock } = this;
     await this.#advance(20 + random.below(random.chance(0.1) ? 2_500 : 200));
     if (hasFaults)
-      this.collectors.forEach((collector, index) => this.#fault(collector, this.#faults[index]!));
+      for (const [index, collector] of this.collectors.entries())
+        this.#fault(collector, this.#faults[index] ?? {});
     const acting = this.venue.filter(() => random.chance(0.6));
     for (const market of acting) this.#act(market, hasFaults);
     await this.#advance(30 + random.below(40));
-    this.collectors.forEach((collector) => collector.read());
+    for (const collector of this.collectors) collector.read();
     this.#deliver(hasFaults);
     this.stream.timeMs = clock.now();
   }
@@ -231,14 +259,14 @@ export class TwoCollectors {
         })
       : null;
     const frames = market.act(this.clock.now(), random);
-    this.collectors.forEach((collector, index) => {
-      const faults = hasFaults ? this.#faults[index]! : {};
+    for (const [index, collector] of this.collectors.entries()) {
+      const faults = (hasFaults ? this.#faults[index] : null) ?? {};
       const delayMs = random.below(30);
       const isLate = random.chance(faults.lateTrade ?? 0);
       if (trade !== null) collector.send(trade, delayMs + (isLate ? 600 : 0));
       const lost = random.chance(faults.loseFrame ?? 0) ? random.below(frames.length) : -1;
-      frames.forEach((frame, at) => at !== lost && collector.send(frame, delayMs));
-    });
+      for (const [at, frame] of frames.entries()) if (at !== lost) collector.send(frame, delayMs);
+    }
   }
 
   #fault(collector: SimulatedCollector, faults: CollectorFaults): void {
@@ -266,7 +294,10 @@ export class TwoCollectors {
       if (chosen === undefined) return;
       stream.timeMs = this.clock.now();
       const count = 1 + random.below(4);
-      for (const message of chosen.outbox.splice(0, count)) stream.publish(message);
+      for (const message of chosen.outbox.splice(0, count)) {
+        this.delivered.push(message);
+        stream.publish(message);
+      }
       if (hasFaults && random.chance(0.02)) return;
     }
   }
@@ -283,8 +314,10 @@ export class TwoCollectors {
     await this.#advance(15_000);
     for (const collector of this.collectors) collector.isPartitioned = false;
     for (let step = 0; step < 40; step++) await this.#step(false);
-    for (const collector of this.collectors) collector.disconnect(100);
-    for (let step = 0; step < 40; step++) await this.#step(false);
+    for (const collector of this.collectors) {
+      collector.disconnect(100);
+      for (let step = 0; step < 20; step++) await this.#step(false);
+    }
     this.#deliver(false);
   }
 }
