@@ -40,7 +40,10 @@ export interface StreamAction {
   readonly ladderHash: string;
   /** Number of earlier books of this market with the same hash and venue time. */
   readonly occurrence: number;
-  /** The recorder wrote no book: that of an earlier, untrusted action is published again with the return of trust. */
+  /**
+   * The book was published before, as untrusted, and is published again with the return of trust: the current one as
+   * trusted, those before it as they were.
+   */
   readonly isRepeated: boolean;
 }
 

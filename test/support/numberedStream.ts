@@ -2,6 +2,7 @@ import type { StreamMessage, StreamPlace } from '../../src/bus/recordStream.ts';
 import type { MergedRecord } from '../../src/recorder/merge/mergedRecord.ts';
 import { StreamMerge } from '../../src/recorder/merge/streamMerge.ts';
 import { forward, type RecordSink } from '../../src/schema/records.ts';
+import type { MemorySink } from './memorySink.ts';
 
 /** How long the stream remembers the id of a message. */
 const DUPLICATE_WINDOW_MS = 120_000;
@@ -53,4 +54,11 @@ export class InterruptedMerge {
 export function forwardMerged(records: readonly MergedRecord[], sink: RecordSink): void {
   for (const merged of records)
     if (merged.kind !== 'opportunity') forward(sink, merged.kind, merged.record as never);
+}
+
+/** All records of a sink by kind, without the numbers in which a stream differs from one process. */
+export function withoutNumbers(kept: MemorySink): unknown[][] {
+  const { books, quotes, trades, underlyings, depths, markets, gaps } = kept;
+  const kinds: readonly (readonly object[])[] = [books, quotes, trades, underlyings, depths, markets, gaps];
+  return kinds.map((records) => records.map((record) => ({ ...record, seq: 0, knownSeq: 0 })));
 }

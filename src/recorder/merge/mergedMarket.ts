@@ -41,6 +41,8 @@ export interface MergedMarket {
   untrustedFrom: string | null;
   /** Proven rows of the last minute. */
   recentProven: RowTimes[];
+  /** Keys of the books accepted in the last seconds. */
+  recentBooks: string[];
   newestTrade: { eventTimeMs: number; ids: string[] } | null;
   /** The stream's time of its last message. */
   activeMs: number;
@@ -59,6 +61,7 @@ export function newMergedMarket(marketId: string): MergedMarket {
     lateQuote: null,
     untrustedFrom: null,
     recentProven: [],
+    recentBooks: [],
     newestTrade: null,
     activeMs: 0,
   };

@@ -11,6 +11,8 @@ import { isInOwnGap, type SenderSight, sees, wasBlindAt } from './senderSight.ts
  * left for clocks that differ.
  */
 export const COPIES_DROPPED_MS = 90_000;
+/** Accepted books that are remembered: more than a doubt of a second can publish again. */
+const RECENT_BOOKS_MAX = 64;
 /** Trades of one venue time that are remembered. */
 const TRADE_IDS_MAX = 200;
 
@@ -32,6 +34,7 @@ export function acceptAction(market: MergedMarket, action: StreamAction, deliver
   const row = action.book ?? action.quote;
   if (row === null) return [];
   const { sight } = delivery;
+  if (!row.trusted && action.isRepeated) return acceptSettled(market, action, delivery);
   sight.isInDoubt = !row.trusted;
   if (!row.trusted) return acceptUntrusted(market, action, delivery);
   // The sender itself has reported that it was blind then.
@@ -49,7 +52,7 @@ function acceptTrustedBook(
 ): MergedRecord[] {
   const { book } = action;
   const { newest } = market;
-  if (newest !== null && book.eventTimeMs < newest.eventTimeMs) return acceptLate(market, book, delivery);
+  if (newest !== null && book.eventTimeMs < newest.eventTimeMs) return acceptLate(market, action, delivery);
   const isKnown = isBookKnown(market, action);
   // A book of this time that another one has replaced.
   if (isKnown && newest?.ladderHash !== action.ladderHash) return [];
@@ -83,6 +86,26 @@ function acceptUntrusted(market: MergedMarket, action: StreamAction, delivery: D
   return acceptLive(market, action, isKnown, delivery);
 }
 
+/** An untrusted book that was right, as its sender knows now. It is stored unless it was accepted before. */
+function acceptSettled(
+  market: MergedMarket,
+  { book, ladderHash }: StreamAction,
+  { seq }: Delivery,
+): MergedRecord[] {
+  if (book === null || market.newest === null || book.eventTimeMs > market.newest.eventTimeMs) return [];
+  if (!noteBook(market, book, ladderHash)) return [];
+  return [{ kind: 'book', record: { ...book, seq: seq(1) }, isLate: true }];
+}
+
+/** Remembers an accepted book. @returns Whether it was new. */
+function noteBook(market: MergedMarket, { eventTimeMs }: Book, ladderHash: string): boolean {
+  const key = `${eventTimeMs}:${ladderHash}`;
+  if (market.recentBooks.includes(key)) return false;
+  market.recentBooks.push(key);
+  if (market.recentBooks.length > RECENT_BOOKS_MAX) market.recentBooks.shift();
+  return true;
+}
+
 /** Whether the book was accepted before, from this sender or another one. */
 function isBookKnown(
   { newest }: MergedMarket,
@@ -112,8 +135,10 @@ function acceptLive(
   const changed = quoteOf({ row, state, last: market.quote, seq: seq(0) });
   market.quote = state;
   if (changed !== null) records.push({ kind: 'quote', record: changed, isLate: false });
-  if (book !== null && !isBookKnown)
+  if (book !== null && !isBookKnown) {
+    noteBook(market, book, ladderHash);
     records.push({ kind: 'book', record: { ...book, seq: seq(1) }, isLate: false });
+  }
   return records;
 }
 
@@ -121,11 +146,16 @@ function acceptLive(
  * A row behind the newest one. It is stored and never changes live state. Its quote is stored only where no other sender
  * saw the market: elsewhere the quotes of that time are complete.
  */
-function acceptLate(market: MergedMarket, book: Book, delivery: Delivery): MergedRecord[] {
+function acceptLate(
+  market: MergedMarket,
+  { book, ladderHash }: StreamAction & { readonly book: Book },
+  delivery: Delivery,
+): MergedRecord[] {
   const { seq, timeMs, sender } = delivery;
   const isAlone = isOnlySight(sender, market, book);
   // The book that answers a subscription has the time of the last change.
   if (!isAlone && timeMs - Math.min(book.eventTimeMs, book.receivedTimeMs) > COPIES_DROPPED_MS) return [];
+  noteBook(market, book, ladderHash);
   const record = { ...book, seq: seq(1) };
   if (!isAlone) return [{ kind: 'book', record, isLate: true }];
   const state = { ...bestPrices(book), trusted: book.trusted };

@@ -25,6 +25,8 @@ import { OccurrenceCounter } from './occurrenceCounter.ts';
 const ALIVE_PERIOD_MS = 1000;
 /** A market that ended longer ago sends nothing more. */
 const FORGOTTEN_AFTER_END_MS = 3_600_000;
+/** Most untrusted books of one market that are published again: a doubt ends within a second or becomes a gap. */
+const DOUBTFUL_MAX = 32;
 /** Prices with one point per time, carried by several feeds; spot prices have any number of trades per millisecond. */
 const POINT_SOURCES: readonly string[] = ['chainlink', 'twap60'];
 
@@ -38,6 +40,8 @@ interface PublishedMarket {
   isProven: boolean;
   /** The last action was trusted, and no gap was recorded since. */
   isTrusted: boolean;
+  /** The untrusted books since the last trusted action, while no gap was recorded. */
+  doubtful: StreamAction[];
   readonly books: OccurrenceCounter;
   readonly trades: OccurrenceCounter;
 }
@@ -132,7 +136,9 @@ export class StreamSink implements RecordSink {
 
   gap({ seq: _, ...gap }: GapRecord): void {
     const { marketId, gapId } = gap;
-    this.#of(marketId).isTrusted = false;
+    const known = this.#of(marketId);
+    known.isTrusted = false;
+    known.doubtful = [];
     this.#publish('gap', { id: this.#ownId(`gap:${gapId}`), key: marketId, body: gap });
   }
 
@@ -148,6 +154,19 @@ export class StreamSink implements RecordSink {
     known.isTrusted = trusted;
     if (isRegained) this.#regained(recorded, action, { book, quote });
     else this.#action(recorded.market.marketId, { book, quote });
+    if (trusted) this.#settled(recorded.market.marketId, known);
+  }
+
+  /**
+   * A doubt has ended without a gap: the books published meanwhile were right. They are published again, because they
+   * were dropped if another collector seemed to see the market, and that one may have lost them without knowing it yet.
+   */
+  #settled(marketId: string, known: PublishedMarket): void {
+    for (const action of known.doubtful) {
+      const id = this.#ownId(`action:${marketId}:settled`);
+      this.#publish('action', { id, key: marketId, body: { ...action, quote: null, isRepeated: true } });
+    }
+    known.doubtful = [];
   }
 
   #proven(marketId: string, { eventTimeMs, receivedTimeMs }: FinishedAction): void {
@@ -190,11 +209,9 @@ export class StreamSink implements RecordSink {
     const occurrence = isCounted ? known.books.next(content) : known.books.last(content);
     const fact = `action:${marketId}:${content}:${occurrence}`;
     const id = book?.trusted === true ? fact : this.#ownId(fact);
-    this.#publish('action', {
-      id,
-      key: marketId,
-      body: { book, quote, ladderHash: hash, occurrence, isRepeated },
-    });
+    const body = { book, quote, ladderHash: hash, occurrence, isRepeated };
+    if (book?.trusted === false && known.doubtful.length < DOUBTFUL_MAX) known.doubtful.push(body);
+    this.#publish('action', { id, key: marketId, body });
   }
 
   #alive(): void {
@@ -211,6 +228,7 @@ export class StreamSink implements RecordSink {
       ladderHash: '',
       isProven: false,
       isTrusted: false,
+      doubtful: [],
       books: new OccurrenceCounter(),
       trades: new OccurrenceCounter(),
     };

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { PriceMerge } from './priceMerge.ts';
+
+const T0 = 1_795_176_010_000;
+
+const depth = (updateId: number, eventTimeMs: number) => ({
+  kind: 'perp_depth' as const,
+  venue: 'bybit' as const,
+  ticker: 'BTC' as const,
+  updateId,
+  eventTimeMs,
+  engineTimeMs: null,
+  receivedTimeMs: eventTimeMs + 20,
+  roundTripMs: 20,
+  bids: [],
+  asks: [],
+});
+
+const price = (eventTimeMs: number, receivedTimeMs = eventTimeMs + 20) => ({
+  kind: 'underlying' as const,
+  ticker: 'BTC' as const,
+  source: 'binance_spot' as const,
+  price: 100_000,
+  eventTimeMs,
+  receivedTimeMs,
+});
+
+describe('perpetual depth of two collectors', () => {
+  it('is taken from one until it has been silent for 3 s', () => {
+    const merge = new PriceMerge();
+    const sent = (sender: string, updateId: number, atMs: number) =>
+      merge.perpDepth(depth(updateId, T0 + atMs), { sender, seq: updateId, timeMs: T0 + atMs + 30 }).length;
+    expect([sent('a', 1, 0), sent('b', 2, 500), sent('a', 3, 1000), sent('b', 4, 1500)]).toEqual([
+      1, 0, 1, 0,
+    ]);
+    expect([sent('b', 5, 4000), sent('b', 6, 4001), sent('a', 7, 4500), sent('b', 8, 5000)]).toEqual([
+      0, 1, 0, 1,
+    ]);
+  });
+
+  it('never goes back when the other collector takes over', () => {
+    const merge = new PriceMerge();
+    const late = { sender: 'b', seq: 2, timeMs: T0 + 10_000 };
+    expect(merge.perpDepth(depth(7, T0), { sender: 'a', seq: 1, timeMs: T0 })).toHaveLength(1);
+    expect(merge.perpDepth(depth(6, T0 - 1), late)).toEqual([]);
+    expect(merge.perpDepth(depth(7, T0), late)).toEqual([]);
+    expect(merge.perpDepth(depth(8, T0 + 1), late)).toHaveLength(1);
+  });
+});
+
+describe('prices of two collectors', () => {
+  it.each([
+    // Venue time and receive time of a second price, the stream's time, and what becomes of it.
+    ['newer', 1000, 1020, 1030, [false]],
+    ['older and in time', -10, 5, 40, [false]],
+    ['older and late', -10, 5, 6_000, [true]],
+    ['older than the stream remembers copies', -10, 5, 95_000, []],
+    ['newer, from the backlog of an outage', 1000, 1020, 500_000, [false]],
+  ])('%s', (_, eventMs, receivedMs, timeMs, isLate) => {
+    const merge = new PriceMerge();
+    merge.underlying(price(T0), { sender: 'a', seq: 1, timeMs: T0 + 30 });
+    const records = merge.underlying(price(T0 + eventMs, T0 + receivedMs), {
+      sender: 'b',
+      seq: 3,
+      timeMs: T0 + timeMs,
+    });
+    expect(records.map((merged) => merged.isLate)).toEqual(isLate);
+  });
+});
