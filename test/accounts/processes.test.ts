@@ -1,14 +1,17 @@
 import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { openAccounts } from '../../src/accounts/accounts.ts';
-import { openControlDatabase } from '../../src/controlDatabase.ts';
+import { MIGRATIONS, openControlDatabase } from '../../src/controlDatabase.ts';
 import { silentLogger } from '../../src/runtime/log.ts';
 import { Metrics } from '../../src/runtime/metrics.ts';
 import { commandAbsent, underround } from '../support/builtCommand.ts';
 import { FakeClock } from '../support/fakeClock.ts';
+import { openTestPostgres } from '../support/postgres.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 const AT_ONCE = 6;
+const postgres = await openTestPostgres();
 
 describe.skipIf(commandAbsent)('several processes on one control database (needs `npm run build`)', () => {
   it('any of them may create it, and none is refused', async () => {
@@ -26,6 +29,26 @@ describe.skipIf(commandAbsent)('several processes on one control database (needs
     }
     expect(await accounts.users.list()).toHaveLength(2);
     await accounts.close();
+  });
+
+  it.skipIf(postgres.absent)('any of them may create it on an empty PostgreSQL', async () => {
+    const DATABASE_URL = await postgres.createDatabase();
+    const made = await Promise.all(
+      Array.from({ length: 4 }, async (_, index) => {
+        const words = ['keys', 'create', '--email', `u${index % 2}@example.com`, '--json'];
+        return JSON.parse(
+          await underround(words, { UNDERROUND_DATA_DIR: temporaryDirectory(), DATABASE_URL }),
+        );
+      }),
+    );
+    expect(new Set(made.map(({ key_id }) => key_id)).size).toBe(4);
+    const database = await openControlDatabase({ dataDir: '/nonexistent', databaseUrl: DATABASE_URL });
+    const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(
+      database,
+    );
+    expect(rows.map(({ name }) => name)).toEqual(Object.keys(MIGRATIONS));
+    expect(await database.selectFrom('users').select('user_id').execute()).toHaveLength(2);
+    await database.destroy();
   });
 
   it('a key created or revoked by the command applies at once in a running process', async () => {

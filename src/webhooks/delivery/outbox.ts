@@ -55,7 +55,7 @@ export class Outbox {
       const nowMs = this.#clock.now();
       const inserted = await db
         .insertInto('webhook_events')
-        .values(told.map(({ event }) => ({ ...event.row, created_ms: nowMs })))
+        .values(told.map(({ event }) => ({ ...event.row, created_ms: nowMs })).toSorted(byId))
         .onConflict((conflict) => conflict.column('event_id').doNothing())
         .returning('event_id')
         .execute();
@@ -133,6 +133,11 @@ export class Outbox {
       .executeTakeFirst();
     return Number(done.numUpdatedRows);
   }
+}
+
+/** In one order, so that two processes that accept the same events never wait for each other's rows in a circle. */
+function byId(a: { event_id: string }, b: { event_id: string }): number {
+  return a.event_id < b.event_id ? -1 : Number(a.event_id > b.event_id);
 }
 
 type PendingRow = Selectable<WebhookDeliveriesTable> & Pick<WebhookEventsTable, 'tier' | 'ticker' | 'body'>;

@@ -32,6 +32,19 @@ interface WebhookService extends WebhookControl {
 }
 
 /**
+ * For a process that sends nothing: the owners' operations, stored for the sender of the database, which polls every
+ * second.
+ * @throws {ConfigError} If an allowed network or the secret key cannot be read.
+ */
+export function openWebhookControl(
+  parts: Pick<WebhookServiceOptions, 'config' | 'database' | 'clock' | 'randomBytes'>,
+): WebhookControl {
+  const { config, database, clock, randomBytes } = parts;
+  const { registry, log } = openWebhooks(database, { config, sources: { clock, randomBytes } });
+  return { registry, log, wake: () => undefined };
+}
+
+/**
  * Delivers opportunities to subscribed webhooks, including those a previous run left undelivered.
  * @throws {ConfigError} If an allowed network or the secret key cannot be read.
  * @throws {StoreUnavailableError} If the database cannot be read.
@@ -49,7 +62,7 @@ export async function startWebhooks(parts: WebhookServiceOptions): Promise<Webho
   });
   const directory = new WebhookDirectory({ box, clock });
   const sender = new WebhookSender({ clock, guard });
-  const soleSender = config.databaseUrl === null ? ALONE : new LockedSender(database);
+  const soleSender = config.databaseUrl === null ? ALONE : new LockedSender(database, clock);
   const sending = { db: database, directory, sender, soleSender };
   const dispatcher = new Dispatcher({ ...sending, clock, random, log, metrics });
   const leave = bus.subscribe('opportunity', (opportunity) => dispatcher.enqueue(opportunity));

@@ -1,20 +1,61 @@
+import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { FakeClock } from '../../../test/support/fakeClock.ts';
+import { FOLLOWED } from '../../../test/support/followed.ts';
 import { opportunity } from '../../../test/support/opportunity.ts';
 import { openTestPostgres } from '../../../test/support/postgres.ts';
 import { openTestWebhooks, replied } from '../../../test/support/webhooks.ts';
 import type { Database } from '../../control/schema.ts';
 import { openControlDatabase } from '../../controlDatabase.ts';
 import { StoreUnavailableError } from '../../runtime/errors.ts';
+import type { SigningWebhook } from '../registry/registration.ts';
 import type { Delivery } from './delivery.ts';
-import { ALONE, LockedSender, type SoleSender } from './soleSender.ts';
+import { openWebhookControl } from './service.ts';
+import { ALONE, CHECK_LIMIT_MS, LockedSender, type SoleSender } from './soleSender.ts';
 
 const postgres = await openTestPostgres();
+const ANY = { startMs: null, endMs: null, state: null };
 
 it('in a database of one service, that service is the sender', async () => {
   expect(await ALONE.isUs()).toBe(true);
   await ALONE.leave();
   expect(await ALONE.isUs()).toBe(true);
+});
+
+it('a sender whose connection does not answer stops, and sends again if it answers in the end', async () => {
+  const answers: ((rows: object[]) => void)[] = [];
+  const executor = {
+    transformQuery: (query: unknown) => query,
+    compileQuery: () => ({}),
+    executeQuery: () => new Promise((resolve) => answers.push((rows) => resolve({ rows }))),
+  };
+  const db = {
+    getExecutor: () => executor,
+    connection: () => ({ execute: (use: (connection: unknown) => Promise<void>) => use(db) }),
+  };
+  const clock = new FakeClock();
+  const sender = new LockedSender(db as unknown as Database, clock);
+  const elected = sender.isUs();
+  await clock.advance(0);
+  answers[0]?.([{ locked: true }]);
+  await clock.advance(0);
+  answers[1]?.([]);
+  expect(await elected).toBe(true);
+  const checked = [sender.isUs(), sender.isUs()];
+  let isDecided = false;
+  void checked[0]?.then(() => (isDecided = true));
+  await clock.advance(CHECK_LIMIT_MS - 1);
+  expect(isDecided).toBe(false);
+  await clock.advance(1);
+  expect(await Promise.all(checked)).toEqual([false, false]);
+  expect([answers.length, clock.waiting]).toEqual([3, 0]);
+  answers[2]?.([]);
+  await clock.advance(0);
+  const again = sender.isUs();
+  await clock.advance(0);
+  answers[3]?.([]);
+  expect(await again).toBe(true);
 });
 
 describe.skipIf(postgres.absent)(
@@ -26,7 +67,7 @@ describe.skipIf(postgres.absent)(
       const process = async () => {
         const db = await openControlDatabase({ dataDir: '/nonexistent', databaseUrl });
         onTestFinished(() => db.destroy());
-        const sender = new LockedSender(db);
+        const sender = new LockedSender(db, new FakeClock());
         onTestFinished(() => sender.leave());
         return { db, sender };
       };
@@ -45,6 +86,19 @@ describe.skipIf(postgres.absent)(
       await other.leave();
       await other.leave();
       expect([await one.isUs(), await other.isUs()]).toEqual([true, false]);
+    });
+
+    it('the server notices within seconds that the machine of the sender has disappeared', async () => {
+      const { one, databases } = await open();
+      await one.isUs();
+      await one.leave();
+      const shown = sql<{ idle: string }>`select current_setting('tcp_keepalives_idle') as idle`;
+      // The pool may have several connections; one of them was the sender's.
+      const settings = Array.from(
+        { length: 10 },
+        async () => (await shown.execute(databases[0])).rows[0]?.idle,
+      );
+      expect(await Promise.all(settings)).toContain('1');
     });
 
     it('one sends until it dies, and its next call reports the failure', async () => {
@@ -95,7 +149,7 @@ describe.skipIf(postgres.absent)(
       await holderDies(databases[1]);
       b.enqueue(tell(3));
       await settle(3);
-      const c = await t.dispatcher(to('c'), 'closed', new LockedSender(databases[0]), databases[0]);
+      const c = await t.dispatcher(to('c'), 'closed', new LockedSender(databases[0], t.clock), databases[0]);
       c.enqueue(tell(4));
       await settle(4);
       expect(sent.slice(2)).toEqual(['b 3', 'b 4']);
@@ -103,6 +157,44 @@ describe.skipIf(postgres.absent)(
       c.enqueue(tell(5));
       await settle(5);
       expect(sent.slice(4)).toEqual(['c 5']);
+    });
+
+    it('a process that sends nothing offers the owners’ operations, and the sender notices within a second', async () => {
+      const { one, databases } = await open();
+      const t = await openTestWebhooks({ db: databases[0] });
+      const control = openWebhookControl({
+        config: {
+          dataDir: '/nonexistent',
+          databaseUrl: null,
+          secretKey: '1'.repeat(64),
+          webhookAllowedNetworks: ['127.0.0.0/8'],
+          ...FOLLOWED,
+        },
+        ...{ database: databases[1], clock: t.clock, randomBytes },
+      });
+      const sent: string[] = [];
+      const attempt = async (webhook: SigningWebhook, { deliveryId }: Delivery) => {
+        sent.push(`${webhook.secrets.current} ${deliveryId}`);
+        return replied(200, t.clock);
+      };
+      await t.dispatcher({ attempt }, 'closed', one, databases[0]);
+      const issued = await control.registry.create({
+        ...{ userId: t.userId, url: 'https://127.0.0.1/in', label: 'bot', tiers: null, tickers: null },
+      });
+      const { webhook, secret } = issued!;
+      const id = await control.log.sendTest(webhook);
+      control.wake();
+      await t.clock.advance(1_000);
+      const stored = async () =>
+        (await control.log.page(webhook.webhookId, { limit: 9, after: null, range: ANY })).map(
+          ({ deliveryId, state }) => [deliveryId, state],
+        );
+      while ((await stored())[0]?.[1] !== 'delivered') await t.clock.advance(20);
+      expect(sent).toEqual([`${secret} ${id}`]);
+      expect(await control.log.redeliver(webhook, id)).toBe(true);
+      await t.clock.advance(1_000);
+      while ((await stored())[0]?.[1] !== 'delivered') await t.clock.advance(20);
+      expect(sent).toEqual([`${secret} ${id}`, `${secret} ${id}`]);
     });
 
     it('attempts in flight at a takeover end before this process sends again', async () => {

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Database, Schema } from '../../control/schema.ts';
+import { type Clock, sleep } from '../../runtime/clock.ts';
 
 /** Elects the one sender among several processes on one database. */
 export interface SoleSender {
@@ -18,8 +19,20 @@ export const ALONE: SoleSender = { isUs: async () => true, leave: async () => {}
 /** "webhooks" in ASCII: the number of the lock that the sender of this database holds. */
 const LOCK = '8603390863846894451';
 
+/** Without an answer for so long, this process is not the sender: another may be elected soon. */
+export const CHECK_LIMIT_MS = 2_000;
+/**
+ * The server ends a connection whose machine has disappeared after 1 s of silence and three probes a second apart,
+ * later than that machine has stopped sending. By default it would keep the lock for two hours.
+ */
+const KEEP_ALIVE = sql`
+  select set_config('tcp_keepalives_idle', '1', false), set_config('tcp_keepalives_interval', '1', false),
+    set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '4000', false)`;
+
 interface Held {
   readonly connection: Kysely<Schema>;
+  /** The check under way, which is true if the lock is still held. */
+  checking: Promise<true> | null;
   /** Returns the connection to the pool. */
   release(): Promise<void>;
 }
@@ -31,22 +44,27 @@ interface Held {
  */
 export class LockedSender implements SoleSender {
   readonly #db: Database;
+  readonly #clock: Clock;
   #held: Held | null = null;
 
-  constructor(db: Database) {
+  constructor(db: Database, clock: Clock) {
     this.#db = db;
+    this.#clock = clock;
   }
 
   async isUs(): Promise<boolean> {
     const held = this.#held;
     if (held === null) return await this.#tryLock();
+    const limit = new AbortController();
     try {
-      // The lock lasts as long as the connection.
-      await sql`select 1`.execute(held.connection);
-      return true;
+      held.checking ??= check(held);
+      const late = sleep(this.#clock, CHECK_LIMIT_MS, limit.signal).then(() => false);
+      return await Promise.race([held.checking, late]);
     } catch (error) {
       await this.leave();
       throw error;
+    } finally {
+      limit.abort();
     }
   }
 
@@ -65,16 +83,27 @@ export class LockedSender implements SoleSender {
         const asked = sql<{ locked: boolean }>`select pg_try_advisory_lock(${sql.raw(LOCK)}) as locked`;
         const [row] = (await asked.execute(connection)).rows;
         if (row?.locked !== true) return;
+        await KEEP_ALIVE.execute(connection);
         await new Promise<void>((given) => {
           const release = async () => {
             given();
             await using;
           };
-          this.#held = { connection, release };
+          this.#held = { connection, checking: null, release };
           resolve(true);
         });
       });
       using.then(() => resolve(false), reject);
     });
+  }
+}
+
+/** The lock lasts as long as the connection. @throws {StoreUnavailableError} If the connection is broken. */
+async function check(held: Held): Promise<true> {
+  try {
+    await sql`select 1`.execute(held.connection);
+    return true;
+  } finally {
+    held.checking = null;
   }
 }

@@ -17,7 +17,7 @@ export interface Webhooks {
   readonly box: SecretBox;
 }
 
-/** The same in a process that sends; `wake` makes the sender poll after a change. */
+/** The operations of the API. `wake` makes the sender poll after a change, if it is in this process. */
 export interface WebhookControl extends Pick<Webhooks, 'registry' | 'log'> {
   wake(): void;
 }
