@@ -117,25 +117,25 @@ export class MarketClient {
     this.subscriptions.forget(market.record.marketId);
   }
 
-  #offer(entry: LogEntry, index: number): void {
-    const sent = this.#sent.get(entry.market);
+  #offer({ market, message }: LogEntry, index: number): void {
+    const sent = this.#sent.get(market);
     if (sent === undefined) return;
-    if (entry.change === null) {
+    if (message.change === null) {
       if (index <= sent.notice) return;
       sent.notice = index;
-      this.#connection.sendFrame(entry.frame);
+      this.#connection.sendFrame(message.frame);
       return;
     }
-    const ahead = entry.change - sent.change;
+    const ahead = message.change - sent.change;
     if (ahead <= 0) return;
-    sent.change = entry.change;
-    const isSkipped = this.#newestOnly && entry.change < entry.market.changes;
+    sent.change = message.change;
+    const isSkipped = this.#newestOnly && message.change < market.changes;
     const skipped = isSkipped ? ahead : ahead - 1;
-    if (skipped > 0) this.#unreported.set(entry.market, (this.#unreported.get(entry.market) ?? 0) + skipped);
+    if (skipped > 0) this.#unreported.set(market, (this.#unreported.get(market) ?? 0) + skipped);
     if (isSkipped) return;
     // Reports skipped changes of any market first: the cursor of the next message is past all of them.
     this.#reportSkipped();
-    this.#connection.sendFrame(entry.frame);
+    this.#connection.sendFrame(message.frame);
   }
 
   #reportSkipped(): void {
