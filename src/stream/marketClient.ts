@@ -6,7 +6,7 @@ import { formatPlace, type StreamPlace } from './cursor.ts';
 import type { CursorWaits } from './cursorWaits.ts';
 import { gapNotice } from './notices.ts';
 import type { StreamedMarket } from './streamedMarket.ts';
-import type { StreamMetrics } from './streamMetrics.ts';
+import type { ResumeOutcome, StreamMetrics } from './streamMetrics.ts';
 import { type Selection, StreamSubscriptions } from './streamSubscriptions.ts';
 
 /** Commands kept for a client whose cursor is waited for; a further one ends the connection. */
@@ -212,7 +212,8 @@ export class MarketClient {
       this.#acknowledge();
       this.#join(this.#joining(this.#source.log.head.seq));
     } else {
-      const missed = this.#keptSince(resume);
+      const { missed, outcome } = this.#missedSince(resume);
+      this.#source.metrics.resumed(outcome);
       this.#acknowledge({ resumed: missed !== null });
       if (missed !== null) this.#resume(resume, missed);
       else this.#join(this.#joining(this.#source.log.head.seq));
@@ -257,16 +258,15 @@ export class MarketClient {
     }
   }
 
-  /**
-   * The markets to join at a place.
-   * @returns Null if any later change is not kept here: the subscription then starts again with snapshots.
-   */
-  #keptSince(place: StreamPlace): StreamedMarket[] | null {
-    const { log, run, shared } = this.#source;
-    const isReceived = place.seq >= (shared?.startSeq ?? 0) && place.seq <= log.head.seq;
-    if (place.run !== run || !isReceived) return null;
-    const markets = this.#joining(place.seq);
-    return markets.every((market) => market.isKeptSince(place.seq)) ? markets : null;
+  /** @returns The markets to join at a place; null if the subscription starts again with snapshots. */
+  #missedSince({ run, seq }: StreamPlace): { missed: StreamedMarket[] | null; outcome: ResumeOutcome } {
+    const { log, shared } = this.#source;
+    if (run !== this.#source.run || seq < (shared?.startSeq ?? 0))
+      return { missed: null, outcome: 'restarted' };
+    if (seq > log.head.seq) return { missed: null, outcome: 'behind' };
+    const missed = this.#joining(seq);
+    const isKept = missed.every((market) => market.isKeptSince(seq));
+    return isKept ? { missed, outcome: 'resumed' } : { missed: null, outcome: 'restarted' };
   }
 
   /** Continues at the client's place. */

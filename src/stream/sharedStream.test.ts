@@ -296,6 +296,7 @@ describe('a client that moves between nodes of a cluster', () => {
     await served();
     expect(again.messages.map(({ type }) => type)).toEqual(['ack', 'snapshot', 'snapshot', 'snapshot']);
     expect(again.messages[0]).toMatchObject({ resumed: false });
+    expect(await b.resumes()).toEqual([{ labels: { outcome: 'behind' }, value: 1 }]);
   });
 
   test.each([

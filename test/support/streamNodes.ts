@@ -117,6 +117,7 @@ export class StreamNode {
   readonly records: SharedRecords;
   readonly streams: StreamHub;
   readonly startSeq: number;
+  readonly #metrics = new Metrics();
   readonly #bus: Bus;
   readonly #books = new Map<string, LiveBook>();
   readonly #markets = new Map<string, Market>();
@@ -126,7 +127,7 @@ export class StreamNode {
   /** @param known Messages whose outcome it starts with. */
   constructor(records: SharedRecords, { clock, known }: { clock: FakeClock; known: number }) {
     this.records = records;
-    const metrics = new Metrics();
+    const metrics = this.#metrics;
     this.#bus = new Bus({ log: silentLogger, metrics });
     this.advance(known);
     this.startSeq = BASE_SEQ + 2 * known + 1;
@@ -163,6 +164,12 @@ export class StreamNode {
       for (const event of this.records.messages[this.#applied] ?? []) this.#apply(event);
       this.#applied++;
     }
+  }
+
+  /** The cursors that it answered, by outcome. */
+  async resumes(): Promise<unknown> {
+    const metric = this.#metrics.registry.getSingleMetric('underround_stream_resumes_total');
+    return (await metric?.get())?.values;
   }
 
   connect(): NodeClient {
