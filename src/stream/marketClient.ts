@@ -32,6 +32,8 @@ export interface MarketSource extends FollowedAssets {
 
 /** One process of several whose streams have the same records with the same numbers. */
 export interface SharedStream {
+  /** Of the stream of records that all of them receive (`RecordStream.baseSeq`): it names the run in cursors. */
+  readonly baseSeq: number;
   /** Number of the newest record that is already in the books when the stream is created. */
   readonly startSeq: number;
 }

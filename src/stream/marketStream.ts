@@ -8,7 +8,7 @@ import { ACTION_QUIET_MS } from '../venues/polymarket/book/marketBook.ts';
 import { BookText, type LiveBook } from './bookText.ts';
 import { ChangeLog, RETAINED_BYTES_MAX, RETAINED_MS } from './changeLog.ts';
 import { CLIENTS_AT_ONCE, type Connection } from './connection.ts';
-import { formatPlace } from './cursor.ts';
+import { formatPlace, runOfStream } from './cursor.ts';
 import { CursorWaits } from './cursorWaits.ts';
 import { MarketClient, type MarketSource, type SharedStream } from './marketClient.ts';
 import { gapNotice, statusNotice } from './notices.ts';
@@ -54,7 +54,7 @@ export class MarketStream implements MarketSource {
   #wantedUntilMs = Number.NEGATIVE_INFINITY;
 
   /**
-   * @param options.run Names this run of the service in cursors: 12 hex digits, random or those of `runOfStream`.
+   * @param options.run Names this run of the service in cursors, where it is the only process: 12 random hex digits.
    * @param options.shared Given, every market is kept from the start on: a client of another process may come.
    */
   constructor(
@@ -68,9 +68,9 @@ export class MarketStream implements MarketSource {
     },
   ) {
     const { bus, clock } = options;
-    this.run = options.run;
-    this.tickers = options.tickers;
     this.shared = options.shared ?? null;
+    this.run = this.shared === null ? options.run : runOfStream(this.shared.baseSeq);
+    this.tickers = options.tickers;
     const bytesMax = RETAINED_BYTES_MAX[this.shared === null ? 'subscribed' : 'all'];
     this.log = new ChangeLog({ startSeq: this.shared?.startSeq ?? 0, bytesMax });
     this.waits = new CursorWaits(clock, (client) => this.#fanOut.wake(client));

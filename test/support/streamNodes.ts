@@ -133,8 +133,8 @@ export class StreamNode {
     this.startSeq = BASE_SEQ + 2 * known + 1;
     this.streams = new StreamHub({
       ...FOLLOWED,
-      run: RUN,
-      shared: { startSeq: this.startSeq },
+      run: 'ffffffffffff',
+      shared: { baseSeq: BASE_SEQ, startSeq: this.startSeq },
       bus: this.#bus,
       books: {
         markets: () => this.#markets.values(),
