@@ -46,7 +46,7 @@ export async function run(): Promise<Figure[]> {
   const change = async () => {
     const begun = performance.now();
     bus.publish('book', book(++seq));
-    const bytes = CLIENTS * ((streams.markets.log.at(seq)?.frame.message.length ?? 0) + 4);
+    const bytes = CLIENTS * ((streams.markets.log.at(seq)?.message.frame.message.length ?? 0) + 4);
     await ask(worker, { port, bytes });
     return performance.now() - begun;
   };

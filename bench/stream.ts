@@ -64,7 +64,7 @@ export async function run(): Promise<Figure[]> {
   const arms = {
     ours: async (round: number) => {
       bus.publish('book', book(round));
-      message = streams.markets.log.at(round)?.frame.message ?? message;
+      message = streams.markets.log.at(round)?.message.frame.message ?? message;
       bytes = CLIENTS * (message.length + 4);
       await ask(worker, { port: ours.port, bytes });
     },

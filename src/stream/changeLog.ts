@@ -1,14 +1,21 @@
-import type { LogPlace, MarketMessage, MessageLog, StreamedMarket } from './streamedMarket.ts';
+import type { LogPlace, MessageLog, StreamedMarket } from './streamedMarket.ts';
+import type { StreamMessage } from './streamMessage.ts';
 
 /** A client that reconnects within this time is replayed the changes it missed. */
 export const RETAINED_MS = 60_000;
-/** Limit in bytes of messages; whichever limit is reached first applies. */
-const RETAINED_BYTES_MAX = 64 * 1024 * 1024;
+/** Limits in bytes of messages; whichever limit is reached first applies. */
+export const RETAINED_BYTES_MAX = {
+  /** One process keeps the markets that have clients. */
+  subscribed: 64 * 1024 * 1024,
+  /** A process of a cluster keeps all markets. */
+  all: 128 * 1024 * 1024,
+} as const;
 /** Dropped entries that may remain at the front of the array. */
 const DROPPED_MAX = 4096;
 
-export interface LogEntry extends MarketMessage {
+export interface LogEntry {
   readonly market: StreamedMarket;
+  readonly message: StreamMessage;
   /** Monotonic. */
   readonly timeMs: number;
 }
@@ -19,6 +26,7 @@ export interface LogEntry extends MarketMessage {
  */
 export class ChangeLog implements MessageLog {
   #entries: LogEntry[] = [];
+  readonly #bytesMax: number;
   #dropped = 0;
   #bytes = 0;
   #headIndex = 0;
@@ -27,11 +35,12 @@ export class ChangeLog implements MessageLog {
   #droppedSeq: number;
 
   /** @param startSeq Number of the newest record before the first entry. */
-  constructor(startSeq: number) {
+  constructor({ startSeq, bytesMax }: { startSeq: number; bytesMax: number }) {
+    this.#bytesMax = bytesMax;
     this.#headSeq = this.#droppedSeq = startSeq;
   }
 
-  /** The newest entry; index 0 before the first. */
+  /** The newest entry, index 0 before the first; and the newest record, which may have given no entry. */
   get head(): LogPlace {
     return { index: this.#headIndex, seq: this.#headSeq };
   }
@@ -56,7 +65,8 @@ export class ChangeLog implements MessageLog {
 
   /** Record number of an entry, for cursors. */
   seqAt(index: number): number {
-    return this.at(index)?.seq ?? (index < this.firstIndex ? this.#droppedSeq : this.#headSeq);
+    if (index >= this.#headIndex) return this.#headSeq;
+    return this.at(index)?.message.seq ?? this.#droppedSeq;
   }
 
   /**
@@ -65,53 +75,55 @@ export class ChangeLog implements MessageLog {
    */
   indexOf(seq: number): number {
     const last = this.#lastUpTo(seq);
-    for (let index = last, entry = this.at(index); entry?.seq === seq; entry = this.at(--index)) {
-      if (entry.change !== null) return index;
+    for (let index = last; this.at(index)?.message.seq === seq; index--) {
+      if (this.at(index)?.message.change !== null) return index;
     }
     return last;
   }
 
   /** @throws {RangeError} If its record number is lower than the newest. */
   append(entry: LogEntry): void {
-    if (entry.seq < this.#headSeq) throw new RangeError(`record ${entry.seq} after ${this.#headSeq}`);
+    const { message, timeMs } = entry;
+    if (message.seq < this.#headSeq) throw new RangeError(`record ${message.seq} after ${this.#headSeq}`);
     this.#entries.push(entry);
     this.#headIndex++;
-    this.#headSeq = entry.seq;
-    this.#bytes += entry.frame.message.length;
-    this.drop(entry.timeMs);
+    this.#headSeq = message.seq;
+    this.#bytes += message.bytes;
+    message.onPrinted = (bytes) => {
+      this.#bytes += bytes;
+    };
+    this.drop(timeMs);
   }
 
-  /** Drops entries older than `RETAINED_MS` or beyond `RETAINED_BYTES_MAX`, and notifies their markets. */
+  /** Notes a record that gives no entry. */
+  reach(seq: number): void {
+    this.#headSeq = Math.max(this.#headSeq, seq);
+  }
+
+  /** Drops entries older than `RETAINED_MS` or beyond the limit in bytes, and notifies their markets. */
   drop(nowMs: number): void {
     for (;;) {
       const oldest = this.#entries[this.#dropped];
       if (oldest === undefined) break;
-      if (nowMs - oldest.timeMs <= RETAINED_MS && this.#bytes <= RETAINED_BYTES_MAX) break;
+      if (nowMs - oldest.timeMs <= RETAINED_MS && this.#bytes <= this.#bytesMax) break;
       const index = this.firstIndex;
+      const { message, market } = oldest;
       this.#dropped++;
-      this.#droppedSeq = oldest.seq;
-      this.#bytes -= oldest.frame.message.length;
-      oldest.market.dropped(oldest, index);
+      this.#droppedSeq = message.seq;
+      this.#bytes -= message.bytes;
+      message.onPrinted = null;
+      market.onDropped(message, index);
     }
     if (this.#dropped < DROPPED_MAX && this.#dropped < this.#entries.length) return;
     this.#entries = this.#entries.slice(this.#dropped);
     this.#dropped = 0;
   }
 
-  /** A market's newest change up to an entry, and its index; null if it is no longer kept. */
-  changeAt(market: StreamedMarket, upTo: number): { entry: LogEntry; index: number } | null {
-    for (let index = Math.min(upTo, this.#headIndex); index >= this.firstIndex; index--) {
-      const entry = this.at(index);
-      if (entry !== null && entry.market === market && entry.change !== null) return { entry, index };
-    }
-    return null;
-  }
-
   #lastUpTo(seq: number): number {
     let [low, high] = [this.firstIndex - 1, this.#headIndex];
     while (low < high) {
       const middle = Math.ceil((low + high) / 2);
-      if (this.seqAt(middle) <= seq) low = middle;
+      if ((this.at(middle)?.message.seq ?? 0) <= seq) low = middle;
       else high = middle - 1;
     }
     return low;

@@ -11,7 +11,7 @@ export interface StreamPlace {
   readonly upTo: string | null;
 }
 
-const SHAPE = /^([0-9a-f]{12})\.([0-9a-z]{1,11})(?:\.([0-9A-Za-z]{1,80}))?\.([0-9a-z]{1,7})$/;
+const SHAPE = /^([0-9a-f]{12})\.([0-9a-z]{1,11})(?:\.([\w.-]{1,100}))?\.([0-9a-z]{1,7})$/;
 
 /**
  * Names the run of a cluster in cursors: equal in all of its processes, other than that of every other stream.

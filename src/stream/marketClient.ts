@@ -6,7 +6,7 @@ import { formatPlace, type StreamPlace } from './cursor.ts';
 import type { CursorWaits } from './cursorWaits.ts';
 import { gapNotice } from './notices.ts';
 import type { StreamedMarket } from './streamedMarket.ts';
-import type { StreamMetrics } from './streamMetrics.ts';
+import type { ResumeOutcome, StreamMetrics } from './streamMetrics.ts';
 import { type Selection, StreamSubscriptions } from './streamSubscriptions.ts';
 
 /** Commands kept for a client whose cursor is waited for; a further one ends the connection. */
@@ -32,6 +32,8 @@ export interface MarketSource extends FollowedAssets {
 
 /** One process of several whose streams have the same records with the same numbers. */
 export interface SharedStream {
+  /** Of the stream of records that all of them receive (`RecordStream.baseSeq`): it names the run in cursors. */
+  readonly baseSeq: number;
   /** Number of the newest record that is already in the books when the stream is created. */
   readonly startSeq: number;
 }
@@ -117,25 +119,25 @@ export class MarketClient {
     this.subscriptions.forget(market.record.marketId);
   }
 
-  #offer(entry: LogEntry, index: number): void {
-    const sent = this.#sent.get(entry.market);
+  #offer({ market, message }: LogEntry, index: number): void {
+    const sent = this.#sent.get(market);
     if (sent === undefined) return;
-    if (entry.change === null) {
+    if (message.change === null) {
       if (index <= sent.notice) return;
       sent.notice = index;
-      this.#connection.sendFrame(entry.frame);
+      this.#connection.sendFrame(message.frame);
       return;
     }
-    const ahead = entry.change - sent.change;
+    const ahead = message.change - sent.change;
     if (ahead <= 0) return;
-    sent.change = entry.change;
-    const isSkipped = this.#newestOnly && entry.change < entry.market.changes;
+    sent.change = message.change;
+    const isSkipped = this.#newestOnly && message.change < market.changes;
     const skipped = isSkipped ? ahead : ahead - 1;
-    if (skipped > 0) this.#unreported.set(entry.market, (this.#unreported.get(entry.market) ?? 0) + skipped);
+    if (skipped > 0) this.#unreported.set(market, (this.#unreported.get(market) ?? 0) + skipped);
     if (isSkipped) return;
     // Reports skipped changes of any market first: the cursor of the next message is past all of them.
     this.#reportSkipped();
-    this.#connection.sendFrame(entry.frame);
+    this.#connection.sendFrame(message.frame);
   }
 
   #reportSkipped(): void {
@@ -212,7 +214,8 @@ export class MarketClient {
       this.#acknowledge();
       this.#join(this.#joining(this.#source.log.head.seq));
     } else {
-      const missed = this.#keptSince(resume);
+      const { missed, outcome } = this.#missedSince(resume);
+      this.#source.metrics.resumed(outcome);
       this.#acknowledge({ resumed: missed !== null });
       if (missed !== null) this.#resume(resume, missed);
       else this.#join(this.#joining(this.#source.log.head.seq));
@@ -257,16 +260,15 @@ export class MarketClient {
     }
   }
 
-  /**
-   * The markets to join at a place.
-   * @returns Null if any later change is not kept here: the subscription then starts again with snapshots.
-   */
-  #keptSince(place: StreamPlace): StreamedMarket[] | null {
-    const { log, run, shared } = this.#source;
-    const isReceived = place.seq >= (shared?.startSeq ?? 0) && place.seq <= log.head.seq;
-    if (place.run !== run || !isReceived) return null;
-    const markets = this.#joining(place.seq);
-    return markets.every((market) => market.isKeptSince(place.seq)) ? markets : null;
+  /** @returns The markets to join at a place; null if the subscription starts again with snapshots. */
+  #missedSince({ run, seq }: StreamPlace): { missed: StreamedMarket[] | null; outcome: ResumeOutcome } {
+    const { log, shared } = this.#source;
+    if (run !== this.#source.run || seq < (shared?.startSeq ?? 0))
+      return { missed: null, outcome: 'restarted' };
+    if (seq > log.head.seq) return { missed: null, outcome: 'behind' };
+    const missed = this.#joining(seq);
+    const isKept = missed.every((market) => market.isKeptSince(seq));
+    return isKept ? { missed, outcome: 'resumed' } : { missed: null, outcome: 'restarted' };
   }
 
   /** Continues at the client's place. */

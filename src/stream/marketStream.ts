@@ -6,16 +6,18 @@ import type { FollowedAssets, Market, Ticker } from '../schema/market.ts';
 import type { BookRecord, GapRecord, MarketRecord } from '../schema/records.ts';
 import { ACTION_QUIET_MS } from '../venues/polymarket/book/marketBook.ts';
 import { BookText, type LiveBook } from './bookText.ts';
-import { ChangeLog, RETAINED_MS } from './changeLog.ts';
+import { ChangeLog, RETAINED_BYTES_MAX, RETAINED_MS } from './changeLog.ts';
 import { CLIENTS_AT_ONCE, type Connection } from './connection.ts';
-import { formatPlace } from './cursor.ts';
+import { formatPlace, runOfStream } from './cursor.ts';
 import { CursorWaits } from './cursorWaits.ts';
 import { MarketClient, type MarketSource, type SharedStream } from './marketClient.ts';
 import { gapNotice, statusNotice } from './notices.ts';
+import { PackedBook } from './packedBook.ts';
 import { StreamedMarket } from './streamedMarket.ts';
+import { type PrintedMessage, StreamMessage } from './streamMessage.ts';
 import type { StreamMetrics } from './streamMetrics.ts';
 import type { StreamSubscriptions } from './streamSubscriptions.ts';
-import { type TextFrame, textFrame } from './textFrame.ts';
+import { textFrame } from './textFrame.ts';
 
 const SWEEP_MS = 5_000;
 /** By this time a half-applied book is complete, or was published as a change. */
@@ -54,7 +56,7 @@ export class MarketStream implements MarketSource {
   #wantedUntilMs = Number.NEGATIVE_INFINITY;
 
   /**
-   * @param options.run Names this run of the service in cursors: 12 hex digits, random or those of `runOfStream`.
+   * @param options.run Names this run of the service in cursors, where it is the only process: 12 random hex digits.
    * @param options.shared Given, every market is kept from the start on: a client of another process may come.
    */
   constructor(
@@ -68,10 +70,11 @@ export class MarketStream implements MarketSource {
     },
   ) {
     const { bus, clock } = options;
-    this.run = options.run;
-    this.tickers = options.tickers;
     this.shared = options.shared ?? null;
-    this.log = new ChangeLog(this.shared?.startSeq ?? 0);
+    this.run = this.shared === null ? options.run : runOfStream(this.shared.baseSeq);
+    this.tickers = options.tickers;
+    const bytesMax = RETAINED_BYTES_MAX[this.shared === null ? 'subscribed' : 'all'];
+    this.log = new ChangeLog({ startSeq: this.shared?.startSeq ?? 0, bytesMax });
     this.waits = new CursorWaits(clock, (client) => this.#fanOut.wake(client));
     this.metrics = options.metrics;
     this.#books = options.books;
@@ -84,6 +87,7 @@ export class MarketStream implements MarketSource {
       bus.subscribe('gap', (gap) => this.#onGap(gap)),
       bus.subscribe('receiving', ({ isReceiving }) => this.#onReceiving(isReceiving)),
     ];
+    if (this.shared !== null) this.#leaves.push(...this.#followOthers(bus));
     this.#sweep = every(clock, SWEEP_MS, () => this.#tidy());
   }
 
@@ -133,10 +137,23 @@ export class MarketStream implements MarketSource {
     for (const market of client.markets) this.leave(client, market);
   }
 
+  /** Records that give no message also show how far this process has received. */
+  #followOthers(bus: Subscriber): (() => void)[] {
+    const onRecord = ({ seq }: { readonly seq: number }) => {
+      this.log.reach(seq);
+      this.waits.reached(seq);
+    };
+    const topics = ['quote', 'trade', 'underlying', 'perpDepth'] as const;
+    return topics.map((topic) => bus.subscribe(topic, onRecord));
+  }
+
   #onBook(record: BookRecord): void {
     const market = this.#markets.get(record.marketId);
-    if (market === undefined || !market.isWarm) return;
-    this.#publishBook(market, this.#isReceiving ? record : { ...record, trusted: false }, record.seq);
+    if (!market?.isWarm) return;
+    const { subscribers } = market;
+    const shown = this.#isReceiving ? record : { ...record, trusted: false };
+    const packed = subscribers.size === 0 ? new PackedBook(shown) : null;
+    this.#publishBook(market, shown, { recordSeq: record.seq, packed });
   }
 
   /** The trust of every newest book may have changed. */
@@ -148,38 +165,43 @@ export class MarketStream implements MarketSource {
     }
   }
 
-  /** @param recordSeq Number of the book's record. */
-  #publishBook(market: StreamedMarket, book: LiveBook, recordSeq: number): void {
+  /**
+   * @param options.recordSeq Number of the book's record.
+   * @param options.packed Given, the message is printed from it when a client needs it.
+   */
+  #publishBook(
+    market: StreamedMarket,
+    book: LiveBook,
+    { recordSeq, packed }: { recordSeq: number; packed: PackedBook | null },
+  ): void {
     market.isAwaited = false;
     // A cursor names the change: no two changes may have one number.
     const seq = Math.max(recordSeq, this.log.head.seq + 1);
-    const cursor = `${formatPlace({ run: this.run, seq, upTo: null })}",`;
-    const frame = textFrame([
-      market.head,
-      Buffer.from(cursor, 'latin1'),
-      this.#text.print(book, market.record.ticker),
-    ]);
-    const bodyAt = market.head.length + cursor.length;
+    const print = (from: LiveBook) => this.#print(market, from, seq);
+    const content = packed ? { bytes: packed.bytes, print: () => print(packed.unpack()) } : print(book);
     const { trusted } = book;
-    market.newest = { change: ++market.changes, body: frame.message.subarray(bodyAt), trusted };
-    this.#append(market, { seq, change: market.changes, frame, bodyAt, trusted });
+    this.#append(market, new StreamMessage({ seq, change: ++market.changes, trusted }, content));
   }
 
-  #append(
-    market: StreamedMarket,
-    entry: { seq: number; change: number | null; frame: TextFrame; bodyAt: number; trusted: boolean },
-  ): void {
-    const { seq, change, frame, bodyAt, trusted } = entry;
-    this.log.append({ seq, market, change, frame, bodyAt, trusted, timeMs: this.#clock.monotonic() });
+  #print(market: StreamedMarket, book: LiveBook, seq: number): PrintedMessage {
+    const cursor = `${formatPlace({ run: this.run, seq, upTo: null })}",`;
+    const text = this.#text.print(book, market.record.ticker);
+    const frame = textFrame([market.head, Buffer.from(cursor, 'latin1'), text]);
+    return { frame, bodyAt: market.head.length + cursor.length };
+  }
+
+  #append(market: StreamedMarket, message: StreamMessage): void {
+    market.onKept(message, this.log.headIndex + 1);
+    this.log.append({ market, message, timeMs: this.#clock.monotonic() });
     for (const client of market.subscribers) this.#fanOut.wake(client);
-    this.waits.reached(seq);
+    this.waits.reached(message.seq);
   }
 
   #notice(market: StreamedMarket, notice: object, recordSeq: number): void {
     if (!market.isWarm) return;
     const seq = Math.max(recordSeq, this.log.head.seq);
     const frame = textFrame([Buffer.from(JSON.stringify(notice))]);
-    this.#append(market, { seq, change: null, frame, bodyAt: 0, trusted: false });
+    this.#append(market, new StreamMessage({ seq, change: null, trusted: false }, { frame, bodyAt: 0 }));
   }
 
   #onMarket(record: MarketRecord): void {
@@ -237,7 +259,7 @@ export class MarketStream implements MarketSource {
         const book = this.#books.book(market.record.marketId);
         if (book === 'unfinished') this.#awaitBooks();
         else if (book === null) market.isAwaited = false;
-        else this.#publishBook(market, book, this.log.head.seq);
+        else this.#publishBook(market, book, { recordSeq: this.log.head.seq, packed: null });
       }
     });
   }

@@ -29,7 +29,7 @@ function twoNodes() {
   const known = records.messages.length;
   const nodes = [new StreamNode(records, { clock, known }), new StreamNode(records, { clock, known })];
   const [a, b] = nodes as [StreamNode, StreamNode];
-  return { clock, records, nodes, a, b };
+  return { clock, records, nodes, known, a, b };
 }
 
 /** A client that moves between nodes, and what it has received since it last started with snapshots. */
@@ -241,6 +241,45 @@ describe('a client that moves between nodes of a cluster', () => {
     expect(snapshots(again.messages).map(sizeOf)).toEqual([6]);
   });
 
+  test('waits for no change after records that gave none', async () => {
+    const { clock, records, a, b, known } = twoNodes();
+    records.price();
+    // A number between those of the first price and of the second.
+    const started = new StreamNode(records, { clock, known: known + 1 });
+    const client = started.connect();
+    client.ask(SERIES);
+    const cursor = client.messages.at(-1)?.cursor;
+    records.price();
+    b.advance(2);
+    const moved = b.connect();
+    moved.ask({ ...SERIES, resume: cursor });
+    expect(moved.messages).toMatchObject([{ type: 'ack', resumed: true }]);
+    const late = a.connect();
+    late.ask({ ...SERIES, resume: cursor });
+    expect(late.texts).toEqual([]);
+    a.advance(2);
+    await served();
+    expect(late.messages).toMatchObject([{ type: 'ack', resumed: true }]);
+  });
+
+  test('keeps changes that no client receives in a fraction of their text, and counts what is printed', async () => {
+    const { records, a, b } = twoNodes();
+    const client = a.connect();
+    client.ask(SERIES);
+    const cursor = client.messages.at(-1)?.cursor;
+    for (let i = 0; i < 50; i++) records.book(IDS[0] as string);
+    for (const node of [a, b]) node.advance(50);
+    const [printed, packed] = [a.streams.markets.log, b.streams.markets.log];
+    expect(packed.bytes).toBeLessThan(printed.bytes);
+    const again = b.connect();
+    again.ask({ ...SERIES, resume: cursor });
+    await served();
+    expect(snapshots(again.messages)).toHaveLength(50);
+    expect(packed.bytes).toBe(printed.bytes);
+    packed.drop(RETAINED_MS + 1);
+    expect([packed.bytes, packed.firstIndex]).toEqual([0, 51]);
+  });
+
   test('starts with snapshots on a node that does not catch up', async () => {
     const { clock, records, a, b } = twoNodes();
     const client = a.connect();
@@ -257,6 +296,7 @@ describe('a client that moves between nodes of a cluster', () => {
     await served();
     expect(again.messages.map(({ type }) => type)).toEqual(['ack', 'snapshot', 'snapshot', 'snapshot']);
     expect(again.messages[0]).toMatchObject({ resumed: false });
+    expect(await b.resumes()).toEqual([{ labels: { outcome: 'behind' }, value: 1 }]);
   });
 
   test.each([

@@ -12,7 +12,7 @@ import { OpportunityStream } from './opportunityStream.ts';
 import { StreamMetrics } from './streamMetrics.ts';
 
 interface StreamsOptions extends FollowedAssets {
-  /** Names this run of the service in cursors: 12 random hex digits, or those of `runOfStream` in a cluster. */
+  /** Names this run of the service in cursors, where it is the only process: 12 random hex digits. */
   readonly run: string;
   /** In a cluster: every process keeps all changes, for clients of the others. Default: this is the only process. */
   readonly shared?: SharedStream | null;

@@ -6,6 +6,9 @@ export interface SentCounts {
   bytes: number;
 }
 
+/** `behind`: this process did not receive the cursor's record in time. `restarted`: changes after it are not kept. */
+export type ResumeOutcome = 'resumed' | 'restarted' | 'behind';
+
 /** The metrics of the streams. */
 export class StreamMetrics {
   readonly #sent = new Map<string, SentCounts>();
@@ -15,6 +18,7 @@ export class StreamMetrics {
   readonly #skipped;
   readonly #closed;
   readonly #retained;
+  readonly #resumes;
 
   constructor(metrics: Metrics) {
     const labels = ['stream'] as const;
@@ -39,6 +43,9 @@ export class StreamMetrics {
     this.#closed = metrics.counter('underround_stream_closed_total', 'Stream connections ended', [
       'stream',
       'cause',
+    ]);
+    this.#resumes = metrics.counter('underround_stream_resumes_total', 'Cursors of clients that came back', [
+      'outcome',
     ]);
     this.#retained = metrics.gauge(
       'underround_stream_retained_bytes',
@@ -67,6 +74,10 @@ export class StreamMetrics {
 
   skipped(changes: number): void {
     this.#skipped.inc(changes);
+  }
+
+  resumed(outcome: ResumeOutcome): void {
+    this.#resumes.inc({ outcome });
   }
 
   #count(): void {

@@ -1,7 +1,10 @@
 import type { Served } from '../runtime/fanOut.ts';
 import type { Gap } from '../schema/gap.ts';
 import type { Market } from '../schema/market.ts';
-import type { TextFrame } from './textFrame.ts';
+import type { StreamMessage } from './streamMessage.ts';
+
+/** Removed numbers that may remain at the front of the array. */
+const REMOVED_MAX = 1024;
 
 /** A place in the log of messages. */
 export interface LogPlace {
@@ -11,27 +14,11 @@ export interface LogPlace {
   readonly seq: number;
 }
 
-/** One message for all subscribers of a market, as it goes out. */
-export interface MarketMessage {
-  /** Number of its record; of a notice, at least that of the entry before it. */
-  readonly seq: number;
-  /** Which change of its market's book this is; null: a notice. */
-  readonly change: number | null;
-  readonly frame: TextFrame;
-  /** Where the part of the message begins that does not depend on the cursor. */
-  readonly bodyAt: number;
-  readonly trusted: boolean;
-}
-
 /** Keeps the latest messages of all markets. */
 export interface MessageLog {
   /** Index of the newest message; 0 before the first. */
   readonly headIndex: number;
-  /** A market's newest change up to a message; null when none is kept. */
-  changeAt(
-    market: StreamedMarket,
-    upTo: number,
-  ): { readonly entry: MarketMessage; readonly index: number } | null;
+  at(index: number): { readonly message: StreamMessage } | null;
 }
 
 /** A client that receives the messages of a market. */
@@ -39,8 +26,8 @@ interface MarketSubscriber extends Served {
   forget(market: StreamedMarket): void;
 }
 
-/** A state of a book, ready to be sent with any cursor. */
-interface PrintedState {
+/** A state of a book, to be sent with any cursor. */
+interface BookState {
   readonly change: number;
   /** From `"ts"` on. */
   readonly body: Buffer;
@@ -49,7 +36,7 @@ interface PrintedState {
 
 /**
  * One market in the stream. While it has a subscriber, or had one within the retention time, it is warm: every change
- * is printed and kept. A cold market costs nothing.
+ * is kept. A cold market costs nothing. In a cluster all markets are warm.
  */
 export class StreamedMarket {
   record: Market;
@@ -58,7 +45,8 @@ export class StreamedMarket {
   readonly subscribers = new Set<MarketSubscriber>();
   /** Changes counted so far. */
   changes = 0;
-  newest: PrintedState | null = null;
+  /** The book after the newest change, with the trust of now. */
+  newest: BookState | null = null;
   /** Record number of the entry before which it was resolved; null: unresolved, or resolved when first seen. */
   resolvedSeq: number | null = null;
   /** The market's open gap; at most one is open. */
@@ -73,8 +61,10 @@ export class StreamedMarket {
   #warmSince: LogPlace | null = null;
   /** Record number of its newest dropped message: a client before it has missed something. */
   #droppedSeq = 0;
+  /** Log indexes of its kept changes. */
+  readonly #kept = new IndexQueue();
   /** The state before its oldest kept change. */
-  #base: PrintedState | null = null;
+  #base: BookState | null = null;
 
   constructor(record: Market, sinceSeq: number) {
     this.record = record;
@@ -90,22 +80,33 @@ export class StreamedMarket {
   }
 
   /** Begins to keep changes. @param state The current book; null: none yet. */
-  warm(since: LogPlace, state: Omit<PrintedState, 'change'> | null): void {
+  warm(since: LogPlace, state: Omit<BookState, 'change'> | null): void {
     this.#warmSince = since;
     this.newest = this.#base = state && { ...state, change: this.changes };
   }
 
   cool(): void {
     this.#warmSince = null;
+    this.#kept.clear();
     this.newest = this.#base = null;
     this.isAwaited = false;
   }
 
-  /** @param index The index that the entry had in the log. */
-  dropped(entry: MarketMessage, index: number): void {
+  /** Notes a message that the log keeps from now on. */
+  onKept(message: StreamMessage, index: number): void {
+    const { change } = message;
+    if (change === null) return;
+    this.#kept.add(index);
+    this.newest = stateOf(message, change);
+  }
+
+  /** @param index The index that the message had in the log. */
+  onDropped(message: StreamMessage, index: number): void {
     if (this.#warmSince === null || index <= this.#warmSince.index) return;
-    this.#droppedSeq = entry.seq;
-    if (entry.change !== null) this.#base = stateOf(entry, entry.change);
+    this.#droppedSeq = message.seq;
+    if (message.change === null) return;
+    this.#kept.removeOldest();
+    this.#base = stateOf(message, message.change);
   }
 
   /** Whether the log has every message of this market after a record. */
@@ -122,16 +123,15 @@ export class StreamedMarket {
   }
 
   /** The book as of a log index, as far as it is kept; null: there was none yet. */
-  stateAt(log: MessageLog, upTo: number): PrintedState | null {
+  stateAt(log: MessageLog, upTo: number): BookState | null {
     if (upTo >= log.headIndex) return this.newest;
-    const found = log.changeAt(this, upTo);
-    if (found === null || found.entry.change === null) return this.#base;
-    if (found.index <= (this.#warmSince?.index ?? 0)) return this.#base;
-    return stateOf(found.entry, found.entry.change);
+    const index = this.#kept.lastUpTo(upTo);
+    const message = index === null ? null : log.at(index)?.message;
+    return message && message.change !== null ? stateOf(message, message.change) : this.#base;
   }
 
   /** A snapshot with the given cursor; the newest one has the current trust. */
-  snapshot(state: PrintedState, cursor: string): Buffer {
+  snapshot(state: BookState, cursor: string): Buffer {
     return Buffer.concat([this.head, Buffer.from(`${cursor}",`), state.body]);
   }
 
@@ -144,6 +144,46 @@ export class StreamedMarket {
   }
 }
 
-function stateOf({ frame, bodyAt, trusted }: MarketMessage, change: number): PrintedState {
-  return { change, trusted, body: frame.message.subarray(bodyAt) };
+/** Printed when its text is first read. */
+function stateOf(message: StreamMessage, change: number): BookState {
+  return {
+    change,
+    trusted: message.trusted,
+    get body() {
+      return message.body;
+    },
+  };
+}
+
+/** Rising numbers, removed in the order of adding. */
+class IndexQueue {
+  #numbers: number[] = [];
+  #removed = 0;
+
+  add(number: number): void {
+    this.#numbers.push(number);
+  }
+
+  removeOldest(): void {
+    this.#removed++;
+    if (this.#removed < REMOVED_MAX && this.#removed < this.#numbers.length) return;
+    this.#numbers = this.#numbers.slice(this.#removed);
+    this.#removed = 0;
+  }
+
+  clear(): void {
+    this.#numbers = [];
+    this.#removed = 0;
+  }
+
+  /** The highest number up to a limit; null if there is none. */
+  lastUpTo(limit: number): number | null {
+    let [low, high] = [this.#removed, this.#numbers.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#numbers[middle] as number) <= limit) low = middle + 1;
+      else high = middle;
+    }
+    return low > this.#removed ? (this.#numbers[low - 1] as number) : null;
+  }
 }

@@ -3,7 +3,7 @@ import { silentLogger } from '../../src/runtime/log.ts';
 import { Metrics } from '../../src/runtime/metrics.ts';
 import type { Gap } from '../../src/schema/gap.ts';
 import type { Market } from '../../src/schema/market.ts';
-import type { BookRecord, GapRecord, MarketRecord } from '../../src/schema/records.ts';
+import type { BookRecord, GapRecord, MarketRecord, UnderlyingRecord } from '../../src/schema/records.ts';
 import type { LiveBook } from '../../src/stream/bookText.ts';
 import type { Connection } from '../../src/stream/connection.ts';
 import { parsePlace, runOfStream } from '../../src/stream/cursor.ts';
@@ -21,7 +21,8 @@ const TIME_MS = 1_795_176_000_000;
 type Event =
   | { readonly topic: 'book'; readonly record: BookRecord }
   | { readonly topic: 'gap'; readonly record: GapRecord }
-  | { readonly topic: 'market'; readonly record: MarketRecord };
+  | { readonly topic: 'market'; readonly record: MarketRecord }
+  | { readonly topic: 'underlying'; readonly record: UnderlyingRecord };
 
 /** The numbered records that every node of a cluster receives, in messages that are applied as a whole. */
 export class SharedRecords {
@@ -36,9 +37,18 @@ export class SharedRecords {
     return this.#seq(this.messages.length - 1) + 1;
   }
 
-  /** A message that gives no records to a stream of books, e.g. a price. */
+  /** A record that gives no message to clients. */
   price(): void {
-    this.messages.push([]);
+    const record: UnderlyingRecord = {
+      kind: 'underlying',
+      source: 'binance_spot',
+      ticker: 'BTC',
+      price: 97_000,
+      eventTimeMs: TIME_MS,
+      receivedTimeMs: TIME_MS,
+      seq: this.#next,
+    };
+    this.messages.push([{ topic: 'underlying', record }]);
   }
 
   market(market: Pick<Market, 'marketId'> & Partial<Market>): void {
@@ -107,6 +117,7 @@ export class StreamNode {
   readonly records: SharedRecords;
   readonly streams: StreamHub;
   readonly startSeq: number;
+  readonly #metrics = new Metrics();
   readonly #bus: Bus;
   readonly #books = new Map<string, LiveBook>();
   readonly #markets = new Map<string, Market>();
@@ -116,14 +127,14 @@ export class StreamNode {
   /** @param known Messages whose outcome it starts with. */
   constructor(records: SharedRecords, { clock, known }: { clock: FakeClock; known: number }) {
     this.records = records;
-    const metrics = new Metrics();
+    const metrics = this.#metrics;
     this.#bus = new Bus({ log: silentLogger, metrics });
     this.advance(known);
     this.startSeq = BASE_SEQ + 2 * known + 1;
     this.streams = new StreamHub({
       ...FOLLOWED,
-      run: RUN,
-      shared: { startSeq: this.startSeq },
+      run: 'ffffffffffff',
+      shared: { baseSeq: BASE_SEQ, startSeq: this.startSeq },
       bus: this.#bus,
       books: {
         markets: () => this.#markets.values(),
@@ -155,6 +166,12 @@ export class StreamNode {
     }
   }
 
+  /** The cursors that it answered, by outcome. */
+  async resumes(): Promise<unknown> {
+    const metric = this.#metrics.registry.getSingleMetric('underround_stream_resumes_total');
+    return (await metric?.get())?.values;
+  }
+
   connect(): NodeClient {
     const client = new NodeClient(this);
     this.streams.markets.add(client as unknown as Connection);
@@ -162,12 +179,17 @@ export class StreamNode {
   }
 
   #apply(event: Event): void {
+    this.#keep(event);
+    this.#bus.publish(event.topic, event.record as never);
+  }
+
+  #keep(event: Event): void {
+    if (event.topic === 'underlying') return;
     const { marketId } = event.record;
     if (event.topic === 'book') this.#books.set(marketId, event.record);
     else if (event.topic === 'market') this.#markets.set(marketId, event.record);
     else if (event.record.endTimeMs === null) this.#gaps.set(marketId, event.record);
     else this.#gaps.delete(marketId);
-    this.#bus.publish(event.topic, event.record as never);
   }
 }
 

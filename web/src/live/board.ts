@@ -29,7 +29,6 @@ interface BookMessage {
 interface Shown {
   book: BookMessage;
   timeMs: number;
-  gap: string | null;
   trail: (number | null)[];
   trailSecond: number;
 }
@@ -38,6 +37,8 @@ interface Shown {
 export class Board {
   readonly #shown = new Map<string, Shown>();
   readonly #markets = new Map<string, LiveWindow>();
+  /** Causes of the open gaps, by market. */
+  readonly #gaps = new Map<string, string>();
   readonly #prices = new Map<string, TickerPrices>();
 
   setMarkets(markets: readonly LiveWindow[]): void {
@@ -47,6 +48,7 @@ export class Board {
       if (!known.has(marketId)) {
         this.#shown.delete(marketId);
         this.#markets.delete(marketId);
+        this.#gaps.delete(marketId);
       }
     }
   }
@@ -69,16 +71,22 @@ export class Board {
     if (book.underlying_price !== null) this.pushPrice(book.underlying_ticker, timeMs, book.underlying_price);
     const shown = this.#shown.get(book.market_id);
     if (shown === undefined) {
-      this.#shown.set(book.market_id, { book, timeMs, gap: null, trail: [], trailSecond: 0 });
+      this.#shown.set(book.market_id, { book, timeMs, trail: [], trailSecond: 0 });
     } else {
       shown.book = book;
       shown.timeMs = timeMs;
     }
   }
 
+  /** @param cause Null: the gap is closed. */
   setGap(marketId: string, cause: string | null): void {
-    const shown = this.#shown.get(marketId);
-    if (shown !== undefined) shown.gap = cause;
+    if (cause === null) this.#gaps.delete(marketId);
+    else this.#gaps.set(marketId, cause);
+  }
+
+  /** A gap may have closed without a connection. The service reports the open ones after the first snapshots. */
+  onConnected(): void {
+    this.#gaps.clear();
   }
 
   /** @param isLive Books are being pushed; otherwise the mid of this second is unknown. */
@@ -96,7 +104,8 @@ export class Board {
   }
 
   #lookAt(shown: Shown, nowMs: number, isLive: boolean): LiveMarket {
-    const { book, timeMs, gap } = shown;
+    const { book, timeMs } = shown;
+    const gap = this.#gaps.get(book.market_id) ?? null;
     lengthenTrail(shown, nowMs, isLive);
     const market = this.#markets.get(book.market_id);
     const nothing = { distance: null, modelProbability: null };

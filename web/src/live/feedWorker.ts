@@ -24,7 +24,10 @@ function postToPage(message: FromWorker): void {
 function connect(address: string): void {
   keepConnected({
     address,
-    onReady: (send) => send(JSON.stringify({ type: 'subscribe', event_types: EVERY_WINDOW })),
+    onReady: (send) => {
+      board.onConnected();
+      send(JSON.stringify({ type: 'subscribe', event_types: EVERY_WINDOW }));
+    },
     onText: receive,
     onState: (state, why) => {
       connection = state;
