@@ -2,11 +2,11 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Database } from '../../src/control/schema.ts';
 import type { Market } from '../../src/schema/market.ts';
 import type { Strategy } from '../../src/schema/strategy.ts';
-import { type PositionRow, sumsOf } from '../../src/trading/paper/positions.ts';
+import type { PositionRow } from '../../src/trading/paper/positions.ts';
 import { ACTIVATION_MS } from '../../src/trading/paper/strategies.ts';
 import { STRATEGIES } from '../support/strategies.ts';
 import { END_MS, randomTape, START_MS } from '../support/tapes.ts';
-import { RESOLVED_UP, TradedMarket } from './tradedMarket.ts';
+import { balances, dealt, RESOLVED_UP, TradedMarket } from './tradedMarket.ts';
 
 const MODEL = STRATEGIES['condition_based on the model']!;
 /** Buys whenever it may, and sells at once. */
@@ -16,12 +16,6 @@ const DEALER: Strategy = {
   take_profit: [{ metric: 'token_price', operator: 'above', value: 0 }],
 };
 const HOLDER = STRATEGIES.time_before_resolution!;
-
-/** The rows without ids, which are random on every database; several positions may be opened at one time. */
-function dealt(rows: readonly PositionRow[]) {
-  const bare = rows.map(({ position_id: _id, paper_strategy_id: _strategy, ...rest }) => rest);
-  return bare.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
-}
 
 /** The changes for a resolution to Down; earlier sales stay unchanged. */
 function downOf(row: PositionRow): Partial<PositionRow> {
@@ -37,14 +31,6 @@ export function restartSuite(driver: string, open: () => Promise<Database>): voi
     onTestFinished(() => db.destroy());
     const tape = randomTape(seed, { books: 1_200, levels: 6, gaps: false });
     return { db, traded: new TradedMarket(db, tape, market) };
-  };
-  const balances = async (db: Database) => {
-    const rows = await db.selectFrom('paper_positions').selectAll().execute();
-    for (const strategy of await db.selectFrom('paper_strategies').selectAll().execute()) {
-      const own = rows.filter((row) => row.paper_strategy_id === strategy.paper_strategy_id);
-      const { net_pnl_micro: pnl, open_positions, closed_positions: closed } = strategy;
-      expect({ pnl, open: open_positions, closed }).toEqual(sumsOf(own));
-    }
   };
 
   describe(`restarts of paper trading on ${driver}`, () => {

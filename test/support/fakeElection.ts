@@ -32,6 +32,12 @@ export class FakeElection {
     this.#leader?.onElected();
   }
 
+  /** Elects another process while the leader, which is paused, goes on as if it were elected. */
+  electUnnoticed(at: number): void {
+    this.#leader = null;
+    this.elect(at);
+  }
+
   /** Nobody is the leader until the next one is elected. */
   end(): void {
     const lost = this.#leader;

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { UserRepository } from '../../src/accounts/users/users.ts';
 import { Bus, type Publisher } from '../../src/bus/bus.ts';
 import { publishingSink } from '../../src/bus/publishingSink.ts';
+import type { Election } from '../../src/bus/recordStream.ts';
 import type { Database } from '../../src/control/schema.ts';
 import { openControlDatabase } from '../../src/controlDatabase.ts';
 import { prepareMarket } from '../../src/core/session/prepare.ts';
@@ -200,6 +201,8 @@ interface RigOptions {
   readonly backtests?: ComparisonJobs;
   readonly log?: Logger;
   readonly metrics?: Metrics;
+  /** For one of several processes on a database. */
+  readonly election?: Election;
 }
 
 export async function openPaperRig({
@@ -219,12 +222,13 @@ export async function paperRigOn(
     backtests = stubBacktests,
     log = silentLogger,
     metrics = new Metrics(),
+    election,
   }: RigOptions,
 ): Promise<PaperRig> {
   const users = new UserRepository(db, { clock, randomBytes });
   const { userId } = await users.findOrCreate('paper@example.com');
   const bus = new Bus({ log, metrics });
-  const parts = { database: db, recording, markets, bus, backtests };
+  const parts = { database: db, recording, markets, bus, backtests, ...(election && { election }) };
   const trading = await startPaper({ ...parts, clock, randomBytes, log, metrics });
   return { db, bus, userId, trading };
 }

@@ -65,7 +65,13 @@ export class PaperRunner {
     this.#strategies.add(strategy);
     if (this.#subscriptions.length === 0) return;
     this.#follow(strategy.series, { ended: false });
-    this.#attach(strategy);
+    if (this.#isPast(strategy.activeFromMs)) this.#catchUpAgain(strategy.series);
+    else this.#attach(strategy);
+  }
+
+  /** The strategies that it runs. */
+  strategies(): Iterable<LiveStrategy> {
+    return this.#strategies.all();
   }
 
   remove(strategyId: string): void {
@@ -76,7 +82,9 @@ export class PaperRunner {
   /** Existing positions run to exit or resolution; no new entries. */
   deactivate(strategyId: string, untilMs: number): void {
     const strategy = this.#strategies.get(strategyId);
-    if (strategy !== undefined) strategy.entries.untilMs = untilMs;
+    if (strategy === undefined) return;
+    strategy.entries.untilMs = untilMs;
+    if (this.#isPast(untilMs)) this.#catchUpAgain(strategy.series);
   }
 
   /** Markets in which it already traded are not entered again. Does nothing if it has been active since then. */
@@ -88,7 +96,8 @@ export class PaperRunner {
     strategy.entries = { untilMs: Number.POSITIVE_INFINITY };
     const isIdle = (session: PaperSession) => session.strategy.strategyId !== strategyId || session.hasFills;
     for (const { paper } of this.#tracked.values()) paper.keep(isIdle);
-    this.#attach(strategy);
+    if (this.#isPast(fromMs)) this.#catchUpAgain(strategy.series);
+    else this.#attach(strategy);
   }
 
   /** Resolves when no market is catching up. */
@@ -190,6 +199,19 @@ export class PaperRunner {
       if (buffer !== null || strategy.series !== seriesOf({ ticker, eventType })) continue;
       const has = paper.sessions.some((session) => session.strategy.strategyId === strategy.strategyId);
       if (!has) paper.addAll([this.#sessions.session(paper, strategy)]);
+    }
+  }
+
+  #isPast(timeMs: number): boolean {
+    return this.#parts.clock.now() >= timeMs;
+  }
+
+  /** Replays the markets of a series, because rows were processed before a change for them was known. */
+  #catchUpAgain(series: string): void {
+    for (const [marketId, { record, buffer }] of [...this.#tracked]) {
+      if (buffer !== null || seriesOf(record) !== series) continue;
+      this.#tracked.delete(marketId);
+      this.#catchUps.market(record);
     }
   }
 

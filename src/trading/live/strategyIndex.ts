@@ -27,6 +27,10 @@ export class StrategyIndex {
     this.#byId.delete(strategyId);
   }
 
+  all(): Iterable<LiveStrategy> {
+    return this.#byId.values();
+  }
+
   series(): string[] {
     return [...this.#bySeries.keys()];
   }

@@ -17,10 +17,13 @@ const WINDOW_MARKETS_MAX = 10_000;
 /** Baselines and window replays that a user may have waiting or running at once. */
 export const MAX_COMPARISONS_PER_USER = 2;
 
+/** Notified of changes after they are stored. */
+export type StrategyChanges = Pick<PaperRunner, 'add' | 'remove' | 'activate' | 'deactivate'>;
+
 interface PaperStrategyServiceOptions {
   readonly strategies: StrategyRepository;
   readonly positions: PositionReader;
-  readonly runner: Pick<PaperRunner, 'add' | 'remove' | 'activate' | 'deactivate'>;
+  readonly runner: StrategyChanges;
   readonly backtests: ComparisonJobs;
   readonly clock: Pick<Clock, 'now'>;
 }

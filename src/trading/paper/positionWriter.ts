@@ -1,4 +1,5 @@
-import type { Database } from '../../control/schema.ts';
+import type { Kysely } from 'kysely';
+import type { Database, Schema } from '../../control/schema.ts';
 import { type Clock, sleep } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
@@ -19,6 +20,8 @@ interface PositionWriterOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Pick<Metrics, 'counter'>;
+  /** Whether this process still trades, checked in each transaction; absent: no other process can. */
+  readonly isTrader?: (transaction: Kysely<Schema>) => Promise<boolean>;
 }
 
 /** The contents of one transaction, in writing order. */
@@ -40,6 +43,7 @@ export class PositionWriter {
   readonly #moves = new Map<string, ResolutionMove>();
   readonly #closing = new AbortController();
   #writing: Promise<void> | null = null;
+  #isAbandoned = false;
 
   constructor(parts: PositionWriterOptions) {
     this.#parts = parts;
@@ -79,7 +83,22 @@ export class PositionWriter {
     await this.settled();
   }
 
+  /** Writes nothing more: another process trades, or is about to. */
+  async abandon(): Promise<void> {
+    this.#isAbandoned = true;
+    this.#closing.abort();
+    this.#clear();
+    await this.settled();
+  }
+
+  #clear(): void {
+    this.#waiting.clear();
+    this.#terms = [];
+    this.#moves.clear();
+  }
+
   #begin(): void {
+    if (this.#isAbandoned) return;
     this.#writing ??= this.#write().finally(() => {
       this.#writing = null;
     });
@@ -97,6 +116,7 @@ export class PositionWriter {
         await sleep(clock, 0);
         continue;
       }
+      if (this.#isAbandoned) return this.#clear();
       this.#giveBack(batch);
       if (this.#closing.signal.aborted) return;
       await sleep(clock, retryMs, this.#closing.signal);
@@ -122,9 +142,16 @@ export class PositionWriter {
   }
 
   async #writeBatch({ sessions, terms, moves }: Batch): Promise<boolean> {
-    const { database, clock, log } = this.#parts;
+    const { database, clock, log, isTrader } = this.#parts;
     try {
       await database.transaction().execute(async (transaction) => {
+        if (this.#isAbandoned) return;
+        if (isTrader !== undefined && !(await isTrader(transaction))) {
+          log.warn({ sessions: sessions.length }, 'paper.trader_replaced');
+          this.#isAbandoned = true;
+          this.#clear();
+          return;
+        }
         for (const version of terms) await writeTerms(transaction, version, clock.now());
         for (const { strategy, marketId, fromMs, outcome, trades } of sessions) {
           const { strategyId } = strategy;

@@ -1,20 +1,20 @@
-/** Paper trading in one process: the strategies on the bus, and the API's operations on them. */
+/** Paper trading: the strategies on the bus, and the API's operations on them. */
 
 import type { Subscriber } from '../../bus/bus.ts';
+import type { Election } from '../../bus/recordStream.ts';
 import type { RandomBytes } from '../../control/base62.ts';
 import type { Database } from '../../control/schema.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { Market } from '../../schema/market.ts';
-import { forgetOldTerms, readTerms } from '../catchUp/marketTerms.ts';
 import type { Recording } from '../catchUp/recording.ts';
-import { PaperRunner } from '../live/runner.ts';
 import type { ComparisonJobs } from './divergence.ts';
-import { liveStrategy, PaperStrategyService } from './paperStrategyService.ts';
+import { ElectedTrader } from './electedTrader.ts';
+import { PaperStrategyService, type StrategyChanges } from './paperStrategyService.ts';
 import { PositionReader } from './positions.ts';
-import { PositionWriter } from './positionWriter.ts';
 import { StrategyRepository } from './strategies.ts';
+import { type StartTrading, startTrading } from './trading.ts';
 
 interface PaperServiceOptions {
   readonly database: Database;
@@ -25,6 +25,8 @@ interface PaperServiceOptions {
   readonly backtests: ComparisonJobs;
   readonly clock: Clock;
   readonly randomBytes: RandomBytes;
+  /** Elects the process that trades; without it, this one does, and no other may. */
+  readonly election?: Election;
   readonly log: Logger;
   readonly metrics: Metrics;
 }
@@ -39,31 +41,21 @@ export interface PaperTrading {
 
 /** @throws {StoreUnavailableError} When the control database cannot be reached. */
 export async function startPaper(parts: PaperServiceOptions): Promise<PaperTrading> {
-  const { database, recording, markets, bus, backtests, clock, randomBytes, log, metrics } = parts;
+  const { database, bus, backtests, clock, randomBytes, log, metrics, election } = parts;
   const strategies = new StrategyRepository(database, { clock, randomBytes });
   const positions = new PositionReader(database);
-  const writer = new PositionWriter({ database, clock, log, metrics });
-  const runner = new PaperRunner({
-    ...{ recording, markets, clock, log, metrics },
-    sessionsOf: (marketId) => positions.sessionsOf(marketId),
-    termsOf: (marketId) => readTerms(database, marketId),
-    changed: (session) => writer.changed(session),
-    termsChanged: (version) => writer.termsChanged(version),
-    resolutionMoved: (move) => writer.resolutionMoved(move),
-  });
-  await forgetOldTerms(database, clock.now());
-  const held = await positions.heldMarkets();
-  for (const strategy of await strategies.all()) runner.add(liveStrategy(strategy));
-  runner.start(bus, { held });
-  return {
-    paperStrategies: new PaperStrategyService({ strategies, positions, runner, backtests, clock }),
-    settled: async () => {
-      await runner.settled();
-      await writer.settled();
-    },
-    close: async () => {
-      await runner.close();
-      await writer.close();
-    },
-  };
+  const start: StartTrading = (options) => startTrading({ ...parts, strategies, positions }, options);
+  const service = (runner: StrategyChanges) =>
+    new PaperStrategyService({ strategies, positions, runner, backtests, clock });
+  if (election !== undefined) {
+    const elected = { election, database, strategies, startTrading: start, bus, clock, randomBytes };
+    const trader = new ElectedTrader({ ...elected, log, metrics });
+    return {
+      paperStrategies: service(trader),
+      settled: () => trader.settled(),
+      close: () => trader.close(),
+    };
+  }
+  const { runner, settled, close } = await startTrading({ ...parts, strategies, positions }, { bus });
+  return { paperStrategies: service(runner), settled, close };
 }

@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from 'kysely';
 import { createId, type RowSources } from '../../control/ids.ts';
+import { Revision } from '../../control/revision.ts';
 import type { Database, Schema } from '../../control/schema.ts';
 import type { Universe } from '../../schema/backtest.ts';
 import type { Strategy } from '../../schema/strategy.ts';
@@ -41,6 +42,9 @@ export interface NewStrategy {
 
 export type Refusal = 'over_cap' | 'too_many' | 'name_taken' | 'not_found';
 
+/** Changes with every strategy that is created, changed or deleted. */
+export const strategiesRevision = new Revision('paper_strategies_revision');
+
 /** Users' strategies. Checks that must not race run under the lock of the user's row. */
 export class StrategyRepository {
   readonly #db: Database;
@@ -75,6 +79,7 @@ export class StrategyRepository {
         })
         .returningAll()
         .executeTakeFirstOrThrow();
+      await strategiesRevision.change(transaction, this.#sources);
       return toStrategy(row);
     });
   }
@@ -105,6 +110,7 @@ export class StrategyRepository {
       const nowMs = this.#sources.clock.now();
       const set = { ...(name === null ? {} : { name }), ...activity(stood, active, nowMs) };
       if (Object.keys(set).length === 0) return toStrategy(stood);
+      await strategiesRevision.change(transaction, this.#sources);
       return toStrategy(await own().set(set).returningAll().executeTakeFirstOrThrow());
     });
   }
@@ -132,12 +138,16 @@ export class StrategyRepository {
 
   /** Deletes it with its positions. @returns False if the user has no such strategy. */
   async delete(strategyId: string, { userId }: { userId: string }): Promise<boolean> {
-    const { numDeletedRows } = await this.#db
-      .deleteFrom('paper_strategies')
-      .where('paper_strategy_id', '=', strategyId)
-      .where('user_id', '=', userId)
-      .executeTakeFirst();
-    return Number(numDeletedRows) > 0;
+    return await this.#db.transaction().execute(async (transaction) => {
+      const { numDeletedRows } = await transaction
+        .deleteFrom('paper_strategies')
+        .where('paper_strategy_id', '=', strategyId)
+        .where('user_id', '=', userId)
+        .executeTakeFirst();
+      if (Number(numDeletedRows) === 0) return false;
+      await strategiesRevision.change(transaction, this.#sources);
+      return true;
+    });
   }
 
   async setWindowBacktest(strategyId: string, jobId: string): Promise<void> {

@@ -3,7 +3,7 @@ import type { Schema } from '../../control/schema.ts';
 import type { SecretBox } from '../../control/secretBox.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { type SigningWebhook, toSigningWebhook, toWebhook } from '../registry/registration.ts';
-import { readRevision } from '../registry/revision.ts';
+import { webhooksRevision } from '../registry/revision.ts';
 import type { WebhooksTable } from '../schemaWebhooks.ts';
 
 /** The registrations are re-read at least this often: suspending a user changes no registration. */
@@ -31,7 +31,7 @@ export class WebhookDirectory {
   /** The registrations now, or in the given transaction. Those of a suspended user count as paused. */
   async current(db: Kysely<Schema>): Promise<readonly SigningWebhook[]> {
     const turn = ++this.#asked;
-    const revision = await readRevision(db);
+    const revision = await webhooksRevision.read(db);
     const now = this.#clock.monotonic();
     if (revision === this.#revision && now - this.#readAt < AGE_MAX_MS) return this.#webhooks;
     const rows = await db

@@ -11,7 +11,7 @@ import { createSecret } from '../delivery/signature.ts';
 import type { PreviousSecretBox, WebhooksTable } from '../schemaWebhooks.ts';
 import { parseTarget, type TargetGuard } from '../target/target.ts';
 import { previousOf, toWebhook, type Webhook } from './registration.ts';
-import { noteChange } from './revision.ts';
+import { webhooksRevision } from './revision.ts';
 
 /** Webhooks that a user may have at once. */
 export const MAX_WEBHOOKS_PER_USER = 20;
@@ -103,7 +103,7 @@ export class WebhookRegistry {
         .executeTakeFirstOrThrow();
       if (existing.count >= MAX_WEBHOOKS_PER_USER) return false;
       await db.insertInto('webhooks').values(row).execute();
-      await noteChange(db, this.#sources);
+      await webhooksRevision.change(db, this.#sources);
       return true;
     });
     return stored ? { secret, webhook: toWebhook(row) } : null;
@@ -199,7 +199,7 @@ export class WebhookRegistry {
       const ofTests = tests.where('is_test', '=', sql.lit(1));
       await db.deleteFrom('webhook_events').where('event_id', 'in', ofTests).execute();
       await db.deleteFrom('webhooks').where('webhook_id', '=', webhookId).execute();
-      await noteChange(db, this.#sources);
+      await webhooksRevision.change(db, this.#sources);
     });
   }
 
@@ -225,7 +225,7 @@ export class WebhookRegistry {
         const waiting = db.updateTable('webhook_deliveries').set({ state: 'skipped' });
         await waiting.where('webhook_id', '=', webhookId).where('state', '=', 'pending').execute();
       }
-      await noteChange(db, this.#sources);
+      await webhooksRevision.change(db, this.#sources);
       return toWebhook(row);
     });
   }
