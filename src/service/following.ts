@@ -7,7 +7,6 @@ import { readCheckpoint } from '../recorder/write/checkpoint.ts';
 import { StoredProgress } from '../recorder/write/storedProgress.ts';
 import type { PriceSourceStatus } from '../schema/priceSource.ts';
 import type { StoreReader } from '../store/reader.ts';
-import { runOfStream } from '../stream/cursor.ts';
 import type { NodeOptions } from './collecting.ts';
 import type { RecordingSource } from './recordingSource.ts';
 import { mergeOf } from './writing.ts';
@@ -48,7 +47,7 @@ export async function followRecording(
   return {
     ...{ store, bus, live: follower, memory },
     shared: {
-      run: runOfStream(stream.baseSeq),
+      baseSeq: stream.baseSeq,
       newestSeq: () =>
         stream.baseSeq + 2 * Math.max(0, ...[...received.values()].map(({ streamSeq }) => streamSeq)) + 1,
     },

@@ -19,7 +19,7 @@ export interface RecordingSource {
   stored(): Promise<void>;
   readonly priceSources: NonNullable<LiveState['priceSources']>;
   /** In a cluster, what cursors of live streams need to be valid in every process; null in the only process. */
-  readonly shared: { readonly run: string; newestSeq(): number } | null;
+  readonly shared: { readonly baseSeq: number; newestSeq(): number } | null;
   /** Adds the reasons for which the recording is not as it should be. */
   addChecks(readiness: Readiness): void;
   /** Called once requests are accepted: work that must not delay a start. */

@@ -51,10 +51,10 @@ export async function serveRecording(recording: RecordingSource, options: Servin
   options.addChecks?.(readiness);
   readiness.addDegraded(() => historyLines(history()));
   // Before the detectors, so that no opportunity is published without a subscriber.
-  const streams = openStreams(recording, { ...options, accounts });
+  const streams = hasApi ? openStreams(recording, { ...options, accounts }) : null;
   const reading = { ...options, database, division };
   const roles = await startReadingRoles(recording, reading);
-  const serving = hasApi
+  const serving = streams
     ? await serveApi(recording, { ...reading, accounts, roles, streams, readiness, history })
     : await serveStatus(options, readiness);
   recording.listening();
@@ -78,8 +78,8 @@ function openStreams(
   { config, accounts, clock, log, metrics }: ServingOptions & { readonly accounts: Accounts },
 ): StreamHub {
   const { liveKeys } = accounts;
-  const run = shared?.run ?? randomBytes(6).toString('hex');
-  const together = shared === null ? null : { startSeq: shared.newestSeq() };
+  const run = randomBytes(6).toString('hex');
+  const together = shared && { baseSeq: shared.baseSeq, startSeq: shared.newestSeq() };
   const streamed = { tickers: config.tickers, run, shared: together, bus, books: recordedBooks(live) };
   return new StreamHub({ ...streamed, liveKeys, clock, log, metrics });
 }

@@ -115,7 +115,8 @@ export class TradedMarket {
   /** Another version of the market's record; published if a trading process runs. */
   correct(more: Partial<Market>): void {
     this.market = { ...this.market, ...more };
-    for (const rig of this.#rigs) if (rig !== this.#paused) rig.bus.publish('market', { ...this.market, seq: 1 });
+    for (const rig of this.#rigs)
+      if (rig !== this.#paused) rig.bus.publish('market', { ...this.market, seq: 1 });
   }
 
   /** @param at In the order in which the processes began. */

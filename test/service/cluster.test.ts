@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/runtime/clock.ts';
 import type { VenueServer } from '../../src/simulator/server.ts';
 import {
   type ClusterServers,
@@ -10,9 +11,16 @@ import {
 } from '../support/cluster.ts';
 import { eventually, type RunningCommand, startVenues } from '../support/runningService.ts';
 
+const NAMES = ['c1', 'c2', 'w1', 's1', 'o1', 'a1', 'a2'];
+const MARKETS = '/v1/markets?status=open&ticker=BTC';
+const READY = { status: 200, ok: true, reasons: [], degraded: [] };
+
 interface MarketRow {
   readonly market_id: string;
-  readonly status: string;
+  readonly slug: string;
+  readonly market_type: string;
+  readonly start_time: string;
+  readonly end_time: string;
 }
 interface SnapshotRow {
   readonly ts: string;
@@ -63,45 +71,47 @@ describe.skipIf(clusterAbsent)(
       };
     };
 
-    it('both API processes show the same open markets with trusted books', async () => {
-      const books = async (name: string) => {
-        const { data } = await getJson<{ data: MarketRow[] }>(
-          node(name),
-          key,
-          '/v1/markets?status=open&ticker=BTC',
-        );
-        const trusted = await Promise.all(
-          data.map(async ({ market_id }) => {
-            const path = `/v1/markets/${market_id}/orderbook`;
-            return [market_id, (await getJson<{ trusted: boolean }>(node(name), key, path)).trusted];
-          }),
-        );
-        return trusted.length >= 5 && trusted.every(([, isTrusted]) => isTrusted) ? trusted : null;
+    /** The market in play whose window is the shortest, on one process. */
+    const shortest = async (name: string) => {
+      const { markets } = await getJson<{ markets: MarketRow[] }>(node(name), key, MARKETS);
+      const now = systemClock.now();
+      const inPlay = markets.filter(
+        ({ start_time, end_time }) => Date.parse(start_time) <= now && now < Date.parse(end_time),
+      );
+      return inPlay.find(({ market_type }) => market_type === '5m') ?? null;
+    };
+
+    it('both API processes show the same markets with trusted books, and every process is ready', async () => {
+      const shown = async (name: string) => {
+        const market = await shortest(name);
+        if (market === null) return null;
+        const path = `/v1/markets/${market.market_id}/orderbook`;
+        const { trusted } = await getJson<{ trusted: boolean }>(node(name), key, path);
+        return trusted ? market.slug : null;
       };
-      const [first, second] = await Promise.all([
-        eventually('books on a1', () => books('a1')),
-        eventually('books on a2', () => books('a2')),
-      ]);
+      const [first, second] = await Promise.all(
+        ['a1', 'a2'].map((name) => eventually(`a trusted book on ${name}`, () => shown(name))),
+      );
       expect(first).toEqual(second);
-      for (const name of ['c1', 'c2', 'w1', 's1', 'o1', 'a1', 'a2'])
-        expect({ name, ...(await ready(name)) }).toMatchObject({ name, status: 200, reasons: [] });
+      for (const name of NAMES) expect({ name, ...(await ready(name)) }).toEqual({ name, ...READY });
     });
 
     it('stores each change once, though two collectors publish it', async () => {
-      const { data } = await getJson<{ data: MarketRow[] }>(
-        node('a1'),
-        key,
-        '/v1/markets?status=open&ticker=BTC',
-      );
-      const marketId = data[0]?.market_id as string;
-      const path = `/v1/markets/${marketId}/snapshots?limit=1000`;
-      const rows = await eventually('stored rows', async () => {
-        const { data: found } = await getJson<{ data: SnapshotRow[] }>(node('a2'), key, path);
-        return found.length > 20 ? found : null;
+      const market = await eventually('a market', () => shortest('a1'));
+      const path = `/v1/snapshots?market_id=${market.market_id}&limit=500`;
+      const rows = await eventually('stored changes', async () => {
+        const { snapshots } = await getJson<{ snapshots: SnapshotRow[] }>(node('a2'), key, path);
+        return snapshots.length > 20 ? snapshots : null;
       });
       expect(rows.filter(({ trusted }) => !trusted)).toEqual([]);
       const texts = rows.map((row) => JSON.stringify(row));
       expect(new Set(texts).size).toBe(texts.length);
+      const { gaps } = await getJson<{ gaps: unknown[] }>(
+        node('a1'),
+        key,
+        `/v1/gaps?market_id=${market.market_id}`,
+      );
+      expect(gaps).toEqual([]);
     });
   },
 );
