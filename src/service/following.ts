@@ -27,7 +27,7 @@ export async function followRecording(
   const memory = new MarketMemory({ recorder: follower, bus });
   const received = new Map<number, StreamPlace>();
   const progress = new StoredProgress({
-    ...{ stream, values, clock, log },
+    ...{ stream, values, clock, log, metrics },
     received: (partition) => received.get(partition) ?? null,
   });
   const noted: Pick<RecordStream, 'partitions' | 'follow' | 'lastSeq'> = {

@@ -1,7 +1,7 @@
 /** Parses the arguments of `npm run crash`. */
 import { parseArgs } from 'node:util';
 
-const FAULTS = ['kill', 'disk-full', 'stall', 'starve'] as const;
+const FAULTS = ['kill', 'disk-full', 'stall', 'starve', 'cluster'] as const;
 export type Fault = (typeof FAULTS)[number];
 export const FILE_SYSTEMS = ['tmpfs', 'ext4'] as const;
 export type FileSystemKind = (typeof FILE_SYSTEMS)[number];
@@ -20,6 +20,7 @@ const DEFAULTS: Record<Fault, FaultDefaults> = {
   'disk-full': { rounds: 10, density: 0.05, seconds: 10 },
   stall: { rounds: 1, density: 0.25, seconds: 60 },
   starve: { rounds: 1, density: 0.1, seconds: 180 },
+  cluster: { rounds: 20, density: 0.02, seconds: 30 },
 };
 const ROUNDS_MAX = 100_000;
 const SECONDS_MAX = 3_600;
@@ -37,12 +38,15 @@ answer. Exit status 2: the run could not be made. Progress goes to standard erro
   --fault stall       stops the engine with SIGSTOP, then continues it (${DEFAULTS.stall.rounds})
   --fault starve      gives service and engine a share of one core (${DEFAULTS.starve.rounds}; needs root)
 
+  --fault cluster     kills one process of a cluster after the other (${DEFAULTS.cluster.rounds}; needs nats-server)
+
   --rounds N          number of rounds
   --seed TEXT         seed of all random choices (default: 1)
   --density X         live book changes as a share of the real venue, 0.001 to 1
-  --seconds S         stall, starve: duration of the fault (default ${DEFAULTS.stall.seconds} and ${DEFAULTS.starve.seconds}); disk-full: fixed duration
+  --seconds S         stall, starve: duration of the fault (default ${DEFAULTS.stall.seconds} and ${DEFAULTS.starve.seconds}); disk-full: fixed duration; cluster: pause (${DEFAULTS.cluster.seconds})
   --load N            kill: processes that keep the CPU busy, 0 to 64 (default: one per core)
   --percent P         starve: share of one core in percent (default 20)
+  --victims LIST      cluster: names of processes, or nats, separated by commas (default: all in turn)
   --file-system F     disk-full: ${FILE_SYSTEMS.join(' or ')} only (default: both in turn)
 
 webhooks and paper kill a process of that part (default ${PART_KILLS.webhooks} and ${PART_KILLS.paper} times).`;
@@ -55,6 +59,8 @@ export interface FaultRunOptions {
   /** Null: one per core. */
   readonly load: number | null;
   readonly fileSystem: FileSystemKind | null;
+  /** Null: every process in turn. */
+  readonly victims: readonly string[] | null;
 }
 
 type CrashCommand =
@@ -72,14 +78,18 @@ export function parseCrashCommand(words: readonly string[]): CrashCommand {
   if (values.fault === undefined) return partOf(positionals, Object.keys(values));
   if (positionals.length > 0) throw new UsageError(`--fault takes no further word: ${positionals.join(' ')}`);
   const fault = oneOf('--fault', values.fault, FAULTS);
-  const only = (name: 'percent' | 'file-system' | 'seconds' | 'load', faults: readonly Fault[]) => {
+  const only = (
+    name: 'percent' | 'file-system' | 'seconds' | 'load' | 'victims',
+    faults: readonly Fault[],
+  ) => {
     if (values[name] !== undefined && !faults.includes(fault))
       throw new UsageError(`--${name} is for ${faults.join(' and ')}, not for ${fault}`);
   };
   only('percent', ['starve']);
   only('load', ['kill']);
   only('file-system', ['disk-full']);
-  only('seconds', ['stall', 'starve', 'disk-full']);
+  only('seconds', ['stall', 'starve', 'disk-full', 'cluster']);
+  only('victims', ['cluster']);
   const defaults = DEFAULTS[fault];
   const rounds = numberOf('--rounds', values.rounds, { min: 1, max: ROUNDS_MAX, isWhole: true });
   const seconds = numberOf('--seconds', values.seconds, { min: 1, max: SECONDS_MAX });
@@ -95,6 +105,7 @@ export function parseCrashCommand(words: readonly string[]): CrashCommand {
       percent: numberOf('--percent', values.percent, { min: 1, max: 100 }) ?? 20,
       load: numberOf('--load', values.load, { min: 0, max: LOAD_MAX, isWhole: true }),
       fileSystem: fileSystem === undefined ? null : oneOf('--file-system', fileSystem, FILE_SYSTEMS),
+      victims: values.victims?.split(',') ?? null,
     },
   };
 }
@@ -115,6 +126,7 @@ function split(words: readonly string[]) {
         percent: text,
         load: text,
         'file-system': text,
+        victims: text,
       },
     });
   } catch (error) {

@@ -16,6 +16,8 @@ const BAD = [
     'missing',
     'trustedInsideGaps',
     'trustedNeverSent',
+    'doubled',
+    'falseGaps',
     'startsFailed',
     'endpointErrors',
     'exits',

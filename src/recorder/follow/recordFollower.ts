@@ -67,6 +67,7 @@ export class RecordFollower implements LiveRecording {
       [],
       (gauge) => gauge.set(Number(this.#isReceiving)),
     );
+    metrics.gauge('underround_gaps_open', 'Markets in a gap now', [], (gauge) => gauge.set(this.#gaps.size));
   }
 
   /** Follows a partition whose fold has already seen the messages up to `streamSeq`. */

@@ -3,6 +3,7 @@ import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { MemoryValues } from '../../../test/support/memoryElection.ts';
 import type { StreamPlace } from '../../bus/recordStream.ts';
 import { silentLogger } from '../../runtime/log.ts';
+import { Metrics } from '../../runtime/metrics.ts';
 import { writeCheckpoint } from './checkpoint.ts';
 import { StoredProgress } from './storedProgress.ts';
 
@@ -13,7 +14,7 @@ function rig() {
   const received = new Map<number, StreamPlace>();
   let lastSeq = 0;
   const progress = new StoredProgress({
-    ...{ values, clock, log: silentLogger },
+    ...{ values, clock, log: silentLogger, metrics: new Metrics() },
     stream: { partitions: 2, lastSeq: async () => lastSeq },
     received: (partition) => received.get(partition) ?? null,
   });

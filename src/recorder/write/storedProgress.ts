@@ -1,6 +1,7 @@
 import type { RecordStream, SharedValues, StreamPlace } from '../../bus/recordStream.ts';
 import { type Clock, every, sleep, type Timer } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
 import { type Checkpoint, readCheckpoint } from './checkpoint.ts';
 
 /** How often the checkpoints are read: the lag is at most this much too large. */
@@ -14,6 +15,7 @@ interface StoredProgressOptions {
   readonly received: (partition: number) => StreamPlace | null;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly metrics: Pick<Metrics, 'gauge'>;
 }
 
 /** How far the writers are, as seen by a process that follows the stream. */
@@ -28,6 +30,12 @@ export class StoredProgress {
   constructor(options: StoredProgressOptions) {
     this.#options = options;
     this.#timer = every(options.clock, POLL_MS, () => void this.#poll());
+    options.metrics.gauge(
+      'underround_store_lag_seconds',
+      'Age of the oldest row received that is not in the engine; 0 when all are',
+      [],
+      (gauge) => gauge.set(this.lagMs() / 1_000),
+    );
   }
 
   /** Age of the oldest received message that is not stored, in milliseconds of the stream's clock; 0 when all are. */

@@ -47,6 +47,8 @@ export interface Counts {
   trustedInsideGaps: number;
   /** Trusted rows with a state that the venue never had at that time. */
   trustedNeverSent: number;
+  /** Trusted rows that are served more often than the venue had their state at that time. */
+  doubled: number;
 }
 
 export const COUNTS_NONE: Counts = {
@@ -59,6 +61,7 @@ export const COUNTS_NONE: Counts = {
   gaps: 0,
   trustedInsideGaps: 0,
   trustedNeverSent: 0,
+  doubled: 0,
 };
 
 interface Comparison extends Counts {
@@ -110,7 +113,12 @@ export function compareMarket(
   judge('book', judgedBooks(record, books), firstBookMs);
   judge('trade', judgedTrades(record, served.trades), firstBookMs);
 
-  const known = new Set(states.map(({ tsMs, digest }) => `${tsMs} ${digest}`));
+  const known = new Map<string, number>();
+  for (const { tsMs, digest } of states) {
+    const state = `${tsMs} ${digest}`;
+    known.set(state, (known.get(state) ?? 0) + 1);
+  }
+  const servedTimes = new Map<string, number>();
   for (const { tsMs, digest, trusted } of books) {
     if (!trusted) continue;
     const gap = gaps.find(({ startMs, endMs }) => startMs < tsMs && tsMs < endMs);
@@ -118,7 +126,15 @@ export function compareMarket(
       counts.trustedInsideGaps++;
       note(`trusted book at ${timeText(tsMs)} inside ${gap.text}`);
     }
-    if (known.has(`${tsMs} ${digest}`)) continue;
+    const state = `${tsMs} ${digest}`;
+    const times = (servedTimes.get(state) ?? 0) + 1;
+    servedTimes.set(state, times);
+    const sentTimes = known.get(state);
+    if (sentTimes !== undefined && times > sentTimes) {
+      counts.doubled++;
+      note(`trusted book at ${timeText(tsMs)} is served ${times} times and was sent ${sentTimes} times`);
+    }
+    if (sentTimes !== undefined) continue;
     counts.trustedNeverSent++;
     note(`trusted book at ${timeText(tsMs)} is no state of the venue`);
   }

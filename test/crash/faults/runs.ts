@@ -1,4 +1,5 @@
 import type { Fault, FaultRunOptions } from '../command.ts';
+import { runClusterRounds } from './clusterRounds.ts';
 import { runDiskRounds } from './diskRounds.ts';
 import type { FaultOptions, FaultResult } from './faultRig.ts';
 import { runKillRounds } from './killRounds.ts';
@@ -10,4 +11,5 @@ export const FAULT_RUNS: Record<Fault, (options: FaultOptions & FaultRunOptions)
   'disk-full': runDiskRounds,
   stall: runStallRounds,
   starve: runStarveRounds,
+  cluster: runClusterRounds,
 };

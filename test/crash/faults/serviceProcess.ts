@@ -19,16 +19,24 @@ export class ServiceProcess {
   readonly dataDir: string;
   readonly #environment: Readonly<Record<string, string>>;
   readonly #key: string;
+  readonly #words: readonly string[];
   #child: ChildProcess | null = null;
   #ended: Promise<void> = Promise.resolve();
   #out = '';
   #log = '';
   #isOver = false;
 
-  constructor(options: { dataDir: string; environment: Readonly<Record<string, string>>; key: string }) {
+  /** @param options.words The command and its options. */
+  constructor(options: {
+    dataDir: string;
+    environment: Readonly<Record<string, string>>;
+    key: string;
+    words?: readonly string[];
+  }) {
     this.dataDir = options.dataDir;
     this.#environment = options.environment;
     this.#key = options.key;
+    this.#words = options.words ?? ['serve'];
   }
 
   get isRunning(): boolean {
@@ -60,7 +68,7 @@ export class ServiceProcess {
       ...this.#environment,
     };
     const command = join(process.cwd(), 'bin/underround.mjs');
-    const child = spawn(process.execPath, [command, 'serve'], {
+    const child = spawn(process.execPath, [command, ...this.#words], {
       env: environment,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
