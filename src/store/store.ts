@@ -134,7 +134,7 @@ function openGuard(
 }
 
 /** A client of a database that has every table and column. */
-export async function openSchema(
+async function openSchema(
   parts: { access: EngineAccess; clock: Clock; log: Logger },
   clickhouseUrl: string | null,
 ): Promise<StoreClient> {
