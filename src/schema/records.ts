@@ -76,7 +76,7 @@ export type MarketRecord = Market & { readonly seq: number };
 export type GapRecord = Gap & { readonly seq: number };
 
 /** The recorder's records by kind. */
-interface Records {
+export interface Records {
   book: BookRecord;
   quote: QuoteRecord;
   trade: TradeRecord;
@@ -86,6 +86,11 @@ interface Records {
   gap: GapRecord;
 }
 export type RecordKind = keyof Records;
+
+/** A record with its kind. */
+export type KindedRecord = {
+  readonly [K in RecordKind]: { readonly kind: K; readonly record: Records[K] };
+}[RecordKind];
 
 /** Receives the recorder's records. Calls return at once; views must be copied before they return. */
 export type RecordSink = { [K in RecordKind]: (record: Records[K]) => void };

@@ -7,6 +7,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { SegmentSize } from './joinedBatch.ts';
 import { type JournalChunk, readChunks, type SegmentSummary, type Targets } from './journalFormat.ts';
+import { rejectedDirectory } from './rejectedRows.ts';
 import { RunClaim } from './runClaim.ts';
 import { type DeadRun, deadRuns, segmentNumber, waitToBeAlone } from './runDirectory.ts';
 import { WaitingRowIndex } from './waitingRowIndex.ts';
@@ -58,7 +59,7 @@ interface ScanOptions {
 export async function scanJournals(options: ScanOptions): Promise<JournalScan> {
   const { dataDir, writerName = 'main', clock } = options;
   const journalDir = join(dataDir, 'journal');
-  const rejectedDir = join(journalDir, 'rejected');
+  const rejectedDir = rejectedDirectory(dataDir);
   await mkdir(rejectedDir, { recursive: true, mode: 0o700 });
   if (writerName === 'main') await waitToBeAlone(journalDir, writerName, options);
   const waiting = new WaitingRowIndex({ pricesAfterMs: clock.now() - PRICES_MS });

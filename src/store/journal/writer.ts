@@ -6,24 +6,16 @@ import type {
   MarketRecord,
   PerpDepthRecord,
   QuoteRecord,
+  RecordKind,
   RecordSink,
+  Records,
   TradeRecord,
   UnderlyingRecord,
 } from '../../schema/records.ts';
-import { encodeBook } from '../tables/encodeBook.ts';
-import {
-  encodeGap,
-  encodeMarket,
-  encodePerpDepth,
-  encodeQuote,
-  encodeTrade,
-  encodeUnderlying,
-} from '../tables/encodeRecords.ts';
-import type { TableName } from '../tables/schema.ts';
+import { appendRecord, ENCODERS } from '../tables/encoders.ts';
 import { syncDirectory, syncFile } from './durableFile.ts';
 import type { PreviousRun } from './journalScan.ts';
 import type { RecoveryReport } from './recovery.ts';
-import type { RowBuffer } from './rowBuffer.ts';
 import { disown, forgetDeadRuns, segmentPath } from './runDirectory.ts';
 import { BufferPool, Segment } from './segment.ts';
 import type { WaitingRowIndex } from './waitingRowIndex.ts';
@@ -117,32 +109,32 @@ export class StoreWriter implements RecordSink {
   }
 
   book(record: BookRecord): void {
-    this.#append('books', record, encodeBook);
+    this.#append('book', record);
   }
 
   quote(record: QuoteRecord): void {
-    this.#append('quotes', record, encodeQuote);
+    this.#append('quote', record);
   }
 
   trade(record: TradeRecord): void {
-    this.#append('trades', record, encodeTrade);
+    this.#append('trade', record);
   }
 
   underlying(record: UnderlyingRecord): void {
-    this.#append('underlying', record, encodeUnderlying);
+    this.#append('underlying', record);
   }
 
   /** @throws {InvalidInputError} When a level is not a decimal number the store can hold. */
   perpDepth(record: PerpDepthRecord): void {
-    this.#append('perp_depth', record, encodePerpDepth);
+    this.#append('perpDepth', record);
   }
 
   market(record: MarketRecord): void {
-    this.#append('markets', record, encodeMarket);
+    this.#append('market', record);
   }
 
   gap(record: GapRecord): void {
-    this.#append('gaps', record, encodeGap);
+    this.#append('gap', record);
   }
 
   /**
@@ -268,21 +260,14 @@ export class StoreWriter implements RecordSink {
     }
   }
 
-  #append<T>(table: TableName, record: T, encode: (out: RowBuffer, record: T) => void): void {
+  #append<K extends RecordKind>(kind: K, record: Records[K]): void {
     // Gap and market rows are few and always accepted: they record the losses and their markets.
-    if (this.#full && table !== 'gaps' && table !== 'markets') {
+    if (this.#full && kind !== 'gap' && kind !== 'market') {
       this.#droppedRows.inc();
       return;
     }
-    const buffer = this.#current.buffer(table);
-    const start = buffer.length;
-    try {
-      encode(buffer, record);
-    } catch (error) {
-      // An incomplete row would make the whole segment unreadable.
-      buffer.length = start;
-      throw error;
-    }
+    const buffer = this.#current.buffer(ENCODERS[kind].table);
+    appendRecord(buffer, kind, record);
     this.#current.firstRowAtMs ??= this.#options.clock.monotonic();
     if (buffer.rows >= SEGMENT_TABLE_ROWS_MAX || buffer.length >= SEGMENT_TABLE_BYTES_MAX) this.#rotate();
   }

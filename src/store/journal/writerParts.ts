@@ -1,6 +1,7 @@
 import { type JournalScan, scanJournals } from './journalScan.ts';
 import { KeptSegmentRegistry } from './keptSegmentRegistry.ts';
 import { JournalRecovery } from './recovery.ts';
+import { rejectedRowCounter } from './rejectedRows.ts';
 import { RowInserter } from './rowInserter.ts';
 import { AliveFile, createRun, type RunDirectory } from './runDirectory.ts';
 import { SegmentQueue } from './segmentQueue.ts';
@@ -35,10 +36,7 @@ export async function openParts(options: WriterOptions): Promise<WriterParts> {
     const run = await createRun(scan.journalDir, writerName, `${clock.now().toString(36)}-${process.pid}`);
     const alive = await AliveFile.create(run);
     await alive.beat(clock.now());
-    const rejected = metrics.counter(
-      'underround_store_rejected_rows_total',
-      'Rows the engine refused; they lie in journal/rejected',
-    );
+    const rejected = rejectedRowCounter(metrics);
     const onRejected = (rows: number) => rejected.inc(rows);
     const { rejectedDir } = scan;
     const queue = new SegmentQueue({ inserter, run, kept, rejectedDir, clock, log, onRejected });

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { HostError } from './hostError.ts';
 
 /** The only user. */
-export const STORE_USER = 'underround';
+const STORE_USER = 'underround';
 /** ClickHouse's user of a request without credentials. */
 const DEFAULT_USER = 'default';
 const AUTHENTICATION_FAILED = 516;
