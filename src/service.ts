@@ -58,10 +58,11 @@ export interface Service {
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { config, log, metrics, clock = systemClock, random = Math.random } = options;
-  const { dataDir, clickhouseUrl, diskReserve } = config;
+  const { dataDir, clickhouseUrl, clickhouseCluster, clickhouseStorage, diskReserve } = config;
+  const tables = { clickhouseUrl, clickhouseCluster, clickhouseStorage };
   const engine = options.engine === undefined ? {} : { engine: options.engine };
   // Rows left by earlier runs are stored after this run records and listens: a long backlog must not delay the start.
-  const storing = { dataDir, clickhouseUrl, diskReserve, recovery: 'background' } as const;
+  const storing = { dataDir, ...tables, diskReserve, recovery: 'background' } as const;
   const opening = openStore({ ...storing, clock, log, metrics, ...engine });
   const sockets = new ReceiveThread({ clock, random, log, metrics });
   const [store, { Collector }] = await Promise.all([opening, import('./lifecycle/collector.ts')]);
