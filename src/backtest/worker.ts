@@ -61,7 +61,7 @@ function store(): StoreClient {
     socketPath === null ? null : new Agent({ keepAlive: true, maxSockets: SOCKETS_MAX, ...{ socketPath } });
   const access = {
     // A thread reads one tape at a time, so its calls never wait for each other.
-    ...{ url, agent, streamAgent: agent, hostPid: null },
+    ...{ url, isServer: socketPath === null, agent, streamAgent: agent, hostPid: null },
     whenReady: (limitMs: number) => sleep(systemClock, limitMs),
     close: async () => undefined,
   };

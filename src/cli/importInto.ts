@@ -76,11 +76,12 @@ export function importQuarantine(config: Config) {
 }
 
 async function withStore<T>(config: Config, run: (parts: ImportParts) => Promise<T>): Promise<T> {
-  const { dataDir, clickhouseUrl, diskReserve } = config;
+  const { dataDir, clickhouseUrl, clickhouseCluster, clickhouseStorage, diskReserve } = config;
   makeDataDirectory(dataDir);
   const log = createLogger(config.logLevel);
   const metrics = new Metrics();
-  const storing = { dataDir, clickhouseUrl, diskReserve, writerName: 'import' };
+  const tables = { clickhouseUrl, clickhouseCluster, clickhouseStorage };
+  const storing = { dataDir, ...tables, diskReserve, writerName: 'import' };
   const common = { clock: systemClock, log, metrics };
   const store = await openStore({ ...common, ...storing, onRecovery: recoveryProgress() });
   try {

@@ -3,42 +3,31 @@ import type { Config } from '../config.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
+import { connectionOf, openConnection, type StoreConnection } from '../store/connection.ts';
 import { StoreClient } from '../store/engine/client.ts';
 import { reachEngine } from '../store/engine/engineAccess.ts';
-import { serverAccess } from '../store/engine/serverAccess.ts';
 import { finishRecovery } from '../store/journal/recovery.ts';
 import { recoveryProgress } from './progress.ts';
 
-/** The recording of a data directory or of a ClickHouse server, opened for reading. */
-interface OpenRecording {
-  readonly store: StoreClient;
-  close(): Promise<void>;
-}
-
 /**
- * Opens a recording, including rows that a crash left in the journal. Uses the engine of a running service, or starts
- * one that ends with this process. Creates no data directory.
+ * Opens a recording for reading, including rows that a crash left in the journal. Uses the engine of a running service,
+ * or starts one that ends with this process. Creates no data directory.
  * @throws {StoreUnavailableError} If no engine answers.
  */
-export async function openRecording(config: Config): Promise<OpenRecording> {
+export async function openRecording(config: Config): Promise<StoreConnection> {
   const { dataDir, clickhouseUrl } = config;
   const parts = { clock: systemClock, log: silentLogger };
+  if (clickhouseUrl !== null && !existsSync(dataDir))
+    return await openConnection({ ...config, clickhouseUrl, ...parts, expectTables: true });
   const metrics = new Metrics();
-  const isServerAlone = clickhouseUrl !== null && !existsSync(dataDir);
-  const access = isServerAlone
-    ? serverAccess(clickhouseUrl, systemClock)
-    : await reachEngine({ ...config, ...parts, metrics });
-  const store = new StoreClient({ access, ...parts });
-  const close = async () => {
-    await store.close();
-    await access.close();
-  };
+  const access = await reachEngine({ ...config, ...parts, metrics });
+  const client = new StoreClient({ access, ...parts, cluster: config.clickhouseCluster });
+  const recording = connectionOf(client, access);
   try {
-    const recovering = { ...parts, dataDir, client: store, metrics };
-    if (!isServerAlone) await finishRecovery({ ...recovering, onRecovery: recoveryProgress() });
-    return { store, close };
+    await finishRecovery({ ...parts, dataDir, client, metrics, onRecovery: recoveryProgress() });
+    return recording;
   } catch (error) {
-    await close();
+    await recording.close();
     throw error;
   }
 }

@@ -42,8 +42,7 @@ export async function runBacktest(
 }
 
 async function run(spec: JobSpec, config: Config, signal: AbortSignal): Promise<string> {
-  const recording = await openRecording(config);
-  const { store } = recording;
+  const store = await openRecording(config);
   const workers = startWorkers({ config, clock: systemClock, log: silentLogger, metrics: new Metrics() });
   const progress = new Progress(spec.kind);
   try {
@@ -59,7 +58,7 @@ async function run(spec: JobSpec, config: Config, signal: AbortSignal): Promise<
   } finally {
     progress.done();
     await workers.close();
-    await recording.close();
+    await store.close();
   }
 }
 

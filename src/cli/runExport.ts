@@ -6,9 +6,9 @@ import { InvalidInputError } from '../runtime/errors.ts';
 import { exportFields, exportSubject } from '../schema/api/exports.ts';
 import { readFields } from '../schema/api/fields.ts';
 import type { ExportSubject } from '../schema/export.ts';
-import type { StoreClient } from '../store/engine/client.ts';
 import { openExport, whyTooLong } from '../store/export.ts';
 import { findMarketKey } from '../store/queries/markets.ts';
+import type { StoreReader } from '../store/reader.ts';
 import { interruptible } from './failure.ts';
 import { openRecording } from './openRecording.ts';
 import { followedAssets, readSettings } from './settings.ts';
@@ -75,8 +75,7 @@ async function write(
   signal: AbortSignal,
 ): Promise<void> {
   const config = await readSettings({ dataDir, use: 'read recording' });
-  const recording = await openRecording(config);
-  const { store } = recording;
+  const store = await openRecording(config);
   try {
     await checkMarket(store, asked.subject, signal);
     const { subject, ...range } = { ...asked, signal };
@@ -86,11 +85,11 @@ async function write(
     if (out === undefined) await pipeline(rows, process.stdout, { end: false, signal });
     else await writeFile(rows, out, signal);
   } finally {
-    await recording.close();
+    await store.close();
   }
 }
 
-async function checkMarket(store: StoreClient, subject: ExportSubject, signal: AbortSignal): Promise<void> {
+async function checkMarket(store: StoreReader, subject: ExportSubject, signal: AbortSignal): Promise<void> {
   if (!('marketId' in subject)) return;
   const found = await findMarketKey(store, subject.marketId, signal);
   if (found === null) throw new InvalidInputError(`no market ${subject.marketId} was recorded`);

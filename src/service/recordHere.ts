@@ -33,10 +33,11 @@ interface RecordingOptions {
  */
 export async function recordHere(options: RecordingOptions): Promise<RecordingSource> {
   const { config, clock, log, metrics } = options;
-  const { dataDir, clickhouseUrl, diskReserve } = config;
+  const { dataDir, clickhouseUrl, clickhouseCluster, clickhouseStorage, diskReserve } = config;
   const engine = options.engine === undefined ? {} : { engine: options.engine };
   // Rows left by earlier runs are stored after this run records and listens: a long backlog must not delay the start.
-  const storing = { dataDir, clickhouseUrl, diskReserve, recovery: 'background' } as const;
+  const tables = { clickhouseUrl, clickhouseCluster, clickhouseStorage };
+  const storing = { dataDir, ...tables, diskReserve, recovery: 'background' } as const;
   const opening = openStore({ ...storing, clock, log, metrics, ...engine });
   const [store, { openFeeds }] = await Promise.all([opening, import('./feeds.ts')]);
   const bus = new Bus({ log, metrics });

@@ -137,6 +137,24 @@ describe('another process', () => {
     expect(await seqsIn('books')).toEqual([7, 8]);
   });
 
+  test('waits for lagging replicas before it asks which rows are stored', async () => {
+    await (await open()).insert(trades(1, 3), 't/r1-3');
+    let isLagging = true;
+    const lagging: InsertClient = {
+      insert: (options) => client.insert(options),
+      rows: async (query, params) => (isLagging ? [] : client.rows(query, params)),
+      syncReplicas: async (table) => {
+        expect(table).toBe('trades');
+        isLagging = false;
+      },
+    };
+    const parts = { client: lagging, partition: 3, dataDir, clock: systemClock, log: silentLogger, metrics };
+    const next = await PartitionWriter.open(parts);
+    next.mayBeStoredUpTo(3);
+    await next.insert(trades(1, 4), 't/r1-4');
+    expect(await seqsIn('trades')).toEqual(range(1, 4));
+  });
+
   test('stores the other tables of a batch of which one was stored', async () => {
     const clock = new FakeClock(NOON_MS);
     const first = await open(clock);

@@ -1,21 +1,18 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock } from '../runtime/clock.ts';
-import type { Logger } from '../runtime/log.ts';
-import { printNotice } from '../runtime/printNotice.ts';
+import { openTables, type ServerSettings } from './connection.ts';
 import type { EngineAccess } from './engine/access.ts';
-import { StoreClient, type StoreRetry } from './engine/client.ts';
+import type { StoreClient } from './engine/client.ts';
 import { DiskGuard, readDiskSpace, reserveBytes } from './engine/diskGuard.ts';
 import { type EngineOptions, reachEngine } from './engine/engineAccess.ts';
 import { PartWatch } from './engine/partWatch.ts';
-import { serverWaitLine } from './engine/serverAccess.ts';
 import { JournalReserve, journalReserveBytes } from './journal/journalReserve.ts';
 import { type JournalScan, releaseRuns, scanJournals } from './journal/journalScan.ts';
 import type { WaitingRowIndex } from './journal/waitingRowIndex.ts';
 import { StoreWriter } from './journal/writer.ts';
 import type { WriterOptions } from './journal/writerOptions.ts';
 import type { StoreReader } from './reader.ts';
-import { DATABASE, SCHEMA_QUERY, type SchemaObject, schemaStages } from './tables/schema.ts';
+import { EMBEDDED_FORM } from './tables/statements.ts';
 
 export interface Store extends StoreReader {
   readonly writer: StoreWriter;
@@ -31,10 +28,14 @@ export interface Store extends StoreReader {
 
 export interface StoreOptions
   extends EngineOptions,
+    Partial<Omit<ServerSettings, 'clickhouseUrl'>>,
     Pick<WriterOptions, 'writerName' | 'recovery' | 'onRecovery' | 'mayInsert'> {
   /** The engine, if a connection was already started; else this call starts one. */
   engine?: Promise<EngineAccess>;
 }
+
+/** Where the caller has no settings of a server's tables. */
+const PLAIN_TABLES = { clickhouseCluster: null, clickhouseStorage: EMBEDDED_FORM.storage };
 
 /**
  * Opens the time-series store: engine, tables, and the writer with the journals of crashed runs.
@@ -47,7 +48,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const access = await reach(options, scan);
   try {
     const parts = { access, clock: options.clock, log: options.log };
-    const client = await openSchema(parts, options.clickhouseUrl);
+    const client = await openTables(parts, { ...PLAIN_TABLES, ...options });
     const journalReserve = await openReserve(options);
     const guard = await openGuard(options, { client, journalReserve });
     const watch = new PartWatch({ ...options, access });
@@ -131,25 +132,4 @@ function openGuard(
       : null;
   const readSpace = () => readDiskSpace(dataDir);
   return DiskGuard.open({ readSpace, reserve: diskReserve, journalReserve, setMerges, clock, log, metrics });
-}
-
-/** A client of a database that has every table and column. */
-async function openSchema(
-  parts: { access: EngineAccess; clock: Clock; log: Logger },
-  clickhouseUrl: string | null,
-): Promise<StoreClient> {
-  // A server may be starting too, as in a compose file.
-  const onRetry = (retry: StoreRetry) => {
-    if (clickhouseUrl !== null) printNotice(serverWaitLine(clickhouseUrl, retry));
-  };
-  const plain = new StoreClient({ ...parts, database: 'default', onRetry });
-  await plain.command(`CREATE DATABASE IF NOT EXISTS ${DATABASE}`);
-  const found = await plain.rows<SchemaObject>(SCHEMA_QUERY);
-  await plain.close();
-  const client = new StoreClient(parts);
-  // Statements of one stage run concurrently: a restart waits for this.
-  for (const stage of schemaStages({ kind: 'single' }, found)) {
-    await Promise.all(stage.map((statement) => client.command(statement)));
-  }
-  return client;
 }

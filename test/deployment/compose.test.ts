@@ -7,10 +7,11 @@ import { PROJECT_ROOT } from '../support/sourceFiles.ts';
 
 interface Service {
   readonly build?: string;
+  readonly command?: readonly string[];
   readonly image: string;
   readonly ports?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
-  readonly volumes: readonly string[];
+  readonly volumes?: readonly string[];
   readonly networks?: readonly string[];
   readonly depends_on?: Readonly<Record<string, { condition: string }>>;
   readonly healthcheck?: { readonly test: readonly string[] };
@@ -31,6 +32,7 @@ const SERVICE_KEYS = [
     'build',
     'cap_drop',
     'command',
+    'configs',
     'depends_on',
     'environment',
     'healthcheck',
@@ -59,12 +61,14 @@ const unknown = (keys: readonly string[], known: readonly string[]) =>
 
 describe.each(FILES)('%s', (path) => {
   const text = read(path);
-  const file: ComposeFile = parse(text, { strict: true, uniqueKeys: true });
+  const file: ComposeFile = parse(text, { strict: true, uniqueKeys: true, merge: true });
   const services = Object.entries(file.services);
-  const own = file.services.underround as Service;
+  const own = services.filter(([, { image }]) => image.startsWith('underround:'));
 
   it('uses only keys that Compose knows', () => {
-    expect(unknown(Object.keys(file), ['name', 'services', 'networks', 'volumes'])).toEqual([]);
+    expect(
+      unknown(Object.keys(file), ['name', 'services', 'networks', 'volumes', 'configs', 'x-underround']),
+    ).toEqual([]);
     expect(services.flatMap(([, service]) => unknown(Object.keys(service), SERVICE_KEYS))).toEqual([]);
     const checks = services.flatMap(([, { healthcheck }]) => (healthcheck ? [healthcheck] : []));
     expect(checks.flatMap((check) => unknown(Object.keys(check), HEALTH_KEYS))).toEqual([]);
@@ -83,12 +87,14 @@ describe.each(FILES)('%s', (path) => {
   });
 
   it('pins each image, and its own to the package version', () => {
-    expect(own).toMatchObject({ build: '.', image: `underround:${version}` });
+    expect(new Set(own.map(([, { image }]) => image))).toEqual(new Set([`underround:${version}`]));
+    expect(own.flatMap(([, { build }]) => build ?? [])).toEqual(['.']);
     expect(services.filter(([, { image }]) => !PINNED.test(image))).toEqual([]);
   });
 
   it('sets variables that the service reads', () => {
-    expect(unknown(Object.keys(own.environment ?? {}), SERVICE_VARIABLES)).toEqual([]);
+    const names = own.flatMap(([, { environment }]) => Object.keys(environment ?? {}));
+    expect(unknown(names, SERVICE_VARIABLES)).toEqual([]);
   });
 
   it('gives every variable as text, because YAML parses on, off and numbers differently', () => {
@@ -97,50 +103,60 @@ describe.each(FILES)('%s', (path) => {
   });
 
   it('mounts each declared volume once, the service at the volume of the image', () => {
-    expect(own.volumes).toEqual(['data:/data']);
-    const mounted = services.flatMap(([, { volumes }]) => volumes.map((volume) => volume.split(':')[0]));
+    expect(own.filter(([, { volumes }]) => volumes?.[0]?.split(':')[1] !== '/data')).toEqual([]);
+    const mounted = services.flatMap(([, { volumes = [] }]) => volumes.map((volume) => volume.split(':')[0]));
     expect(mounted.sort()).toEqual(Object.keys(file.volumes).sort());
   });
 
   it('publishes only the service, only to this machine, at the port of the image', () => {
     const open = services.flatMap(([name, { ports }]) => (ports ?? []).map((port) => [name, port]));
-    expect(open).toEqual([['underround', '127.0.0.1:8080:8080']]);
+    expect(open.map(([, port]) => port)).toEqual(['127.0.0.1:8080:8080']);
+    expect(['underround', 'proxy']).toContain(open[0]?.[0]);
     expect(read('Dockerfile')).toContain('\nEXPOSE 8080\n');
   });
 
   it('lets the service write only to its volume and to memory, without privileges', () => {
-    expect(own).toMatchObject({
-      ...{ read_only: true, tmpfs: ['/tmp'], cap_drop: ['ALL'] },
-      security_opt: ['no-new-privileges:true'],
-    });
+    const limits = { read_only: true, tmpfs: ['/tmp'], cap_drop: ['ALL'] };
+    for (const [, service] of own)
+      expect(service).toMatchObject({ ...limits, security_opt: ['no-new-privileges:true'] });
   });
 });
 
 describe('compose.cluster.yaml', () => {
   const text = read('compose.cluster.yaml');
-  const file: ComposeFile = parse(text);
-  const { underround, ...servers } = file.services;
+  const file: ComposeFile = parse(text, { merge: true });
+  const { clickhouse, postgres, nats, proxy, ...own } = file.services;
+  const servers = { clickhouse, postgres, nats };
+  const roles = new Map(Object.entries(own).map(([name, { command }]) => [name, command?.[2]]));
 
-  it('starts ClickHouse, PostgreSQL and NATS, and the service once each is healthy', () => {
-    expect(Object.keys(servers).sort()).toEqual(['clickhouse', 'nats', 'postgres']);
-    const waits = Object.keys(servers).map((name) => [name, { condition: 'service_healthy' }]);
-    expect(underround?.depends_on).toEqual(Object.fromEntries(waits));
-    expect(Object.values(servers).filter(({ healthcheck }) => healthcheck === undefined)).toEqual([]);
+  it('starts two collectors, two API nodes behind a proxy and one process of each other role', () => {
+    expect(Object.fromEntries(roles)).toEqual({
+      ...{ 'collect-1': 'collect', 'collect-2': 'collect', write: 'write', signals: 'signals' },
+      ...{ 'api-1': 'api', 'api-2': 'api', webhooks: 'webhooks', paper: 'paper', backtest: 'backtest' },
+    });
+    expect(text).toContain('reverse_proxy api-1:8080 api-2:8080 {');
+    expect(proxy?.networks).toEqual(['outside', 'inside']);
+    const trusting = Object.entries(own).filter(([, { environment }]) => environment?.UNDERROUND_TRUST_PROXY);
+    expect(trusting.map(([name]) => name)).toEqual(['api-1', 'api-2']);
   });
 
-  it('keeps the servers on an internal network', () => {
+  it('starts ClickHouse, PostgreSQL and NATS, and every process once each is healthy', () => {
+    const waits = Object.keys(servers).map((name) => [name, { condition: 'service_healthy' }]);
+    for (const { depends_on } of Object.values(own)) expect(depends_on).toEqual(Object.fromEntries(waits));
+    expect(Object.values(servers).filter((server) => server?.healthcheck === undefined)).toEqual([]);
+    expect(nats?.command).toContain('--jetstream');
+  });
+
+  it('keeps the servers on an internal network, and every process that needs no other', () => {
     expect(file.networks).toEqual({ outside: null, inside: { internal: true } });
-    expect(Object.values(servers).map(({ networks }) => networks)).toEqual([
-      ['inside'],
-      ['inside'],
-      ['inside'],
-    ]);
-    expect(underround?.networks).toEqual(['outside', 'inside']);
+    for (const server of Object.values(servers)) expect(server?.networks).toEqual(['inside']);
+    const outside = Object.entries(own).filter(([, { networks }]) => networks?.includes('outside'));
+    expect(outside.map(([name]) => name)).toEqual(['collect-1', 'collect-2', 'webhooks']);
   });
 
   it('addresses the servers by their names, with the users they are created with', () => {
     const address = (name: string) => {
-      const filled = (underround?.environment?.[name] ?? '').replaceAll(/\$\{\w+:\?[^}]+\}/g, 'secret');
+      const filled = (own.write?.environment?.[name] ?? '').replaceAll(/\$\{\w+:\?[^}]+\}/g, 'secret');
       const { protocol, username, password, hostname, port, pathname } = new URL(filled);
       return [protocol, username, password, hostname, port, pathname];
     };
@@ -149,7 +165,6 @@ describe('compose.cluster.yaml', () => {
       ...['postgres:', 'underround', 'secret', 'postgres', '5432', '/underround'],
     ]);
     expect(address('NATS_URL')).toEqual(['nats:', '', '', 'nats', '4222', '']);
-    const { clickhouse, postgres } = servers;
     expect(clickhouse?.environment?.CLICKHOUSE_USER).toBe('underround');
     expect(postgres?.environment).toMatchObject({ POSTGRES_USER: 'underround', POSTGRES_DB: 'underround' });
   });

@@ -18,6 +18,8 @@ export interface SharedListening {
 /** How to reach the engine: the embedded one behind its supervisor, or a server by URL. */
 export interface EngineAccess {
   readonly url: string;
+  /** A server, perhaps of a cluster; absent: the embedded engine of this data directory. */
+  readonly isServer?: boolean;
   /** Connects to the Unix socket; null: the client makes its own connections. */
   readonly agent: Agent | null;
   /** Agent for streamed answers: unread answers must not use up the connections of other calls. */

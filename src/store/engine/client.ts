@@ -8,19 +8,31 @@ import { StoreRefusedError, StoreUnavailableError } from '../../runtime/errors.t
 import type { Logger } from '../../runtime/log.ts';
 import type { StoreReader } from '../reader.ts';
 import { DATABASE } from '../tables/schema.ts';
+import { syncStatement } from '../tables/statements.ts';
 import { type EngineAccess, STREAM_CONNECTIONS_MAX, STREAMED_ANSWER_HEADER } from './access.ts';
 
-/** Engine errors that say "not now" rather than "not this": too many queries, network, memory, disk, cancelled. */
+type Settings = Readonly<Record<string, string | number>>;
+
+/** Engine errors that say "not now" rather than "not this". */
 const TRANSIENT_CODES: ReadonlySet<string> = new Set([
-  '159',
-  '202',
-  '209',
-  '210',
-  '241',
-  '243',
-  '252',
-  '394',
+  // Timeout, too many queries, socket timeout, network, memory, disk, too many parts, cancelled.
+  ...['159', '202', '209', '210', '241', '243', '252', '394'],
+  // Of a cluster: no connection, no Keeper, read-only without Keeper, replica not active, no connection to any
+  // replica, too few replicas, quorum not reached (three), outcome unknown, all replicas lost, Keeper's own error.
+  ...['203', '225', '242', '254', '279', '285', '286', '289', '319', '415', '999'],
 ]);
+
+/**
+ * Settings of every request to a server. They change nothing where the tables are not distributed:
+ * - A table inside another query's IN or JOIN is read on all shards.
+ * - An insert answers once the shards have its rows.
+ * - A statement ON CLUSTER waits for the nodes that are up.
+ */
+const SERVER_SETTINGS: Settings = {
+  distributed_product_mode: 'global',
+  distributed_foreground_insert: 1,
+  distributed_ddl_output_mode: 'none_only_active',
+};
 
 /** The operating system's words for a full disk: the engine has many codes for what fails because of one. */
 const NO_SPACE = /No space left on device|ENOSPC|NOT_ENOUGH_SPACE/;
@@ -51,8 +63,6 @@ export interface StoreRetry {
   readonly attemptsMax: number;
 }
 
-type Settings = Readonly<Record<string, string | number>>;
-
 export class StoreClient implements StoreReader {
   readonly #client: ClickHouseClient;
   /** For streamed answers. */
@@ -61,15 +71,19 @@ export class StoreClient implements StoreReader {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #onRetry: (retry: StoreRetry) => void;
+  readonly #cluster: string | null;
 
   constructor(options: {
     access: EngineAccess;
     clock: Clock;
     log: Logger;
     database?: string;
+    /** The cluster that has the tables; null or absent: one engine. */
+    cluster?: string | null;
     onRetry?: (retry: StoreRetry) => void;
   }) {
     this.#onRetry = options.onRetry ?? (() => undefined);
+    this.#cluster = options.cluster ?? null;
     this.#access = options.access;
     this.#clock = options.clock;
     this.#log = options.log;
@@ -160,6 +174,15 @@ export class StoreClient implements StoreReader {
     }
   }
 
+  /**
+   * Resolves when every active replica has the rows inserted so far: a look-up on one that lags would miss them. Does
+   * nothing without a cluster.
+   */
+  async syncReplicas(table: string): Promise<void> {
+    if (this.#cluster === null) return;
+    await this.command(syncStatement(table, this.#cluster));
+  }
+
   /** Closes idle connections; the engine keeps running. */
   async close(): Promise<void> {
     await Promise.all([this.#client.close(), this.#streams.close()]);
@@ -195,7 +218,7 @@ export class StoreClient implements StoreReader {
 }
 
 function connect(
-  { url }: EngineAccess,
+  { url, isServer }: EngineAccess,
   options: {
     database: string;
     agent: EngineAccess['agent'];
@@ -212,7 +235,10 @@ function connect(
     http_headers: headers,
     request_timeout: REQUEST_TIMEOUT_MS,
     max_open_connections: connectionsMax,
-    clickhouse_settings: { output_format_json_quote_64bit_integers: 0 },
+    clickhouse_settings: {
+      output_format_json_quote_64bit_integers: 0,
+      ...(isServer ? SERVER_SETTINGS : {}),
+    },
     log: { level: ClickHouseLogLevel.OFF },
   });
 }

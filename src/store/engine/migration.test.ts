@@ -13,7 +13,8 @@ import { NO_SETTLEMENT } from '../../schema/market.ts';
 import { perpDepthOf } from '../queries/lists.ts';
 import { loadMarkets, loadOpenGaps } from '../queries/resume.ts';
 import { loadTapeGaps } from '../queries/universe.ts';
-import { DATABASE, schemaStages, TABLES, writtenColumns } from '../tables/schema.ts';
+import { DATABASE, TABLES, writtenColumns } from '../tables/schema.ts';
+import { EMBEDDED_FORM, schemaStages } from '../tables/statements.ts';
 import { StoreClient } from './client.ts';
 import { reachEngine } from './engineAccess.ts';
 
@@ -41,7 +42,7 @@ test('a store of an earlier release gets the new columns; old rows read null the
   });
   const client = new StoreClient({ ...common, access, database: 'default' });
   await client.command(`CREATE DATABASE ${DATABASE}`);
-  for (const statement of schemaStages({ kind: 'single' })[0]!) await client.command(statement);
+  for (const statement of schemaStages(EMBEDDED_FORM)[0]!) await client.command(statement);
   for (const { name, columns } of GROWN) {
     const drops = columns.filter(({ added }) => added).map((column) => `DROP COLUMN ${column.name}`);
     await client.command(`ALTER TABLE ${DATABASE}.${name} ${drops.join(', ')}`);

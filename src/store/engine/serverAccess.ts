@@ -6,6 +6,7 @@ import type { StoreRetry } from './client.ts';
 export function serverAccess(url: string, clock: Clock): EngineAccess {
   return {
     url,
+    isServer: true,
     agent: null,
     streamAgent: null,
     hostPid: null,

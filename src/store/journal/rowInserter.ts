@@ -27,6 +27,8 @@ export interface InsertClient {
     signal?: AbortSignal;
   }): Promise<void>;
   rows<T>(query: string, params?: Record<string, unknown>): Promise<T[]>;
+  /** Resolves when a look-up sees every inserted row; absent where it always does. */
+  syncReplicas?(table: TableName): Promise<void>;
 }
 
 interface Batch {
@@ -158,7 +160,12 @@ export class RowInserter {
    * queried.
    */
   async #missing(table: TableName, rows: RowBuffer): Promise<RowBuffer | null> {
-    return TABLES[table].replacingBy !== null ? null : missingRows(this.#client, table, rows);
+    return TABLES[table].replacingBy !== null ? null : await this.#lookUp(table, rows);
+  }
+
+  async #lookUp(table: TableName, rows: RowBuffer): Promise<RowBuffer> {
+    await this.#client.syncReplicas?.(table);
+    return await missingRows(this.#client, table, rows);
   }
 
   /** Retries until the engine answers. */
@@ -167,7 +174,7 @@ export class RowInserter {
     for (let refusals = 0; ; backoffMs = Math.min(backoffMs * 2, BACKOFF_MS_MAX)) {
       try {
         await this.#untilAllowed(signal);
-        return await missingRows(this.#client, table, rows);
+        return await this.#lookUp(table, rows);
       } catch (error) {
         if (signal.aborted || (error instanceof StoreRefusedError && ++refusals >= REFUSALS_MAX)) throw error;
         this.#log.warn({ err: error, table, rows: rows.rows, backoffMs }, 'store.lookup.retried');

@@ -1,12 +1,11 @@
 /**
- * The only definition of the tables of the time-series store: their statements and the writer's columns are derived
- * from it.
+ * The only definition of the tables of the time-series store: their statements (`statements.ts`) and the writer's columns
+ * are derived from it.
  */
-import { PROJECTIONS } from './rollups.ts';
 
 export const DATABASE = 'underround';
 
-interface ColumnDefinition {
+export interface ColumnDefinition {
   readonly name: string;
   readonly type: string;
   readonly codec?: string;
@@ -22,13 +21,11 @@ interface ColumnDefinition {
 export interface Table {
   readonly name: string;
   readonly columns: readonly ColumnDefinition[];
-  readonly orderBy: readonly string[];
+  /** Begins with the market or the ticker: its hash decides the shard of a cluster. */
+  readonly orderBy: readonly [string, ...string[]];
   /** Set where the newest row of a key replaces the others; such tables are not partitioned. */
   readonly replacingBy: string | null;
 }
-
-/** Only the single-node form exists; replicated and distributed forms would be further kinds. */
-type SchemaMode = { readonly kind: 'single' };
 
 /** Rows share most of their bits with the previous row, so the difference is compressed. */
 const RISING = 'Delta(8), ZSTD(1)';
@@ -232,85 +229,4 @@ export function writtenColumns(table: Table): ColumnDefinition[] {
 export function insertTarget(table: Table): string {
   const names = writtenColumns(table).map((column) => column.name);
   return `${DATABASE}.${table.name} (${names.join(', ')})`;
-}
-
-/** A column or projection of a store, as read by `SCHEMA_QUERY`. */
-export interface SchemaObject {
-  readonly table: string;
-  /** Name of a column or projection. */
-  readonly name: string;
-}
-
-/** Lists every existing column and projection. */
-export const SCHEMA_QUERY = `SELECT table, name FROM system.columns WHERE database = '${DATABASE}'
-  UNION ALL SELECT table, name FROM system.projections WHERE database = '${DATABASE}'`;
-
-/**
- * Statements that create the missing parts of the schema; safe to repeat. Statements of one stage may run concurrently,
- * each stage after the previous one. Existing parts are not touched: even an `ALTER` without effect rewrites its
- * table's definition, which on a full disk leaves an empty file.
- */
-export function schemaStages(_mode: SchemaMode, found: readonly SchemaObject[] = []): string[][] {
-  const known = new Set(found.map(({ table, name }) => `${table}.${name}`));
-  const tables = new Set(found.map(({ table }) => table));
-  const stages = [
-    TABLE_NAMES.filter((name) => !tables.has(name)).map((name) => createStatement(TABLES[name])),
-    TABLE_NAMES.flatMap((name) => addStatement(TABLES[name], known)),
-    PROJECTIONS.filter(({ table, name }) => !known.has(`${table}.${name}`)).map(
-      ({ table, name, select }) =>
-        `ALTER TABLE ${DATABASE}.${table} ADD PROJECTION IF NOT EXISTS ${name} (${select})`,
-    ),
-  ];
-  return stages.filter((stage) => stage.length > 0);
-}
-
-/** Adds the missing columns to a table of an earlier release. */
-function addStatement(table: Table, known: ReadonlySet<string>): string[] {
-  const added = table.columns.filter((column) => column.added && !known.has(`${table.name}.${column.name}`));
-  if (added.length === 0) return [];
-  const clauses = added.map((column) => `ADD COLUMN IF NOT EXISTS ${columnDefinition(column)}`);
-  return [`ALTER TABLE ${DATABASE}.${table.name} ${clauses.join(', ')}`];
-}
-
-/** The text of the engine's own metadata file of a table: the result of `CREATE TABLE`, with the table's id. */
-export function tableMetadata(table: Table, uuid: string): string {
-  const projections = PROJECTIONS.filter((projection) => projection.table === table.name);
-  const members = [
-    ...table.columns.map(columnDefinition),
-    ...projections.map(({ name, select }) => `PROJECTION ${name} (${select})`),
-  ];
-  return `ATTACH TABLE _ UUID '${uuid}'\n(\n    ${members.join(',\n    ')}\n)\n${engineClauses(table)}\n`;
-}
-
-function columnDefinition({ name, type, codec, defaultExpression }: ColumnDefinition): string {
-  return `${name} ${type}${defaultExpression ? ` DEFAULT ${defaultExpression}` : ''}${codec ? ` CODEC(${codec})` : ''}`;
-}
-
-/** Number of recent inserts whose tokens the engine remembers, so that they may be retried after a crash. */
-const DEDUPLICATION_WINDOW = 1_000;
-
-function createStatement(table: Table): string {
-  const columns = table.columns.map(columnDefinition);
-  return [
-    `CREATE TABLE IF NOT EXISTS ${DATABASE}.${table.name} (${columns.join(', ')})`,
-    engineClauses(table),
-  ].join('\n');
-}
-
-function engineClauses(table: Table): string {
-  const engine = table.replacingBy ? `ReplacingMergeTree(${table.replacingBy})` : 'MergeTree';
-  const settings = [
-    // Small granules, because most reads need a few rows of one market.
-    'index_granularity = 1024',
-    `non_replicated_deduplication_window = ${DEDUPLICATION_WINDOW}`,
-    // Off by default; an acknowledged batch must survive a power cut.
-    'fsync_after_insert = 1',
-    'fsync_part_directory = 1',
-  ];
-  return [
-    `ENGINE = ${engine}`,
-    ...(table.replacingBy ? [] : ['PARTITION BY toDate(ts)']),
-    `ORDER BY (${table.orderBy.join(', ')})`,
-    `SETTINGS ${settings.join(', ')}`,
-  ].join('\n');
 }

@@ -8,7 +8,8 @@ import { lstat, readdir, readFile, readlink, unlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Logger } from '../../../runtime/log.ts';
 import { replaceFile } from '../../journal/durableFile.ts';
-import { DATABASE, TABLE_NAMES, TABLES, type Table, tableMetadata } from '../../tables/schema.ts';
+import { DATABASE, TABLE_NAMES, TABLES, type Table } from '../../tables/schema.ts';
+import { tableMetadata } from '../../tables/statements.ts';
 
 const WHOLE_TABLE = /^ATTACH TABLE _ UUID '([0-9a-f-]{36})'\s[\s\S]*\nENGINE = [\s\S]*\nSETTINGS .*\n$/;
 const WHOLE_DATABASE = /^ATTACH DATABASE _ UUID '([0-9a-f-]{36})'\s+ENGINE = Atomic\s*$/;
