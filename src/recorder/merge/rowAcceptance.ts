@@ -17,7 +17,7 @@ const RECENT_BOOKS_MAX = 64;
 const TRADE_IDS_MAX = 200;
 
 /** One message of a sender, as far as the acceptance of its rows depends on it. */
-export interface Delivery {
+interface Delivery {
   readonly sender: string;
   readonly sight: SenderSight;
   /** Gives the number of a record: 0 for the quote of an action, 1 for its book. */
