@@ -16,7 +16,7 @@ import type { MergedRecord } from './mergedRecord.ts';
 /** As in the merge: a collector notices within this time that it has lost data. */
 const LOSS_NOTICED_MS = 15_000;
 const END_OF_TIME = Number.POSITIVE_INFINITY;
-const SEEDS = 10;
+const SEEDS = 6;
 /** The untrusted quote of a gap follows its record; the model delivers both within this time. */
 const QUOTE_FOLLOWS_MS = 3_000;
 
@@ -192,7 +192,8 @@ function trustedInGaps(placed: readonly PlacedMessage[]): string[] {
   for (const each of placed) {
     const { timeMs } = each.place;
     for (const merged of merging.step(each)) {
-      if (merged.kind === 'quote' && !merged.isLate) quotes.set(merged.record.marketId, merged.record.trusted);
+      if (merged.kind === 'quote' && !merged.isLate)
+        quotes.set(merged.record.marketId, merged.record.trusted);
       if (merged.kind !== 'gap') continue;
       const { marketId, endTimeMs } = merged.record;
       if (endTimeMs !== null) openedMs.delete(marketId);
