@@ -19,7 +19,7 @@ export interface BlindInterval {
 }
 
 /** When one sender did not see a market. */
-export interface Blindness {
+interface Blindness {
   /** The first row that it ever proved: before it, it saw nothing. Null: it has proved none. */
   readonly firstProven: RowTimes | null;
   readonly blind: readonly BlindInterval[];

@@ -13,11 +13,13 @@ import { isInOwnGap, type SenderSight, sees, wasBlindAt } from './senderSight.ts
 export const COPIES_DROPPED_MS = 90_000;
 /** Accepted books that are remembered: more than a doubt of a second can publish again. */
 const RECENT_BOOKS_MAX = 64;
+/** A trade behind a newer one that arrives later than this is not live. */
+const LIVE_TRADE_MS = 5_000;
 /** Trades of one venue time that are remembered. */
 const TRADE_IDS_MAX = 200;
 
 /** One message of a sender, as far as the acceptance of its rows depends on it. */
-export interface Delivery {
+interface Delivery {
   readonly sender: string;
   readonly sight: SenderSight;
   /** Gives the number of a record: 0 for the quote of an action, 1 for its book. */
@@ -78,10 +80,11 @@ function acceptUntrusted(market: MergedMarket, action: StreamAction, delivery: D
   if (others.some(([, sight]) => sees(sight))) return [];
   if (untrustedFrom !== null && untrustedFrom !== sender) return [];
   const row = action.book ?? (action.quote as Quote);
-  if (newest !== null && row.eventTimeMs < newest.eventTimeMs) return [];
   const isKnown = action.book === null || isBookKnown(market, action);
-  if (isKnown && newest !== null && newest.ladderHash !== action.ladderHash && action.book !== null)
-    return [];
+  const isOther = isKnown && newest?.ladderHash !== action.ladderHash;
+  // Its state is not the newest one, but that one is in doubt too: no sender sees the market.
+  if (newest !== null && (row.eventTimeMs < newest.eventTimeMs || isOther))
+    return withdrawTrust(market, { seq: delivery.seq(0), timeMs: delivery.timeMs });
   market.untrustedFrom = sender;
   return acceptLive(market, action, isKnown, delivery);
 }
@@ -177,20 +180,17 @@ export function acceptTrade(
   { seq, timeMs, sender }: Delivery,
 ): MergedRecord[] {
   const newest = market.newestTrade;
-  const isLate = newest !== null && body.eventTimeMs < newest.eventTimeMs;
-  if (isLate && timeMs - body.receivedTimeMs > COPIES_DROPPED_MS && !isOnlySight(sender, market, body))
-    return [];
-  if (!isLate) {
+  const isBehind = newest !== null && body.eventTimeMs < newest.eventTimeMs;
+  const ageMs = timeMs - body.receivedTimeMs;
+  if (isBehind && ageMs > COPIES_DROPPED_MS && !isOnlySight(sender, market, body)) return [];
+  if (!isBehind) {
     const ids = newest?.eventTimeMs === body.eventTimeMs ? newest.ids : [];
     if (ids.includes(id)) return [];
     market.newestTrade = { eventTimeMs: body.eventTimeMs, ids: [...ids, id].slice(-TRADE_IDS_MAX) };
   }
   const record = { ...body, seq: seq(0) };
-  return [{ kind: 'trade', record, isLate: timeMs - body.receivedTimeMs > LIVE_TRADE_MS && isLate }];
+  return [{ kind: 'trade', record, isLate: isBehind && ageMs > LIVE_TRADE_MS }];
 }
-
-/** A trade that arrives later than this is not live. */
-const LIVE_TRADE_MS = 5_000;
 
 /** The untrusted quote of a market that no sender sees any more and whose last sender could not publish one. */
 export function withdrawTrust(market: MergedMarket, at: { seq: number; timeMs: number }): MergedRecord[] {

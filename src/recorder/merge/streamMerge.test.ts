@@ -16,7 +16,9 @@ import type { MergedRecord } from './mergedRecord.ts';
 /** As in the merge: a collector notices within this time that it has lost data. */
 const LOSS_NOTICED_MS = 15_000;
 const END_OF_TIME = Number.POSITIVE_INFINITY;
-const SEEDS = 10;
+const SEEDS = 6;
+/** The untrusted quote of a gap follows its record; the model delivers both within this time. */
+const QUOTE_FOLLOWS_MS = 3_000;
 
 interface MergedBook extends RowTimes {
   readonly marketId: string;
@@ -181,6 +183,29 @@ function expectRight(model: TwoCollectors, records: readonly MergedRecord[]): vo
   }
 }
 
+/** Open gaps whose market still has a trusted quote after a while. */
+function trustedInGaps(placed: readonly PlacedMessage[]): string[] {
+  const merging = new InterruptedMerge();
+  const openedMs = new Map<string, number>();
+  const quotes = new Map<string, boolean>();
+  const found: string[] = [];
+  for (const each of placed) {
+    const { timeMs } = each.place;
+    for (const merged of merging.step(each)) {
+      if (merged.kind === 'quote' && !merged.isLate)
+        quotes.set(merged.record.marketId, merged.record.trusted);
+      if (merged.kind !== 'gap') continue;
+      const { marketId, endTimeMs } = merged.record;
+      if (endTimeMs !== null) openedMs.delete(marketId);
+      else if (!openedMs.has(marketId)) openedMs.set(marketId, timeMs);
+    }
+    for (const [marketId, atMs] of openedMs)
+      if (timeMs - atMs > QUOTE_FOLLOWS_MS && quotes.get(marketId) === true)
+        found.push(`${marketId} ${timeMs - T0}`);
+  }
+  return found;
+}
+
 const SCENES: Record<string, CollectorFaults> = {
   'lost connections': { disconnect: 0.03 },
   'lost frames': { loseFrame: 0.05, lateTrade: 0.3 },
@@ -205,6 +230,8 @@ describe.each(Object.entries(SCENES))('two collectors with %s', (name, faults) =
     const { placed } = model.stream;
     const records = merge(placed);
     expectRight(model, records);
+    // What a cut off collector sends later is trusted although the gap is open until all of it has arrived.
+    if (faults.partition === undefined) expect(trustedInGaps(placed)).toEqual([]);
     const random = new Random(`${seed}`);
     expect(merge(placed, () => random.chance(0.02))).toEqual(records);
   });

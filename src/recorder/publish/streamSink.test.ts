@@ -1,0 +1,164 @@
+import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../../test/support/fakeClock.ts';
+import { MARKET, WireMarket } from '../../../test/support/wire.ts';
+import type { StreamMessage } from '../../bus/recordStream.ts';
+import { silentLogger } from '../../runtime/log.ts';
+import { Metrics } from '../../runtime/metrics.ts';
+import { Recorder } from '../recorder.ts';
+import { StreamSink } from './streamSink.ts';
+
+const T0 = 1_795_176_010_000;
+const SHARE = 1_000_000;
+const STATUS = { reasons: [], degraded: ['late_feed'], priceSources: { BTC: 'relay' } };
+
+function collector(sender: string, delayMs = 10) {
+  const clock = new FakeClock(T0);
+  const messages: StreamMessage[] = [];
+  const stream = { publish: (message: StreamMessage) => void messages.push(message) };
+  const sink = new StreamSink({ stream, clock, sender, run: 'run1', status: () => STATUS });
+  const recorder = new Recorder({
+    clock,
+    sink,
+    log: silentLogger,
+    metrics: new Metrics(),
+    timeBy: 'receipt',
+  });
+  recorder.onActionEnd = (recorded, action) => sink.actionEnded(recorded, action);
+  recorder.track(MARKET);
+  const receive = (frames: readonly string[], atMs: number) => {
+    for (const frame of frames) recorder.clobFrame(frame, T0 + atMs + delayMs);
+    recorder.finishQuiet(T0 + atMs + delayMs + 30);
+  };
+  const actions = () => messages.flatMap((message) => (message.kind === 'action' ? [message] : []));
+  return { clock, sink, recorder, messages, receive, actions };
+}
+
+function venue() {
+  const wire = new WireMarket();
+  wire.set({ side: 'BUY', price: 4900, size: SHARE });
+  wire.set({ side: 'SELL', price: 5100, size: SHARE });
+  return wire;
+}
+
+const ids = (messages: readonly StreamMessage[]) => messages.map(({ id }) => id);
+const kinds = (messages: readonly StreamMessage[]) => messages.map(({ kind }) => kind);
+
+describe('the messages of a collector', () => {
+  it('give a trusted book the same id from every collector, whatever its receive time', () => {
+    const wire = venue();
+    const frames = [[wire.snapshot(T0)], wire.action(T0 + 100, [{ side: 'BUY', price: 5000, size: SHARE }])];
+    const [a, b] = [collector('a'), collector('b', 250)];
+    for (const each of [a, b]) for (const [at, some] of frames.entries()) each.receive(some, at * 100);
+    expect(a.actions().map(({ body }) => body.book?.receivedTimeMs)).not.toEqual(
+      b.actions().map(({ body }) => body.book?.receivedTimeMs),
+    );
+    const facts = ids(a.actions()).filter((id) => !id.includes('@'));
+    expect(facts).toHaveLength(2);
+    expect(ids(b.actions()).filter((id) => !id.includes('@'))).toEqual(facts);
+    expect(a.actions().at(-1)).toMatchObject({ key: MARKET.marketId, sender: 'a', run: 'run1' });
+  });
+
+  it('are one action with its quote, after the first proof of the market', () => {
+    const one = collector('a');
+    one.receive([venue().snapshot(T0)], 0);
+    expect(kinds(one.messages)).toEqual(['market', 'proven', 'action', 'action']);
+    const [, proven, action, again] = one.messages;
+    expect(proven?.body).toEqual({ marketId: MARKET.marketId, eventTimeMs: T0, receivedTimeMs: T0 + 10 });
+    expect(action?.body).toMatchObject({
+      book: { trusted: true, yes: { bids: { count: 1 } } },
+      quote: { yesBid: 4900, yesAsk: 5100, trusted: true },
+      occurrence: 0,
+      isRepeated: false,
+    });
+    // The book may be a copy that the stream drops; that it is proven again is news of this collector.
+    expect(again?.body).toMatchObject({ book: null, quote: { yesBid: 4900, trusted: true } });
+    expect(again?.id).toMatch(/@a:run1:\d+$/);
+  });
+
+  it('keep their levels when the recorder changes its book', () => {
+    const [wire, one] = [venue(), collector('a')];
+    one.receive([wire.snapshot(T0)], 0);
+    one.receive(wire.action(T0 + 100, [{ side: 'BUY', price: 5000, size: SHARE }]), 100);
+    const books = one.actions().flatMap(({ body }) => (body.book === null ? [] : [body.book]));
+    expect(books.map(({ yes }) => [...yes.bids.prices])).toEqual([[4900], [5000, 4900]]);
+  });
+
+  it('count equal books of one millisecond', () => {
+    const [wire, one] = [venue(), collector('a')];
+    one.receive([wire.snapshot(T0)], 0);
+    for (const size of [2 * SHARE, SHARE, 2 * SHARE])
+      one.receive(wire.action(T0 + 100, [{ side: 'BUY', price: 4900, size }]), 100);
+    const [first, between, second] = one.actions().slice(-3);
+    expect(second?.body.ladderHash).toBe(first?.body.ladderHash);
+    expect(between?.body.ladderHash).not.toBe(first?.body.ladderHash);
+    expect([first, between, second].map((action) => action?.body.occurrence)).toEqual([0, 0, 1]);
+    expect(new Set(ids(one.actions())).size).toBe(one.actions().length);
+  });
+
+  it('name the collector where they say what it alone knows', () => {
+    const [wire, one] = [venue(), collector('a')];
+    one.receive([wire.snapshot(T0)], 0);
+    one.recorder.disconnect([MARKET.yesTokenId], T0 + 1_000);
+    one.receive([wire.snapshot(T0)], 2_000);
+    expect(kinds(one.messages).slice(4)).toEqual(['gap', 'action', 'gap', 'action', 'action']);
+    const [opened, lost, ended, book, back] = one.messages.slice(4);
+    for (const own of [opened, lost, ended, back]) expect(own?.id).toContain('@a:run1:');
+    expect(lost?.body).toMatchObject({ book: null, quote: { trusted: false } });
+    // The unchanged book goes along: another collector's readers may have dropped it.
+    expect(book?.body).toMatchObject({ isRepeated: true, book: { trusted: true }, occurrence: 0 });
+    expect(book?.id).toBe(one.actions()[0]?.id);
+    expect(back?.body).toMatchObject({ book: null, quote: { trusted: true } });
+  });
+
+  it('publish the books of a doubt again when it ends without a gap', () => {
+    const [wire, one] = [venue(), collector('a')];
+    one.receive([wire.snapshot(T0)], 0);
+    const trade = wire.trade(T0 + 100, { price: 5100, size: SHARE });
+    one.receive(wire.action(T0 + 100, [{ side: 'BUY', price: 4950, size: SHARE }]), 100);
+    one.receive(wire.action(T0 + 200, [{ side: 'BUY', price: 4960, size: SHARE }]), 200);
+    const doubtful = one.actions().slice(-2);
+    expect(doubtful.map(({ body }) => body.book?.trusted)).toEqual([false, false]);
+    one.receive([trade], 300);
+    const [current, proof, ...settled] = one.actions().slice(4);
+    expect(current?.body).toMatchObject({ isRepeated: true, book: { trusted: true, eventTimeMs: T0 + 200 } });
+    expect(proof?.body).toMatchObject({ book: null, quote: { trusted: true } });
+    expect(settled.map(({ body }) => [body.isRepeated, body.book?.trusted, body.book?.eventTimeMs])).toEqual([
+      [true, false, T0 + 100],
+      [true, false, T0 + 200],
+    ]);
+  });
+
+  it('give a trade and a price ids without receive times', () => {
+    const [a, b] = [collector('a'), collector('b', 99)];
+    const trade = venue().trade(T0 + 50, { price: 5100, size: SHARE });
+    const spot = {
+      kind: 'underlying',
+      ticker: 'BTC',
+      source: 'binance_spot',
+      price: 1,
+      eventTimeMs: T0,
+    } as const;
+    for (const [at, { receive, recorder }] of [a, b].entries()) {
+      receive([trade], 60);
+      for (let i = 0; i < 2; i++) recorder.underlying({ ...spot, receivedTimeMs: T0 + at });
+      recorder.underlying({ ...spot, source: 'chainlink', receivedTimeMs: T0 + at });
+    }
+    const facts = ({ messages }: typeof a) => ids(messages.filter(({ kind }) => kind !== 'market'));
+    expect(facts(a)).toHaveLength(4);
+    expect(new Set(facts(a)).size).toBe(4);
+    expect(facts(b)).toEqual(facts(a));
+  });
+
+  it('show every second that the collector is alive', async () => {
+    const { sink, clock, messages } = collector('a');
+    sink.start();
+    await clock.advance(2_500);
+    sink.close();
+    await clock.advance(5_000);
+    const alive = messages.filter(({ kind }) => kind === 'alive');
+    expect(alive.map(({ body, key }) => ({ ...body, key }))).toEqual(
+      [0, 1000, 2000].map((ms) => ({ ...STATUS, sentTimeMs: T0 + ms, key: null })),
+    );
+    expect(new Set(ids(alive)).size).toBe(3);
+  });
+});
