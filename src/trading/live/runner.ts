@@ -210,21 +210,21 @@ export class PaperRunner {
 
   /** Replays the markets of a series, because rows were processed before a change for them was known. */
   #catchUpAgain(series: string): void {
-    for (const [marketId, { record, buffer }] of [...this.#tracked]) {
-      if (seriesOf(record) !== series) continue;
-      if (buffer === null) this.#replayAgain(record);
+    for (const [marketId, tracked] of [...this.#tracked]) {
+      if (seriesOf(tracked.record) !== series) continue;
+      if (tracked.buffer === null) this.#replayAgain(tracked);
       else this.#changedLate.add(marketId);
     }
   }
 
-  #replayAgain(record: Market): void {
+  #replayAgain({ record, paper }: TrackedMarket): void {
     this.#tracked.delete(record.marketId);
-    this.#catchUps.market(record);
+    this.#catchUps.market(record, paper);
   }
 
   #caughtUp(tracked: TrackedMarket, afterSeq: number): void {
     const { marketId } = tracked.record;
-    if (this.#changedLate.delete(marketId)) this.#replayAgain(tracked.record);
+    if (this.#changedLate.delete(marketId)) this.#replayAgain(tracked);
     else this.#update(tracked, afterSeq);
   }
 
