@@ -1,17 +1,18 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { NEVER_ELECTED } from '../../src/bus/fixedElections.ts';
 import type { Database } from '../../src/control/schema.ts';
+import type { Recording } from '../../src/trading/catchUp/recording.ts';
 import { FakeElection } from '../support/fakeElection.ts';
 import { STRATEGIES } from '../support/strategies.ts';
 import { randomTape } from '../support/tapes.ts';
 import { balances, dealt, RESOLVED_UP, TradedMarket } from './tradedMarket.ts';
 
 /** Several processes on one database: the first serves the API, two others can trade. */
-async function processes(traded: TradedMarket): Promise<FakeElection> {
+async function processes(traded: TradedMarket, recording: Partial<Recording> = {}): Promise<FakeElection> {
   const election = new FakeElection();
   traded.clock.holdsPolls = true;
   await traded.begin({}, { election: NEVER_ELECTED });
-  for (let i = 0; i < 2; i++) await traded.begin({}, { election: election.candidate() });
+  for (let i = 0; i < 2; i++) await traded.begin(recording, { election: election.candidate() });
   return election;
 }
 
@@ -135,6 +136,38 @@ export function takeoverSuite(driver: string, open: () => Promise<Database>): vo
       traded.correct(RESOLVED_UP);
       await traded.end();
       expect(dealt(await traded.positions())).toEqual(expected);
+    });
+
+    test('a strategy stopped while the trader catches up, and noticed late, is stopped in time', async () => {
+      const db = await open();
+      onTestFinished(() => db.destroy());
+      const traded = new TradedMarket(db, randomTape('taken over', { books: 1_200, levels: 6, gaps: false }));
+      let release = () => {};
+      let isReading = false;
+      const released = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      const stretch: Recording['stretch'] = async (_, { afterSeq }) => {
+        isReading = true;
+        await released;
+        return traded.recorded(afterSeq);
+      };
+      const election = await processes(traded, { stretch });
+      for (const [name, strategy] of Object.entries(STRATEGIES)) await traded.strategy(name, strategy);
+      traded.publishTo(0.33);
+      election.elect(0);
+      while (!isReading) await new Promise((resolve) => setImmediate(resolve));
+      await change(0.33, false).run({ traded, election });
+      traded.publishTo(0.6);
+      traded.clock.poll();
+      // The trader's reads come before these.
+      for (let i = 0; i < 10; i++) await traded.positions();
+      release();
+      traded.publishTo(1);
+      await traded.settled();
+      traded.correct(RESOLVED_UP);
+      await traded.end();
+      expect(dealt(await traded.positions())).toEqual(await alone([change(0.33, false)]));
     });
 
     test('a strategy deleted by another process trades no more', async () => {

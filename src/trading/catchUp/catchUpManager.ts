@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { FairQueue } from '../../core/fairQueue.ts';
 import type { Universe } from '../../schema/backtest.ts';
 import type { Market } from '../../schema/market.ts';
+import type { PaperMarket } from '../live/paperMarket.ts';
 import { RecordBuffer } from '../live/recordBuffer.ts';
 import type { CatchUpContext, PaperRunnerOptions, TrackedMarket } from '../live/runnerOptions.ts';
 import { PastReplay } from './pastReplay.ts';
@@ -47,8 +48,9 @@ export class CatchUpManager {
     return this.#givenUp.has(marketId);
   }
 
-  market(record: Market): void {
-    this.work(this.#catchUp(record));
+  /** @param replaced The market as it was traded so far, where it is replayed again. */
+  market(record: Market, replaced: PaperMarket | null = null): void {
+    this.work(this.#catchUp(record, replaced));
   }
 
   byId(marketId: string): void {
@@ -95,7 +97,7 @@ export class CatchUpManager {
     }
   }
 
-  async #catchUp(record: Market): Promise<void> {
+  async #catchUp(record: Market, replaced: PaperMarket | null = null): Promise<void> {
     const { marketId } = record;
     const { tracked: all, sessions } = this.#markets;
     if (tradable(record) === null || all.has(marketId) || this.isGivenUp(marketId)) return;
@@ -103,7 +105,7 @@ export class CatchUpManager {
     // are stored, and read in their turn.
     const tracked: TrackedMarket = { record, paper: sessions.market(record), buffer: new RecordBuffer(0) };
     all.set(marketId, tracked);
-    const past = new PastReplay(tracked, this.#parts, this.#markets);
+    const past = new PastReplay(tracked, this.#parts, { ...this.#markets, replaced });
     const { signal } = this.#closing;
     const caughtUp = await replayRecording(record, past, {
       ...this.#parts,

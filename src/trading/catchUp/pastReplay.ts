@@ -18,8 +18,16 @@ export class PastReplay {
   #first: TermsVersion | null = null;
   #player: TapePlayer | null = null;
   #isOver = false;
+  /** Strategies that traded in the market before it was replayed again; the table may not have their trades yet. */
+  readonly #replaced: ReadonlySet<string>;
 
-  constructor(tracked: TrackedMarket, parts: PaperRunnerOptions, markets: CatchUpContext) {
+  constructor(
+    tracked: TrackedMarket,
+    parts: PaperRunnerOptions,
+    { replaced, ...markets }: CatchUpContext & { readonly replaced: PaperMarket | null },
+  ) {
+    const traded = (replaced?.sessions ?? []).filter(({ hasFills }) => hasFills);
+    this.#replaced = new Set(traded.map(({ strategy }) => strategy.strategyId));
     this.#tracked = tracked;
     this.#parts = parts;
     this.#markets = markets;
@@ -51,7 +59,9 @@ export class PastReplay {
     tracked.buffer = null;
     this.#isOver = true;
     for (const session of paper.sessions) {
-      if (this.#known.has(session.strategy.strategyId) || session.hasFills) this.#changed(session);
+      const { strategyId } = session.strategy;
+      const isWritten = this.#known.has(strategyId) || this.#replaced.has(strategyId);
+      if (isWritten || session.hasFills) this.#changed(session);
     }
     if (this.#terms.length === 0 && this.#first !== null) this.#parts.termsChanged(this.#first);
     update(tracked, Math.max(lastSeq(), this.#player?.lastSeq ?? 0));

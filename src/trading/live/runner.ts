@@ -30,6 +30,8 @@ export class PaperRunner {
   readonly #followed = new Set<string>();
   readonly #tracked = new Map<string, TrackedMarket>();
   readonly #resolutions = new ResolutionCache();
+  /** Markets to be replayed once more when they have caught up. */
+  readonly #changedLate = new Set<string>();
   #lastSeq = 0;
   #subscriptions: (() => void)[] = [];
   #sweep: Timer | null = null;
@@ -40,7 +42,7 @@ export class PaperRunner {
     this.#catchUps = new CatchUpManager(parts, {
       ...{ tracked: this.#tracked, strategies: this.#strategies, sessions: this.#sessions },
       lastSeq: () => this.#lastSeq,
-      update: (tracked, seq) => this.#update(tracked, seq),
+      update: (tracked, seq) => this.#caughtUp(tracked, seq),
     });
   }
 
@@ -208,11 +210,22 @@ export class PaperRunner {
 
   /** Replays the markets of a series, because rows were processed before a change for them was known. */
   #catchUpAgain(series: string): void {
-    for (const [marketId, { record, buffer }] of [...this.#tracked]) {
-      if (buffer !== null || seriesOf(record) !== series) continue;
-      this.#tracked.delete(marketId);
-      this.#catchUps.market(record);
+    for (const [marketId, tracked] of [...this.#tracked]) {
+      if (seriesOf(tracked.record) !== series) continue;
+      if (tracked.buffer === null) this.#replayAgain(tracked);
+      else this.#changedLate.add(marketId);
     }
+  }
+
+  #replayAgain({ record, paper }: TrackedMarket): void {
+    this.#tracked.delete(record.marketId);
+    this.#catchUps.market(record, paper);
+  }
+
+  #caughtUp(tracked: TrackedMarket, afterSeq: number): void {
+    const { marketId } = tracked.record;
+    if (this.#changedLate.delete(marketId)) this.#replayAgain(tracked);
+    else this.#update(tracked, afterSeq);
   }
 
   #follow(series: string, { ended }: { ended: boolean }): void {
