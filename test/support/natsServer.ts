@@ -9,8 +9,10 @@ import { temporaryDirectory } from './temporaryDirectory.ts';
 const PROGRAM = ['/usr/sbin/nats-server', '/usr/bin/nats-server', '/usr/local/bin/nats-server'].find(
   existsSync,
 );
-/** Without the server, tests are skipped with this reason; in CI they fail. */
-export const natsAbsent = PROGRAM === undefined && process.env.CI === undefined;
+/** Of Debian's util-linux: ends the server with the process that started it, even when that is killed. */
+const WRAPPER = '/usr/bin/setpriv';
+/** Without the server, tests are skipped with a reason; in CI they fail. */
+export const natsAbsent = (PROGRAM === undefined || !existsSync(WRAPPER)) && process.env.CI === undefined;
 
 type WhenOver = (end: () => Promise<void>) => void;
 
@@ -31,9 +33,8 @@ export class NatsServer {
 
   /** Starts it, also again with the storage of the last time. */
   async start(): Promise<void> {
-    // It must end with the test's process, even when that is killed.
     const command = ['--pdeathsig', 'KILL', PROGRAM ?? 'nats-server', ...this.#arguments];
-    const child = spawn('setpriv', command, { stdio: ['ignore', 'ignore', 'pipe'] });
+    const child = spawn(WRAPPER, command, { stdio: ['ignore', 'ignore', 'pipe'] });
     this.#child = child;
     const log: string[] = [];
     await new Promise<void>((resolve, reject) => {
