@@ -17,7 +17,7 @@ export const natsAbsent = (PROGRAM === undefined || !existsSync(WRAPPER)) && pro
 type WhenOver = (end: () => Promise<void>) => void;
 
 /** A NATS server with JetStream on a port of this machine, with a storage of its own. */
-export class NatsServer {
+class NatsServer {
   readonly #port: number;
   readonly #arguments: readonly string[];
   #child: ChildProcess | null = null;

@@ -5,7 +5,7 @@ import { eventually } from './runningService.ts';
 import { plainMessage } from './streamMessages.ts';
 import { numbered, tradeIdOf, tradeOf } from './streamTrades.ts';
 
-export interface StreamDriver {
+interface StreamDriver {
   /** A new process that uses the stream. */
   connect(): Promise<RecordStream>;
   stop(): Promise<void>;
