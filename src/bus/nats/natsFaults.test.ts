@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
+import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openCluster } from '../../../test/support/natsCluster.ts';
 import { natsAbsent, startNats, startNatsCluster } from '../../../test/support/natsServer.ts';
@@ -127,6 +128,25 @@ describe.skipIf(natsAbsent)('NATS with faults (skipped without nats-server)', ()
     });
     await has(ids, last);
     expect(ids).toEqual(numbered(1, last));
+  });
+
+  it('goes on with the same consumer after a batch whose handling took long', async () => {
+    const server = await startNats();
+    const lines: string[] = [];
+    const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
+    const { ready, stream } = await openCluster(server.url, { log });
+    await ready;
+    publish(stream, 1, 10_000);
+    await eventually('all', async () => (await stream.lastSeq()) === 10_000);
+    const handled: string[] = [];
+    const [partition] = partitionsOf('market', stream.partitions) as [number];
+    await stream.work(partition, async (work) => {
+      if (handled.length === 0) await pause(10_000);
+      handled.push(...work.map(tradeIdOf));
+    });
+    await has(handled, 10_000);
+    expect(handled).toEqual(numbered(1, 10_000));
+    expect(lines).toEqual([]);
   });
 
   it('keeps messages on disk while NATS is away, for a later process too', async () => {
