@@ -12,8 +12,15 @@ const [url = '', dataDir = ''] = process.argv.slice(2);
 const KIB = 1024;
 
 const { stream } = await connectCluster({
-  ...{ url, dataDir, sender: 'dying', run: '1', outboxBytesMax: 256 * KIB },
-  ...{ clock: systemClock, log: silentLogger, metrics: new Metrics(), random: () => 0.5 },
+  url,
+  dataDir,
+  sender: 'dying',
+  run: '1',
+  outboxBytesMax: 256 * KIB,
+  clock: systemClock,
+  log: silentLogger,
+  metrics: new Metrics(),
+  random: () => 0.5,
 });
 let published = 0;
 while (!stream.reasons().some((reason) => reason.includes('outbox is full'))) {

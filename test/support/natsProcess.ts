@@ -6,7 +6,9 @@ import { createInterface } from 'node:readline';
 const PROGRAM = ['/usr/sbin/nats-server', '/usr/bin/nats-server', '/usr/local/bin/nats-server'].find(
   existsSync,
 );
-export const isNatsInstalled = PROGRAM !== undefined;
+/** Of Debian's util-linux: ends the server with the process that started it, even when that is killed. */
+const WRAPPER = '/usr/bin/setpriv';
+export const isNatsInstalled = PROGRAM !== undefined && existsSync(WRAPPER);
 
 /** A NATS server with JetStream on a port of this machine, with a storage of its own. */
 export class NatsServer {
@@ -25,9 +27,8 @@ export class NatsServer {
 
   /** Starts it, also again with the storage of the last time. */
   async start(): Promise<void> {
-    // It must end with the test's process, even when that is killed.
     const command = ['--pdeathsig', 'KILL', PROGRAM ?? 'nats-server', ...this.#arguments];
-    const child = spawn('setpriv', command, { stdio: ['ignore', 'ignore', 'pipe'] });
+    const child = spawn(WRAPPER, command, { stdio: ['ignore', 'ignore', 'pipe'] });
     this.#child = child;
     const log: string[] = [];
     await new Promise<void>((resolve, reject) => {

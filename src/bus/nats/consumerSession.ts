@@ -38,6 +38,8 @@ export class ConsumerSession {
   readonly #running: Promise<void>;
   #messages: ConsumerMessages | null = null;
   #failure: string | null = null;
+  /** Whether a message is being handled: meanwhile no messages are requested, and the server sends no heartbeats. */
+  #isBusy = false;
   /** Why the server ended the current session; null while it did not. */
   #endCause: string | null = null;
 
@@ -94,6 +96,7 @@ export class ConsumerSession {
     });
     this.#messages = messages;
     this.#endCause = null;
+    this.#isBusy = false;
     // Both may have happened while the consumer was created.
     if (this.#stopped.signal.aborted || !this.#parts.link.isUp) messages.stop();
     void this.#watch(messages);
@@ -103,7 +106,9 @@ export class ConsumerSession {
       if (message.info.deliverySequence !== expected++) throw new Error('a message of the consumer was lost');
       if (expected === 2) onOpen();
       this.#failure = null;
+      this.#isBusy = true;
       await this.#plan.onMessage(message, manager);
+      this.#isBusy = false;
     }
     this.#messages = null;
     if (this.#endCause !== null) throw new Error(this.#endCause);
@@ -113,6 +118,7 @@ export class ConsumerSession {
   async #watch(messages: ConsumerMessages): Promise<void> {
     for await (const { type } of messages.status()) {
       if (type === 'next') this.#failure = null;
+      if (type === 'heartbeats_missed' && this.#isBusy) continue;
       if (['heartbeats_missed', 'consumer_deleted', 'consumer_not_found', 'no_responders'].includes(type)) {
         this.#endCause = type;
         messages.stop();

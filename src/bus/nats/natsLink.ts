@@ -21,7 +21,7 @@ const PING_INTERVAL_MS = 2_000;
 const PINGS_OUT_MAX = 3;
 const RECONNECT_WAIT_MS = 250;
 
-export interface NatsLinkOptions {
+interface NatsLinkOptions {
   /** One server, or several of one cluster separated by commas. May contain a user and a password, or a token. */
   readonly url: string;
   /** Name of this process in the server's lists of connections. */

@@ -23,7 +23,7 @@ interface OutboxLimits {
   readonly memoryBytesMax: number;
 }
 
-export interface NatsStreamOptions extends Omit<StreamParts, 'prefix' | 'checkCreated'> {
+interface NatsStreamOptions extends Omit<StreamParts, 'prefix' | 'checkCreated'> {
   readonly definition: StreamDefinition;
   readonly outbox: OutboxLimits;
 }

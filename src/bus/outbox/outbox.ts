@@ -18,7 +18,7 @@ const FILE_BYTES_MAX = 4 * 1024 * 1024;
 /** A full outbox accepts messages again when this share of its limit is free. */
 const FREE_SHARE = 0.1;
 
-export interface OutboxOptions {
+interface OutboxOptions {
   readonly directory: string;
   readonly clock: Clock;
   readonly log: Logger;

@@ -1,0 +1,54 @@
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+import { openCluster } from '../../../test/support/natsCluster.ts';
+import { natsAbsent, startNats } from '../../../test/support/natsServer.ts';
+import { eventually } from '../../../test/support/runningService.ts';
+import { ConfigError } from '../../runtime/errors.ts';
+
+function memoryLog() {
+  const lines: string[] = [];
+  return { lines, log: pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) }) };
+}
+
+it.each(['http://geheim@127.0.0.1', 'geheim', 'nats://', 'nats://127.0.0.1:4222,geheim'])(
+  '%s is refused as URL without showing it',
+  async (url) => {
+    await expect(openCluster(url)).rejects.toThrow(
+      new ConfigError('NATS_URL (value not shown) must be URLs starting with nats:// or tls://'),
+    );
+  },
+);
+
+describe.skipIf(natsAbsent)('the connection to NATS (skipped without nats-server)', () => {
+  it.each([
+    ['a user and a password', ['--user', 'ann', '--pass', 'geheim/1'], 'ann:geheim%2F1'],
+    ['a token', ['--auth', 'geheim'], 'geheim'],
+  ])('is made with %s, which no log line contains', async (_what, extra, secret) => {
+    const { url } = await startNats({ extra });
+    const { lines, log } = memoryLog();
+    const { ready, stream } = await openCluster(url.replace('//', `//${secret}@`), { log });
+    await ready;
+    expect(stream.reasons()).toEqual([]);
+    expect(lines.length).toBeGreaterThan(0);
+    expect(lines.filter((line) => line.includes('geheim'))).toEqual([]);
+  });
+
+  it('is tried again with a reason when the server refuses the password', async () => {
+    const { url } = await startNats({ extra: ['--user', 'ann', '--pass', 'other'] });
+    const { lines, log } = memoryLog();
+    const { stream } = await openCluster(url.replace('//', '//ann:geheim@'), { log });
+    await eventually('two attempts', async () => lines.length >= 2);
+    expect(stream.reasons()).toEqual(['NATS is not connected: Authorization Violation']);
+    expect(lines.filter((line) => line.includes('geheim'))).toEqual([]);
+  });
+
+  it('that uses TLS is not made with a server without it', async () => {
+    const { url } = await startNats();
+    const { stream } = await openCluster(url.replace('nats:', 'tls:'));
+    const [reason] = await eventually('a reason', async () => {
+      const reasons = stream.reasons();
+      return reasons[0]?.includes(': ') ? reasons : null;
+    });
+    expect(reason).toContain('tls');
+  });
+});
