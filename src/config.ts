@@ -1,14 +1,29 @@
 import { z } from 'zod';
+import {
+  address,
+  bytesOf,
+  type DiskReserve,
+  days,
+  diskReserve,
+  hostNames,
+  hours,
+  http,
+  identifier,
+  listOf,
+  nodeName,
+  oneOf,
+  port,
+  secret,
+  size,
+  urlOf,
+  urlsOf,
+  type VenueUrl,
+  webSocket,
+} from './config/values.ts';
 import { ConfigError } from './runtime/errors.ts';
-import { Secret } from './runtime/secret.ts';
+import type { Secret } from './runtime/secret.ts';
 import type { PerpVenueName } from './schema/events.ts';
 import { DEFAULT_TICKERS, TICKERS, type Ticker } from './schema/market.ts';
-
-/** Base URL of a venue interface, or null when configured as `off`. */
-type VenueUrl = string | null;
-
-/** Space to keep free on the data directory's disk, in bytes or as a share of the disk (0-1). */
-export type DiskReserve = { readonly bytes: number } | { readonly share: number };
 
 /** API credentials of Polymarket's exchange; any wallet can create them without trading. */
 export interface PolymarketCredentials {
@@ -22,7 +37,7 @@ export const ROLES = ['collect', 'write', 'signals', 'paper', 'webhooks', 'backt
 export type Role = (typeof ROLES)[number];
 
 /** The limits of the stream between processes; the older messages are dropped at whichever is reached first. */
-export interface StreamLimits {
+interface StreamLimits {
   readonly maxAgeMs: number;
   readonly maxBytes: number;
   /** Copies of every message, on as many servers. */
@@ -102,115 +117,6 @@ export interface Config {
   stream: StreamLimits;
 }
 
-const hasScheme = (text: string, schemes: readonly string[]) =>
-  URL.canParse(text) && schemes.includes(new URL(text).protocol);
-/** @param schemes In the format of URLs, e.g. `https:`. */
-const urlOf = (...schemes: readonly string[]) =>
-  z
-    .string()
-    .refine((text) => hasScheme(text, schemes), `must be a URL starting with ${schemes.join('// or ')}//`);
-/** One URL, or several separated by commas. */
-const urlsOf = (...schemes: readonly string[]) =>
-  z
-    .string()
-    .refine(
-      (text) => text.split(',').every((url) => hasScheme(url.trim(), schemes)),
-      `must be a URL starting with ${schemes.join('// or ')}//`,
-    );
-const venueUrl = (schemes: readonly string[], defaultUrl: string) =>
-  z
-    .string()
-    .refine(
-      (text) => text === 'off' || hasScheme(text, schemes),
-      `must be \`off\` or a URL starting with ${schemes.join('// or ')}//`,
-    )
-    .default(defaultUrl)
-    .transform((text): VenueUrl => (text === 'off' ? null : text.replace(/\/+$/, '')));
-const http = (defaultUrl: string) => venueUrl(['https:', 'http:'], defaultUrl);
-const webSocket = (defaultUrl: string) => venueUrl(['wss:', 'ws:'], defaultUrl);
-const oneOf = <const T extends string>(...words: readonly T[]) =>
-  z.enum(words, `must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}`);
-const PORT_MAX = 65_535;
-const port = z
-  .string()
-  .refine(
-    (text) => /^\d{1,5}$/.test(text) && Number(text) <= PORT_MAX,
-    `must be a port number, 0 to ${PORT_MAX}`,
-  )
-  .transform(Number);
-
-const UNIT_BYTES: Readonly<Record<string, number>> = {
-  KiB: 1024,
-  MiB: 1024 ** 2,
-  GiB: 1024 ** 3,
-  TiB: 1024 ** 4,
-};
-/** A larger reserve would keep more space free than the data may use. */
-const RESERVE_PERCENT_MAX = 50;
-const diskReserve = z.string().transform((text, context): DiskReserve => {
-  const [, number, unit = ''] = /^(\d+(?:\.\d+)?)(KiB|MiB|GiB|TiB|%)$/.exec(text) ?? [];
-  const amount = Number(number);
-  const unitBytes = UNIT_BYTES[unit];
-  if (amount > 0 && unitBytes !== undefined) return { bytes: Math.floor(amount * unitBytes) };
-  if (amount > 0 && amount <= RESERVE_PERCENT_MAX) return { share: amount / 100 };
-  context.addIssue(
-    `must be a size such as 8MiB or 2GiB, or a share of the disk of at most ${RESERVE_PERCENT_MAX}%`,
-  );
-  return z.NEVER;
-});
-
-const address = z
-  .string()
-  .refine((text) => {
-    const [, port = ''] = /^(?:\[[^\]]+\]|[^:]+):(\d{1,5})$/.exec(text) ?? [];
-    return port !== '' && Number(port) <= PORT_MAX;
-  }, `must be host:port with a port of at most ${PORT_MAX}, such as 127.0.0.1:9100`)
-  .transform((text) => {
-    const colon = text.lastIndexOf(':');
-    return { host: text.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(text.slice(colon + 1)) };
-  });
-
-/** A text that may stand in a statement between quotes. */
-const identifier = z
-  .string()
-  .regex(
-    /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/,
-    'must be a name of letters, digits, _ and -, at most 64 characters',
-  );
-const DAYS_MAX = 36_500;
-const days = z
-  .string()
-  .refine(
-    (text) => /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= DAYS_MAX,
-    `must be a whole number of days, 1 to ${DAYS_MAX}`,
-  )
-  .transform(Number);
-
-const HOST_NAME = /^[a-z\d_](?:[a-z\d_-]*[a-z\d_])?(?:\.[a-z\d_](?:[a-z\d_-]*[a-z\d_])?)*$/i;
-const hostNames = z
-  .string()
-  .transform((text) => text.split(',').map((name) => name.trim()))
-  .refine(
-    (names) => names.every((name) => HOST_NAME.test(name)),
-    'must be host names without ports, separated by commas',
-  );
-
-/** In the order of `ROLES`, whatever the order of the text. */
-const roleList = z.string().transform((text, context): readonly Role[] => {
-  const names = text.split(',').map((name) => name.trim());
-  const isKnown = names.every((name) => (ROLES as readonly string[]).includes(name));
-  if (isKnown && new Set(names).size === names.length) return ROLES.filter((role) => names.includes(role));
-  context.addIssue(`must name one or more of ${ROLES.join(', ')}, separated by commas, each once`);
-  return z.NEVER;
-});
-const NODE_NAME = /^[\w.-]{1,64}$/;
-const HOUR_MS = 3_600_000;
-const streamHours = z
-  .string()
-  .refine((text) => /^\d{1,4}$/.test(text) && Number(text) > 0, 'must be a number of hours, 1 to 9999')
-  .transform(Number);
-const STREAM_SIZE = /^([1-9]\d*)(MiB|GiB|TiB)$/;
-
 /**
  * Reads an address such as `127.0.0.1:9100` or `[::1]:9100`.
  * @throws {ConfigError} Naming `subject`, e.g. the option that has the text.
@@ -221,35 +127,22 @@ export function parseAddress(text: string, subject: string): { host: string; por
   throw new ConfigError(`${subject} ${JSON.stringify(text)} ${parsed.error.issues[0]?.message}`);
 }
 
-/** In the order of `TICKERS`, whatever the order of the text. */
-const tickerList = z.string().transform((text, context): readonly Ticker[] => {
-  const names = text.split(',').map((name) => name.trim());
-  const isOurs = names.every((name) => (TICKERS as readonly string[]).includes(name));
-  if (isOurs && new Set(names).size === names.length)
-    return TICKERS.filter((ticker) => names.includes(ticker));
-  context.addIssue(`must name one or more of ${TICKERS.join(', ')}, separated by commas, each once`);
-  return z.NEVER;
-});
 /** Where an empty text is an error, not an unset variable: it would follow nothing, or more than intended. */
 const NEVER_EMPTY: ReadonlySet<string> = new Set(['UNDERROUND_TICKERS', 'UNDERROUND_ROLES']);
 
+const HOUR_MS = 3_600_000;
 const CREDENTIALS = [
   'UNDERROUND_POLYMARKET_API_KEY',
   'UNDERROUND_POLYMARKET_API_SECRET',
   'UNDERROUND_POLYMARKET_API_PASSPHRASE',
 ] as const;
-const secret = z
-  .string()
-  .transform((text) => new Secret(text))
-  .optional();
-
 const environment = z.object({
   UNDERROUND_DATA_DIR: z.string().min(1).default('./data'),
   UNDERROUND_DISK_RESERVE: diskReserve.optional(),
   UNDERROUND_HOST: z.string().min(1).default('127.0.0.1'),
   UNDERROUND_PORT: port.default(8080),
   UNDERROUND_LOG_LEVEL: oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent').default('info'),
-  UNDERROUND_TICKERS: tickerList.default(DEFAULT_TICKERS),
+  UNDERROUND_TICKERS: listOf(TICKERS).default(DEFAULT_TICKERS),
   UNDERROUND_GAMMA_URL: http('https://gamma-api.polymarket.com'),
   UNDERROUND_CLOB_URL: http('https://clob.polymarket.com'),
   UNDERROUND_DATA_API_URL: http('https://data-api.polymarket.com'),
@@ -280,16 +173,10 @@ const environment = z.object({
   UNDERROUND_METRICS_ADDRESS: address.optional(),
   UNDERROUND_TIERS_FILE: z.string().optional(),
   UNDERROUND_KEY_ENV: oneOf('live', 'test').default('live'),
-  UNDERROUND_ROLES: roleList.default(ROLES),
-  UNDERROUND_NODE: z
-    .string()
-    .regex(NODE_NAME, 'must be a name of at most 64 letters, digits, dots, dashes and underscores')
-    .optional(),
-  UNDERROUND_STREAM_HOURS: streamHours.default(6),
-  UNDERROUND_STREAM_SIZE: z
-    .string()
-    .regex(STREAM_SIZE, 'must be a size such as 512MiB or 16GiB')
-    .default('16GiB'),
+  UNDERROUND_ROLES: listOf(ROLES).default(ROLES),
+  UNDERROUND_NODE: nodeName.optional(),
+  UNDERROUND_STREAM_HOURS: hours.default(6),
+  UNDERROUND_STREAM_SIZE: size.default('16GiB'),
   UNDERROUND_STREAM_REPLICAS: oneOf('1', '3', '5').default('1'),
   UNDERROUND_STORE_PASSWORD: secret,
   CLICKHOUSE_URL: urlOf('http:', 'https:').optional(),
@@ -467,11 +354,6 @@ function toConfig(env: Environment): Config {
       replicas: Number(env.UNDERROUND_STREAM_REPLICAS),
     },
   };
-}
-
-function bytesOf(size: string): number {
-  const [, number, unit = ''] = STREAM_SIZE.exec(size) ?? [];
-  return Number(number) * (UNIT_BYTES[unit] ?? 0);
 }
 
 function credentialsIn(env: Environment): PolymarketCredentials | null {

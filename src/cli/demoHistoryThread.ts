@@ -1,7 +1,7 @@
 /** Entry of the thread that records the demo's older history. The newest minutes are recorded already. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { DiskReserve } from '../config.ts';
+import type { DiskReserve } from '../config/values.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { createLogger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';

@@ -1,5 +1,5 @@
 /**
- * Time as an input. Only this file, `config.ts` and `service.ts` read the machine's clock or start timers, so every
+ * Time as an input. Only this file, `config.ts` and `service/` read the machine's clock or start timers, so every
  * test runs on a clock that it advances itself.
  */
 export interface Clock {

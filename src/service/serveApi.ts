@@ -18,7 +18,7 @@ import type { ReadingOptions, ReadingRoles } from './readingRoles.ts';
 import type { RecordingSource } from './recordingSource.ts';
 
 /** A listening server. */
-export interface Listening {
+interface Listening {
   readonly url: string;
   close(): Promise<void>;
 }

@@ -18,7 +18,7 @@ const BACKLOG_WAIT_MAX_MS = 30_000;
 const BACKLOG_CHECK_MS = 20;
 
 /** How far a partition is stored, and its fold at that place. */
-export interface FollowedCheckpoint {
+interface FollowedCheckpoint {
   /** The store has everything up to this number. */
   readonly streamSeq: number;
   readonly fold: RecordFold;

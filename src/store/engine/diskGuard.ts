@@ -4,7 +4,7 @@
  */
 
 import { statfs } from 'node:fs/promises';
-import type { DiskReserve } from '../../config.ts';
+import type { DiskReserve } from '../../config/values.ts';
 import { MIB } from '../../runtime/byteUnits.ts';
 import { type Clock, every, type Timer } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';

@@ -1,6 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DiskReserve } from '../../config.ts';
+import type { DiskReserve } from '../../config/values.ts';
 import { builtEntry } from '../../runtime/builtEntry.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { ConfigError, StoreUnavailableError } from '../../runtime/errors.ts';

@@ -23,7 +23,7 @@ export const PROCESSES = {
 } as const;
 export type ProcessName = keyof typeof PROCESSES;
 
-export interface ClusterRig {
+interface ClusterRig {
   readonly nats: readonly NatsServer[];
   process(name: ProcessName): ServiceProcess;
 }

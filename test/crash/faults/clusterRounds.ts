@@ -13,7 +13,7 @@ const COMPARED_EVERY_ROUNDS = 10;
 /** The process whose API is compared; it is never killed. */
 const WITNESS = 'api1';
 
-export type Victim = ProcessName | 'nats';
+type Victim = ProcessName | 'nats';
 const VICTIMS: readonly Victim[] = [
   ...(Object.keys(PROCESSES) as ProcessName[]).filter((name) => name !== WITNESS && name !== 'worker'),
   'worker',
