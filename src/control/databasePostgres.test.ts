@@ -70,6 +70,20 @@ describe.skipIf(postgres.absent)(
       await db.destroy();
     });
 
+    it('a server process that stops in the middle is a store failure, and the next connection works', async () => {
+      const db = await openAt(await postgres.createDatabase());
+      const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db);
+      const { pid } = rows[0] as { pid: number };
+      process.kill(pid, 'SIGSTOP');
+      try {
+        await expect(sql`select 1`.execute(db)).rejects.toBeInstanceOf(StoreUnavailableError);
+        await expect(db.selectFrom('users').selectAll().execute()).resolves.toEqual([]);
+      } finally {
+        process.kill(pid, 'SIGCONT');
+      }
+      await db.destroy();
+    });
+
     it('a statement that the database refuses is not reported as an absent database', async () => {
       const db = await openAt(await postgres.createDatabase());
       const wrong = sql`select * from no_such_table`.execute(db);

@@ -11,6 +11,8 @@ const MAX_CONNECTIONS = 10;
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Statements take milliseconds; this limits one that waits for a lock. */
 const STATEMENT_TIMEOUT_MS = 10_000;
+/** Beyond the server's own limit: a server whose process or machine is stopped does not apply it. */
+const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 1_000;
 const IDLE_TIMEOUT_MS = 30_000;
 /** At a start the database may be starting too: ten tries, about fifteen seconds in total. */
 const START_TRIES = 10;
@@ -86,6 +88,7 @@ function createPool(connectionString: string): PostgresPool {
     max: MAX_CONNECTIONS,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
+    query_timeout: ANSWER_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     // Times and counts are far below 2^53; the driver would return them as text.
     types: {

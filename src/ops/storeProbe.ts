@@ -4,16 +4,21 @@ const PERIOD_MS = 2000;
 /** Two probes may fail before the service is not ready, because an engine restart takes less time. */
 const SILENCE_LIMIT_MS = 6000;
 
-/** Probes the store periodically, so that `/readyz` answers from memory. */
+/** Probes a store periodically, so that `/readyz` answers from memory. */
 export class StoreProbe {
   readonly #clock: Clock;
+  readonly #name: string;
   readonly #timer: Timer;
   #lastAnswerAt: number;
   #asking = false;
 
-  /** @param ask Resolves when the store has answered. The store must have answered before construction. */
-  constructor(options: { clock: Clock; ask: () => Promise<unknown> }) {
+  /**
+   * @param options.ask Resolves when the store has answered. The store must have answered before construction.
+   * @param options.name Of the store, in the reasons.
+   */
+  constructor(options: { clock: Clock; ask: () => Promise<unknown>; name?: string }) {
     this.#clock = options.clock;
+    this.#name = options.name ?? 'the store';
     this.#lastAnswerAt = this.#clock.monotonic();
     this.#timer = every(this.#clock, PERIOD_MS, () => void this.#probe(options.ask));
   }
@@ -22,7 +27,7 @@ export class StoreProbe {
   reasons(): string[] {
     const silentMs = this.#clock.monotonic() - this.#lastAnswerAt;
     return silentMs > SILENCE_LIMIT_MS
-      ? [`the store has not answered for ${Math.floor(silentMs / 1000)} s`]
+      ? [`${this.#name} has not answered for ${Math.floor(silentMs / 1000)} s`]
       : [];
   }
 

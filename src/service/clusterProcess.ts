@@ -56,7 +56,7 @@ export async function startClusterProcess(
     await cluster.ready;
     const store = await openConnection(server);
     ends.push(() => store.close());
-    if (has('write')) begin(startWriting({ stream, values, election, client: store.client }, options));
+    if (has('write')) begin(startWriting({ stream, values, election, store }, options));
     if (!FOLLOWING.some(has)) return await statusOnly(options, { addChecks, close });
     const recording = await followRecording({ stream, values, store }, options);
     ends.push(() => recording.stopReceiving());

@@ -1,10 +1,10 @@
 import { Bus } from '../bus/bus.ts';
-import type { RecordStream, SharedValues, StreamPlace } from '../bus/recordStream.ts';
+import type { RecordStream, SharedValues } from '../bus/recordStream.ts';
 import { RecordFollower } from '../recorder/follow/recordFollower.ts';
 import { resumeFollower } from '../recorder/follow/resumeFollower.ts';
 import { MarketMemory } from '../recorder/marketMemory.ts';
 import { readCheckpoint } from '../recorder/write/checkpoint.ts';
-import { StoredProgress } from '../recorder/write/storedProgress.ts';
+import { ReceivedPlaces, StoredProgress } from '../recorder/write/storedProgress.ts';
 import type { PriceSourceStatus } from '../schema/priceSource.ts';
 import type { StoreReader } from '../store/reader.ts';
 import type { NodeOptions } from './collecting.ts';
@@ -25,17 +25,14 @@ export async function followRecording(
   const bus = new Bus({ log, metrics });
   const follower = new RecordFollower({ bus, clock, log, metrics });
   const memory = new MarketMemory({ recorder: follower, bus });
-  const received = new Map<number, StreamPlace>();
-  const progress = new StoredProgress({
-    ...{ stream, values, clock, log, metrics },
-    received: (partition) => received.get(partition) ?? null,
-  });
+  const received = new ReceivedPlaces();
+  const progress = new StoredProgress({ stream, values, received, clock, log, metrics });
   const noted: Pick<RecordStream, 'partitions' | 'follow' | 'lastSeq'> = {
     partitions: stream.partitions,
     lastSeq: () => stream.lastSeq(),
     follow: (from, onMessage) =>
       stream.follow(from, (message, place) => {
-        received.set(place.partition, place);
+        received.note(place);
         onMessage(message, place);
       }),
   };
@@ -48,8 +45,7 @@ export async function followRecording(
     ...{ store, bus, live: follower, memory },
     shared: {
       baseSeq: stream.baseSeq,
-      newestSeq: () =>
-        stream.baseSeq + 2 * Math.max(0, ...[...received.values()].map(({ streamSeq }) => streamSeq)) + 1,
+      newestSeq: () => stream.baseSeq + 2 * received.streamSeq + 1,
     },
     storeLagMs: () => progress.lagMs(),
     stored: () => progress.stored(),

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
 import { type Accounts, openAccounts } from '../accounts/accounts.ts';
 import type { Config } from '../config.ts';
+import type { Database } from '../control/schema.ts';
 import { openControlDatabase } from '../controlDatabase.ts';
 import type { DataSource } from '../http/lifecycle.ts';
 import { type HistoryState, historyLines } from '../ops/historyProgress.ts';
@@ -45,8 +47,11 @@ export async function serveRecording(recording: RecordingSource, options: Servin
   const database = await openControlDatabase(config);
   const accounts = await openAccounts({ database, config, clock, randomBytes, logger: log, metrics });
   const probe = new StoreProbe({ clock, ask: () => recording.store.rows('SELECT 1') });
+  // SQLite is a file of this process.
+  const control = config.databaseUrl === null ? null : probeOf(database, clock);
   const readiness = new Readiness();
   readiness.addReasons(() => probe.reasons());
+  readiness.addReasons(() => control?.reasons() ?? []);
   recording.addChecks(readiness);
   options.addChecks?.(readiness);
   readiness.addDegraded(() => historyLines(history()));
@@ -65,12 +70,17 @@ export async function serveRecording(recording: RecordingSource, options: Servin
     close: async () => {
       await recording.stopReceiving();
       probe.stop();
+      control?.stop();
       await serving.close();
       await roles.close();
       await accounts.close();
       await recording.close();
     },
   };
+}
+
+function probeOf(database: Database, clock: Clock): StoreProbe {
+  return new StoreProbe({ clock, ask: () => sql`select 1`.execute(database), name: 'the control database' });
 }
 
 function openStreams(

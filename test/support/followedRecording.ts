@@ -14,8 +14,8 @@ import { MARKET, WireMarket } from './wire.ts';
 const ALIVE: Alive = { reasons: [], degraded: [], priceSources: null, sentTimeMs: 0 };
 
 /** A message whose merged records a test chooses itself. */
-function message(sender: string, body: Alive): StreamMessage {
-  return { kind: 'alive', body, id: '', key: null, sender, run: 'r1' };
+function message({ sender, run }: { sender: string; run: string }, body: Alive): StreamMessage {
+  return { kind: 'alive', body, id: '', key: null, sender, run };
 }
 
 /** A follower of one partition, whose fold emits what the test gives it. */
@@ -37,11 +37,16 @@ export class FollowerRig {
   /** One message of a collector, stored `ageMs` ago, from which these records are merged. */
   emit(
     outputs: readonly MergedOutput[],
-    { sender = 'c1', ageMs = 0, status = {} }: { sender?: string; ageMs?: number; status?: object } = {},
+    {
+      sender = 'c1',
+      run = 'r1',
+      ageMs = 0,
+      status = {},
+    }: { sender?: string; run?: string; ageMs?: number; status?: object } = {},
   ): void {
     this.#outputs = outputs;
     const place = { streamSeq: ++this.streamSeq, timeMs: this.clock.now() - ageMs, partition: 0 };
-    this.follower.onMessage(message(sender, { ...ALIVE, ...status }), place);
+    this.follower.onMessage(message({ sender, run }, { ...ALIVE, ...status }), place);
   }
 
   /** A collector's sign of life. */

@@ -1,20 +1,30 @@
 import type { CollectorStatus, StreamMessage } from '../../bus/recordStream.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/log.ts';
 
 /** After this long without a new record, nothing is known of the present. A collector sends once a second. */
 export const SILENT_AFTER_MS = 5_000;
 /** A collector that was not heard for this long was removed. */
 const FORGET_AFTER_MS = 3_600_000;
+/** Two runs of one collector are reported until this long after the last sign that both are alive. */
+const SHARED_NAME_MS = 15_000;
 
 interface HeardCollector {
   /** Monotonic. */
   heardMs: number;
   status: CollectorStatus | null;
+  /** The run that began last, and its own clock in its first sign of life. */
+  run: string;
+  runSinceMs: number;
+  readonly earlierRuns: Set<string>;
+  /** When an earlier run was last alive beside it, monotonic; null: never. */
+  sharedMs: number | null;
 }
 
 /** What the collectors say of themselves, and when each was last heard. */
 export class CollectorStatuses {
   readonly #clock: Clock;
+  readonly #log: Logger;
   readonly #collectors = new Map<string, HeardCollector>();
   readonly #startMs: number;
   #priceSources: unknown = null;
@@ -23,8 +33,9 @@ export class CollectorStatuses {
   /** When the last message was read, new or not. */
   #readMs: number;
 
-  constructor(clock: Clock) {
+  constructor({ clock, log }: { readonly clock: Clock; readonly log: Logger }) {
     this.#clock = clock;
+    this.#log = log;
     this.#startMs = this.#readMs = clock.monotonic();
   }
 
@@ -38,9 +49,10 @@ export class CollectorStatuses {
     this.#lateMs = lateMs > SILENT_AFTER_MS ? lateMs : null;
     const nowMs = this.#clock.monotonic();
     this.#readMs = nowMs;
-    const known = this.#collectors.get(message.sender) ?? { heardMs: nowMs, status: null };
+    const known = this.#collectors.get(message.sender) ?? newCollector(nowMs);
     this.#collectors.set(message.sender, known);
     if (message.kind === 'alive') {
+      this.#noteRun(message.sender, known, { run: message.run, sentTimeMs: message.body.sentTimeMs });
       known.status = message.body;
       this.#priceSources = message.body.priceSources;
     }
@@ -79,7 +91,36 @@ export class CollectorStatuses {
   /** Feeds that are late or silent, and what is wrong with some of the collectors. */
   degraded(): string[] {
     const reasons = this.#hasWorking() ? this.#lines((status) => status.reasons) : [];
-    return [...this.#silentLines(), ...reasons, ...this.#lines(({ degraded }) => degraded)];
+    const lines = [...this.#sharedNameLines(), ...this.#silentLines(), ...reasons];
+    return [...lines, ...this.#lines(({ degraded }) => degraded)];
+  }
+
+  /**
+   * Notes the run of a sign of life. An earlier run that sent one after the newest run began is a second process: what a
+   * dead run left in its outbox was sent before.
+   */
+  #noteRun(
+    name: string,
+    known: HeardCollector,
+    { run, sentTimeMs }: { readonly run: string; readonly sentTimeMs: number },
+  ): void {
+    if (known.run === run) return;
+    if (sentTimeMs > known.runSinceMs && !known.earlierRuns.has(run)) {
+      if (known.run !== '') known.earlierRuns.add(known.run);
+      known.run = run;
+      known.runSinceMs = sentTimeMs;
+    } else if (sentTimeMs > known.runSinceMs) {
+      if (known.sharedMs === null)
+        this.#log.error({ collector: name, runs: [known.run, run] }, 'collector.name_shared');
+      known.sharedMs = this.#clock.monotonic();
+    }
+  }
+
+  #sharedNameLines(): string[] {
+    const since = this.#clock.monotonic() - SHARED_NAME_MS;
+    return [...this.#collectors]
+      .filter(([, { sharedMs }]) => sharedMs !== null && sharedMs > since)
+      .map(([name]) => `${name}: two collectors have this name: give each its own UNDERROUND_NODE`);
   }
 
   #isSilent({ heardMs }: HeardCollector): boolean {
@@ -107,6 +148,17 @@ export class CollectorStatuses {
       return of(collector.status).map((line) => (isAlone ? line : `${name}: ${line}`));
     });
   }
+}
+
+function newCollector(heardMs: number): HeardCollector {
+  return {
+    heardMs,
+    status: null,
+    run: '',
+    runSinceMs: Number.NEGATIVE_INFINITY,
+    earlierRuns: new Set(),
+    sharedMs: null,
+  };
 }
 
 function seconds(ms: number): number {

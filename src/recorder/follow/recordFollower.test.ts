@@ -248,3 +248,24 @@ test('readiness fails when no collector records; with several, lines name the co
   await rig.clock.advance(1_000);
   expect(follower.degraded()).toEqual([]);
 });
+
+test('two collectors of one name are reported until only one is alive', async () => {
+  const { rig } = started();
+  const { follower } = rig;
+  const alive = (run: string, sentTimeMs: number) => rig.alive({ run, status: { sentTimeMs } });
+  alive('first', 1_000);
+  alive('second', 5_000);
+  // A dead run's messages that waited in its outbox.
+  alive('first', 2_000);
+  alive('second', 6_000);
+  expect(follower.degraded()).toEqual([]);
+  alive('first', 6_500);
+  const line = 'c1: two collectors have this name: give each its own UNDERROUND_NODE';
+  expect(follower.degraded()).toEqual([line]);
+  await rig.clock.advance(10_000);
+  alive('second', 16_000);
+  expect(follower.degraded()).toEqual([line]);
+  await rig.clock.advance(6_000);
+  alive('second', 22_000);
+  expect([follower.degraded(), follower.reasons()]).toEqual([[], []]);
+});

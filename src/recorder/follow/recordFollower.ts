@@ -59,7 +59,7 @@ export class RecordFollower implements LiveRecording {
   constructor(options: RecordFollowerOptions) {
     const { clock, metrics } = options;
     this.#options = options;
-    this.#collectors = new CollectorStatuses(clock);
+    this.#collectors = new CollectorStatuses(options);
     this.#sweep = every(clock, SWEEP_MS, () => this.#onSweep());
     metrics.gauge(
       'underround_follower_receiving',

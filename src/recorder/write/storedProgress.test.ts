@@ -1,26 +1,25 @@
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { MemoryValues } from '../../../test/support/memoryElection.ts';
-import type { StreamPlace } from '../../bus/recordStream.ts';
 import { silentLogger } from '../../runtime/log.ts';
 import { Metrics } from '../../runtime/metrics.ts';
 import { writeCheckpoint } from './checkpoint.ts';
-import { StoredProgress } from './storedProgress.ts';
+import { ReceivedPlaces, StoredProgress } from './storedProgress.ts';
 
 /** A follower of two partitions, what it received, and what the writers noted. */
 function rig() {
   const clock = new FakeClock();
   const values = new MemoryValues();
-  const received = new Map<number, StreamPlace>();
+  const received = new ReceivedPlaces();
   let lastSeq = 0;
   const progress = new StoredProgress({
     ...{ values, clock, log: silentLogger, metrics: new Metrics() },
     stream: { partitions: 2, lastSeq: async () => lastSeq },
-    received: (partition) => received.get(partition) ?? null,
+    received,
   });
   const send = (partition: number, place: { streamSeq: number; timeMs: number }) => {
     lastSeq = Math.max(lastSeq, place.streamSeq);
-    return { arrives: () => received.set(partition, { ...place, partition }) };
+    return { arrives: () => received.note({ ...place, partition }) };
   };
   const store = (partition: number, place: { streamSeq: number; timeMs: number }) =>
     writeCheckpoint(values, partition, { ...place, state: null });
@@ -39,6 +38,17 @@ test('the lag is the time between what is received and what is stored', async ()
   await store(1, { streamSeq: 12, timeMs: 4_900 });
   await clock.advance(500);
   expect(progress.lagMs()).toBe(0);
+  progress.stop();
+});
+
+test('before the first checkpoint the lag is the time since the first message', async () => {
+  const { clock, progress, send } = rig();
+  send(0, { streamSeq: 1, timeMs: 1_795_415_000_000 }).arrives();
+  await clock.advance(500);
+  expect(progress.lagMs()).toBe(0);
+  send(0, { streamSeq: 9, timeMs: 1_795_415_003_000 }).arrives();
+  await clock.advance(500);
+  expect(progress.lagMs()).toBe(3_000);
   progress.stop();
 });
 

@@ -11,11 +11,35 @@ const WAIT_POLL_MS = 100;
 interface StoredProgressOptions {
   readonly stream: Pick<RecordStream, 'partitions' | 'lastSeq'>;
   readonly values: SharedValues;
-  /** The newest message of a partition that this process has received; null: none yet. */
-  readonly received: (partition: number) => StreamPlace | null;
+  readonly received: ReceivedPlaces;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Pick<Metrics, 'gauge'>;
+}
+
+/** The first and the newest message of each partition that this process has received. */
+export class ReceivedPlaces {
+  readonly #first = new Map<number, StreamPlace>();
+  readonly #newest = new Map<number, StreamPlace>();
+
+  note(place: StreamPlace): void {
+    if (!this.#first.has(place.partition)) this.#first.set(place.partition, place);
+    this.#newest.set(place.partition, place);
+  }
+
+  /** Null before the first. */
+  first(partition: number): StreamPlace | null {
+    return this.#first.get(partition) ?? null;
+  }
+
+  newest(partition: number): StreamPlace | null {
+    return this.#newest.get(partition) ?? null;
+  }
+
+  /** The newest number of all partitions; 0 before the first message. */
+  get streamSeq(): number {
+    return Math.max(0, ...[...this.#newest.values()].map(({ streamSeq }) => streamSeq));
+  }
 }
 
 /** How far the writers are, as seen by a process that follows the stream. */
@@ -40,9 +64,13 @@ export class StoredProgress {
 
   /** Age of the oldest received message that is not stored, in milliseconds of the stream's clock; 0 when all are. */
   lagMs(): number {
+    const { received } = this.#options;
     const lags = this.#checkpoints.map(({ streamSeq, timeMs }, partition) => {
-      const newest = this.#options.received(partition);
-      return newest === null || newest.streamSeq <= streamSeq ? 0 : Math.max(0, newest.timeMs - timeMs);
+      const newest = received.newest(partition);
+      if (newest === null || newest.streamSeq <= streamSeq) return 0;
+      // Before the first checkpoint nothing of the partition is stored.
+      const storedMs = streamSeq === 0 ? (received.first(partition) ?? newest).timeMs : timeMs;
+      return Math.max(0, newest.timeMs - storedMs);
     });
     return Math.max(0, ...lags);
   }
@@ -56,10 +84,8 @@ export class StoredProgress {
     const { signal } = this.#stopping;
     const partitions = Array.from({ length: stream.partitions }, (_, partition) => partition);
     const target = await stream.lastSeq();
-    const receivedSeq = () =>
-      Math.max(0, ...partitions.map((partition) => received(partition)?.streamSeq ?? 0));
-    while (receivedSeq() < target && !signal.aborted) await sleep(clock, WAIT_POLL_MS, signal);
-    const wanted = partitions.map((partition) => received(partition)?.streamSeq ?? 0);
+    while (received.streamSeq < target && !signal.aborted) await sleep(clock, WAIT_POLL_MS, signal);
+    const wanted = partitions.map((partition) => received.newest(partition)?.streamSeq ?? 0);
     const isStored = () =>
       wanted.every((streamSeq, at) => (this.#checkpoints[at]?.streamSeq ?? -1) >= streamSeq);
     for (await this.#poll(); !isStored() && !signal.aborted; await this.#poll())
