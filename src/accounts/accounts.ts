@@ -94,7 +94,7 @@ export async function openAccounts(parts: {
   return {
     database,
     users,
-    setup: new OperatorSetup(users, randomBytes),
+    setup: new OperatorSetup({ users, database, clock, randomBytes }),
     links: new SignInLinks({ clock, randomBytes }),
     keys: new KeyRepository(database, { clock, randomBytes }),
     events: new AccountEvents(database, { clock, randomBytes, logger }),

@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { openDashboard, PASSWORD } from '../../../test/support/dashboard.ts';
+import { openDashboard, PASSWORD, type TestDashboard } from '../../../test/support/dashboard.ts';
+import { OperatorSetup, SETUP_LINK_LIFE_MS } from '../../accounts/users/operatorSetup.ts';
 
 const path = '/app/sign-up';
 const body = { email: 'a@example.com', password: PASSWORD };
@@ -62,6 +64,42 @@ it('if two visitors use the link at once, one becomes the operator and the other
   );
   expect(answers.map(({ statusCode }) => statusCode).sort()).toEqual([200, 403]);
   expect((await accounts.users.list()).map(({ operator }) => operator)).toEqual([true]);
+});
+
+/** Another process on the same database. */
+function otherNode({ accounts, clock }: TestDashboard): OperatorSetup {
+  return new OperatorSetup({ users: accounts.users, database: accounts.database, clock, randomBytes });
+}
+
+it('a link that another process printed works, once, and only its hash is stored', async () => {
+  const dashboard = await openDashboard();
+  const { browser, accounts } = dashboard;
+  const [other, silent] = [otherNode(dashboard), otherNode(dashboard)];
+  const signUp = (email: string, setup: string) =>
+    browser().ask('POST', path, { email, password: PASSWORD, setup });
+  await other.link('http://127.0.0.1:1');
+  const stored = await accounts.database.selectFrom('settings').selectAll().execute();
+  expect(stored.map(({ name }) => name)).toEqual([expect.stringMatching(/^setup_link:[0-9a-f]{64}$/)]);
+  expect(JSON.stringify(stored)).not.toContain(other.token);
+  expect((await signUp('a@example.com', silent.token)).json()).toEqual({ detail: NOT_VALID });
+  expect((await signUp('op@example.com', other.token)).json()).toMatchObject({ user: { operator: true } });
+  expect((await signUp('b@example.com', other.token)).json()).toEqual({ detail: USED });
+  expect(await otherNode(dashboard).link('http://127.0.0.1:1')).toBeNull();
+  const left = await accounts.database.selectFrom('settings').select('name').execute();
+  expect(left.filter(({ name }) => name.startsWith('setup_link:'))).toEqual([]);
+});
+
+it('a link of another process expires, and the next printed link removes it', async () => {
+  const dashboard = await openDashboard();
+  const { accounts, clock } = dashboard;
+  const other = otherNode(dashboard);
+  await other.link('http://127.0.0.1:1');
+  clock.stepWall(SETUP_LINK_LIFE_MS - 1);
+  expect(await accounts.setup.accepts(other.token)).toBe(true);
+  clock.stepWall(1);
+  expect([await accounts.setup.accepts(other.token), await other.accepts(other.token)]).toEqual([false, true]);
+  await accounts.setup.link('http://127.0.0.1:1');
+  expect(await accounts.database.selectFrom('settings').select('name').execute()).toHaveLength(1);
 });
 
 it('a refused setup token is not repeated in the response', async () => {

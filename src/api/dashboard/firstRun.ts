@@ -45,7 +45,7 @@ export async function roleOfNext(
     return signUpOpen ? 'user' : forbidden(CLOSED);
   }
   if (setup === null) return forbidden(NO_OPERATOR);
-  return control.setup.accepts(setup) ? 'operator' : forbidden(INVALID_LINK);
+  return (await control.setup.accepts(setup)) ? 'operator' : forbidden(INVALID_LINK);
 }
 
 export function setupLinkUsed() {
