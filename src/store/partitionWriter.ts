@@ -129,7 +129,7 @@ export class PartitionWriter {
       if (stored.get(table)?.has(item.record.seq)) continue;
       const rows = tables.get(table) ?? new RowBuffer();
       try {
-        appendRecord(rows, item.kind, item.record);
+        appendRecord(rows, item.kind, item.record, item.isLate === true);
       } catch (error) {
         await this.#rejected.addRecord(item, error);
         continue;
