@@ -31,6 +31,8 @@ interface PartitionWriterOptions {
   readonly partition: number;
   /** Rows that the engine refuses are set aside in its `journal/rejected`. */
   readonly dataDir: string;
+  /** While it returns false, nothing is sent to the engine. */
+  readonly mayInsert?: () => boolean;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
