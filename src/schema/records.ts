@@ -92,7 +92,12 @@ export type RecordKind = keyof Records;
 
 /** A record with its kind. */
 export type KindedRecord = {
-  readonly [K in RecordKind]: { readonly kind: K; readonly record: Records[K] };
+  readonly [K in RecordKind]: {
+    readonly kind: K;
+    readonly record: Records[K];
+    /** It arrived after newer ones of its kind: it is stored at its venue time, and no live consumer sees it. */
+    readonly isLate?: boolean;
+  };
 }[RecordKind];
 
 /** Receives the recorder's records. Calls return at once; views must be copied before they return. */

@@ -15,10 +15,11 @@ export function startWriting(
   const { stream, values, election } = parts;
   const { client } = parts.store;
   const openMerge = (state: unknown) => mergeOf(stream, state);
-  const startWorker = async (partition: number) => {
+  const startWorker = async (partition: number, isOwner: () => boolean) => {
     const { dataDir } = config;
-    const store = await PartitionWriter.open({ client, partition, dataDir, clock, log, metrics });
-    return await PartitionWorker.start({ partition, stream, values, store, openMerge, log });
+    const parts = { partition, clock, log };
+    const store = await PartitionWriter.open({ ...parts, client, dataDir, metrics, mayInsert: isOwner });
+    return await PartitionWorker.start({ ...parts, stream, values, store, openMerge, isOwner });
   };
   const role = new WriteRole({ stream, election, startWorker, clock, log, metrics });
   role.start();

@@ -31,6 +31,8 @@ interface PartitionWriterOptions {
   readonly partition: number;
   /** Rows that the engine refuses are set aside in its `journal/rejected`. */
   readonly dataDir: string;
+  /** While it returns false, nothing is sent to the engine. */
+  readonly mayInsert?: () => boolean;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -129,7 +131,7 @@ export class PartitionWriter {
       if (stored.get(table)?.has(item.record.seq)) continue;
       const rows = tables.get(table) ?? new RowBuffer();
       try {
-        appendRecord(rows, item.kind, item.record);
+        appendRecord(rows, item.kind, item.record, item.isLate === true);
       } catch (error) {
         await this.#rejected.addRecord(item, error);
         continue;

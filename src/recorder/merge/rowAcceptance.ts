@@ -95,7 +95,8 @@ function acceptSettled(
   { book, ladderHash }: StreamAction,
   { seq }: Delivery,
 ): MergedRecord[] {
-  if (book === null || market.newest === null || book.eventTimeMs > market.newest.eventTimeMs) return [];
+  // One of the newest venue time would follow that book in the archive, and is older.
+  if (book === null || market.newest === null || book.eventTimeMs >= market.newest.eventTimeMs) return [];
   if (!noteBook(market, book, ladderHash)) return [];
   return [{ kind: 'book', record: { ...book, seq: seq(1) }, isLate: true }];
 }

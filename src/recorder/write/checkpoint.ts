@@ -26,6 +26,30 @@ export async function writeCheckpoint(
   await values.put(keyOf(partition), Buffer.from(JSON.stringify(checkpoint)));
 }
 
+/** The messages of one batch by their numbers, both included. */
+export interface BatchRange {
+  readonly firstSeq: number;
+  readonly lastSeq: number;
+}
+
+/**
+ * The batch that the partition's last writer began to insert; null before the first. It may be stored, or its insert may
+ * still run in the engine: it is finished with the same messages, so that the engine recognises it.
+ */
+export async function readBatch(values: SharedValues, partition: number): Promise<BatchRange | null> {
+  const bytes = await values.get(batchKeyOf(partition));
+  return bytes === null ? null : (JSON.parse(Buffer.from(bytes).toString()) as BatchRange);
+}
+
+/** Notes a batch; must end before its insert begins. */
+export async function writeBatch(values: SharedValues, partition: number, batch: BatchRange): Promise<void> {
+  await values.put(batchKeyOf(partition), Buffer.from(JSON.stringify(batch)));
+}
+
 function keyOf(partition: number): string {
   return `merge.${partition}`;
+}
+
+function batchKeyOf(partition: number): string {
+  return `merge.${partition}.batch`;
 }

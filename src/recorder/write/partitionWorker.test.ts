@@ -65,7 +65,8 @@ function rig() {
   };
   const startWorker = () =>
     PartitionWorker.start({
-      ...{ partition: 0, stream: server.connect(), values, store, log: silentLogger },
+      ...{ partition: 0, stream: server.connect(), values, store, clock, log: silentLogger },
+      isOwner: () => true,
       openMerge: (state) => countingMerge(state, server.baseSeq),
     });
   const checkpoint = async () => {

@@ -5,9 +5,18 @@ import type {
   StreamPlace,
   StreamWork,
 } from '../../bus/recordStream.ts';
+import { type Clock, sleep } from '../../runtime/clock.ts';
+import { StoreUnavailableError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { KindedRecord } from '../../schema/records.ts';
-import { type Checkpoint, readCheckpoint, writeCheckpoint } from './checkpoint.ts';
+import {
+  type BatchRange,
+  type Checkpoint,
+  readBatch,
+  readCheckpoint,
+  writeBatch,
+  writeCheckpoint,
+} from './checkpoint.ts';
 
 /** Turns the messages of all collectors into one recording; its state continues in another process. */
 export interface Merge {
@@ -34,23 +43,44 @@ interface PartitionWorkerOptions {
   readonly store: PartitionStore;
   /** @param state A state of an earlier merge; null: from the beginning. */
   readonly openMerge: (state: unknown) => Merge;
+  /** False as soon as another process may work on the partition. */
+  readonly isOwner: () => boolean;
+  readonly clock: Clock;
   readonly log: Logger;
 }
 
+/** A batch whose checkpoint is not written yet. */
+interface OpenBatch extends BatchRange {
+  readonly work: StreamWork;
+  readonly isNoted: boolean;
+}
+
+/** The stream answers within this time, or the batch is tried again. */
+const READ_MAX_MS = 10_000;
+
 /**
- * Stores one partition of the stream. Each batch is merged, inserted, noted in the checkpoint and then acknowledged. A
- * crash between insert and checkpoint makes the batch come again: rows whose numbers the store has are left out.
+ * Stores one partition of the stream. Each batch is noted, merged, inserted, included in the checkpoint and then
+ * acknowledged. After a crash or a failure, a noted batch is finished with the same messages, whatever the stream gives
+ * at once: an insert of it that still runs in the engine has the same token and rows, so each row is stored once.
  */
 export class PartitionWorker {
   readonly #options: PartitionWorkerOptions;
   #checkpoint: Checkpoint;
   #merge: Merge;
+  /** The batch that the last worker noted; null once it is finished. */
+  #inherited: BatchRange | null;
+  /** Batches to finish before any other one. */
+  #open: OpenBatch[] = [];
   #working: { stop(): Promise<void> } | null = null;
 
-  private constructor(options: PartitionWorkerOptions, checkpoint: Checkpoint) {
+  private constructor(
+    options: PartitionWorkerOptions,
+    { checkpoint, noted }: { checkpoint: Checkpoint; noted: BatchRange | null },
+  ) {
     this.#options = options;
     this.#checkpoint = checkpoint;
     this.#merge = options.openMerge(checkpoint.state);
+    this.#inherited = noted !== null && noted.lastSeq > checkpoint.streamSeq ? noted : null;
   }
 
   /**
@@ -60,10 +90,11 @@ export class PartitionWorker {
   static async start(options: PartitionWorkerOptions): Promise<PartitionWorker> {
     const { partition, stream, values, store, log } = options;
     const checkpoint = await readCheckpoint(values, partition);
+    const noted = await readBatch(values, partition);
     // The last worker may have stored rows of any message in the stream after its checkpoint.
     store.mayBeStoredUpTo(stream.baseSeq + 2 * (await stream.lastSeq()) + 1);
-    log.info({ partition, streamSeq: checkpoint.streamSeq }, 'partition.taken');
-    const worker = new PartitionWorker(options, checkpoint);
+    log.info({ partition, streamSeq: checkpoint.streamSeq, noted }, 'partition.taken');
+    const worker = new PartitionWorker(options, { checkpoint, noted });
     worker.#working = await stream.work(partition, (work) => worker.#handle(work));
     return worker;
   }
@@ -75,22 +106,83 @@ export class PartitionWorker {
   }
 
   async #handle(work: StreamWork): Promise<void> {
-    const { partition, stream, store, values, openMerge } = this.#options;
+    if (this.#inherited !== null) {
+      this.#open = await this.#readInherited(this.#inherited);
+      this.#inherited = null;
+    }
+    await this.#storeOpen();
     const news = work.filter(({ place }) => place.streamSeq > this.#checkpoint.streamSeq);
     const [first, last] = [news.at(0)?.place, news.at(-1)?.place];
     if (first === undefined || last === undefined) return;
+    this.#open = [{ firstSeq: first.streamSeq, lastSeq: last.streamSeq, work: news, isNoted: false }];
+    await this.#storeOpen();
+  }
+
+  /**
+   * Reads the messages of a noted batch again. Messages before it are a batch of their own: they are stored, but a
+   * worker that was paused has written an older checkpoint over the newest.
+   */
+  async #readInherited({ firstSeq, lastSeq }: BatchRange): Promise<OpenBatch[]> {
+    const { streamSeq } = this.#checkpoint;
+    const work = await this.#read({ firstSeq: streamSeq + 1, lastSeq });
+    const earlier = work.filter(({ place }) => place.streamSeq < firstSeq);
+    const own = work.filter(({ place }) => place.streamSeq >= firstSeq);
+    return [
+      { firstSeq: streamSeq + 1, lastSeq: firstSeq - 1, work: earlier, isNoted: true },
+      { firstSeq, lastSeq, work: own, isNoted: true },
+    ].filter((batch) => batch.work.length > 0);
+  }
+
+  /** The partition's messages in a range. @throws {StoreUnavailableError} When the stream does not give them in time. */
+  async #read({ firstSeq, lastSeq }: BatchRange): Promise<StreamWork> {
+    const { stream, partition, clock } = this.#options;
+    const read: StreamWork[number][] = [];
+    const whole = new AbortController();
+    const reading = await stream.follow({ fromSeq: firstSeq, partition }, (message, place) => {
+      if (place.streamSeq <= lastSeq) read.push({ message, place });
+      // The last message may be forgotten; later ones follow every second.
+      if (place.streamSeq >= lastSeq) whole.abort();
+    });
+    await sleep(clock, READ_MAX_MS, whole.signal);
+    await reading.stop();
+    if (!whole.signal.aborted)
+      throw new StoreUnavailableError(`the stream did not give the messages ${firstSeq} to ${lastSeq}`);
+    return read;
+  }
+
+  async #storeOpen(): Promise<void> {
+    for (let batch = this.#open[0]; batch !== undefined; batch = this.#open[0]) {
+      await this.#store(batch);
+      this.#open.shift();
+    }
+  }
+
+  async #store({ firstSeq, lastSeq, work, isNoted }: OpenBatch): Promise<void> {
+    const { partition, stream, store, values, openMerge } = this.#options;
+    const { streamSeq, timeMs } = (work.at(-1) as StreamWork[number]).place;
     try {
-      const rows = news.flatMap(({ message, place }) => this.#rowsOf(message, place));
-      const token = `${stream.baseSeq}-${partition}-${first.streamSeq}-${last.streamSeq}`;
+      if (!isNoted) {
+        this.#checkOwner();
+        await writeBatch(values, partition, { firstSeq, lastSeq });
+      }
+      const rows = work.flatMap(({ message, place }) => this.#rowsOf(message, place));
+      const token = `${stream.baseSeq}-${partition}-${firstSeq}-${lastSeq}`;
       if (rows.length > 0) await store.insert(rows, token);
-      const checkpoint = { streamSeq: last.streamSeq, timeMs: last.timeMs, state: this.#merge.state() };
+      this.#checkOwner();
+      const checkpoint = { streamSeq, timeMs, state: this.#merge.state() };
       await writeCheckpoint(values, partition, checkpoint);
       this.#checkpoint = checkpoint;
     } catch (error) {
-      // The batch comes again: the merge must not see it twice.
+      // The batch is tried again: the merge must not see it twice.
       this.#merge = openMerge(this.#checkpoint.state);
       throw error;
     }
+  }
+
+  /** After a pause of the process another one may have replaced this one: its notes must not be overwritten. */
+  #checkOwner(): void {
+    const { partition, isOwner } = this.#options;
+    if (!isOwner()) throw new StoreUnavailableError(`another process stores partition ${partition}`);
   }
 
   #rowsOf(message: StreamMessage, place: StreamPlace): KindedRecord[] {

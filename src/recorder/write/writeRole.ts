@@ -17,8 +17,12 @@ interface Worker {
 interface WriteRoleOptions {
   readonly stream: Pick<RecordStream, 'partitions'>;
   readonly election: Election;
-  /** Begins to store a partition. @throws {StoreUnavailableError} */
-  readonly startWorker: (partition: number) => Promise<Worker>;
+  /**
+   * Begins to store a partition.
+   * @param isOwner False as soon as another process may be elected for it.
+   * @throws {StoreUnavailableError}
+   */
+  readonly startWorker: (partition: number, isOwner: () => boolean) => Promise<Worker>;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Pick<Metrics, 'counter' | 'gauge'>;
@@ -88,7 +92,8 @@ export class WriteRole {
     const onElected = () => {
       const own = new AbortController();
       term = own;
-      done = done.then(() => this.#work(partition, own.signal));
+      const isOwner = () => !own.signal.aborted && campaign.isLeader;
+      done = done.then(() => this.#work(partition, { ended: own.signal, isOwner }));
     };
     const campaign = this.#options.election.campaign(`write.${partition}`, { onElected, onLost: end });
     return {
@@ -102,11 +107,14 @@ export class WriteRole {
     };
   }
 
-  async #work(partition: number, ended: AbortSignal): Promise<void> {
+  async #work(
+    partition: number,
+    { ended, isOwner }: { ended: AbortSignal; isOwner: () => boolean },
+  ): Promise<void> {
     const { startWorker, clock, log } = this.#options;
     while (!ended.aborted) {
       try {
-        const worker = await startWorker(partition);
+        const worker = await startWorker(partition, isOwner);
         if (!ended.aborted)
           await new Promise((resolve) => ended.addEventListener('abort', resolve, { once: true }));
         await worker.stop();

@@ -267,7 +267,8 @@ export class StoreWriter implements RecordSink {
       return;
     }
     const buffer = this.#current.buffer(ENCODERS[kind].table);
-    appendRecord(buffer, kind, record);
+    // One process records in the order in which it publishes.
+    appendRecord(buffer, kind, record, false);
     this.#current.firstRowAtMs ??= this.#options.clock.monotonic();
     if (buffer.rows >= SEGMENT_TABLE_ROWS_MAX || buffer.length >= SEGMENT_TABLE_BYTES_MAX) this.#rotate();
   }

@@ -3,7 +3,7 @@ import { text as textOf } from 'node:stream/consumers';
 import type { EventType, Market, Ticker } from '../../schema/market.ts';
 import type { StoreReader } from '../reader.ts';
 import { levels } from './ladders.ts';
-import { isoTime, storedTime, timeParam } from './sql.ts';
+import { isoTime, SEEN_LIVE, storedTime, timeParam } from './sql.ts';
 
 /** A market of the replay. */
 export interface ReplayMarket {
@@ -43,7 +43,7 @@ const COLUMNS = `toUnixTimestamp64Milli(t.received) AS at, t.seq AS seq, toStrin
   t.trusted AS trusted`;
 const HEAD = /^\{"at":(\d+),"seq":(\d+),"market_id":"([^"\\]+)",/;
 
-const THESE = `t.market_id IN {ids:Array(String)} AND t.ts >= ${timeParam('ts_from')} AND t.ts < ${timeParam('ts_to')}`;
+const THESE = `t.market_id IN {ids:Array(String)} AND ${SEEN_LIVE} AND t.ts >= ${timeParam('ts_from')} AND t.ts < ${timeParam('ts_to')}`;
 const RECEIVED = `t.received >= ${timeParam('from')} AND t.received < ${timeParam('to')}`;
 
 /** The range of arrival numbers in which a market has books. */

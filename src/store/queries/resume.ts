@@ -9,6 +9,7 @@ import type { Gap, RowTimes } from '../../schema/gap.ts';
 import type { Market, Ticker } from '../../schema/market.ts';
 import type { BookView, SideView } from '../../schema/records.ts';
 import type { StoreReader } from '../reader.ts';
+import { SEEN_LIVE } from './sql.ts';
 
 /**
  * A market's own taker delay. Earlier releases stored the table's value without a source, and 0 only where the exchange
@@ -111,8 +112,8 @@ export async function loadLastBooks(
        FROM books
        WHERE (market_id, ts, books.seq) IN (
          SELECT market_id, last.1, last.2 FROM (
-           SELECT market_id, max((ts, seq)) AS last FROM books
-           WHERE market_id IN {marketIds:Array(String)} GROUP BY market_id))
+           SELECT market_id, max((ts, seq)) AS last FROM books AS t
+           WHERE ${SEEN_LIVE} AND market_id IN {marketIds:Array(String)} GROUP BY market_id))
        ORDER BY market_id`,
       { marketIds: marketIds.slice(from, from + MARKETS_PER_QUERY) },
     );
@@ -138,8 +139,8 @@ export async function loadLastQuotes(
     const rows = await reader.rows<LastQuote>(
       `SELECT market_id AS marketId, last.1 AS seq, toUnixTimestamp64Milli(last.2) AS eventTimeMs,
          toUnixTimestamp64Milli(last.3) AS receivedTimeMs, last.4 AS trusted
-       FROM (SELECT toString(market_id) AS market_id, max((seq, ts, received, trusted)) AS last FROM quotes
-         WHERE market_id IN {marketIds:Array(String)} GROUP BY market_id)
+       FROM (SELECT toString(market_id) AS market_id, max((seq, ts, received, trusted)) AS last FROM quotes AS t
+         WHERE ${SEEN_LIVE} AND market_id IN {marketIds:Array(String)} GROUP BY market_id)
        ORDER BY market_id`,
       { marketIds: marketIds.slice(from, from + MARKETS_PER_QUERY) },
     );
@@ -158,7 +159,8 @@ export async function loadLastProven(
 ): Promise<Map<string, ProvenRow>> {
   const proven = new Map<string, ProvenRow>();
   const of = (table: string) =>
-    `SELECT market_id, seq, ts, received FROM ${table} WHERE trusted AND market_id IN {marketIds:Array(String)}`;
+    `SELECT market_id, seq, ts, received FROM ${table} AS t
+     WHERE trusted AND ${SEEN_LIVE} AND market_id IN {marketIds:Array(String)}`;
   for (let from = 0; from < marketIds.length; from += MARKETS_PER_QUERY) {
     const rows = await reader.rows<ProvenRow & { marketId: string }>(
       `SELECT market_id AS marketId, last.1 AS seq, toUnixTimestamp64Milli(last.2) AS eventTimeMs,
@@ -268,8 +270,8 @@ export function loadRecentBooks(
   range: { sinceMs: number; untilMs: number },
 ): Promise<{ timeMs: number; books: number }[]> {
   return reader.rows(
-    `SELECT toUnixTimestamp(received) * 1000 + 999 AS timeMs, toUInt32(count()) AS books FROM books
-     WHERE received >= fromUnixTimestamp64Milli({sinceMs:Int64}, 'UTC')
+    `SELECT toUnixTimestamp(received) * 1000 + 999 AS timeMs, toUInt32(count()) AS books FROM books AS t
+     WHERE ${SEEN_LIVE} AND received >= fromUnixTimestamp64Milli({sinceMs:Int64}, 'UTC')
        AND received < fromUnixTimestamp64Milli({untilMs:Int64}, 'UTC')
        AND toDate(ts) >= toDate(fromUnixTimestamp64Milli({sinceMs:Int64}, 'UTC')) - 1
      GROUP BY timeMs`,

@@ -55,3 +55,9 @@ export function storedTime(timeMs: number): number {
 export function where(conditions: readonly string[]): string {
   return conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
 }
+
+/**
+ * True for a row of books, quotes or underlying prices that live consumers saw, false for one that arrived after newer
+ * ones: every reader in the order of arrival needs it, so that an old state does not follow a newer one.
+ */
+export const SEEN_LIVE = 'NOT t.late';

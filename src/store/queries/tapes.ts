@@ -1,11 +1,11 @@
-/** The recorded data of one market that a replay reads, in receive order. */
+/** The recorded data of one market that a replay reads, in receive order and without late rows. */
 import { bookColumns } from './books.ts';
-import { timeParam } from './sql.ts';
+import { SEEN_LIVE, timeParam } from './sql.ts';
 
 /** Arrival numbers greater than one and up to and including another. */
 const IN_STRETCH = 't.seq > {after_seq:UInt64} AND t.seq <= {to_seq:UInt64}';
 const IN_MARKET = `t.market_id = {market_id:String}
-  AND t.received >= ${timeParam('from_ms')} AND t.received < ${timeParam('to_ms')} AND ${IN_STRETCH}`;
+  AND t.received >= ${timeParam('from_ms')} AND t.received < ${timeParam('to_ms')} AND ${IN_STRETCH} AND ${SEEN_LIVE}`;
 const RECEIVED = 'toFloat64(toUnixTimestamp64Milli(t.received))';
 const tick = (column: string) => `ifNull(toFloat64(t.${column}), nan)`;
 
@@ -34,7 +34,7 @@ export const TAPE_PRICES = `SELECT true, toFloat64(t.seq), ${RECEIVED}, toFloat6
   FROM underlying AS t
   WHERE t.ticker = {ticker:String} AND t.source = {source:String}
     AND t.ts >= ${timeParam('from_ms')} AND t.ts < ${timeParam('to_ms')}
-    AND t.received < ${timeParam('to_ms')} AND ${IN_STRETCH} ORDER BY t.seq`;
+    AND t.received < ${timeParam('to_ms')} AND ${IN_STRETCH} AND ${SEEN_LIVE} ORDER BY t.seq`;
 
 /** Finds where the next books of a market end. Parameter `books`: how many. */
 export const STRETCH_END = `SELECT count() AS books, max(seq) AS toSeq FROM

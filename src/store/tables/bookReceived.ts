@@ -10,6 +10,7 @@ import {
   storedBook,
   viewsOf,
 } from '../queries/resume.ts';
+import { SEEN_LIVE } from '../queries/sql.ts';
 import type { StoreReader } from '../reader.ts';
 
 /** A past book, and whether it was trusted at the requested time. */
@@ -27,16 +28,16 @@ export async function loadBookReceivedBy(
   reader: StoreReader,
   asked: { marketId: string; timeMs: number },
 ): Promise<ReceivedBook | null> {
-  const until = `market_id = {marketId:String} AND received <= fromUnixTimestamp64Milli({timeMs:Int64}, 'UTC')`;
+  const until = `market_id = {marketId:String} AND ${SEEN_LIVE} AND received <= fromUnixTimestamp64Milli({timeMs:Int64}, 'UTC')`;
   const [books, quotes, gaps] = await Promise.all([
     reader.rows<StoredBookRow>(
-      `SELECT ${BOOK_FIELDS} FROM books WHERE ${until} ORDER BY books.seq DESC LIMIT 1`,
+      `SELECT ${BOOK_FIELDS} FROM books AS t WHERE ${until} ORDER BY t.seq DESC LIMIT 1`,
       {
         ...asked,
       },
     ),
     reader.rows<{ trusted: boolean }>(
-      `SELECT trusted FROM quotes WHERE ${until} ORDER BY quotes.seq DESC LIMIT 1`,
+      `SELECT trusted FROM quotes AS t WHERE ${until} ORDER BY t.seq DESC LIMIT 1`,
       { ...asked },
     ),
     reader.rows<{ count: number }>(

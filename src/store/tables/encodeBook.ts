@@ -10,7 +10,7 @@ const FIXED_BYTES_MAX = 128;
 const LEVEL_BYTES_MAX = 10;
 
 /** Appends one row in the column order of `books`. */
-export function encodeBook(out: RowBuffer, record: BookRecord): void {
+export function encodeBook(out: RowBuffer, record: BookRecord, isLate: boolean): void {
   const { yes, no, mirrored } = record;
   let levels = yes.bids.count + yes.asks.count;
   if (!mirrored) levels += no.bids.count + no.asks.count;
@@ -45,6 +45,7 @@ export function encodeBook(out: RowBuffer, record: BookRecord): void {
     write(out, no.asks);
   }
   if (!wide) empty(out, 4);
+  out.bool(isLate);
   out.endRow(record.seq, record.eventTimeMs);
 }
 

@@ -21,7 +21,7 @@ function room(...texts: (string | null)[]): number {
   return texts.reduce((bytes, text) => bytes + (text === null ? 0 : text.length * 3 + 5), FIXED_BYTES_MAX);
 }
 
-export function encodeQuote(out: RowBuffer, record: QuoteRecord): void {
+export function encodeQuote(out: RowBuffer, record: QuoteRecord, isLate: boolean): void {
   out.reserve(room(record.marketId));
   out.string(record.marketId);
   out.i64(record.eventTimeMs);
@@ -34,6 +34,7 @@ export function encodeQuote(out: RowBuffer, record: QuoteRecord): void {
   out.bool(record.yesChanged);
   out.bool(record.trusted);
   out.nullableF64(record.underlyingPrice);
+  out.bool(isLate);
   out.endRow(record.seq, record.eventTimeMs);
 }
 
@@ -51,7 +52,7 @@ export function encodeTrade(out: RowBuffer, record: TradeRecord): void {
   out.endRow(record.seq, record.eventTimeMs);
 }
 
-export function encodeUnderlying(out: RowBuffer, record: UnderlyingRecord): void {
+export function encodeUnderlying(out: RowBuffer, record: UnderlyingRecord, isLate: boolean): void {
   out.reserve(room(record.ticker, record.source));
   out.string(record.ticker);
   out.string(record.source);
@@ -59,6 +60,7 @@ export function encodeUnderlying(out: RowBuffer, record: UnderlyingRecord): void
   out.i64(record.seq);
   out.i64(record.receivedTimeMs);
   out.f64(record.price);
+  out.bool(isLate);
   out.endRow(record.seq, record.eventTimeMs);
 }
 

@@ -14,7 +14,7 @@ import type { TableName } from './schema.ts';
 interface Encoder<K extends RecordKind> {
   readonly table: TableName;
   /** Appends one row. @throws {InvalidInputError} When the record is not one that the table can hold. */
-  readonly encode: (out: RowBuffer, record: Records[K]) => void;
+  readonly encode: (out: RowBuffer, record: Records[K], isLate: boolean) => void;
 }
 
 /** The table of each kind of record, and the encoder of its rows. */
@@ -30,12 +30,18 @@ export const ENCODERS: { readonly [K in RecordKind]: Encoder<K> } = {
 
 /**
  * Appends one row to a table's buffer.
+ * @param isLate No live consumer saw the record.
  * @throws {InvalidInputError} When the table cannot hold the record; the buffer is then unchanged.
  */
-export function appendRecord<K extends RecordKind>(out: RowBuffer, kind: K, record: Records[K]): void {
+export function appendRecord<K extends RecordKind>(
+  out: RowBuffer,
+  kind: K,
+  record: Records[K],
+  isLate: boolean,
+): void {
   const start = out.length;
   try {
-    ENCODERS[kind].encode(out, record);
+    ENCODERS[kind].encode(out, record, isLate);
   } catch (error) {
     // An incomplete row would make all rows after it unreadable.
     out.length = start;

@@ -12,8 +12,8 @@ export interface ColumnDefinition {
   /** Filled by the engine; the writer does not send it. */
   readonly defaultExpression?: string;
   /**
-   * Set for columns added after the table's first version: they are added to older tables, and old rows read null
-   * there.
+   * Set for columns added after the table's first version: they are added to older tables, and old rows read null, or
+   * false, there.
    */
   readonly added?: true;
 }
@@ -41,6 +41,11 @@ const of =
   (name: string): ColumnDefinition => ({ name, type, ...(codec ? { codec } : {}) });
 const text = of('String');
 const flag = of('Bool');
+/**
+ * Set for a row that several collectors delivered after newer ones: no live consumer saw it. Readers by time include it
+ * at its venue time; readers in the order of arrival leave it out.
+ */
+const late: ColumnDefinition = { ...flag('late'), added: true };
 const maybeFloat = of('Nullable(Float64)', 'ZSTD(1)');
 const maybeTick = of('Nullable(UInt16)', 'ZSTD(1)');
 
@@ -68,6 +73,7 @@ const books: Table = {
     ...ladder('px', 'UInt16'),
     ...ladder('sz', 'UInt32'),
     ...ladder('szw', 'Float64'),
+    late,
   ],
   orderBy: ['market_id', 'ts', 'seq'],
   replacingBy: null,
@@ -84,6 +90,7 @@ const quotes: Table = {
     flag('yes_changed'),
     flag('trusted'),
     maybeFloat('underlying'),
+    late,
   ],
   orderBy: ['market_id', 'ts', 'seq'],
   replacingBy: null,
@@ -114,6 +121,7 @@ const underlying: Table = {
     seq,
     time('received'),
     of('Float64', 'ZSTD(1)')('price'),
+    late,
   ],
   orderBy: ['ticker', 'source', 'ts', 'seq'],
   replacingBy: null,
