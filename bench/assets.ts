@@ -1,6 +1,5 @@
 /** A service that follows all eight assets, 38 series, at the traffic of the recordings. */
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +9,7 @@ import { TICKERS } from '../src/schema/market.ts';
 import type { StoreClient } from '../src/store/engine/client.ts';
 import { ServiceProcess } from '../test/crash/faults/serviceProcess.ts';
 import type { Figure } from './figure.ts';
+import { cpuMs, residentMb } from './processCost.ts';
 import { engineClient, quantile, receiptP99, type Span } from './storedReceipts.ts';
 import type { VenueReport, VenueThreadOptions } from './venueThread.ts';
 
@@ -18,8 +18,6 @@ const MEASURED_MS = 240_000;
 /** Rows are stored about a second after their receipt. */
 const STORED_MS = 5_000;
 const SAMPLE_MS = 5_000;
-/** Linux counts processor time in hundredths of a second. */
-const TICK_MS = 10;
 
 export async function run(): Promise<Figure[]> {
   const dataDir = await mkdtemp(join(tmpdir(), 'underround-assets-'));
@@ -109,24 +107,4 @@ async function storedIn(span: Span, store: StoreClient) {
     series: Number(series),
     gaps: Number(gaps?.gaps),
   };
-}
-
-function cpuMs(pids: readonly number[]): number {
-  return sum(pids, (pid) => {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // Counted after the command's name, which may contain spaces: user time is field 14, system time field 15.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
-  });
-}
-
-function residentMb(pids: readonly number[]): number {
-  return sum(
-    pids,
-    (pid) => Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024,
-  );
-}
-
-function sum(pids: readonly number[], of: (pid: number) => number): number {
-  return pids.reduce((total, pid) => total + of(pid), 0);
 }

@@ -6,6 +6,7 @@ import { connect, type Socket } from 'node:net';
 import { parentPort } from 'node:worker_threads';
 import { every, sleep, systemClock } from '../src/runtime/clock.ts';
 import { runFirst } from './runFirst.ts';
+import { isWhole } from './wholeAnswer.ts';
 
 /** The victim's requests: within its rate, and enough for a 99th percentile. */
 const PERIOD_MS = 40;
@@ -42,14 +43,6 @@ function connection(port: number): Socket {
     if (at >= 0) idle.splice(at, 1);
   });
   return socket;
-}
-
-/** Whether an answer has come whole. */
-function isWhole(answer: string): boolean {
-  const end = answer.indexOf('\r\n\r\n');
-  if (end < 0) return false;
-  const length = /content-length: (\d+)/i.exec(answer.slice(0, end))?.[1];
-  return length === undefined ? answer.endsWith('\r\n0\r\n\r\n') : answer.length >= end + 4 + Number(length);
 }
 
 /** @returns Whether the answer was a good one. */

@@ -27,6 +27,7 @@ const PARTS: Record<string, () => Promise<{ run(): Promise<Figure[]> }>> = {
   restart: () => import('./restart.ts'),
   attack: () => import('./attack.ts'),
   assets: () => import('./assets.ts'),
+  scaling: () => import('./scaling.ts'),
 };
 
 function print({ name, value, unit, goal }: Figure): void {

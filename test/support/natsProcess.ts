@@ -25,6 +25,11 @@ export class NatsServer {
     return `nats://127.0.0.1:${this.#port}`;
   }
 
+  /** Null while it does not run. */
+  get pid(): number | null {
+    return this.#child?.pid ?? null;
+  }
+
   /** Starts it, also again with the storage of the last time. */
   async start(): Promise<void> {
     const command = ['--pdeathsig', 'KILL', PROGRAM ?? 'nats-server', ...this.#arguments];
