@@ -1,5 +1,6 @@
 import { PRICE_TAPE_MS } from '../core/priceTape.ts';
-import type { Clock } from '../runtime/clock.ts';
+import { type Clock, sleep } from '../runtime/clock.ts';
+import { StoreUnavailableError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/log.ts';
 import { type Market, UNKNOWN } from '../schema/market.ts';
 import type { PreviousRun } from '../store/journal/journalScan.ts';
@@ -16,6 +17,9 @@ import type { StoreReader } from '../store/reader.ts';
 import { OUTCOME_AWAITED_MS } from './liveRecording.ts';
 import { RECENT_MS, type RecentSnapshotCounter } from './recentSnapshotCounter.ts';
 import { neverStored, type Recorder, SUBSCRIBED_AFTER_END_MS } from './recorder.ts';
+
+/** A collector starts without what the store does not say within this time. */
+const STORE_ANSWER_MAX_MS = 2_000;
 
 /**
  * Continues where the previous run stopped: its markets, their last books, its open gaps, and the prices from which
@@ -88,18 +92,32 @@ export async function resumeCollecting(options: {
   log: Logger;
 }): Promise<Market[]> {
   const { store, recorder, clock, log } = options;
-  const nowMs = clock.now();
+  const late = new AbortController();
+  const loading = loadCollected(store, clock.now());
+  const tooLong = sleep(clock, STORE_ANSWER_MAX_MS, late.signal).then(() => {
+    throw new StoreUnavailableError(`the store did not answer within ${STORE_ANSWER_MAX_MS / 1_000} s`);
+  });
   try {
-    const stored = await resumedMarkets(store, { endAfterMs: nowMs - OUTCOME_AWAITED_MS });
-    const markets = stored.filter((market) => market.slug !== UNKNOWN && isUnfinished(market, nowMs));
+    const { markets, prices } = await Promise.race([loading, tooLong]);
     for (const market of markets) recorder.track(market);
-    await resumePrices(recorder, store, nowMs);
+    for (const price of prices) recorder.resumePrice(price);
     log.info({ markets: markets.length }, 'collecting.resumed');
     return markets;
   } catch (error) {
     log.warn({ err: error }, 'collecting.store_not_read');
-    return [...recorder.markets()];
+    return [];
+  } finally {
+    loading.catch(() => undefined);
+    tooLong.catch(() => undefined);
+    late.abort();
   }
+}
+
+async function loadCollected(store: StoreReader, nowMs: number) {
+  const stored = await resumedMarkets(store, { endAfterMs: nowMs - OUTCOME_AWAITED_MS });
+  const markets = stored.filter((market) => market.slug !== UNKNOWN && isUnfinished(market, nowMs));
+  const prices = await resumedPrices(store, { fromMs: nowMs - PRICE_TAPE_MS, toMs: nowMs });
+  return { markets, prices };
 }
 
 /** Whether a market is open, or its outcome is not confirmed yet and still awaited. */

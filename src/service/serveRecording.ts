@@ -59,9 +59,19 @@ export async function serveRecording(recording: RecordingSource, options: Servin
   const streams = hasApi ? openStreams(recording, { ...options, accounts }) : null;
   const reading = { ...options, database, division };
   const roles = await startReadingRoles(recording, reading);
-  const serving = streams
-    ? await serveApi(recording, { ...reading, accounts, roles, streams, readiness, history })
-    : await serveStatus(options, readiness);
+  const stopReading = async () => {
+    probe.stop();
+    control?.stop();
+    await roles.close();
+    await accounts.close();
+  };
+  const opening = streams
+    ? serveApi(recording, { ...reading, accounts, roles, streams, readiness, history })
+    : serveStatus(options, readiness);
+  const serving = await opening.catch(async (error: unknown) => {
+    await stopReading();
+    throw error;
+  });
   recording.listening();
   return {
     url: serving.url,
@@ -69,11 +79,8 @@ export async function serveRecording(recording: RecordingSource, options: Servin
     // Stops new frames, then writes the recorded data to disk; the store answers requests until then.
     close: async () => {
       await recording.stopReceiving();
-      probe.stop();
-      control?.stop();
       await serving.close();
-      await roles.close();
-      await accounts.close();
+      await stopReading();
       await recording.close();
     },
   };

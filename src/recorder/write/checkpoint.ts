@@ -1,4 +1,4 @@
-import type { SharedValues } from '../../bus/recordStream.ts';
+import type { RecordStream, SharedValues } from '../../bus/recordStream.ts';
 
 /** Up to where a partition of the stream is stored, and how its merge continues from there. */
 export interface Checkpoint {
@@ -8,6 +8,18 @@ export interface Checkpoint {
   readonly timeMs: number;
   /** State of the merge; null: from the beginning. */
   readonly state: unknown;
+}
+
+/**
+ * The shared values of one stream. The numbers of a stream that was deleted and created again begin again: what was
+ * noted about the old one says nothing about the new one.
+ */
+export function valuesOfStream(
+  values: SharedValues,
+  { baseSeq }: Pick<RecordStream, 'baseSeq'>,
+): SharedValues {
+  const own = (key: string) => `${baseSeq}.${key}`;
+  return { get: (key) => values.get(own(key)), put: (key, value) => values.put(own(key), value) };
 }
 
 const NOTHING_STORED: Checkpoint = { streamSeq: 0, timeMs: 0, state: null };
