@@ -4,6 +4,7 @@ import { connectCluster } from '../bus/nats/connectCluster.ts';
 import type { Role } from '../config.ts';
 import type { DataSource } from '../http/lifecycle.ts';
 import { Readiness } from '../ops/readiness.ts';
+import { StoreProbe } from '../ops/storeProbe.ts';
 import { streamedOpportunities } from '../signals/opportunityPublisher.ts';
 import { openConnection } from '../store/connection.ts';
 import { type NodeOptions, type RunningRole, startCollecting } from './collecting.ts';
@@ -57,7 +58,15 @@ export async function startClusterProcess(
     const store = await openConnection(server);
     ends.push(() => store.close());
     if (has('write')) begin(startWriting({ stream, values, election, client: store.client }, options));
-    if (!FOLLOWING.some(has)) return await statusOnly(options, { addChecks, close });
+    if (!FOLLOWING.some(has)) {
+      const probe = new StoreProbe({ clock, ask: () => store.rows('SELECT 1') });
+      ends.push(async () => probe.stop());
+      const withStore = (readiness: Readiness) => {
+        readiness.addReasons(() => probe.reasons());
+        addChecks(readiness);
+      };
+      return await statusOnly(options, { addChecks: withStore, close });
+    }
     const recording = await followRecording({ stream, values, store }, options);
     ends.push(() => recording.stopReceiving());
     const division = { election, publisher: streamedOpportunities(stream, { sender, run }) };

@@ -20,7 +20,7 @@ export function startWriting(
   };
   const role = new WriteRole({ stream, election, startWorker, clock, log, metrics });
   role.start();
-  return { addChecks: () => undefined, stop: () => role.stop() };
+  return { addChecks: (readiness) => readiness.addReasons(() => role.reasons()), stop: () => role.stop() };
 }
 
 /** The merge of one partition. @param state Of a checkpoint; null: from the beginning. */

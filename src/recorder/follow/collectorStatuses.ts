@@ -1,5 +1,6 @@
-import type { CollectorStatus, StreamMessage } from '../../bus/recordStream.ts';
+import type { CollectorConnections, CollectorStatus, StreamMessage } from '../../bus/recordStream.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { PriceSourceStatus } from '../../schema/priceSource.ts';
 
 /** After this long without a new record, nothing is known of the present. A collector sends once a second. */
 export const SILENT_AFTER_MS = 5_000;
@@ -10,6 +11,13 @@ interface HeardCollector {
   /** Monotonic. */
   heardMs: number;
   status: CollectorStatus | null;
+  connections: CollectorConnections | null;
+}
+
+/** What one collector is connected to. */
+export interface CollectorView extends CollectorConnections {
+  readonly name: string;
+  readonly priceSources: readonly PriceSourceStatus[];
 }
 
 /** What the collectors say of themselves, and when each was last heard. */
@@ -17,7 +25,6 @@ export class CollectorStatuses {
   readonly #clock: Clock;
   readonly #collectors = new Map<string, HeardCollector>();
   readonly #startMs: number;
-  #priceSources: unknown = null;
   /** How late the last message was, if it was too late to say something about the present. */
   #lateMs: number | null = null;
   /** When the last message was read, new or not. */
@@ -38,11 +45,11 @@ export class CollectorStatuses {
     this.#lateMs = lateMs > SILENT_AFTER_MS ? lateMs : null;
     const nowMs = this.#clock.monotonic();
     this.#readMs = nowMs;
-    const known = this.#collectors.get(message.sender) ?? { heardMs: nowMs, status: null };
+    const known = this.#collectors.get(message.sender) ?? { heardMs: nowMs, status: null, connections: null };
     this.#collectors.set(message.sender, known);
     if (message.kind === 'alive') {
       known.status = message.body;
-      this.#priceSources = message.body.priceSources;
+      known.connections = message.body.connections ?? known.connections;
     }
     if (this.#lateMs !== null) return false;
     known.heardMs = nowMs;
@@ -55,9 +62,17 @@ export class CollectorStatuses {
     return this.#clock.monotonic() - Math.max(this.#startMs, ...heard);
   }
 
-  /** The body of the newest status. */
-  get priceSources(): unknown {
-    return this.#priceSources;
+  /** The connections of the collectors that are heard, by name. */
+  views(): CollectorView[] {
+    const heard = [...this.#collectors].filter(([, collector]) => !this.#isSilent(collector));
+    return heard
+      .map(([name, { status, connections }]) => ({
+        name,
+        feeds: connections?.feeds ?? [],
+        unknownVersions: connections?.unknownVersions ?? [],
+        priceSources: (status?.priceSources ?? []) as PriceSourceStatus[],
+      }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   forgetOld(): void {

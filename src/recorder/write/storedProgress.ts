@@ -40,11 +40,15 @@ export class StoredProgress {
 
   /** Age of the oldest received message that is not stored, in milliseconds of the stream's clock; 0 when all are. */
   lagMs(): number {
-    const lags = this.#checkpoints.map(({ streamSeq, timeMs }, partition) => {
+    return Math.max(0, ...this.lagsMs());
+  }
+
+  /** The same by partition; empty until the checkpoints were read. */
+  lagsMs(): number[] {
+    return this.#checkpoints.map(({ streamSeq, timeMs }, partition) => {
       const newest = this.#options.received(partition);
       return newest === null || newest.streamSeq <= streamSeq ? 0 : Math.max(0, newest.timeMs - timeMs);
     });
-    return Math.max(0, ...lags);
   }
 
   /**
