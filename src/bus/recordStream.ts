@@ -1,3 +1,5 @@
+import type { UnknownVersionRow } from '../runtime/unknownVersionRegistry.ts';
+import type { FeedRow } from '../runtime/venueFeedRegistry.ts';
 import type { Gap, RowTimes } from '../schema/gap.ts';
 import type { Market } from '../schema/market.ts';
 import type { Opportunity } from '../schema/opportunity.ts';
@@ -22,10 +24,18 @@ export interface CollectorStatus {
   readonly priceSources: unknown;
 }
 
+/** The connections of one collector to the venues, for the operator's page of every API node. */
+export interface CollectorConnections {
+  readonly feeds: readonly FeedRow[];
+  readonly unknownVersions: readonly Readonly<UnknownVersionRow>[];
+}
+
 /** A sign of life. A message that waited while the stream was away has a `sentTimeMs` far behind the stream's time. */
 export interface Alive extends CollectorStatus {
   /** The sender's clock when it was published. */
   readonly sentTimeMs: number;
+  /** In one of five messages; left out: unchanged, or nearly. */
+  readonly connections?: CollectorConnections;
 }
 
 /**
@@ -127,6 +137,8 @@ export interface RecordStream {
   lastSeq(): Promise<number>;
   /** Why messages cannot be published or read now; empty while they can. For readiness. */
   reasons(): readonly string[];
+  /** Messages that wait on disk for the stream; 0 while it answers in time. */
+  readonly waiting: number;
   /** Publishes what is queued, or leaves it on disk, and disconnects. */
   close(): Promise<void>;
 }

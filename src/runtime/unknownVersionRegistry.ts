@@ -11,7 +11,7 @@ export interface UnknownVersion {
   readonly timeMs: number;
 }
 
-interface UnknownVersionRow {
+export interface UnknownVersionRow {
   readonly where: string;
   readonly version: string;
   markets: number;

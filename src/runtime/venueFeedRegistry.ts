@@ -1,5 +1,5 @@
 /** One row of the feed list: all connections of one feed and group combined. */
-interface FeedRow {
+export interface FeedRow {
   readonly feed: string;
   /** E.g. `BTC-5m`; null where a feed has only one kind of connection. */
   readonly group: string | null;

@@ -36,10 +36,18 @@ export async function startCollecting(
   const { clock, log, metrics } = options;
   const status = (): CollectorStatus => ({
     reasons: stream.reasons(),
-    degraded: [...(recorder.lags?.degraded() ?? []), ...silentFeeds(metrics.venueFeeds, clock.now())],
+    degraded: [
+      ...(recorder.lags?.degraded() ?? []),
+      ...silentFeeds(metrics.venueFeeds, clock.now()),
+      ...waitingLines(stream.waiting),
+    ],
     priceSources: feeds.collector.priceSources.status(),
   });
-  const sink = new StreamSink({ stream, clock, sender, run, status });
+  const connections = () => ({
+    feeds: metrics.venueFeeds.rows(),
+    unknownVersions: metrics.unknownVersions.rows(),
+  });
+  const sink = new StreamSink({ stream, clock, sender, run, status, connections });
   const recorder = new Recorder({ sink, clock, log, metrics, timeBy: 'clock' });
   recorder.onActionEnd = (recorded, action) => sink.actionEnded(recorded, action);
   // The stream's outbox drops messages when it is full, says so, and the merge shows the gap.
@@ -53,4 +61,8 @@ export async function startCollecting(
       sink.close();
     },
   };
+}
+
+function waitingLines(waiting: number): string[] {
+  return waiting === 0 ? [] : [`${waiting} messages wait on disk for the stream`];
 }

@@ -5,7 +5,6 @@ import { resumeFollower } from '../recorder/follow/resumeFollower.ts';
 import { MarketMemory } from '../recorder/marketMemory.ts';
 import { readCheckpoint } from '../recorder/write/checkpoint.ts';
 import { ReceivedPlaces, StoredProgress } from '../recorder/write/storedProgress.ts';
-import type { PriceSourceStatus } from '../schema/priceSource.ts';
 import type { StoreReader } from '../store/reader.ts';
 import type { NodeOptions } from './collecting.ts';
 import type { RecordingSource } from './recordingSource.ts';
@@ -49,10 +48,10 @@ export async function followRecording(
     },
     storeLagMs: () => progress.lagMs(),
     stored: () => progress.stored(),
-    priceSources: () => (follower.priceSources() as PriceSourceStatus[] | null) ?? [],
+    collectors: () => follower.collectors(),
     addChecks: (readiness) => {
       readiness.addReasons(() => follower.reasons());
-      readiness.addReasons(() => lagReasons(progress.lagMs()));
+      readiness.addReasons(() => lagReasons(progress.lagsMs()));
       readiness.addDegraded(() => follower.degraded());
     },
     listening: () => undefined,
@@ -65,8 +64,10 @@ export async function followRecording(
   };
 }
 
-function lagReasons(lagMs: number): string[] {
-  return lagMs > STORE_LAG_MAX_MS
-    ? [`stored data is ${Math.floor(lagMs / 1000)} s behind what was received`]
-    : [];
+/** Names the partitions unless all are late: of a late one the writer is missing or slow. @param lagsMs By partition. */
+function lagReasons(lagsMs: readonly number[]): string[] {
+  const late = lagsMs.flatMap((lagMs, partition) => (lagMs > STORE_LAG_MAX_MS ? [partition] : []));
+  if (late.length === 0) return [];
+  const which = late.length === lagsMs.length ? '' : ` (partition ${late.join(', ')} of ${lagsMs.length})`;
+  return [`stored data is ${Math.floor(Math.max(...lagsMs) / 1000)} s behind what was received${which}`];
 }

@@ -17,7 +17,10 @@ export interface RecordingSource {
   storeLagMs(): number;
   /** Resolves once all rows received so far are stored or were set aside. */
   stored(): Promise<void>;
-  readonly priceSources: NonNullable<LiveState['priceSources']>;
+  /** The connections of this process to the venues. */
+  readonly priceSources?: NonNullable<LiveState['priceSources']>;
+  /** Those of the collectors, where they are other processes. */
+  readonly collectors?: NonNullable<LiveState['collectors']>;
   /** In a cluster, what cursors of live streams need to be valid in every process; null in the only process. */
   readonly shared: { readonly baseSeq: number; newestSeq(): number } | null;
   /** Adds the reasons for which the recording is not as it should be. */

@@ -95,7 +95,7 @@ export async function serveStatus(
 }
 
 function liveState(
-  { live, memory, storeLagMs, priceSources }: RecordingSource,
+  { live, memory, storeLagMs, priceSources, collectors }: RecordingSource,
   { clock, readiness, history }: Pick<ApiOptions, 'clock' | 'readiness' | 'history'>,
 ): LiveState {
   return {
@@ -105,7 +105,8 @@ function liveState(
     snapshotsLast5Min: () => live.recent.count(clock.now()),
     ready: () => readiness.report(),
     storeLagMs,
-    priceSources,
+    ...(priceSources && { priceSources }),
+    ...(collectors && { collectors }),
     openGaps: () => [...live.markets()].flatMap(({ marketId }) => live.gaps.of(marketId) ?? []),
     history,
     followed: memory,

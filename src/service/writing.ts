@@ -26,7 +26,10 @@ export function startWriting(
   // While the store is away the batches wait, and the stream keeps what follows.
   const probe = new StoreProbe({ clock, ask: () => parts.store.rows('SELECT 1') });
   return {
-    addChecks: (readiness) => readiness.addReasons(() => probe.reasons()),
+    addChecks: (readiness) => {
+      readiness.addReasons(() => probe.reasons());
+      readiness.addReasons(() => role.reasons());
+    },
     stop: async () => {
       probe.stop();
       await role.stop();

@@ -78,6 +78,46 @@ describe('the state of the feeds', () => {
   });
 });
 
+describe('the state of the feeds of a cluster', () => {
+  it('has the rows of each collector with its name, and none of the process that answers', async () => {
+    const metrics = new Metrics();
+    metrics.venueFeeds.join({ feed: 'of this process', kind: 'socket' });
+    const feed = {
+      ...({ feed: 'polymarket.clob', group: null, kind: 'socket', connections: 2, up: 1 } as const),
+      ...{ lastMessageMs: NEWEST_MS, sinceMs: null, failures: 1 },
+      lastFailure: { cause: 'closed 1006', timeMs: NEWEST_MS },
+    };
+    const version = { where: 'frame', version: 'v3', markets: 2, newestMarket: '0x2', lastTimeMs: NEWEST_MS };
+    const source = { source: 'rtds', state: 'live', lastMs: NEWEST_MS, missing: null } as const;
+    const live = {
+      ...idleLive,
+      openGaps: () => [GAP],
+      collectors: () => [
+        { name: 'c1', feeds: [feed], unknownVersions: [version], priceSources: [source] },
+        { name: 'c2', feeds: [{ ...feed, up: 2 }], unknownVersions: [], priceSources: [] },
+      ],
+    };
+    const { signedUp } = await openDashboard({ metrics, live });
+    const operator = await signedUp('op@example.com');
+    const { feeds, unknown_versions, price_sources } = (await operator.ask('GET', '/app/feeds')).json();
+    const at = '2026-11-20T12:00:00.000+00:00';
+    const row = {
+      ...{ feed: 'polymarket.clob', group: null, kind: 'socket', connections: 2, last_message_at: at },
+      ...{ failures: 1, last_failure: 'closed 1006', last_failure_at: at, gaps_open: 1 },
+    };
+    expect(feeds).toEqual([
+      { collector: 'c1', ...row, up: 1 },
+      { collector: 'c2', ...row, up: 2 },
+    ]);
+    expect(unknown_versions).toEqual([
+      { collector: 'c1', where: 'frame', version: 'v3', markets: 2, newest_market: '0x2', last_at: at },
+    ]);
+    expect(price_sources).toEqual([
+      { collector: 'c1', source: 'rtds', state: 'live', last_at: at, missing: null },
+    ]);
+  });
+});
+
 describe('the drift of the venues', () => {
   it('lists each finding with its times, its count and a sample, for the operator alone', async () => {
     const metrics = new Metrics();

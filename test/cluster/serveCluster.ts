@@ -1,9 +1,14 @@
 /**
  * Runs one command of the project as a cluster: `serve` starts the shared servers, every role and a load balancer, and
  * prints `ready http://...` like one process. Every other command runs with the cluster's settings. So a check that
- * starts the service by its command runs against a cluster unchanged: put `test/cluster/bin` first in `PATH`, which
- * contains an `npx` that runs this program.
- * Usage: node serveCluster.ts serve | COMMAND [WORD...], with `UNDERROUND_DATA_DIR` and `UNDERROUND_PORT`.
+ * runs `npx --no-install underround ...` in the project's root runs against a cluster unchanged when a file `npx` of
+ * these lines is first in `PATH`:
+ *
+ *     #!/bin/sh
+ *     shift 2
+ *     exec node scripts/withNode.mjs test/cluster/serveCluster.ts "$@"
+ *
+ * `UNDERROUND_DATA_DIR` and `UNDERROUND_PORT` must be set.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -43,7 +48,7 @@ async function ready(child: ChildProcess, name: string): Promise<string> {
     if (child.stdout === null) throw new TypeError('its output is a pipe');
     createInterface(child.stdout).on('line', (line) => {
       const url = /^ready (http\S+)/.exec(line)?.[1];
-      if (url === undefined) console.log(line);
+      if (url === undefined) process.stdout.write(`${line}\n`);
       else resolve(url);
     });
     child.once('exit', (code) => reject(new Error(`${name} ended with ${code}`)));
@@ -85,7 +90,7 @@ async function serve(): Promise<void> {
   const nodes = starting.then((all) => all.filter(({ roles }) => roles === 'api').map(({ url }) => url));
   // Commands work from here on, and the load balancer keeps requests until every process is ready.
   const proxy = await startRoundRobin(nodes, Number(process.env.UNDERROUND_PORT ?? 0));
-  console.log(`ready ${proxy.url}`);
+  process.stdout.write(`ready ${proxy.url}\n`);
   const stop = async () => {
     await proxy.stop();
     const roles = children.slice(1);

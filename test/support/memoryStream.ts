@@ -230,6 +230,8 @@ class MemoryStream implements RecordStream {
     return this.#server.isAway ? ['the stream does not answer'] : [];
   }
 
+  readonly waiting = 0;
+
   async close(): Promise<void> {
     await Promise.all([...this.#readers].map((reader) => reader.stop()));
     this.#onClosed();

@@ -110,6 +110,10 @@ export class NatsStream implements RecordStream {
     return [...new Set(all.filter((reason) => reason !== null))];
   }
 
+  get waiting(): number {
+    return this.#outbox.onDisk;
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;

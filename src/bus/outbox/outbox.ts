@@ -83,6 +83,11 @@ export class Outbox {
     return this.#files.reduce((sum, { count }) => sum + count, this.#loaded.length + this.#tail.length);
   }
 
+  /** Messages that wait in files, without those in the files of earlier runs; 0 while all are in memory. */
+  get onDisk(): number {
+    return this.#isOnlyInMemory ? 0 : this.size;
+  }
+
   get isEmpty(): boolean {
     return this.#files.length + this.#loaded.length + this.#tail.length === 0;
   }

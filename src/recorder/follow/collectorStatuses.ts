@@ -1,6 +1,7 @@
-import type { CollectorStatus, StreamMessage } from '../../bus/recordStream.ts';
+import type { CollectorConnections, CollectorStatus, StreamMessage } from '../../bus/recordStream.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
+import type { PriceSourceStatus } from '../../schema/priceSource.ts';
 
 /** After this long without a new record, nothing is known of the present. A collector sends once a second. */
 export const SILENT_AFTER_MS = 5_000;
@@ -13,6 +14,7 @@ interface HeardCollector {
   /** Monotonic. */
   heardMs: number;
   status: CollectorStatus | null;
+  connections: CollectorConnections | null;
   /** The run that began last, and its own clock in its first sign of life. */
   run: string;
   runSinceMs: number;
@@ -21,13 +23,18 @@ interface HeardCollector {
   sharedMs: number | null;
 }
 
+/** What one collector is connected to. */
+export interface CollectorView extends CollectorConnections {
+  readonly name: string;
+  readonly priceSources: readonly PriceSourceStatus[];
+}
+
 /** What the collectors say of themselves, and when each was last heard. */
 export class CollectorStatuses {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #collectors = new Map<string, HeardCollector>();
   readonly #startMs: number;
-  #priceSources: unknown = null;
   /** How late the last message was, if it was too late to say something about the present. */
   #lateMs: number | null = null;
   /** When the last message was read, new or not. */
@@ -54,7 +61,7 @@ export class CollectorStatuses {
     if (message.kind === 'alive') {
       this.#noteRun(message.sender, known, { run: message.run, sentTimeMs: message.body.sentTimeMs });
       known.status = message.body;
-      this.#priceSources = message.body.priceSources;
+      known.connections = message.body.connections ?? known.connections;
     }
     if (this.#lateMs !== null) return false;
     known.heardMs = nowMs;
@@ -67,9 +74,17 @@ export class CollectorStatuses {
     return this.#clock.monotonic() - Math.max(this.#startMs, ...heard);
   }
 
-  /** The body of the newest status. */
-  get priceSources(): unknown {
-    return this.#priceSources;
+  /** The connections of the collectors that are heard, by name. */
+  views(): CollectorView[] {
+    const heard = [...this.#collectors].filter(([, collector]) => !this.#isSilent(collector));
+    return heard
+      .map(([name, { status, connections }]) => ({
+        name,
+        feeds: connections?.feeds ?? [],
+        unknownVersions: connections?.unknownVersions ?? [],
+        priceSources: (status?.priceSources ?? []) as PriceSourceStatus[],
+      }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   forgetOld(): void {
@@ -154,6 +169,7 @@ function newCollector(heardMs: number): HeardCollector {
   return {
     heardMs,
     status: null,
+    connections: null,
     run: '',
     runSinceMs: Number.NEGATIVE_INFINITY,
     earlierRuns: new Set(),

@@ -232,9 +232,8 @@ test('a market is followed until its outcome is confirmed, at most for a day aft
 test('readiness fails when no collector records; with several, lines name the collector', async () => {
   const { rig } = started();
   const { follower } = rig;
-  rig.alive({ status: { reasons: ['disk is full'], degraded: ['late'], priceSources: { a: 1 } } });
+  rig.alive({ status: { reasons: ['disk is full'], degraded: ['late'] } });
   expect([follower.reasons(), follower.degraded()]).toEqual([['disk is full'], ['late']]);
-  expect(follower.priceSources()).toEqual({ a: 1 });
   rig.alive({ sender: 'c2' });
   expect(follower.reasons()).toEqual([]);
   expect(follower.degraded()).toEqual(['c1: disk is full', 'c1: late']);
@@ -268,4 +267,34 @@ test('two collectors of one name are reported until only one is alive', async ()
   await rig.clock.advance(6_000);
   alive('second', 22_000);
   expect([follower.degraded(), follower.reasons()]).toEqual([[], []]);
+});
+
+test('the connections are those of each collector that is heard, and stay until it sends others', async () => {
+  const { rig } = started();
+  const { follower } = rig;
+  const connectionsOf = (feed: string) => ({
+    feeds: [
+      {
+        ...({ feed, group: null, kind: 'socket', connections: 1, up: 1, lastMessageMs: T0 } as const),
+        ...{ sinceMs: T0, failures: 0, lastFailure: null },
+      },
+    ],
+    unknownVersions: [
+      { where: 'frame', version: 'v3', markets: 1, newestMarket: '0x1', lastTimeMs: T0 } as const,
+    ],
+  });
+  const live = { source: 'rtds', state: 'live', lastMs: T0, missing: null } as const;
+  const priceSources = [live];
+  rig.alive();
+  rig.alive({ sender: 'c2', status: { connections: connectionsOf('clob'), priceSources } });
+  rig.alive({ sender: 'c2', status: { priceSources } });
+  expect(follower.collectors()).toEqual([
+    { name: 'c1', feeds: [], unknownVersions: [], priceSources: [] },
+    { name: 'c2', ...connectionsOf('clob'), priceSources },
+  ]);
+  rig.alive({ sender: 'c2', status: { connections: connectionsOf('rtds') } });
+  await rig.clock.advance(4_999);
+  rig.alive({ sender: 'c2' });
+  await rig.clock.advance(1);
+  expect(follower.collectors()).toEqual([{ name: 'c2', ...connectionsOf('rtds'), priceSources: [] }]);
 });

@@ -14,7 +14,7 @@ import type { RecordKind, RecordSink } from '../../schema/records.ts';
 import type { LastQuote, StoredBook } from '../../store/queries/resume.ts';
 import { isFollowed, type LiveRecording } from '../liveRecording.ts';
 import { RecentSnapshotCounter } from '../recentSnapshotCounter.ts';
-import { CollectorStatuses, SILENT_AFTER_MS } from './collectorStatuses.ts';
+import { CollectorStatuses, type CollectorView, SILENT_AFTER_MS } from './collectorStatuses.ts';
 import { FollowedMarket } from './followedMarket.ts';
 
 const SWEEP_MS = 1_000;
@@ -124,9 +124,9 @@ export class RecordFollower implements LiveRecording {
     return this.#collectors.degraded();
   }
 
-  /** `priceSources` of the operator's page, by the newest status of a collector; null before the first. */
-  priceSources(): unknown {
-    return this.#collectors.priceSources;
+  /** The connections of the collectors, for the operator's page. */
+  collectors(): CollectorView[] {
+    return this.#collectors.views();
   }
 
   close(): void {

@@ -149,6 +149,22 @@ describe('the messages of a collector', () => {
     expect(facts(b)).toEqual(facts(a));
   });
 
+  it('contain the connections in one of five signs of life', async () => {
+    const clock = new FakeClock(T0);
+    const messages: StreamMessage[] = [];
+    const connections = { feeds: [], unknownVersions: [] };
+    const sink = new StreamSink({
+      stream: { publish: (message) => void messages.push(message) },
+      ...{ clock, sender: 'a', run: 'run1', status: () => STATUS, connections: () => connections },
+    });
+    sink.start();
+    await clock.advance(6_000);
+    sink.close();
+    const bodies = messages.map(({ body }) => body as object);
+    const has = bodies.map((body) => ('connections' in body ? body.connections === connections : null));
+    expect(has).toEqual([true, null, null, null, null, true, null]);
+  });
+
   it('show every second that the collector is alive', async () => {
     const { sink, clock, messages } = collector('a');
     sink.start();

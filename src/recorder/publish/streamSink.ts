@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type {
+  CollectorConnections,
   CollectorStatus,
   RecordStream,
   StreamAction,
@@ -23,6 +24,8 @@ import { ladderHash, snapshotOf } from './bookSnapshot.ts';
 import { OccurrenceCounter } from './occurrenceCounter.ts';
 
 const ALIVE_PERIOD_MS = 1000;
+/** One of this many signs of life has the connections: they are a hundred times larger than the rest. */
+const CONNECTIONS_EVERY = 5;
 /** A market that ended longer ago sends nothing more. */
 const FORGOTTEN_AFTER_END_MS = 3_600_000;
 /** Most untrusted books of one market that are published again: a doubt ends within a second or becomes a gap. */
@@ -53,6 +56,8 @@ interface StreamSinkOptions {
   readonly sender: string;
   readonly run: string;
   readonly status: () => CollectorStatus;
+  /** Left out: a collector without connections. */
+  readonly connections?: () => CollectorConnections;
 }
 
 /**
@@ -69,6 +74,7 @@ export class StreamSink implements RecordSink {
   #quote: WithoutSeq<QuoteRecord> | null = null;
   #book: WithoutSeq<BookRecord> | null = null;
   #ownCount = 0;
+  #aliveCount = 0;
   #timer: Timer | null = null;
 
   constructor(options: StreamSinkOptions) {
@@ -215,8 +221,10 @@ export class StreamSink implements RecordSink {
   }
 
   #alive(): void {
-    const { clock, status } = this.#options;
-    const body = { ...status(), sentTimeMs: clock.now() };
+    const { clock, status, connections } = this.#options;
+    const isDue = this.#aliveCount++ % CONNECTIONS_EVERY === 0;
+    const due = isDue && connections !== undefined ? { connections: connections() } : {};
+    const body = { ...status(), sentTimeMs: clock.now(), ...due };
     this.#publish('alive', { id: this.#ownId('alive'), key: null, body });
   }
 

@@ -64,15 +64,19 @@ export class StoredProgress {
 
   /** Age of the oldest received message that is not stored, in milliseconds of the stream's clock; 0 when all are. */
   lagMs(): number {
+    return Math.max(0, ...this.lagsMs());
+  }
+
+  /** The same by partition; empty until the checkpoints were read. */
+  lagsMs(): number[] {
     const { received } = this.#options;
-    const lags = this.#checkpoints.map(({ streamSeq, timeMs }, partition) => {
+    return this.#checkpoints.map(({ streamSeq, timeMs }, partition) => {
       const newest = received.newest(partition);
       if (newest === null || newest.streamSeq <= streamSeq) return 0;
       // Before the first checkpoint nothing of the partition is stored.
       const storedMs = streamSeq === 0 ? (received.first(partition) ?? newest).timeMs : timeMs;
       return Math.max(0, newest.timeMs - storedMs);
     });
-    return Math.max(0, ...lags);
   }
 
   /**

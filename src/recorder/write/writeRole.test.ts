@@ -87,8 +87,11 @@ test('a lost election ends the work on its partition alone', async () => {
 test('a partition whose store does not answer is tried again, and counted', async () => {
   const { clock, log, startProcess, failNext } = cluster();
   failNext(2);
-  const { metrics } = startProcess('a');
+  const { metrics, role } = startProcess('a');
+  await clock.advance(0);
+  expect(role.reasons()).toEqual(['partition 0 is not stored: no answer']);
   await clock.advance(10_000);
+  expect(role.reasons()).toEqual([]);
   expect(log).toContain('a+0');
   expect(await metrics.registry.metrics()).toContain('underround_partition_starts_failed_total 2');
 });

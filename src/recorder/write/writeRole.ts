@@ -40,6 +40,8 @@ export class WriteRole {
   readonly #posts = new Map<number, Post>();
   readonly #stopping = new AbortController();
   readonly #failures;
+  /** Why each partition that this process was elected for is not being stored. */
+  readonly #reasons = new Map<number, string>();
 
   constructor(options: WriteRoleOptions) {
     this.#options = options;
@@ -59,6 +61,11 @@ export class WriteRole {
   /** The partitions that this process stores now. */
   get held(): readonly number[] {
     return [...this.#posts].filter(([, post]) => post.isHeld()).map(([partition]) => partition);
+  }
+
+  /** The partitions that wait for this process, for readiness. */
+  reasons(): string[] {
+    return [...this.#reasons].map(([partition, why]) => `partition ${partition} is not stored: ${why}`);
   }
 
   start(): void {
@@ -115,15 +122,18 @@ export class WriteRole {
     while (!ended.aborted) {
       try {
         const worker = await startWorker(partition, isOwner);
+        this.#reasons.delete(partition);
         if (!ended.aborted)
           await new Promise((resolve) => ended.addEventListener('abort', resolve, { once: true }));
         await worker.stop();
         return;
       } catch (error) {
         this.#failures.inc();
+        this.#reasons.set(partition, (error as Error).message);
         log.warn({ err: error, partition }, 'partition.not_taken');
         await sleep(clock, RETRY_DELAY_MS, ended);
       }
     }
+    this.#reasons.delete(partition);
   }
 }

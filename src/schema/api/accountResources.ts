@@ -133,10 +133,16 @@ export const tierTableShape = z.strictObject({
     .describe('The limits of each tier of this service; 0: not allowed'),
 });
 
+const collector = z
+  .string()
+  .optional()
+  .describe('Name of the process that is connected; only where collectors are processes of their own');
+
 export const feedStatusShape = z.strictObject({
   as_of: time,
   feeds: z.array(
     z.strictObject({
+      collector,
       feed: z.string(),
       group: z.string().nullable().describe('E.g. `BTC-5m`; null where a feed has one connection'),
       kind: z.enum(['socket', 'requests']),
@@ -165,6 +171,7 @@ export const feedStatusShape = z.strictObject({
   unknown_versions: z
     .array(
       z.strictObject({
+        collector,
         where: z.enum(VERSION_PLACES),
         version: z.string(),
         markets: z.int().describe('How many markets it was stated for'),
@@ -176,6 +183,7 @@ export const feedStatusShape = z.strictObject({
   price_sources: z
     .array(
       z.strictObject({
+        collector,
         source: z.enum(PRICE_SOURCES),
         state: z.enum(PRICE_SOURCE_STATES),
         last_at: time.nullable().describe('When its newest price or answer was received'),

@@ -236,6 +236,7 @@ export type Drift = {
 export type FeedStatus = {
   as_of: string;
   feeds: ({
+    collector?: string | undefined;
     feed: string;
     group: string | null;
     kind: 'socket' | 'requests';
@@ -257,6 +258,7 @@ export type FeedStatus = {
     feed: string;
   })[];
   unknown_versions: ({
+    collector?: string | undefined;
     where: 'gamma' | 'frame' | 'book' | 'clob_market';
     version: string;
     markets: number;
@@ -264,6 +266,7 @@ export type FeedStatus = {
     last_at: string;
   })[];
   price_sources: ({
+    collector?: string | undefined;
     source: 'polybolt' | 'rtds' | 'crypto_price';
     state: 'live' | 'ready' | 'silent' | 'refused' | 'no_credentials' | 'off';
     last_at: string | null;

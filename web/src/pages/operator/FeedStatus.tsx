@@ -70,10 +70,11 @@ function UnknownVersions({ versions }: { versions: Status['unknown_versions'] })
         The venue sends data that this release does not know. These markets are not recorded.
       </Text>
       <List listStyleType="none" spacing={2} size="sm">
-        {versions.map(({ where, version, markets, newest_market, last_at }) => (
-          <List.Item key={`${where} ${version}`} style={{ overflowWrap: 'anywhere' }}>
+        {versions.map(({ collector, where, version, markets, newest_market, last_at }) => (
+          <List.Item key={`${collector} ${where} ${version}`} style={{ overflowWrap: 'anywhere' }}>
             {version} in {PLACES[where]}: {number(markets)} {markets === 1 ? 'market' : 'markets'}, newest{' '}
             {newest_market}, last {moment(last_at)}
+            {collector !== undefined && `, received by ${collector}`}
           </List.Item>
         ))}
       </List>
@@ -95,7 +96,8 @@ const STATE_COLOURS: Readonly<Record<PriceSource['state'], string>> = {
 function PriceSources({ status }: { status: Status }): ReactNode {
   const sources = status.price_sources;
   if (sources.length === 0) return null;
-  const live = sources.filter(({ state }) => state === 'live').map(({ source }) => SOURCE_NAMES[source]);
+  const named = sources.filter(({ state }) => state === 'live').map(({ source }) => SOURCE_NAMES[source]);
+  const live = [...new Set(named)];
   return (
     <>
       <Text size="sm">
@@ -114,9 +116,11 @@ function PriceSources({ status }: { status: Status }): ReactNode {
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {sources.map(({ source, state, last_at, missing }) => (
-              <Table.Tr key={source}>
-                <Table.Td className="nowrap">{SOURCE_NAMES[source]}</Table.Td>
+            {sources.map(({ collector, source, state, last_at, missing }) => (
+              <Table.Tr key={`${collector} ${source}`}>
+                <Table.Td className="nowrap">
+                  {SOURCE_NAMES[source]} <CollectorName name={collector} />
+                </Table.Td>
                 <Table.Td>
                   <Badge miw="max-content" color={STATE_COLOURS[state]}>
                     {state.replaceAll('_', ' ')}
@@ -158,9 +162,9 @@ function Feeds({ status }: { status: Status }): ReactNode {
         </Table.Thead>
         <Table.Tbody>
           {status.feeds.map((feed) => (
-            <Table.Tr key={`${feed.feed} ${feed.group}`}>
+            <Table.Tr key={`${feed.collector} ${feed.feed} ${feed.group}`}>
               <Table.Td className="nowrap">
-                {feed.feed} {feed.group}
+                {feed.feed} {feed.group} <CollectorName name={feed.collector} />
               </Table.Td>
               <Table.Td>
                 <FeedState feed={feed} />
@@ -180,6 +184,15 @@ function Feeds({ status }: { status: Status }): ReactNode {
         </Table.Tbody>
       </Table>
     </Table.ScrollContainer>
+  );
+}
+
+/** The process that is connected; nothing where one process does everything. */
+function CollectorName({ name }: { name: string | undefined }): ReactNode {
+  return name === undefined ? null : (
+    <Text span size="xs" c="dimmed">
+      {name}
+    </Text>
   );
 }
 
