@@ -148,7 +148,7 @@ export class NatsStream implements RecordStream {
     for (;;) {
       try {
         const manager = await jetstreamManager(connection, { checkAPI: false });
-        this.#info = await ensureStream(manager, definition, log);
+        this.#info = await ensureStream(manager, definition, { clock, log });
         this.#failure = null;
         this.#publisher.connect(connection);
         return;

@@ -6,6 +6,7 @@ import {
   StorageType,
   type StreamInfo,
 } from '@nats-io/jetstream';
+import { type Clock, sleep } from '../../runtime/clock.ts';
 import { ConfigError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/log.ts';
 import { SEQS_PER_MILLISECOND } from '../../schema/records.ts';
@@ -16,6 +17,10 @@ const NAME_IN_USE = 10_058;
 /** Within it the stream drops a second message with the same id. */
 const DUPLICATE_WINDOW_MS = 120_000;
 
+/** How long a new stream is waited for on every server of a cluster. */
+const REPLICAS_LIMIT_MS = 10_000;
+const REPLICAS_POLL_MS = 100;
+
 /** The stream in JetStream. */
 export interface StreamDefinition {
   /** First part of its subjects and of its own name; letters, digits, `-` and `_`. */
@@ -25,6 +30,11 @@ export interface StreamDefinition {
   readonly maxBytes: number;
   /** Servers of the cluster that store each message: 1, 3 or 5. */
   readonly replicas: number;
+}
+
+interface EnsureParts {
+  readonly clock: Clock;
+  readonly log: Logger;
 }
 
 /** The subjects of one partition. */
@@ -44,11 +54,12 @@ export function partitionOfSubject(subject: string): number {
 export async function ensureStream(
   manager: JetStreamManager,
   definition: StreamDefinition,
-  log: Logger,
+  parts: EnsureParts,
 ): Promise<StreamInfo> {
+  const { log } = parts;
   const wanted = configOf(definition);
   const known = await streamInfo(manager, definition.prefix);
-  if (known === null) return createStream(manager, definition, log);
+  if (known === null) return createStream(manager, definition, parts);
   const { subjects } = known.config;
   if (subjects.length !== definition.partitions) {
     throw new ConfigError(
@@ -66,19 +77,42 @@ export async function ensureStream(
 async function createStream(
   manager: JetStreamManager,
   definition: StreamDefinition,
-  log: Logger,
+  parts: EnsureParts,
 ): Promise<StreamInfo> {
   try {
     const created = await manager.streams.add(configOf(definition));
-    log.info({ stream: definition.prefix, definition }, 'stream.created');
-    return created;
+    parts.log.info({ stream: definition.prefix, definition }, 'stream.created');
+    return await replicated(manager, created, parts);
   } catch (error) {
     // Another process with another definition created it meanwhile.
     if (error instanceof JetStreamApiError && error.code === NAME_IN_USE) {
-      return ensureStream(manager, definition, log);
+      return ensureStream(manager, definition, parts);
     }
     throw error;
   }
+}
+
+/**
+ * Waits until every server of the cluster has the new stream: until then one killed server may make it unavailable.
+ * After a limit it is used as it is.
+ */
+async function replicated(
+  manager: JetStreamManager,
+  created: StreamInfo,
+  { clock, log }: EnsureParts,
+): Promise<StreamInfo> {
+  const { name, num_replicas: replicas } = created.config;
+  const deadline = clock.monotonic() + REPLICAS_LIMIT_MS;
+  let info = created;
+  for (;;) {
+    const current = info.cluster?.replicas?.filter((replica) => replica.current).length ?? 0;
+    if (current >= replicas - 1) return info;
+    if (clock.monotonic() > deadline) break;
+    await sleep(clock, REPLICAS_POLL_MS);
+    info = await manager.streams.info(name);
+  }
+  log.warn({ stream: name, replicas: info.cluster?.replicas }, 'stream.replicas_missing');
+  return info;
 }
 
 /** Null when the stream does not exist. */
