@@ -134,6 +134,41 @@ describe.skipIf(natsAbsent)('NATS with faults (skipped without nats-server)', ()
     expect(ids).toEqual(numbered(1, last));
   });
 
+  it('keeps its numbers when each server of a cluster is killed in turn, twice', async () => {
+    const servers = await startNatsCluster();
+    const url = servers.map((server) => server.url).join(',');
+    const [a, b] = [await openCluster(url, { replicas: 3 }), await openCluster(url, { replicas: 3 })];
+    await Promise.all([a.ready, b.ready]);
+    const { baseSeq } = a.stream;
+    const ids = await followed(b.stream);
+    const last = await publishing(a.stream, 1, async () => {
+      for (const server of [...servers, ...servers]) {
+        await server.kill();
+        await pause(500);
+        await server.start();
+      }
+      await eventually(
+        'acknowledgements',
+        async () => [...a.stream.reasons(), ...b.stream.reasons()].length === 0,
+      );
+    });
+    await has(ids, last);
+    expect(ids).toEqual(numbered(1, last));
+    const later = await openCluster(url, { replicas: 3 });
+    await later.ready;
+    expect([b.stream.baseSeq, later.stream.baseSeq]).toEqual([baseSeq, baseSeq]);
+  });
+
+  it('refuses a stream of another program', async () => {
+    const server = await startNats();
+    const manager = await managerOf(server.url);
+    await manager.streams.add({ name: 'underround', subjects: ['underround.>'] });
+    const { ready } = await openCluster(server.url);
+    await expect(ready).rejects.toThrow(
+      'the stream underround in NATS was created by another program: its description does not begin with "records of Underround since "',
+    );
+  });
+
   it('is ready when every server of a cluster has the new stream', async () => {
     const url = (await startNatsCluster()).map((server) => server.url).join(',');
     const lines: string[] = [];

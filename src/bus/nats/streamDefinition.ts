@@ -17,6 +17,8 @@ const NAME_IN_USE = 10_058;
 /** Within it the stream drops a second message with the same id. */
 const DUPLICATE_WINDOW_MS = 120_000;
 
+/** Begins the stream's description; the time of its creation follows. */
+const DESCRIPTION_START = 'records of Underround since ';
 /** How long a new stream is waited for on every server of a cluster. */
 const REPLICAS_LIMIT_MS = 10_000;
 const REPLICAS_POLL_MS = 100;
@@ -57,10 +59,10 @@ export async function ensureStream(
   parts: EnsureParts,
 ): Promise<StreamInfo> {
   const { log } = parts;
-  const wanted = configOf(definition);
   const known = await streamInfo(manager, definition.prefix);
   if (known === null) return createStream(manager, definition, parts);
   const { subjects } = known.config;
+  const wanted = configOf(definition, startMsOf(known));
   if (subjects.length !== definition.partitions) {
     throw new ConfigError(
       `the stream ${definition.prefix} in NATS has ${subjects.length} partitions and not ${definition.partitions}: a stream keeps the number with which it was created`,
@@ -80,11 +82,11 @@ async function createStream(
   parts: EnsureParts,
 ): Promise<StreamInfo> {
   try {
-    const created = await manager.streams.add(configOf(definition));
+    const created = await manager.streams.add(configOf(definition, parts.clock.now()));
     parts.log.info({ stream: definition.prefix, definition }, 'stream.created');
     return await replicated(manager, created, parts);
   } catch (error) {
-    // Another process with another definition created it meanwhile.
+    // Another process created it meanwhile.
     if (error instanceof JetStreamApiError && error.code === NAME_IN_USE) {
       return ensureStream(manager, definition, parts);
     }
@@ -102,15 +104,16 @@ async function replicated(
   { clock, log }: EnsureParts,
 ): Promise<StreamInfo> {
   const { name, num_replicas: replicas } = created.config;
+  if (replicas === 1) return created;
   const deadline = clock.monotonic() + REPLICAS_LIMIT_MS;
-  let info = created;
-  for (;;) {
+  let info: StreamInfo;
+  do {
+    // Read again also at first: of two processes that create it at the same time, both may have succeeded.
+    info = await manager.streams.info(name);
     const current = info.cluster?.replicas?.filter((replica) => replica.current).length ?? 0;
     if (current >= replicas - 1) return info;
-    if (clock.monotonic() > deadline) break;
     await sleep(clock, REPLICAS_POLL_MS);
-    info = await manager.streams.info(name);
-  }
+  } while (clock.monotonic() < deadline);
   log.warn({ stream: name, replicas: info.cluster?.replicas }, 'stream.replicas_missing');
   return info;
 }
@@ -125,9 +128,10 @@ async function streamInfo(manager: JetStreamManager, name: string): Promise<Stre
   }
 }
 
-function configOf({ prefix, partitions, maxAgeMs, maxBytes, replicas }: StreamDefinition) {
+function configOf({ prefix, partitions, maxAgeMs, maxBytes, replicas }: StreamDefinition, startMs: number) {
   return {
     name: prefix,
+    description: DESCRIPTION_START + new Date(startMs).toISOString(),
     subjects: Array.from({ length: partitions }, (_, partition) => partitionSubject(prefix, partition)),
     storage: StorageType.File,
     retention: RetentionPolicy.Limits,
@@ -139,7 +143,21 @@ function configOf({ prefix, partitions, maxAgeMs, maxBytes, replicas }: StreamDe
   };
 }
 
+/**
+ * When the stream was created, by its description; it differs if the stream was deleted and created again. The `created`
+ * of its information is no use: a server of a cluster (2.9.10) reports the time of its own restart there.
+ * @throws {ConfigError} When another program created the stream.
+ */
+export function startMsOf({ config: { name, description = '' } }: Pick<StreamInfo, 'config'>): number {
+  const text = description.startsWith(DESCRIPTION_START) ? description.slice(DESCRIPTION_START.length) : '';
+  const startMs = Date.parse(text);
+  if (!Number.isNaN(startMs)) return startMs;
+  throw new ConfigError(
+    `the stream ${name} in NATS was created by another program: its description does not begin with "${DESCRIPTION_START}"`,
+  );
+}
+
 /** The number below all `seq` of the stream's records: those of earlier processes derive from the time before it. */
-export function baseSeqOf({ created }: StreamInfo): number {
-  return (Date.parse(created) + 1) * SEQS_PER_MILLISECOND;
+export function baseSeqOf(info: Pick<StreamInfo, 'config'>): number {
+  return (startMsOf(info) + 1) * SEQS_PER_MILLISECOND;
 }
