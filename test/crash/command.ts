@@ -46,7 +46,7 @@ answer. Exit status 2: the run could not be made. Progress goes to standard erro
   --seconds S         stall, starve: duration of the fault (default ${DEFAULTS.stall.seconds} and ${DEFAULTS.starve.seconds}); disk-full: fixed duration; cluster: pause (${DEFAULTS.cluster.seconds})
   --load N            kill: processes that keep the CPU busy, 0 to 64 (default: one per core)
   --percent P         starve: share of one core in percent (default 20)
-  --victims LIST      cluster: names of processes, or nats, separated by commas (default: all in turn)
+  --victims LIST      cluster: names of processes, nats, store, separated by commas (default: all in turn)
   --file-system F     disk-full: ${FILE_SYSTEMS.join(' or ')} only (default: both in turn)
 
 webhooks and paper kill a process of that part (default ${PART_KILLS.webhooks} and ${PART_KILLS.paper} times).`;

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { jetstreamManager } from '@nats-io/jetstream';
+import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -48,12 +48,16 @@ async function followed(stream: RecordStream, fromSeq = 0): Promise<string[]> {
 const has = (ids: readonly string[], count: number) =>
   eventually(`message ${count}`, async () => ids.at(-1) === `t${count}`);
 
-/** The number of the server that leads the stream, as soon as the others have all of it. */
-async function leaderWithReplicas(url: string): Promise<number> {
+async function managerOf(url: string): Promise<JetStreamManager> {
   const servers = url.split(',').map((one) => one.replace('nats://', ''));
   const connection = await connect({ servers });
   onTestFinished(() => connection.close());
-  const manager = await jetstreamManager(connection, { checkAPI: false });
+  return jetstreamManager(connection, { checkAPI: false });
+}
+
+/** The number of the server that leads the stream, as soon as the others have all of it. */
+async function leaderWithReplicas(url: string): Promise<number> {
+  const manager = await managerOf(url);
   return eventually('replicas of the stream', async () => {
     const { cluster } = await manager.streams.info('underround');
     const isWhole = cluster?.replicas?.every(({ current }) => current) === true;
@@ -128,6 +132,53 @@ describe.skipIf(natsAbsent)('NATS with faults (skipped without nats-server)', ()
     });
     await has(ids, last);
     expect(ids).toEqual(numbered(1, last));
+  });
+
+  it('keeps its numbers when each server of a cluster is killed in turn, twice', async () => {
+    const servers = await startNatsCluster();
+    const url = servers.map((server) => server.url).join(',');
+    const [a, b] = [await openCluster(url, { replicas: 3 }), await openCluster(url, { replicas: 3 })];
+    await Promise.all([a.ready, b.ready]);
+    const { baseSeq } = a.stream;
+    const ids = await followed(b.stream);
+    const last = await publishing(a.stream, 1, async () => {
+      for (const server of [...servers, ...servers]) {
+        await server.kill();
+        await pause(500);
+        await server.start();
+      }
+      await eventually(
+        'acknowledgements',
+        async () => [...a.stream.reasons(), ...b.stream.reasons()].length === 0,
+      );
+    });
+    await has(ids, last);
+    expect(ids).toEqual(numbered(1, last));
+    const later = await openCluster(url, { replicas: 3 });
+    await later.ready;
+    expect([b.stream.baseSeq, later.stream.baseSeq]).toEqual([baseSeq, baseSeq]);
+  });
+
+  it('refuses a stream of another program', async () => {
+    const server = await startNats();
+    const manager = await managerOf(server.url);
+    await manager.streams.add({ name: 'underround', subjects: ['underround.>'] });
+    const { ready } = await openCluster(server.url);
+    await expect(ready).rejects.toThrow(
+      'the stream underround in NATS was created by another program: its description does not begin with "records of Underround since "',
+    );
+  });
+
+  it('is ready when every server of a cluster has the new stream', async () => {
+    const url = (await startNatsCluster()).map((server) => server.url).join(',');
+    const lines: string[] = [];
+    const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
+    const { ready } = await openCluster(url, { replicas: 3, log });
+    await ready;
+    const manager = await managerOf(url);
+    const { cluster } = await manager.streams.info('underround');
+    expect(cluster?.replicas?.map(({ current }) => current)).toEqual([true, true]);
+    expect(lines.filter((line) => line.includes('stream.replicas_missing'))).toEqual([]);
   });
 
   it('goes on with the same consumer after a batch whose handling took long', async () => {

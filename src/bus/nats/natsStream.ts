@@ -7,7 +7,7 @@ import { partitionsOf } from '../partition.ts';
 import type { OnStreamMessage, RecordStream, StreamMessage, StreamWork } from '../recordStream.ts';
 import { encodeMessage } from '../wire/message.ts';
 import { OrderedPublisher } from './orderedPublisher.ts';
-import { baseSeqOf, ensureStream, type StreamDefinition } from './streamDefinition.ts';
+import { baseSeqOf, ensureStream, type StreamDefinition, startMsOf } from './streamDefinition.ts';
 import { StreamFollower } from './streamFollower.ts';
 import type { StreamParts } from './streamParts.ts';
 import { StreamWorker } from './streamWorker.ts';
@@ -152,7 +152,7 @@ export class NatsStream implements RecordStream {
     for (;;) {
       try {
         const manager = await jetstreamManager(connection, { checkAPI: false });
-        this.#info = await ensureStream(manager, definition, log);
+        this.#info = await ensureStream(manager, definition, { clock, log });
         this.#failure = null;
         this.#publisher.connect(connection);
         return;
@@ -166,8 +166,8 @@ export class NatsStream implements RecordStream {
     }
   }
 
-  #checkCreated({ created }: StreamInfo): void {
-    if (this.#info === null || created === this.#info.created) return;
+  #checkCreated(info: StreamInfo): void {
+    if (this.#info === null || startMsOf(info) === startMsOf(this.#info)) return;
     const message = 'the stream was deleted and created again: restart this process';
     this.#failure = message;
     throw new ConfigError(message);

@@ -25,6 +25,7 @@ export type ProcessName = keyof typeof PROCESSES;
 
 interface ClusterRig {
   readonly nats: readonly NatsServer[];
+  readonly store: ServiceProcess;
   process(name: ProcessName): ServiceProcess;
 }
 
@@ -60,7 +61,7 @@ export async function startCluster(rig: FaultRig): Promise<ClusterRig> {
     await started(process, name);
     processes.set(name, process);
   }
-  return { nats, process: (name) => processes.get(name) as ServiceProcess };
+  return { nats, store, process: (name) => processes.get(name) as ServiceProcess };
 }
 
 async function startNats(rig: FaultRig): Promise<NatsServer[]> {

@@ -13,11 +13,12 @@ const COMPARED_EVERY_ROUNDS = 10;
 /** The process whose API is compared; it is never killed. */
 const WITNESS = 'api1';
 
-type Victim = ProcessName | 'nats';
+type Victim = ProcessName | 'nats' | 'store';
 const VICTIMS: readonly Victim[] = [
   ...(Object.keys(PROCESSES) as ProcessName[]).filter((name) => name !== WITNESS && name !== 'worker'),
   'worker',
   'nats',
+  'store',
 ];
 
 /**
@@ -32,6 +33,7 @@ export function runClusterRounds(options: FaultOptions & FaultRunOptions): Promi
     await rig.whenSettled(witness);
     const victims =
       options.victims === null ? VICTIMS : VICTIMS.filter((name) => options.victims?.includes(name));
+    if (victims.length === 0) throw new Error(`--victims are of: ${VICTIMS.join(', ')}`);
     let counts: Counts = COUNTS_NONE;
     for (let round = 1; round <= options.rounds; round++) {
       const victim = victims[(round - 1) % victims.length] as Victim;
@@ -42,7 +44,7 @@ export function runClusterRounds(options: FaultOptions & FaultRunOptions): Promi
         await away();
         await server?.start();
       } else {
-        const process = cluster.process(victim);
+        const process = victim === 'store' ? cluster.store : cluster.process(victim);
         await process.end('SIGKILL');
         await away();
         if (!(await rig.start(process)) && !(await rig.start(process))) break;
