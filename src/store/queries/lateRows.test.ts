@@ -14,7 +14,13 @@ import { candlesWithNext } from './candles.ts';
 import { exportRows } from './exports.ts';
 import { findBook } from './orderbook.ts';
 import { booksBefore, nextBooks, spansOf } from './replay.ts';
-import { loadLastBooks, loadLastProven, loadLastQuotes, loadRecentBooks, loadRecentPrices } from './resume.ts';
+import {
+  loadLastBooks,
+  loadLastProven,
+  loadLastQuotes,
+  loadRecentBooks,
+  loadRecentPrices,
+} from './resume.ts';
 import { loadFeedPrices, loadTape, stretchEnd } from './tapeReader.ts';
 
 const T0 = Date.UTC(2026, 10, 20, 12);
