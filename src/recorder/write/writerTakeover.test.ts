@@ -90,7 +90,7 @@ class PiecedStream {
 
   /** @returns The stream of one process, and when it has given all messages. */
   connect(pieceSize: number): { stream: RecordStream; drained: Promise<void> } {
-    let onDrained = () => undefined as void;
+    let onDrained: () => void = () => undefined;
     const drained = new Promise<void>((resolve) => {
       onDrained = resolve;
     });

@@ -1,0 +1,155 @@
+import { buffer } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+import type { RecordStream, SharedValues } from '../../src/bus/recordStream.ts';
+import { FrameRouter } from '../../src/recorder/import/frameRouter.ts';
+import { StreamSink } from '../../src/recorder/publish/streamSink.ts';
+import { Recorder } from '../../src/recorder/recorder.ts';
+import { PartitionWorker } from '../../src/recorder/write/partitionWorker.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { silentLogger } from '../../src/runtime/log.ts';
+import { Metrics } from '../../src/runtime/metrics.ts';
+import { EXPORT_DATASETS, EXPORT_FORMATS, type ExportSubject } from '../../src/schema/export.ts';
+import { mergeOf } from '../../src/service/writing.ts';
+import { generateHistory, type RecordedFrame } from '../../src/simulator/history.ts';
+import { VenueModel } from '../../src/simulator/model.ts';
+import { StoreClient } from '../../src/store/engine/client.ts';
+import { reachEngine } from '../../src/store/engine/engineAccess.ts';
+import { openExport } from '../../src/store/export.ts';
+import { PartitionWriter } from '../../src/store/partitionWriter.ts';
+import { FakeClock } from '../support/fakeClock.ts';
+import { MemoryValues } from '../support/memoryElection.ts';
+import { MemoryStreamServer } from '../support/memoryStream.ts';
+import { openTestStore, type TestStore, testHostEntry } from '../support/store.ts';
+import { temporaryDirectory } from '../support/temporaryDirectory.ts';
+
+/** Length of the recorded period; set the variable to 3600 for a whole hour. */
+const PERIOD_MS = Number(process.env.SAME_EXPORTS_SECONDS ?? '40') * 1_000;
+const START_MS = Date.UTC(2026, 10, 20, 12, 0, 0);
+const NEVER = new AbortController().signal;
+const STATUS = { reasons: [], degraded: [], priceSources: null };
+const log = silentLogger;
+
+/** A period of the simulated venue with its receive times. */
+function frames(): Generator<RecordedFrame> {
+  const model = new VenueModel({
+    ...{ seed: 'exports', startTimeMs: START_MS, density: 0.02 },
+    ...{ tickers: ['BTC', 'ETH'], eventTypes: ['5m', '15m', '1h'] },
+  });
+  return generateHistory(model, { endTimeMs: START_MS + PERIOD_MS });
+}
+
+const feedOf = ({ feed }: RecordedFrame) => (feed === 'binance.spot' ? 'binance' : feed);
+
+/** One process: the recorder writes into the store. */
+async function recordAlone(): Promise<TestStore> {
+  const opened = await openTestStore();
+  const { writer } = opened.store;
+  const clock = new FakeClock(START_MS);
+  const options = { clock, log, metrics: new Metrics(), timeBy: 'receipt' } as const;
+  const recorder = new Recorder({ ...options, sink: writer });
+  const router = new FrameRouter({ recorder, log });
+  let frameCount = 0;
+  for (const recorded of frames()) {
+    router.route(feedOf(recorded), recorded.frame, recorded.receivedTimeMs);
+    if (++frameCount % 20_000 === 0) await writer.flush();
+  }
+  router.finish();
+  recorder.close();
+  await writer.flush();
+  return opened;
+}
+
+/** A store that workers write into, one for each partition of the stream. */
+async function openWritten({ stream, values }: { stream: RecordStream; values: SharedValues }) {
+  const dataDir = temporaryDirectory();
+  const parts = { clock: systemClock, log };
+  const entry = { hostEntry: await testHostEntry(), clickhouseUrl: null, metrics: new Metrics() };
+  const access = await reachEngine({ dataDir, ...entry, ...parts });
+  const opened = await openTestStore({ dataDir, engine: Promise.resolve(access) });
+  const client = new StoreClient({ access, ...parts });
+  const metrics = new Metrics();
+  const workers: PartitionWorker[] = [];
+  for (let partition = 0; partition < stream.partitions; partition++) {
+    const store = await PartitionWriter.open({ ...parts, client, partition, dataDir, metrics });
+    const openMerge = (state: unknown) => mergeOf(stream, state);
+    const own = { partition, stream, values, store, openMerge, isOwner: () => true };
+    workers.push(await PartitionWorker.start({ ...parts, ...own }));
+  }
+  return { opened, stop: () => Promise.all(workers.map((worker) => worker.stop())) };
+}
+
+/** Several processes: the recorder publishes, and workers store the merged stream. */
+async function recordThroughStream(): Promise<TestStore> {
+  const clock = new FakeClock(START_MS);
+  const server = new MemoryStreamServer({ clock, baseSeq: 0 });
+  const { opened, stop } = await openWritten({ stream: server.connect(), values: new MemoryValues() });
+  const published = new StreamSink({
+    ...{ stream: server.connect(), clock, sender: 'a', run: 'run1', status: () => STATUS },
+  });
+  const options = { clock, log, metrics: new Metrics(), timeBy: 'receipt' } as const;
+  const recorder = new Recorder({ ...options, sink: published });
+  recorder.onActionEnd = (recorded, action) => published.actionEnded(recorded, action);
+  const router = new FrameRouter({ recorder, log });
+  for (const recorded of frames()) {
+    // The stream's clock follows the recorded receive times.
+    if (recorded.receivedTimeMs >= clock.now() + 1_000) {
+      await clock.advance(recorded.receivedTimeMs - clock.now());
+      await server.idle();
+      server.forgetBefore(server.lastSeq + 1);
+    }
+    router.route(feedOf(recorded), recorded.frame, recorded.receivedTimeMs);
+  }
+  router.finish();
+  recorder.close();
+  await server.idle();
+  await stop();
+  return opened;
+}
+
+/** All that can be exported from a store. */
+async function subjectsOf({ store }: TestStore): Promise<ExportSubject[]> {
+  // Markets that are only listed have empty exports.
+  const markets = await store.rows<{ id: string }>('SELECT DISTINCT market_id AS id FROM books ORDER BY id');
+  const prices = await store.rows<object>(
+    "SELECT DISTINCT 'underlying' AS dataset, ticker, source FROM underlying ORDER BY ticker, source",
+  );
+  const depths = await store.rows<object>(
+    "SELECT DISTINCT 'perp_depth' AS dataset, ticker, venue FROM perp_depth ORDER BY ticker, venue",
+  );
+  const ofMarkets = markets.flatMap(({ id: marketId }) =>
+    (['snapshots', 'quotes', 'trades'] as const).map((dataset) => ({ dataset, marketId })),
+  );
+  return [...ofMarkets, ...prices, ...depths] as ExportSubject[];
+}
+
+describe('a recorded period, by one process and by several', () => {
+  it(
+    'gives exports with equal bytes in every format, and equal markets and gaps',
+    async () => {
+      const alone = await recordAlone();
+      const cluster = await recordThroughStream();
+      const subjects = await subjectsOf(alone);
+      expect(await subjectsOf(cluster)).toEqual(subjects);
+      const bytesOf = new Map<string, number>();
+      for (const subject of subjects)
+        for (const format of EXPORT_FORMATS) {
+          const asked = { startMs: null, endMs: null, format, signal: NEVER };
+          const [own, other] = await Promise.all(
+            [alone, cluster].map(async ({ store }) => buffer(await openExport(store, subject, asked))),
+          );
+          expect(other?.equals(own ?? Buffer.of()), `${JSON.stringify(subject)} as ${format}`).toBe(true);
+          bytesOf.set(subject.dataset, (bytesOf.get(subject.dataset) ?? 0) + (own?.length ?? 0));
+        }
+      for (const dataset of EXPORT_DATASETS) expect(bytesOf.get(dataset), dataset).toBeGreaterThan(10_000);
+      for (const table of ['markets', 'gaps']) {
+        const query = `SELECT * EXCEPT (${table === 'gaps' ? 'seq, known_seq' : 'seq'}) FROM ${table} FINAL ORDER BY ALL`;
+        expect(await cluster.store.rows(query), table).toEqual(await alone.store.rows(query));
+      }
+      await Promise.all([alone.dispose(), cluster.dispose()]);
+      const sizes = JSON.stringify(Object.fromEntries(bytesOf));
+      if (process.env.SAME_EXPORTS_SECONDS !== undefined)
+        process.stdout.write(`${subjects.length} exports: ${sizes}\n`);
+    },
+    PERIOD_MS * 5 + 120_000,
+  );
+});
