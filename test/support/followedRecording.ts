@@ -31,6 +31,7 @@ export class FollowerRig {
     this.clock = new FakeClock(startMs);
     const { bus, clock, metrics } = this;
     this.follower = new RecordFollower({ bus, clock, metrics, log: silentLogger });
+    this.follower.caughtUp();
     this.follower.addPartition(0, { fold: { step: () => this.#outputs }, streamSeq: 0 });
   }
 
@@ -46,7 +47,8 @@ export class FollowerRig {
   ): void {
     this.#outputs = outputs;
     const place = { streamSeq: ++this.streamSeq, timeMs: this.clock.now() - ageMs, partition: 0 };
-    this.follower.onMessage(message({ sender, run }, { ...ALIVE, ...status }), place);
+    const body = { ...ALIVE, sentTimeMs: place.timeMs, ...status };
+    this.follower.onMessage(message({ sender, run }, body), place);
   }
 
   /** A collector's sign of life. */

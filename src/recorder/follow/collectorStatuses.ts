@@ -2,6 +2,7 @@ import type { CollectorConnections, CollectorStatus, StreamMessage } from '../..
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { PriceSourceStatus } from '../../schema/priceSource.ts';
+import { DelayMeter } from './delayMeter.ts';
 
 /** After this long without a new record, nothing is known of the present. A collector sends once a second. */
 export const SILENT_AFTER_MS = 5_000;
@@ -15,6 +16,9 @@ interface HeardCollector {
   heardMs: number;
   status: CollectorStatus | null;
   connections: CollectorConnections | null;
+  /** How late its signs of life reach the stream; infinite before the first. */
+  delayMs: number;
+  readonly meter: DelayMeter;
   /** The run that began last, and its own clock in its first sign of life. */
   run: string;
   runSinceMs: number;
@@ -35,6 +39,8 @@ export class CollectorStatuses {
   readonly #log: Logger;
   readonly #collectors = new Map<string, HeardCollector>();
   readonly #startMs: number;
+  readonly #meter = new DelayMeter();
+  #isCatchingUp = true;
   /** How late the last message was, if it was too late to say something about the present. */
   #lateMs: number | null = null;
   /** When the last message was read, new or not. */
@@ -52,8 +58,6 @@ export class CollectorStatuses {
    * @returns Whether the message is about the present. While a backlog is read, messages are older.
    */
   heard(message: StreamMessage, timeMs: number): boolean {
-    const lateMs = this.#clock.now() - timeMs;
-    this.#lateMs = lateMs > SILENT_AFTER_MS ? lateMs : null;
     const nowMs = this.#clock.monotonic();
     this.#readMs = nowMs;
     const known = this.#collectors.get(message.sender) ?? newCollector(nowMs);
@@ -63,9 +67,20 @@ export class CollectorStatuses {
       known.status = message.body;
       known.connections = message.body.connections ?? known.connections;
     }
-    if (this.#lateMs !== null) return false;
+    if (this.#isCatchingUp) return false;
+    if (message.kind === 'alive')
+      known.delayMs = known.meter.delayOf(timeMs - message.body.sentTimeMs, nowMs);
+    // What waited in an outbox was stored late; what waited in the stream is read late.
+    const lateMs = Math.max(known.delayMs, this.#meter.delayOf(this.#clock.now() - timeMs, nowMs));
+    this.#lateMs = lateMs >= SILENT_AFTER_MS && Number.isFinite(lateMs) ? lateMs : null;
+    if (lateMs >= SILENT_AFTER_MS) return false;
     known.heardMs = nowMs;
     return true;
+  }
+
+  /** The messages that were in the stream at the start are read: from now on it is known how late others are. */
+  caughtUp(): void {
+    this.#isCatchingUp = false;
   }
 
   /** Milliseconds since a new message of any collector. */
@@ -170,6 +185,8 @@ function newCollector(heardMs: number): HeardCollector {
     heardMs,
     status: null,
     connections: null,
+    delayMs: Number.POSITIVE_INFINITY,
+    meter: new DelayMeter(),
     run: '',
     runSinceMs: Number.NEGATIVE_INFINITY,
     earlierRuns: new Set(),

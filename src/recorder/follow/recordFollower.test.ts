@@ -99,7 +99,7 @@ test('a message that the fold has seen is ignored, and so is one of another part
   const { rig, events } = started();
   const { follower } = rig;
   follower.addPartition(1, { fold: { step: () => [market] }, streamSeq: 7 });
-  const alive = { reasons: [], degraded: [], priceSources: null, sentTimeMs: 0 };
+  const alive = { reasons: [], degraded: [], priceSources: null, sentTimeMs: T0 };
   const message = { kind: 'alive', body: alive, id: '', key: null, sender: 'c', run: 'r' } as const;
   follower.onMessage(message, { streamSeq: 7, timeMs: T0, partition: 1 });
   follower.onMessage(message, { streamSeq: 8, timeMs: T0, partition: 2 });
@@ -124,6 +124,29 @@ test('without a message for five seconds every book is untrusted; with the next 
   rig.alive();
   expect(trusted()).toEqual([true, true, []]);
   expect(events.slice(3)).toEqual(['book 11', 'receiving false', 'quote 20', 'book 21', 'receiving true']);
+});
+
+test('what waited in an outbox while the stream was away does not show the present', async () => {
+  const { rig, liveBook } = started();
+  const trusted = () => [liveBook()?.trusted ?? false, rig.follower.reasons()];
+  rig.emit([market]);
+  rig.emit(action(10));
+  await rig.clock.advance(3_600_000);
+  // Stored now, and sent an hour ago.
+  const old = { status: { sentTimeMs: T0 + 1_000 } };
+  rig.alive(old);
+  rig.emit(action(20), old);
+  expect(trusted()).toEqual([false, ['records arrive 3599 s late']]);
+  rig.alive();
+  expect(trusted()).toEqual([true, []]);
+});
+
+test('clocks of stream, collector and reader may differ', async () => {
+  const { rig, liveBook } = started();
+  const skewed = () => ({ ageMs: -20_000, status: { sentTimeMs: rig.clock.now() + 40_000 } });
+  rig.emit([market], skewed());
+  rig.emit(action(10), skewed());
+  expect([liveBook()?.trusted, rig.follower.reasons()]).toEqual([true, []]);
 });
 
 test('before the first message no book is trusted', async () => {
@@ -251,7 +274,7 @@ test('readiness fails when no collector records; with several, lines name the co
 test('two collectors of one name are reported until only one is alive', async () => {
   const { rig } = started();
   const { follower } = rig;
-  const alive = (run: string, sentTimeMs: number) => rig.alive({ run, status: { sentTimeMs } });
+  const alive = (run: string, afterMs: number) => rig.alive({ run, status: { sentTimeMs: T0 + afterMs } });
   alive('first', 1_000);
   alive('second', 5_000);
   // A dead run's messages that waited in its outbox.

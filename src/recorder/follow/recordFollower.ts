@@ -98,6 +98,11 @@ export class RecordFollower implements LiveRecording {
     if (isNew && !this.#isReceiving) this.#changeReceiving(true);
   };
 
+  /** Call it when the messages are read that were in the stream at the start: later ones can show the present. */
+  caughtUp(): void {
+    this.#collectors.caughtUp();
+  }
+
   get isReceiving(): boolean {
     return this.#isReceiving;
   }

@@ -34,7 +34,7 @@ function shown(live: LiveRecording) {
 
 /** Messages by their number in the stream, from 1 on; the fold emits what each contains. */
 function streamOf(messages: readonly MergedOutput[][], clock: FakeClock) {
-  const alive = { reasons: [], degraded: [], priceSources: null, sentTimeMs: 0 };
+  const alive = { reasons: [], degraded: [], priceSources: null, sentTimeMs: clock.now() };
   const message = { kind: 'alive', body: alive, id: '', key: null, sender: 'c', run: 'r' } as StreamMessage;
   const fold = {
     step: (_: StreamMessage, { streamSeq }: { streamSeq: number }) => messages[streamSeq - 1] ?? [],
@@ -89,6 +89,9 @@ test.each([1, 2, 3])('continues from the store and the checkpoint (seed %i)', as
   await clock.advance(100);
   await resuming;
   expect(followed).toEqual([checkpointSeq + 1]);
+  // The next sign of life shows that what was read is the present.
+  expect(shown(follower)).toMatchObject({ trusted: false });
+  read(messages.length + 1, messages.length + 1);
   expect(shown(follower)).toEqual(shown(recorder));
   const books = messages
     .slice(storedSeq)

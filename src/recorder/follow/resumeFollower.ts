@@ -56,6 +56,7 @@ export async function resumeFollower(options: {
   const startMs = clock.monotonic();
   while (readSeq < lastSeq && clock.monotonic() - startMs < BACKLOG_WAIT_MAX_MS)
     await sleep(clock, BACKLOG_CHECK_MS);
+  follower.caughtUp();
   log.info({ markets, fromSeq, readSeq, lastSeq }, 'follower.resumed');
   return following;
 }
