@@ -9,7 +9,10 @@ import { StreamMerge } from './streamMerge.ts';
 const T0 = 1_795_176_010_000;
 const { marketId } = MARKET;
 
-/** Senders whose messages a test writes by hand, and the quotes and gaps of the merge in short form. */
+/**
+ * Senders whose messages a test writes by hand, and the quotes and gaps of the merge in short form. `a/2` is run 2 of
+ * sender a.
+ */
 function scene() {
   const stream = new NumberedStream(T0);
   const merge = new StreamMerge({ baseSeq: 0 });
@@ -38,8 +41,8 @@ function scene() {
       body,
       id: `${kind}:${fact}`,
       key: marketId,
-      sender,
-      run: 'run1',
+      sender: sender.split('/')[0],
+      run: sender.split('/')[1] ?? 'run1',
     } as StreamMessage);
   const times = (ms: number) => ({ marketId, eventTimeMs: T0 + ms, receivedTimeMs: T0 + ms + 10 });
   return {
@@ -104,5 +107,25 @@ describe('a market that no sender sees', () => {
     expect(out.splice(0)).toEqual(['gap 10 open disconnected null', 'quote 10 4100 untrusted']);
     alive('a');
     expect(out).toEqual(['gap 10 10 disconnected late_copy', 'quote 10 4100 trusted']);
+  });
+
+  it('is recorded once and in order by two processes of one name, with a gap of one restart at most', () => {
+    const { out, sees, action, alive, wait } = scene();
+    sees('a');
+    action('a', 10, 4000);
+    sees('a/2');
+    const wanted = ['quote 10 4000 trusted'];
+    for (let at = 1; at <= 20; at++) {
+      wait(500);
+      for (const sender of ['a', 'a/2']) alive(sender);
+      const ms = 10 + at * 500;
+      action(at % 3 === 0 ? 'a' : 'a/2', ms, 4000 + at);
+      wanted.push(`quote ${ms} ${4000 + at} trusted`);
+    }
+    const quotes = out.filter((line) => line.startsWith('quote'));
+    const gaps = out.filter((line) => line.startsWith('gap'));
+    expect(quotes.filter((line) => line.endsWith(' trusted'))).toEqual(wanted);
+    expect(new Set(gaps.map((line) => line.split(' ')[1])).size).toBeLessThanOrEqual(1);
+    expect(gaps.filter((line) => line.includes(' open ')).length).toBeLessThanOrEqual(1);
   });
 });
