@@ -97,7 +97,10 @@ it('a link of another process expires, and the next printed link removes it', as
   clock.stepWall(SETUP_LINK_LIFE_MS - 1);
   expect(await accounts.setup.accepts(other.token)).toBe(true);
   clock.stepWall(1);
-  expect([await accounts.setup.accepts(other.token), await other.accepts(other.token)]).toEqual([false, true]);
+  expect([await accounts.setup.accepts(other.token), await other.accepts(other.token)]).toEqual([
+    false,
+    true,
+  ]);
   await accounts.setup.link('http://127.0.0.1:1');
   expect(await accounts.database.selectFrom('settings').select('name').execute()).toHaveLength(1);
 });
