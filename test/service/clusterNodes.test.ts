@@ -83,13 +83,15 @@ describe.skipIf(absent)(`two API processes${absent ? ` (skipped: ${absent})` : '
     servers = await startClusterServers(whenOver);
     const certificate = makeCertificate();
     receiver = await new WebhookReceiver(certificate).listen();
-    const ca = join(
-      temporaryDirectory((end) => whenOver(async () => end())),
-      'ca.pem',
-    );
+    const directory = temporaryDirectory((end) => whenOver(async () => end()));
+    const [ca, tiers] = [join(directory, 'ca.pem'), join(directory, 'tiers.json')];
     writeFileSync(ca, certificate.cert);
+    // Only the user of tier Free reaches a limit: the others poll.
+    const unlimited = { requests_per_second: 1_000, requests_per_minute: 60_000 };
+    writeFileSync(tiers, JSON.stringify({ premium: unlimited }));
     const variables = {
       ...{ UNDERROUND_TICKERS: 'BTC', UNDERROUND_RATE_LIMITS: 'on', NODE_EXTRA_CA_CERTS: ca },
+      UNDERROUND_TIERS_FILE: tiers,
       UNDERROUND_WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
     };
     const start = (name: string, roles: string) => startNode(servers, { name, roles, venues, variables });
