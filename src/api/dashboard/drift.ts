@@ -19,7 +19,8 @@ export function driftRoutes({ metrics, clock }: DriftDependencies): Route[] {
       auth: 'operator',
       access: { feature: null, duringMaintenance: true },
       summary: 'Fields, messages, hashes and topics of venues that differ from the known formats',
-      description: 'The findings of `underround doctor`, read from the memory of this process.',
+      description:
+        'The findings of `underround doctor`, read from the memory of this process. Empty where collectors are other processes.',
       response: driftShape,
       handle: () => {
         metrics.venueDrift.forgetOld(clock.now());
