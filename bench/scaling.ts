@@ -1,5 +1,6 @@
 /** What more processes give and cost: writers, API nodes, collectors, isolation, and the delay up to a client. */
 import { systemClock as clock, sleep } from '../src/runtime/clock.ts';
+import type { StoreClient } from '../src/store/engine/client.ts';
 import type { ServiceProcess } from '../test/crash/faults/serviceProcess.ts';
 import { isNatsInstalled } from '../test/support/natsProcess.ts';
 import type { Figure } from './figure.ts';
@@ -15,8 +16,10 @@ import type { VenueThreadOptions } from './venueThread.ts';
 const VENUES: VenueThreadOptions = { seed: 'scaling', density: 0.2 };
 const WARM_UP_MS = 15_000;
 const KEYS = 50;
-const LOAD_MS = 8_000;
-const CONNECTIONS = 16;
+const LOAD_MS = 5_000;
+const CONNECTIONS = 32;
+/** For the cost of following alone, which every node has beside its clients. */
+const FOLLOW_MS = 3_000;
 
 export async function run(): Promise<Figure[]> {
   if (!isNatsInstalled) throw new Error('needs nats-server and setpriv');
@@ -64,18 +67,25 @@ async function measureCluster(rig: ScalingRig, servers: SharedServers): Promise<
     'the store': store.enginePids(),
     'an API node without clients': [follower.pid as number],
   };
-  const before = await streamSize(nats);
+  const [before, booksBefore] = [await streamSize(nats), await countBooks(client)];
   const form: LiveForm = { name: 'cluster', venues, store: client, api, keys, parts };
   const live = await measureForm(rig, form);
-  const after = await streamSize(nats);
+  const [after, booksAfter] = [await streamSize(nats), await countBooks(client)];
   apis.push(await start('api3', 'api'), await start('api4', 'api'));
   loads.push(await measureApis(clients));
-  const perMessage = (after.bytes - before.bytes) / (after.messages - before.messages);
+  const changes = booksAfter - booksBefore;
+  const [bytes, messages] = [after.bytes - before.bytes, after.messages - before.messages];
   return [
     ...live,
-    { name: 'cluster: stream, bytes a message', value: perMessage, unit: 'bytes' },
+    { name: 'cluster: stream, bytes a change, all messages', value: bytes / changes, unit: 'bytes' },
+    { name: 'cluster: stream, messages a change', value: messages / changes, unit: '' },
     ...apiFigures(loads),
   ];
+}
+
+async function countBooks(client: StoreClient): Promise<number> {
+  const [row] = await client.rows<{ stored: number }>('SELECT count() AS stored FROM books', {});
+  return Number(row?.stored);
 }
 
 interface ApiLoad {
@@ -86,51 +96,63 @@ interface ApiLoad {
   readonly apis: readonly ServiceProcess[];
 }
 
-interface ApiResult {
-  readonly nodes: number;
+interface Answered {
   readonly perSecond: number;
+  /** Milliseconds, without what the nodes use to follow. */
   readonly cpuPerRequest: number;
   readonly failed: number;
   readonly machine: number;
 }
 
-/** Small reads: three of memory, one of the store. */
+interface ApiResult {
+  readonly nodes: number;
+  readonly books: Answered;
+  readonly mixed: Answered;
+}
+
+/** Books of memory alone, then a mix of small reads, most of which ask the store. */
 async function measureApis({ rig, key, marketId, apis }: ApiLoad): Promise<ApiResult> {
-  const paths = [
-    `/v1/markets/${marketId}/orderbook`,
-    `/v1/markets/${marketId}`,
-    '/v1/markets?status=open&limit=5',
-    `/v1/snapshots?market_id=${marketId}&limit=1`,
-  ];
+  const book = `/v1/markets/${marketId}/orderbook`;
+  const stored = [`/v1/snapshots?market_id=${marketId}&limit=1`, '/v1/markets?status=open&limit=5'];
   const worker = rig.startThread('scalingClients');
   const pids = apis.map(({ pid }) => pid as number);
-  const load: SpreadLoad = {
-    ports: apis.map(portOf),
-    texts: paths.map((path) => requestText(path, key, 'keep-alive')),
-    ...{ connections: CONNECTIONS, forMs: LOAD_MS },
+  const idleBefore = cpuMs(pids);
+  await sleep(clock, FOLLOW_MS);
+  const followingShare = (cpuMs(pids) - idleBefore) / FOLLOW_MS;
+  const measure = async (paths: readonly string[]): Promise<Answered> => {
+    const load: SpreadLoad = {
+      ports: apis.map(portOf),
+      texts: paths.map((path) => requestText(path, key, 'keep-alive')),
+      ...{ connections: CONNECTIONS, forMs: LOAD_MS },
+    };
+    const before = cpuMs(pids);
+    const machine = measureMachine();
+    const { answers, failed, seconds } = await answerOf<SpreadReport>(worker, load);
+    const usedMs = cpuMs(pids) - before - followingShare * seconds * 1_000;
+    return { perSecond: answers / seconds, cpuPerRequest: usedMs / answers, failed, machine: machine() };
   };
-  const before = cpuMs(pids);
-  const machine = measureMachine();
-  const { answers, failed, seconds } = await answerOf<SpreadReport>(worker, load);
-  return {
-    nodes: apis.length,
-    perSecond: answers / seconds,
-    cpuPerRequest: (cpuMs(pids) - before) / answers,
-    failed,
-    machine: machine(),
-  };
+  const books = await measure([book]);
+  return { nodes: apis.length, books, mixed: await measure([book, ...stored, `/v1/markets/${marketId}`]) };
 }
 
 function apiFigures(loads: readonly ApiResult[]): Figure[] {
-  const [one] = loads;
-  return loads.flatMap(({ nodes, perSecond, cpuPerRequest, failed, machine }) => {
-    const name = `${nodes} API ${nodes === 1 ? 'node' : 'nodes'}`;
-    return [
-      { name: `${name}: small reads`, value: perSecond, unit: 'requests/s' },
-      { name: `${name}: against one`, value: perSecond / Number(one?.perSecond), unit: 'times' },
-      { name: `${name}: CPU a request`, value: 1_000 * cpuPerRequest, unit: 'us' },
-      { name: `${name}: failed requests`, value: failed, unit: '', goal: '0' },
-      machineFigure(name, machine),
-    ];
+  const [first] = loads;
+  return loads.flatMap((load) => {
+    const nodes = `${load.nodes} API ${load.nodes === 1 ? 'node' : 'nodes'}`;
+    return (['books', 'mixed'] as const).flatMap((kind) => {
+      const { perSecond, cpuPerRequest, failed, machine } = load[kind];
+      const name = `${nodes}, ${kind === 'books' ? 'newest books' : 'mixed reads'}`;
+      return [
+        { name: `${name}: answers`, value: perSecond, unit: 'requests/s' },
+        {
+          name: `${name}: against one node`,
+          value: perSecond / Number(first?.[kind].perSecond),
+          unit: 'times',
+        },
+        { name: `${name}: CPU of the nodes`, value: 1_000 * cpuPerRequest, unit: 'us/request' },
+        { name: `${name}: failed requests`, value: failed, unit: '', goal: '0' },
+        machineFigure(name, machine),
+      ];
+    });
   });
 }

@@ -21,6 +21,9 @@ const [TRADE_EVERY, QUOTE_EVERY] = [20, 5];
 const AHEAD_MAX = 8_000;
 const PART = 2_000;
 const POLL_MS = 20;
+/** Of every stream that a process creates. */
+const PARTITIONS = 4;
+const STARTS_MAX = 5;
 /** From here on the machine has nothing left to give. */
 export const LIMIT_PERCENT = 85;
 
@@ -71,12 +74,8 @@ function drain({ store, client, environment }: SharedServers, writers: number): 
     rig.whenOver(() => cluster.close());
     await cluster.ready;
     const { stream, values } = cluster;
-    const processes: ServiceProcess[] = [];
-    for (let index = 1; index <= writers; index++) {
-      const own = { ...environment, NATS_URL: nats.url };
-      processes.push(await rig.startProcess(`writer${index}`, ['serve', '--roles', 'write'], own));
-    }
-    await whenHeld(processes, stream.partitions);
+    const own = { ...environment, NATS_URL: nats.url };
+    const processes = await startWriters(rig, writers, own);
     const rowsBefore = await rowsOf(client);
     const pids = {
       writers: processes.map(({ pid }) => pid as number),
@@ -108,11 +107,29 @@ function drain({ store, client, environment }: SharedServers, writers: number): 
   });
 }
 
-async function whenHeld(processes: readonly ServiceProcess[], partitions: number): Promise<void> {
+/** Starts the writers together, until each one has an equal share of the partitions: the first to start may win all. */
+async function startWriters(
+  rig: ScalingRig,
+  writers: number,
+  environment: Readonly<Record<string, string>>,
+): Promise<readonly ServiceProcess[]> {
+  const names = Array.from({ length: writers }, (_, index) => `writer${index + 1}`);
+  for (let tries = 1; tries <= STARTS_MAX; tries++) {
+    const start = (name: string) => rig.startProcess(name, ['serve', '--roles', 'write'], environment);
+    const processes = await Promise.all(names.map(start));
+    const held = await heldShares(processes);
+    if (held.every((count) => count === PARTITIONS / writers)) return processes;
+    await Promise.all(processes.map((process) => process.end('SIGTERM')));
+  }
+  throw new Error(`${writers} writers did not share the partitions in ${STARTS_MAX} starts`);
+}
+
+/** The number of partitions of each writer, once all are taken. */
+async function heldShares(processes: readonly ServiceProcess[]): Promise<readonly number[]> {
   for (;;) {
     const answers = await Promise.all(processes.map((process) => process.get('/metrics')));
     const held = answers.map(({ body }) => Number(/^underround_partitions_held (\d+)/m.exec(body)?.[1] ?? 0));
-    if (held.every((count) => count > 0) && held.reduce((sum, count) => sum + count) === partitions) return;
+    if (held.reduce((sum, count) => sum + count) === PARTITIONS) return held;
     await sleep(clock, POLL_MS);
   }
 }
