@@ -2,8 +2,16 @@ import type { TapeGap } from './tape.ts';
 
 /** Receives gaps as if they were detected now. */
 interface GapListener {
-  gapDetected(gap: { readonly startMs: number; readonly knownMs: number }): void;
-  gapEnded(gap: { readonly startMs: number; readonly endMs: number }): void;
+  gapDetected(gap: { readonly id: number; readonly startMs: number; readonly knownMs: number }): void;
+  gapEnded(gap: { readonly id: number; readonly startMs: number; readonly endMs: number }): void;
+}
+
+/**
+ * Identifies a gap of a market. Its detection never changes; several collectors may move its start later. Recordings
+ * without the arrival number of the detection have only the start.
+ */
+export function gapKey({ startMs, knownSeq }: { startMs: number; knownSeq?: number | null }): number {
+  return knownSeq ?? startMs;
 }
 
 interface GapReport {
@@ -70,15 +78,22 @@ export class GapReplay {
 
   #report(gap: TapeGap): void {
     const { startMs, knownMs, endMs } = gap;
-    if (!this.#reported.has(startMs)) this.#listener.gapDetected({ startMs, knownMs });
-    if (endMs !== null) this.#listener.gapEnded({ startMs, endMs: Math.max(endMs, knownMs) });
+    if (!this.#reported.has(startMs)) this.#listener.gapDetected({ id: gapKey(gap), startMs, knownMs });
+    if (endMs !== null)
+      this.#listener.gapEnded({ id: gapKey(gap), startMs, endMs: Math.max(endMs, knownMs) });
     this.#reported.set(startMs, gap);
   }
 
   #reportsOf({ startMs, knownMs, endMs, knownSeq, endSeq }: TapeGap): GapReport[] {
     if (knownSeq === undefined) return [];
-    const known = { seq: knownSeq, make: () => this.#listener.gapDetected({ startMs, knownMs }) };
+    const known = {
+      seq: knownSeq,
+      make: () => this.#listener.gapDetected({ id: knownSeq, startMs, knownMs }),
+    };
     if (endMs === null) return [known];
-    return [known, { seq: endSeq ?? knownSeq, make: () => this.#listener.gapEnded({ startMs, endMs }) }];
+    return [
+      known,
+      { seq: endSeq ?? knownSeq, make: () => this.#listener.gapEnded({ id: knownSeq, startMs, endMs }) },
+    ];
   }
 }

@@ -81,7 +81,7 @@ export interface TapeGap {
   readonly startMs: number;
   readonly knownMs: number;
   readonly endMs: number | null;
-  /** Arrival numbers of the two; recordings of earlier releases do not have them. */
+  /** Arrival numbers of its detection and of its end; recordings of earlier releases do not have them. */
   readonly knownSeq?: number;
   readonly endSeq?: number;
 }

@@ -101,6 +101,12 @@ export function noteRecentProven(market: MergedMarket, row: RowTimes): void {
     recentProven.shift();
 }
 
+/** Drops what recognises copies of the last seconds and restarts of the last minute. */
+export function forgetRecent(market: MergedMarket): void {
+  market.recentProven = market.recentProven.slice(-1);
+  market.recentBooks = [];
+}
+
 /** The last remembered proven row received up to a time. */
 export function provenUpTo({ recentProven }: MergedMarket, receivedTimeMs: number): RowTimes | null {
   return recentProven.findLast((row) => row.receivedTimeMs <= receivedTimeMs) ?? null;

@@ -13,6 +13,8 @@ import { isInOwnGap, type SenderSight, sees, wasBlindAt } from './senderSight.ts
 export const COPIES_DROPPED_MS = 90_000;
 /** Accepted books that are remembered: more than a doubt of a second can publish again. */
 const RECENT_BOOKS_MAX = 64;
+/** Digits of a hash that tell the books of one venue time apart: 60 bits. */
+const BOOK_KEY_DIGITS = 10;
 /** A trade behind a newer one that arrives later than this is not live. */
 const LIVE_TRADE_MS = 5_000;
 /** Trades of one venue time that are remembered. */
@@ -103,7 +105,7 @@ function acceptSettled(
 
 /** Remembers an accepted book. @returns Whether it was new. */
 function noteBook(market: MergedMarket, { eventTimeMs }: Book, ladderHash: string): boolean {
-  const key = `${eventTimeMs}:${ladderHash}`;
+  const key = `${eventTimeMs}:${ladderHash.slice(0, BOOK_KEY_DIGITS)}`;
   if (market.recentBooks.includes(key)) return false;
   market.recentBooks.push(key);
   if (market.recentBooks.length > RECENT_BOOKS_MAX) market.recentBooks.shift();

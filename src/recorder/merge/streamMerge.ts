@@ -5,6 +5,7 @@ import { SUBSCRIBED_AFTER_END_MS } from '../recorder.ts';
 import { joinMarkets } from './marketJoin.ts';
 import {
   changedGaps,
+  forgetRecent,
   isInOpenGap,
   type MergedMarket,
   newMergedMarket,
@@ -234,6 +235,8 @@ export class StreamMerge {
           endAll(sight, { eventTimeMs: timeMs, receivedTimeMs: timeMs });
         records.push(...this.#gaps(market, step));
       }
+      // Most markets of a checkpoint have ended, and it must fit into one message.
+      if (timeMs > market.activeMs + ENDED_AFTER_END_MS) forgetRecent(market);
       const isConfirmed = market.record !== null && market.record.confirmedTimeMs !== null;
       const keptMs = isConfirmed ? FORGOTTEN_AFTER_END_MS : FORGOTTEN_UNCONFIRMED_MS;
       if (timeMs > Math.max(endTimeMs, market.activeMs) + keptMs) this.#markets.delete(market.marketId);

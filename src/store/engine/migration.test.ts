@@ -19,7 +19,7 @@ import { StoreClient } from './client.ts';
 import { reachEngine } from './engineAccess.ts';
 
 /** The tables that gained columns after their first version. */
-const GROWN = [TABLES.markets, TABLES.gaps, TABLES.perp_depth];
+const GROWN = Object.values(TABLES).filter(({ columns }) => columns.some(({ added }) => added));
 const DEPTH = {
   ...({ kind: 'perp_depth', ticker: 'BTC', engineTimeMs: null, roundTripMs: 3 } as const),
   ...{ eventTimeMs: MARKET.startTimeMs, receivedTimeMs: MARKET.startTimeMs, bids: [], asks: [] },

@@ -3,6 +3,7 @@ import { bookRecord } from '../../../test/support/api.ts';
 import { START_MS, TAPE_MARKET } from '../../../test/support/tapes.ts';
 import { compileStrategy } from '../../core/strategies/compile.ts';
 import { PaperMarket } from './paperMarket.ts';
+import { applyGap } from './recordBuffer.ts';
 
 const SHARE = 1_000_000;
 
@@ -27,8 +28,8 @@ test('a strategy added after a gap ended trusts no book from before the gap, lik
     market.book(bookRecord({ ...ids, ...levels }));
   };
   book(1_000, 5_000);
-  market.gapDetected({ startMs: START_MS + 2_000, knownMs: START_MS + 3_000 });
-  market.gapEnded({ startMs: START_MS + 2_000, endMs: START_MS + 4_000 });
+  market.gapDetected({ id: 1, startMs: START_MS + 2_000, knownMs: START_MS + 3_000 });
+  market.gapEnded({ id: 1, endMs: START_MS + 4_000 });
   const point = { seq: ++seq, eventMs: START_MS + 5_000, receivedMs: START_MS + 5_000, price: 97_000 };
   market.price(point);
   const late = market.viewOf(strategyOf(5_000));
@@ -36,4 +37,22 @@ test('a strategy added after a gap ended trusts no book from before the gap, lik
   expect([early.rows.trusted[0], late.rows.trusted[0]]).toEqual([0, 0]);
   book(6_000, 5_100);
   expect([early.rows.trusted[0], late.rows.trusted[0]]).toEqual([1, 1]);
+});
+
+test('a gap whose start several collectors moved ends as one gap', () => {
+  const market = new PaperMarket(TAPE_MARKET, (_, error) => {
+    throw error;
+  });
+  const { rows } = market.viewOf(strategyOf(10));
+  const book = (seq: number, at: number) => {
+    const levels = { yesBids: [[1_000, SHARE]], yesAsks: [[5_000 + seq, 100 * SHARE]] } as const;
+    market.book(bookRecord({ ...levels, seq, marketId: TAPE_MARKET.marketId, timeMs: START_MS + at }));
+  };
+  book(1, 1_000);
+  const opened = { id: 2, knownMs: START_MS + 3_000, endMs: null };
+  applyGap(market, { ...opened, startMs: START_MS + 1_000 });
+  applyGap(market, { ...opened, startMs: START_MS + 2_000 });
+  applyGap(market, { ...opened, startMs: START_MS + 2_000, endMs: START_MS + 4_000 });
+  book(3, 5_000);
+  expect(rows.trusted[0]).toBe(1);
 });

@@ -33,7 +33,7 @@ export class PaperMarket {
   /** Keyed by model use and book depth; created with the first such session. */
   readonly #groups = new Map<string, SessionGroup>();
   readonly #newest = new NewestRecords();
-  /** Starts of all gaps ever detected, and of those still open. */
+  /** Keys of all gaps ever detected, and of those still open: see `gapKey`. */
   readonly #knownGaps = new Set<number>();
   readonly #openGaps = new Set<number>();
   /** Known gap ends that no record has passed yet. */
@@ -111,10 +111,10 @@ export class PaperMarket {
   }
 
   /** A gap that was reported before is not counted again, even after it ended. */
-  gapDetected({ startMs, knownMs }: { startMs: number; knownMs: number }): void {
-    if (this.#knownGaps.has(startMs)) return;
-    this.#knownGaps.add(startMs);
-    this.#openGaps.add(startMs);
+  gapDetected({ id, startMs, knownMs }: { id: number; startMs: number; knownMs: number }): void {
+    if (this.#knownGaps.has(id)) return;
+    this.#knownGaps.add(id);
+    this.#openGaps.add(id);
     this.#before(knownMs);
     for (const group of this.#groups.values()) {
       group.live.gapDetected({ startMs, knownMs });
@@ -123,8 +123,8 @@ export class PaperMarket {
   }
 
   /** A record received exactly at the end is still in the gap. */
-  gapEnded({ startMs, endMs }: { startMs: number; endMs: number }): void {
-    if (!this.#openGaps.delete(startMs)) return;
+  gapEnded({ id, endMs }: { id: number; endMs: number }): void {
+    if (!this.#openGaps.delete(id)) return;
     this.#gapEnds.push(endMs);
     this.#gapEnds.sort((a, b) => a - b);
   }

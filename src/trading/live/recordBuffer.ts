@@ -9,7 +9,16 @@ type Buffered =
   | { readonly kind: 'book'; readonly record: BookRecord }
   | { readonly kind: 'quote'; readonly record: QuoteRecord }
   | { readonly kind: 'price'; readonly point: PricePoint }
-  | { readonly kind: 'gap'; readonly gap: { startMs: number; knownMs: number; endMs: number | null } };
+  | { readonly kind: 'gap'; readonly gap: PublishedGap };
+
+/** A gap of a market as published on the bus. */
+interface PublishedGap {
+  /** See `gapKey`. */
+  readonly id: number;
+  readonly startMs: number;
+  readonly knownMs: number;
+  readonly endMs: number | null;
+}
 
 /** The records of a market published while its past is being read. */
 export class RecordBuffer {
@@ -42,7 +51,7 @@ export class RecordBuffer {
     if (!this.#isFull) this.#records.push({ kind: 'price', point });
   }
 
-  gap(gap: { startMs: number; knownMs: number; endMs: number | null }): void {
+  gap(gap: PublishedGap): void {
     if (!this.#isFull) this.#records.push({ kind: 'gap', gap });
   }
 
@@ -63,12 +72,9 @@ export class RecordBuffer {
 }
 
 /** Applies a gap as published on the bus: detected, ended, or both if it was over before it was detected. */
-export function applyGap(
-  market: PaperMarket,
-  { startMs, knownMs, endMs }: { startMs: number; knownMs: number; endMs: number | null },
-): void {
-  market.gapDetected({ startMs, knownMs });
-  if (endMs !== null) market.gapEnded({ startMs, endMs });
+export function applyGap(market: PaperMarket, { id, startMs, knownMs, endMs }: PublishedGap): void {
+  market.gapDetected({ id, startMs, knownMs });
+  if (endMs !== null) market.gapEnded({ id, endMs });
 }
 
 function copyBook({ bids, asks }: BookView): BookView {

@@ -1,4 +1,5 @@
 import type { Subscriber } from '../../bus/bus.ts';
+import { gapKey } from '../../core/session/gapReplay.ts';
 import { every, type Timer } from '../../runtime/clock.ts';
 import type { Gap } from '../../schema/gap.ts';
 import type { Market } from '../../schema/market.ts';
@@ -129,10 +130,10 @@ export class PaperRunner {
     }
   }
 
-  #gap({ marketId, startReceivedMs: startMs, knownTimeMs, endReceivedMs: endMs }: Gap): void {
+  #gap({ marketId, startReceivedMs: startMs, knownTimeMs, knownSeq, endReceivedMs: endMs }: Gap): void {
     const tracked = this.#tracked.get(marketId);
     if (tracked === undefined) return;
-    const gap = { startMs, knownMs: knownTimeMs ?? startMs, endMs };
+    const gap = { id: gapKey({ startMs, knownSeq }), startMs, knownMs: knownTimeMs ?? startMs, endMs };
     if (tracked.buffer !== null) tracked.buffer.gap(gap);
     else applyGap(tracked.paper, gap);
   }
