@@ -89,7 +89,7 @@ export type StreamMessage = {
 export interface StreamPlace {
   /** Rises by at least 1 from message to message of the whole stream. */
   readonly streamSeq: number;
-  /** The stream's own clock, Unix milliseconds; never falls. */
+  /** When the stream stored it, Unix milliseconds; falls where a server with a slower clock has taken over. */
   readonly timeMs: number;
   readonly partition: number;
 }

@@ -21,7 +21,6 @@ export class ReadPosition {
   readonly #invalid;
   readonly #lag;
   #next: number;
-  #timeMs = 0;
   #checkedMs = Number.NEGATIVE_INFINITY;
   #logged = 0;
 
@@ -66,14 +65,14 @@ export class ReadPosition {
     manager: JetStreamManager,
   ): Promise<{ message: StreamMessage; place: StreamPlace } | null> {
     const { streamSequence, timestampNanos } = message.info;
-    // Servers of a cluster have different clocks.
-    this.#timeMs = Math.max(this.#timeMs, Math.floor(timestampNanos / 1_000_000));
-    const lagMs = this.#parts.clock.now() - this.#timeMs;
+    // As stored: the merge is to get the same time in every process, whatever this reader has read before.
+    const timeMs = Math.floor(timestampNanos / 1_000_000);
+    const lagMs = this.#parts.clock.now() - timeMs;
     this.#lag.set({ reader: this.#reader }, Math.max(0, lagMs) / 1000);
     if (this.#next !== 0 && streamSequence > this.#next) await this.#onJump(streamSequence, lagMs, manager);
     this.#next = streamSequence + 1;
     const partition = partitionOfSubject(message.subject);
-    const place = { streamSeq: streamSequence, timeMs: this.#timeMs, partition };
+    const place = { streamSeq: streamSequence, timeMs, partition };
     const decoded = this.#decode(message.data, place);
     return decoded === null ? null : { message: decoded, place };
   }

@@ -38,6 +38,8 @@ const FORGOTTEN_UNCONFIRMED_MS = 90_000_000;
 
 /** The state of a merge between two messages, as plain JSON. */
 export interface StreamMergeState {
+  /** The stream's newest time. */
+  readonly timeMs: number;
   readonly senders: SenderRegistryState;
   readonly prices: PriceMergeState;
   readonly markets: readonly MergedMarket[];
@@ -65,10 +67,12 @@ export class StreamMerge {
   readonly #senders: SenderRegistry;
   readonly #prices: PriceMerge;
   readonly #markets: Map<string, MergedMarket>;
+  #timeMs: number;
 
   /** @param options.state Continues from it and keeps it: pass a copy of your own. */
   constructor({ baseSeq, state }: { baseSeq: number; state?: StreamMergeState }) {
     this.#baseSeq = baseSeq;
+    this.#timeMs = state?.timeMs ?? 0;
     this.#senders = new SenderRegistry(state?.senders);
     this.#prices = new PriceMerge(state?.prices);
     this.#markets = new Map(state?.markets.map((market) => [market.marketId, market]));
@@ -77,13 +81,20 @@ export class StreamMerge {
   /** A live view of the state: write it as JSON before the next message. */
   get state(): StreamMergeState {
     const { state: senders } = this.#senders;
-    return { senders, prices: this.#prices.state, markets: [...this.#markets.values()] };
+    return {
+      timeMs: this.#timeMs,
+      senders,
+      prices: this.#prices.state,
+      markets: [...this.#markets.values()],
+    };
   }
 
   /** @returns The records that the message adds, in their order. */
   step(message: StreamMessage, { streamSeq, timeMs }: StreamPlace): MergedRecord[] {
     if (message.kind === 'opportunity') return [{ kind: 'opportunity', record: message.body, isLate: false }];
-    const step = { seq: (part: 0 | 1) => this.#baseSeq + 2 * streamSeq + part, timeMs };
+    // The servers of a cluster have different clocks. Of one partition, every process has the same newest time.
+    this.#timeMs = Math.max(this.#timeMs, timeMs);
+    const step = { seq: (part: 0 | 1) => this.#baseSeq + 2 * streamSeq + part, timeMs: this.#timeMs };
     const heard = this.#senders.hear(message);
     if (heard === 'earlier') return this.#earlierRun(message, step);
     const begun = heard === 'restarted' ? this.#restarted(message.sender, step) : [];
