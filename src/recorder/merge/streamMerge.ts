@@ -112,9 +112,9 @@ export class StreamMerge {
         return acceptTrade(market, message, { ...step, sender, sight: sightOf(market, sender) });
       }
       case 'underlying':
-        return this.#prices.underlying(message.body, { sender, seq: step.seq(0), timeMs });
+        return this.#prices.underlying(message.body, { id: message.id, sender, seq: step.seq(0), timeMs });
       case 'perpDepth':
-        return this.#prices.perpDepth(message.body, { sender, seq: step.seq(0), timeMs });
+        return this.#prices.perpDepth(message.body, { id: message.id, sender, seq: step.seq(0), timeMs });
       case 'market':
         return this.#market(message.body, step);
       case 'gap': {
@@ -223,8 +223,11 @@ export class StreamMerge {
 
   /** A message of a run that another one has replaced: only what the venue published counts. */
   #earlierRun(message: StreamMessage, step: Step): MergedRecord[] {
-    if (message.kind === 'market' || message.kind === 'trade' || message.kind === 'underlying')
-      return this.#read(message, step);
+    if (message.kind === 'trade') {
+      const market = this.#of(message.body.marketId, step.timeMs);
+      return acceptTrade(market, message, { ...step, sender: message.sender, sight: newSight() });
+    }
+    if (message.kind === 'market' || message.kind === 'underlying') return this.#read(message, step);
     if (message.kind !== 'action' || message.body.book?.trusted !== true) return [];
     const { book } = message.body;
     const { sender } = message;
