@@ -92,6 +92,8 @@ export interface StreamPlace {
   /** When the stream stored it, Unix milliseconds; falls where a server with a slower clock has taken over. */
   readonly timeMs: number;
   readonly partition: number;
+  /** The stream deleted messages before this one that the reader had not read. */
+  readonly isAfterLoss?: true;
 }
 
 export type OnStreamMessage = (message: StreamMessage, place: StreamPlace) => void;

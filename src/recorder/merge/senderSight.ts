@@ -1,4 +1,4 @@
-import type { Gap, RowTimes } from '../../schema/gap.ts';
+import type { Gap, GapCause, RowTimes } from '../../schema/gap.ts';
 import { gapIdOf } from '../gapTracker.ts';
 import type { BlindInterval } from './commonBlindness.ts';
 import { compareRows, laterRow } from './rowOrder.ts';
@@ -113,11 +113,16 @@ export function noteGap(sight: SenderSight, gap: Gap): void {
 /** Opens an interval from a row on, because the sender is unheard or has restarted. */
 export function openAbsence(
   sight: SenderSight,
-  absence: { marketId: string; start: RowTimes; knownTimeMs: number; kind: 'presumed' | 'restarted' },
+  absence: {
+    readonly marketId: string;
+    readonly start: RowTimes;
+    readonly knownTimeMs: number;
+    readonly kind: 'presumed' | 'restarted';
+    readonly cause?: GapCause;
+  },
 ): void {
   if (sight.blind.some(({ end }) => end === null)) return;
-  const { marketId, start, knownTimeMs, kind } = absence;
-  const cause = 'process_down';
+  const { marketId, start, knownTimeMs, kind, cause = 'process_down' } = absence;
   const gapId = gapIdOf({ marketId, start, cause });
   sight.blind = sight.blind.filter((interval) => interval.gapId !== gapId);
   sight.blind.push({

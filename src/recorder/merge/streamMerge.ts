@@ -90,11 +90,17 @@ export class StreamMerge {
   }
 
   /** @returns The records that the message adds, in their order. */
-  step(message: StreamMessage, { streamSeq, timeMs }: StreamPlace): MergedRecord[] {
-    if (message.kind === 'opportunity') return [{ kind: 'opportunity', record: message.body, isLate: false }];
+  step(message: StreamMessage, place: StreamPlace): MergedRecord[] {
+    const { streamSeq, timeMs } = place;
     // The servers of a cluster have different clocks. Of one partition, every process has the same newest time.
     this.#timeMs = Math.max(this.#timeMs, timeMs);
     const step = { seq: (part: 0 | 1) => this.#baseSeq + 2 * streamSeq + part, timeMs: this.#timeMs };
+    const missed = place.isAfterLoss === true ? this.#missed(step) : [];
+    return [...missed, ...this.#hear(message, step)];
+  }
+
+  #hear(message: StreamMessage, step: Step): MergedRecord[] {
+    if (message.kind === 'opportunity') return [{ kind: 'opportunity', record: message.body, isLate: false }];
     const heard = this.#senders.hear(message);
     if (heard === 'earlier') return this.#earlierRun(message, step);
     const begun = heard === 'restarted' ? this.#restarted(message.sender, step) : [];
@@ -167,6 +173,26 @@ export class StreamMerge {
     const records = isReturned ? this.#returned(sender, step) : [];
     for (const name of lost) records.push(...this.#absent(name, 'presumed', step));
     records.push(...this.#endMarkets(step));
+    return records;
+  }
+
+  /** Messages of every sender were deleted unread: nothing is known from the last proven row to the next one. */
+  #missed(step: Step): MergedRecord[] {
+    const [kind, cause, knownTimeMs] = ['restarted', 'data_lost', step.timeMs] as const;
+    const records: MergedRecord[] = [];
+    for (const market of this.#markets.values()) {
+      const { marketId, sights, recentProven } = market;
+      const proven = Object.values(sights).map(({ provenTo }) => provenTo);
+      const start = proven.reduce(laterRow, recentProven.at(-1) ?? null);
+      if (start === null || !isFollowed(market, step.timeMs)) continue;
+      for (const sight of Object.values(sights)) {
+        beginRun(sight);
+        openAbsence(sight, { marketId, start, knownTimeMs, kind, cause });
+      }
+      records.push(...this.#gaps(market, step));
+      if (isInOpenGap(market))
+        records.push(...withdrawTrust(market, { seq: step.seq(0), timeMs: step.timeMs }));
+    }
     return records;
   }
 
