@@ -131,6 +131,25 @@ describe.skipIf(natsAbsent)('NATS with faults (skipped without nats-server)', ()
     expect(ids).toEqual(numbered(1, last));
   });
 
+  it('stores elections and values on as many servers as the stream, also when the number is raised', async () => {
+    const servers = await startNatsCluster();
+    const url = servers.map((server) => server.url).join(',');
+    const connection = await connect({ servers: url.replaceAll('nats://', '').split(',') });
+    onTestFinished(() => connection.close());
+    const manager = await jetstreamManager(connection, { checkAPI: false });
+    for (const replicas of [1, 3]) {
+      const { election, ready, values } = await openCluster(url, { replicas });
+      await ready;
+      await values.put('value', Buffer.from(String(replicas)));
+      const campaign = election.campaign('task', { onElected: () => undefined, onLost: () => undefined });
+      await eventually('an election', async () => campaign.isLeader);
+      const names = ['underround', 'KV_underround-values', 'KV_underround-leaders'];
+      const infos = await Promise.all(names.map((name) => manager.streams.info(name)));
+      expect(infos.map(({ config }) => config.num_replicas)).toEqual([replicas, replicas, replicas]);
+      await campaign.stop();
+    }
+  });
+
   it('goes on with the same consumer after a batch whose handling took long', async () => {
     const server = await startNats();
     const lines: string[] = [];
