@@ -99,9 +99,11 @@ export type StreamMessage = {
 export interface StreamPlace {
   /** Rises by at least 1 from message to message of the whole stream. */
   readonly streamSeq: number;
-  /** The stream's own clock, Unix milliseconds; never falls. */
+  /** When the stream stored it, Unix milliseconds; falls where a server with a slower clock has taken over. */
   readonly timeMs: number;
   readonly partition: number;
+  /** The stream deleted messages before this one that the reader had not read. */
+  readonly isAfterLoss?: true;
 }
 
 export type OnStreamMessage = (message: StreamMessage, place: StreamPlace) => void;

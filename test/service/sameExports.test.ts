@@ -23,7 +23,7 @@ import { openTestStore, type TestStore, testHostEntry } from '../support/store.t
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
 /** Length of the recorded period; set the variable to 3600 for a whole hour. */
-const PERIOD_MS = Number(process.env.SAME_EXPORTS_SECONDS ?? '40') * 1_000;
+const PERIOD_MS = Number(process.env.SAME_EXPORTS_SECONDS ?? '10') * 1_000;
 const START_MS = Date.UTC(2026, 10, 20, 12, 0, 0);
 const NEVER = new AbortController().signal;
 const STATUS = { reasons: [], degraded: [], priceSources: null };

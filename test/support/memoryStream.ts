@@ -20,7 +20,7 @@ interface StoredMessage {
 
 /**
  * The stream of a cluster within one test: each `connect` is one process. Messages are delivered in later microtasks,
- * never within `publish`. Message ids are kept without a limit of time.
+ * never within `publish`. Message ids are kept without a limit of time, or for a window as in JetStream.
  */
 export class MemoryStreamServer {
   readonly partitions: number;
@@ -28,7 +28,9 @@ export class MemoryStreamServer {
   readonly clock: Clock;
   /** Stored messages that were not forgotten, oldest first. */
   readonly stored: StoredMessage[] = [];
-  readonly #ids = new Set<string>();
+  /** When each id was stored first within the window. */
+  readonly #ids = new Map<string, number>();
+  readonly #duplicateWindowMs: number;
   readonly #readers = new Set<Reader>();
   readonly #connections = new Set<MemoryStream>();
   readonly #handled = new Map<number, number>();
@@ -40,10 +42,12 @@ export class MemoryStreamServer {
     clock,
     partitions = 4,
     baseSeq = 0,
-  }: { clock: Clock; partitions?: number; baseSeq?: number }) {
+    duplicateWindowMs = Number.POSITIVE_INFINITY,
+  }: { clock: Clock; partitions?: number; baseSeq?: number; duplicateWindowMs?: number }) {
     this.clock = clock;
     this.partitions = partitions;
     this.baseSeq = baseSeq;
+    this.#duplicateWindowMs = duplicateWindowMs;
   }
 
   connect(): RecordStream {
@@ -84,8 +88,9 @@ export class MemoryStreamServer {
     this.#lastTimeMs = Math.max(this.#lastTimeMs, this.clock.now());
     for (const partition of partitionsOf(message.key, this.partitions)) {
       const id = `${message.id}/${partition}`;
-      if (this.#ids.has(id)) continue;
-      this.#ids.add(id);
+      if (this.#lastTimeMs - (this.#ids.get(id) ?? Number.NEGATIVE_INFINITY) < this.#duplicateWindowMs)
+        continue;
+      this.#ids.set(id, this.#lastTimeMs);
       const place = { streamSeq: ++this.#lastSeq, timeMs: this.#lastTimeMs, partition };
       this.stored.push({ message, place });
     }

@@ -1,10 +1,11 @@
 import { JetStreamApiError, jetstream } from '@nats-io/jetstream';
-import { type KV, Kvm } from '@nats-io/kv';
+import type { KV } from '@nats-io/kv';
 import { type Clock, sleep } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { Election } from '../recordStream.ts';
 import type { NatsLink } from './natsLink.ts';
+import { openBucket } from './valueBucket.ts';
 
 /** The server deletes the entry of a leader that did not renew it for so long. */
 const ENTRY_MS = 4_000;
@@ -13,6 +14,8 @@ const RENEW_MS = 1_000;
 const RESIGN_MS = 2_500;
 const CANDIDATE_POLL_MS = 400;
 const REQUEST_TIMEOUT_MS = 1_000;
+/** JetStream's errors "wrong last sequence": another process has written the entry, or is about to. */
+const WRONG_REVISION: readonly number[] = [10_071, 10_164];
 
 interface ElectionOptions {
   readonly link: NatsLink;
@@ -68,8 +71,7 @@ export class NatsElection implements Election {
     if (this.#bucket !== null) return this.#bucket;
     const { bucket, link, replicas } = this.#options;
     const client = jetstream(await link.connection(), { timeout: REQUEST_TIMEOUT_MS });
-    const limits = { replicas, history: 1, ttl: ENTRY_MS, allow_direct: false };
-    this.#bucket = await new Kvm(client).create(bucket, limits);
+    this.#bucket = await openBucket(client, bucket, { replicas, ttl: ENTRY_MS });
     return this.#bucket;
   }
 }
@@ -151,9 +153,10 @@ class Campaign {
       if (this.#revision !== null) return await entries.update(task, candidate, this.#revision);
       return await entries.create(task, candidate);
     } catch (error) {
-      if (error instanceof JetStreamApiError) return this.#afterConflict();
+      if (error instanceof JetStreamApiError && WRONG_REVISION.includes(error.code))
+        return this.#afterConflict();
       this.#options.onFailed();
-      // A server that is away fails every attempt.
+      // A server that is away, or a bucket without a leader, fails every attempt.
       if (++this.#failures === 1) log.warn({ err: error, task }, 'election.not_reached');
       return null;
     }
@@ -162,6 +165,7 @@ class Campaign {
   /** The entry has another revision: it is another process's, or an answer to this one was lost. */
   async #afterConflict(): Promise<number | null> {
     const { bucket, candidate, task } = this.#options;
+    this.#failures = 0;
     try {
       const entries = await bucket();
       const entry = await entries.get(task);

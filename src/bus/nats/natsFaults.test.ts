@@ -15,6 +15,7 @@ import { systemClock } from '../../runtime/clock.ts';
 import { Metrics } from '../../runtime/metrics.ts';
 import { partitionsOf } from '../partition.ts';
 import type { RecordStream } from '../recordStream.ts';
+import { encodeMessage } from '../wire/message.ts';
 
 const DYING = join(import.meta.dirname, '../../../test/support/dyingPublisher.ts');
 const KIB = 1024;
@@ -181,6 +182,25 @@ describe.skipIf(natsAbsent)('NATS with faults (skipped without nats-server)', ()
     expect(lines.filter((line) => line.includes('stream.replicas_missing'))).toEqual([]);
   });
 
+  it('stores elections and values on as many servers as the stream, also when the number is raised', async () => {
+    const servers = await startNatsCluster();
+    const url = servers.map((server) => server.url).join(',');
+    const connection = await connect({ servers: url.replaceAll('nats://', '').split(',') });
+    onTestFinished(() => connection.close());
+    const manager = await jetstreamManager(connection, { checkAPI: false });
+    for (const replicas of [1, 3]) {
+      const { election, ready, values } = await openCluster(url, { replicas });
+      await ready;
+      await values.put('value', Buffer.from(String(replicas)));
+      const campaign = election.campaign('task', { onElected: () => undefined, onLost: () => undefined });
+      await eventually('an election', async () => campaign.isLeader);
+      const names = ['underround', 'KV_underround-values', 'KV_underround-leaders'];
+      const infos = await Promise.all(names.map((name) => manager.streams.info(name)));
+      expect(infos.map(({ config }) => config.num_replicas)).toEqual([replicas, replicas, replicas]);
+      await campaign.stop();
+    }
+  });
+
   it('goes on with the same consumer after a batch whose handling took long', async () => {
     const server = await startNats();
     const lines: string[] = [];
@@ -254,6 +274,32 @@ describe.skipIf(natsAbsent)('NATS with faults (skipped without nats-server)', ()
     expect(missed).toBeGreaterThan(0);
     expect(ids).toEqual(numbered(missed + 1, 5_000));
     expect(await metric(metrics, 'underround_stream_missed_messages_total')).toBe(missed);
+  });
+
+  it('a worker stops before a message of another release and acknowledges those before it', async () => {
+    const server = await startNats();
+    const { ready, stream } = await openCluster(server.url);
+    await ready;
+    const [partition] = partitionsOf('market', stream.partitions) as [number];
+    publish(stream, 1, 3);
+    await eventually('all', async () => (await stream.lastSeq()) === 3);
+    const connection = await connect({ servers: server.url.replace('nats://', '') });
+    onTestFinished(() => connection.close());
+    const newer = encodeMessage(tradeOf('market', 't4'));
+    newer[0] = 2;
+    await connection.request(`underround.${partition}.trade`, newer);
+    publish(stream, 5, 6);
+    const handled: string[] = [];
+    await stream.work(partition, async (work) => void handled.push(...work.map(tradeIdOf)));
+    const reason = `partition ${partition} is stopped before message 4: a message of version 2; this release reads version 1`;
+    await eventually('a reason', async () => stream.reasons().includes(reason));
+    await has(handled, 3);
+    const manager = await jetstreamManager(connection, { checkAPI: false });
+    await eventually('an acknowledgement', async () => {
+      const consumers = await manager.consumers.list('underround').next();
+      return consumers[0]?.ack_floor.stream_seq === 3;
+    });
+    expect(handled).toEqual(numbered(1, 3));
   });
 
   it('refuses a stream with another number of partitions', async () => {

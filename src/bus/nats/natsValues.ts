@@ -1,13 +1,14 @@
 import { promisify } from 'node:util';
 import { zstdCompress, zstdDecompress } from 'node:zlib';
 import { jetstream } from '@nats-io/jetstream';
-import { type KV, Kvm } from '@nats-io/kv';
+import type { KV } from '@nats-io/kv';
 import { type Clock, sleep } from '../../runtime/clock.ts';
 import { InvalidInputError, TransportError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/log.ts';
 import { Backoff } from '../../runtime/reconnectBackoff.ts';
 import type { SharedValues } from '../recordStream.ts';
 import type { NatsLink } from './natsLink.ts';
+import { openBucket } from './valueBucket.ts';
 
 const TRIES_MAX = 6;
 const RETRY = { firstMs: 200, maxMs: 3_000 };
@@ -78,8 +79,7 @@ export class NatsValues implements SharedValues {
     if (this.#bucket !== null) return this.#bucket;
     const { bucket, replicas } = this.#options;
     const client = jetstream(await link.connection(), { timeout: REQUEST_TIMEOUT_MS });
-    // Only the leader of the bucket answers: another server may not have the newest value yet.
-    this.#bucket = await new Kvm(client).create(bucket, { replicas, history: 1, allow_direct: false });
+    this.#bucket = await openBucket(client, bucket, { replicas });
     return this.#bucket;
   }
 }

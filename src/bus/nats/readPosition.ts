@@ -11,6 +11,11 @@ const CHECK_PERIOD_MS = 5_000;
 /** Invalid messages that are logged; later ones are only counted. */
 const LOGGED_MAX = 20;
 
+interface PlacedMessage {
+  readonly message: StreamMessage;
+  readonly place: StreamPlace;
+}
+
 /** The place of one reader in the stream: decodes messages, and reports what the stream deleted before it was read. */
 export class ReadPosition {
   readonly #parts: StreamParts;
@@ -21,9 +26,12 @@ export class ReadPosition {
   readonly #invalid;
   readonly #lag;
   #next: number;
-  #timeMs = 0;
   #checkedMs = Number.NEGATIVE_INFINITY;
   #logged = 0;
+  #skipped = 0;
+  /** Times that messages were missed; and of each partition, those that its readers know. */
+  #losses = 0;
+  readonly #knownLosses = new Map<number, number>();
 
   constructor(parts: StreamParts, options: { reader: string; next: number; isPartial: boolean }) {
     const { metrics } = parts;
@@ -33,7 +41,7 @@ export class ReadPosition {
     this.#isPartial = options.isPartial;
     const missed = 'Messages that the stream deleted before they were read; of one partition at most so many';
     this.#missed = metrics.counter('underround_stream_missed_messages_total', missed, ['reader']);
-    const invalid = 'Messages of the stream that were damaged or of another release, and skipped';
+    const invalid = 'Messages of the stream that were damaged or of another release';
     this.#invalid = metrics.counter('underround_stream_invalid_messages_total', invalid);
     const lag = 'Seconds between the storage of a message in the stream and its arrival at a reader';
     this.#lag = metrics.gauge('underround_stream_lag_seconds', lag, ['reader']);
@@ -42,6 +50,13 @@ export class ReadPosition {
   /** The number of the next message to read; 0 before the first one of a reader without a place. */
   get next(): number {
     return this.#next;
+  }
+
+  /** Why the reader does not know all of the stream; null while it does. */
+  get reason(): string | null {
+    return this.#skipped === 0
+      ? null
+      : `${this.#skipped} messages of the stream cannot be read by this release`;
   }
 
   /** Moves forward, e.g. to the place that another process has reached. */
@@ -60,22 +75,37 @@ export class ReadPosition {
     this.#compareWith(state.first_seq);
   }
 
-  /** Notes a message of the consumer. @returns Null for one that cannot be decoded. */
-  async accept(
-    message: JsMsg,
-    manager: JetStreamManager,
-  ): Promise<{ message: StreamMessage; place: StreamPlace } | null> {
+  /** Notes a message of the consumer. @returns Null for one that cannot be decoded: it is skipped. */
+  async accept(message: JsMsg, manager: JetStreamManager): Promise<PlacedMessage | null> {
+    try {
+      return await this.acceptValid(message, manager);
+    } catch (error) {
+      if (!(error instanceof StreamMessageError)) throw error;
+      this.#next = message.info.streamSequence + 1;
+      this.#skipped++;
+      return null;
+    }
+  }
+
+  /**
+   * Notes a message of the consumer.
+   * @throws {StreamMessageError} When it cannot be decoded: the place stays before it.
+   */
+  async acceptValid(message: JsMsg, manager: JetStreamManager): Promise<PlacedMessage> {
     const { streamSequence, timestampNanos } = message.info;
-    // Servers of a cluster have different clocks.
-    this.#timeMs = Math.max(this.#timeMs, Math.floor(timestampNanos / 1_000_000));
-    const lagMs = this.#parts.clock.now() - this.#timeMs;
+    // As stored: the merge is to get the same time in every process, whatever this reader has read before.
+    const timeMs = Math.floor(timestampNanos / 1_000_000);
+    const lagMs = this.#parts.clock.now() - timeMs;
     this.#lag.set({ reader: this.#reader }, Math.max(0, lagMs) / 1000);
     if (this.#next !== 0 && streamSequence > this.#next) await this.#onJump(streamSequence, lagMs, manager);
-    this.#next = streamSequence + 1;
     const partition = partitionOfSubject(message.subject);
-    const place = { streamSeq: streamSequence, timeMs: this.#timeMs, partition };
-    const decoded = this.#decode(message.data, place);
-    return decoded === null ? null : { message: decoded, place };
+    const decoded = this.#decode(message.data, streamSequence);
+    this.#next = streamSequence + 1;
+    const place = { streamSeq: streamSequence, timeMs, partition };
+    if (this.#knownLosses.get(partition) === this.#losses || this.#losses === 0)
+      return { message: decoded, place };
+    this.#knownLosses.set(partition, this.#losses);
+    return { message: decoded, place: { ...place, isAfterLoss: true } };
   }
 
   async #onJump(streamSeq: number, lagMs: number, manager: JetStreamManager): Promise<void> {
@@ -95,18 +125,18 @@ export class ReadPosition {
     this.#missed.inc({ reader }, messages);
     this.#parts.log.error({ reader, from, to: firstSeq - 1, messages }, 'stream.messages_missed');
     this.#next = firstSeq;
+    this.#losses++;
   }
 
-  #decode(data: Uint8Array, { streamSeq }: StreamPlace): StreamMessage | null {
+  #decode(data: Uint8Array, streamSeq: number): StreamMessage {
     try {
       return decodeMessage(data);
     } catch (error) {
-      if (!(error instanceof StreamMessageError)) throw error;
       this.#invalid.inc();
       if (++this.#logged <= LOGGED_MAX) {
-        this.#parts.log.error({ err: error, reader: this.#reader, streamSeq }, 'stream.message_skipped');
+        this.#parts.log.error({ err: error, reader: this.#reader, streamSeq }, 'stream.message_invalid');
       }
-      return null;
+      throw error;
     }
   }
 }

@@ -15,6 +15,8 @@ export class StreamFollower {
   readonly #onMessage: OnStreamMessage;
   readonly #position: ReadPosition;
   readonly #session: ConsumerSession;
+  readonly #failures;
+  #failure: string | null = null;
 
   constructor(
     parts: StreamParts,
@@ -24,6 +26,8 @@ export class StreamFollower {
     this.#parts = parts;
     this.#partition = partition;
     this.#onMessage = onMessage;
+    const help = 'Messages of the stream whose processing failed in a process that follows it';
+    this.#failures = parts.metrics.counter('underround_stream_follow_failures_total', help);
     const reader = partition === null ? 'follower' : `follower.${partition}`;
     this.#position = new ReadPosition(parts, { reader, next: fromSeq, isPartial: partition !== null });
     this.#session = new ConsumerSession(parts, {
@@ -37,7 +41,7 @@ export class StreamFollower {
   }
 
   get reason(): string | null {
-    return this.#session.reason;
+    return this.#failure ?? this.#session.reason ?? this.#position.reason;
   }
 
   stop(): Promise<void> {
@@ -69,6 +73,9 @@ export class StreamFollower {
     try {
       this.#onMessage(message, place);
     } catch (error) {
+      this.#failures.inc();
+      // What it computes from here on may differ from the recording.
+      this.#failure = `a message of the stream was not processed: ${(error as Error).message}`;
       this.#parts.log.error({ err: error, kind: message.kind, place }, 'stream.follower_failed');
     }
   }

@@ -6,6 +6,7 @@ import {
   type StreamInfo,
 } from '@nats-io/jetstream';
 import { sleep } from '../../runtime/clock.ts';
+import { StreamMessageError } from '../../runtime/errors.ts';
 import type { StreamMessage, StreamPlace, StreamWork } from '../recordStream.ts';
 import { ConsumerSession } from './consumerSession.ts';
 import { ReadPosition } from './readPosition.ts';
@@ -18,13 +19,15 @@ const BATCH_BYTES_MAX = 8 * 1024 * 1024;
 const BATCH_AGE_MS = 200;
 /** Pause before a batch that the handler rejected is handled again. */
 const RETRY_DELAY_MS = 1_000;
+/** Pause before a message that cannot be decoded is read again. */
+const INVALID_RETRY_MS = 5_000;
 /** The server never repeats messages to a living reader: it asks again itself, see `#create`. */
 const NEVER_NANOS = 24 * 3_600 * 1_000_000_000;
 
 interface Batch {
   readonly work: { message: StreamMessage; place: StreamPlace }[];
   bytes: number;
-  /** The last message, which acknowledges those before it; also when it could not be decoded. */
+  /** The last message, which acknowledges those before it. */
   last: JsMsg | null;
 }
 
@@ -45,6 +48,8 @@ export class StreamWorker {
   readonly #failures;
   #batch = emptyBatch();
   #failure: string | null = null;
+  /** Why the partition is stopped; null while its messages can be decoded. */
+  #invalid: string | null = null;
   /** Ends the wait for further messages of the batch. */
   #onFull: () => void = () => undefined;
   #handling: Promise<void> | null = null;
@@ -68,7 +73,7 @@ export class StreamWorker {
   }
 
   get reason(): string | null {
-    return this.#failure ?? this.#session.reason;
+    return this.#invalid ?? this.#failure ?? this.#session.reason;
   }
 
   /** Ends after the batch that is being handled. */
@@ -111,14 +116,35 @@ export class StreamWorker {
     // Messages that wait while a full batch is handled.
     while (this.#isFull && this.#handling !== null) await this.#handling;
     if (this.#stopped.signal.aborted) return;
-    const accepted = await this.#position.accept(message, manager);
+    const accepted = await this.#accept(message, manager);
+    if (accepted === null) return;
     this.#batch.last = message;
-    if (accepted !== null) this.#batch.work.push(accepted);
+    this.#batch.work.push(accepted);
     this.#batch.bytes += message.data.length;
     this.#handling ??= this.#handleBatches().finally(() => {
       this.#handling = null;
     });
     if (this.#isFull) this.#onFull();
+  }
+
+  /**
+   * A message that cannot be decoded stops the partition until a release runs that can: nothing is left out.
+   * @returns Null when the worker is stopped.
+   * @throws {StreamMessageError} After a pause: the next session begins with the same message.
+   */
+  async #accept(message: JsMsg, manager: JetStreamManager): Promise<StreamWork[number] | null> {
+    try {
+      const accepted = await this.#position.acceptValid(message, manager);
+      this.#invalid = null;
+      return accepted;
+    } catch (error) {
+      if (!(error instanceof StreamMessageError)) throw error;
+      const about = `message ${message.info.streamSequence}: ${error.message}`;
+      this.#invalid = `partition ${this.#partition} is stopped before ${about}`;
+      await sleep(this.#parts.clock, INVALID_RETRY_MS, this.#stopped.signal);
+      if (this.#stopped.signal.aborted) return null;
+      throw error;
+    }
   }
 
   get #isFull(): boolean {
@@ -156,7 +182,7 @@ export class StreamWorker {
         this.#failures.inc({ partition });
         this.#failure = `partition ${partition} is not handled: ${(error as Error).message}`;
         const about = { err: error, partition, messages: work.length, tries, retryMs: RETRY_DELAY_MS };
-        log.warn(about, 'stream.work_failed');
+        log.error(about, 'stream.work_failed');
         await sleep(clock, RETRY_DELAY_MS, signal);
         if (signal.aborted) return;
       }

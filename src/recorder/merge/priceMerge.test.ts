@@ -29,7 +29,8 @@ describe('perpetual depth of two collectors', () => {
   it('is taken from one until it has been silent for 3 s', () => {
     const merge = new PriceMerge();
     const sent = (sender: string, updateId: number, atMs: number) =>
-      merge.perpDepth(depth(updateId, T0 + atMs), { sender, seq: updateId, timeMs: T0 + atMs + 30 }).length;
+      merge.perpDepth(depth(updateId, T0 + atMs), { id: '', sender, seq: updateId, timeMs: T0 + atMs + 30 })
+        .length;
     expect([sent('a', 1, 0), sent('b', 2, 500), sent('a', 3, 1000), sent('b', 4, 1500)]).toEqual([
       1, 0, 1, 0,
     ]);
@@ -40,8 +41,8 @@ describe('perpetual depth of two collectors', () => {
 
   it('never goes back when the other collector takes over', () => {
     const merge = new PriceMerge();
-    const late = { sender: 'b', seq: 2, timeMs: T0 + 10_000 };
-    expect(merge.perpDepth(depth(7, T0), { sender: 'a', seq: 1, timeMs: T0 })).toHaveLength(1);
+    const late = { id: '', sender: 'b', seq: 2, timeMs: T0 + 10_000 };
+    expect(merge.perpDepth(depth(7, T0), { id: '', sender: 'a', seq: 1, timeMs: T0 })).toHaveLength(1);
     expect(merge.perpDepth(depth(6, T0 - 1), late)).toEqual([]);
     expect(merge.perpDepth(depth(7, T0), late)).toEqual([]);
     expect(merge.perpDepth(depth(8, T0 + 1), late)).toHaveLength(1);
@@ -58,12 +59,20 @@ describe('prices of two collectors', () => {
     ['newer, from the backlog of an outage', 1000, 1020, 500_000, [false]],
   ])('%s', (_, eventMs, receivedMs, timeMs, isLate) => {
     const merge = new PriceMerge();
-    merge.underlying(price(T0), { sender: 'a', seq: 1, timeMs: T0 + 30 });
+    merge.underlying(price(T0), { id: 'first', sender: 'a', seq: 1, timeMs: T0 + 30 });
     const records = merge.underlying(price(T0 + eventMs, T0 + receivedMs), {
+      id: 'second',
       sender: 'b',
       seq: 3,
       timeMs: T0 + timeMs,
     });
     expect(records.map((merged) => merged.isLate)).toEqual(isLate);
+  });
+
+  it('of a backlog, all of one millisecond are kept and no copy', () => {
+    const merge = new PriceMerge();
+    const sent = (id: string, eventMs: number) =>
+      merge.underlying(price(T0 + eventMs), { id, sender: 'a', seq: 1, timeMs: T0 + 120_000 }).length;
+    expect([sent('a', 0), sent('b', 0), sent('a', 0), sent('c', 1), sent('b', 0)]).toEqual([1, 1, 0, 1, 0]);
   });
 });

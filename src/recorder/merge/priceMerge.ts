@@ -7,6 +7,9 @@ const OWNER_SILENT_MS = 3_000;
 /** A price that arrives later than this, behind a newer one, is not live. */
 const LIVE_PRICE_MS = 5_000;
 
+/** Prices of one venue time that are remembered. */
+const PRICE_IDS_MAX = 200;
+
 interface DepthOwner {
   sender: string;
   /** The stream's time of its last book. */
@@ -15,14 +18,21 @@ interface DepthOwner {
   updateId: number;
 }
 
+interface NewestPrice {
+  readonly eventTimeMs: number;
+  /** Of the messages with this venue time. */
+  readonly ids: readonly string[];
+}
+
 export interface PriceMergeState {
   /** By venue and ticker. */
   depth: Record<string, DepthOwner>;
-  /** Venue time of the newest price, by source and ticker. */
-  prices: Record<string, number>;
+  /** The newest price, by source and ticker. */
+  prices: Record<string, NewestPrice>;
 }
 
 interface PriceDelivery {
+  readonly id: string;
   readonly sender: string;
   readonly seq: number;
   /** The stream's time. */
@@ -40,14 +50,19 @@ export class PriceMerge {
     this.state = state;
   }
 
-  underlying(body: StreamBodies['underlying'], { seq, timeMs }: PriceDelivery): MergedRecord[] {
+  underlying(body: StreamBodies['underlying'], { id, seq, timeMs }: PriceDelivery): MergedRecord[] {
     const key = `${body.source}:${body.ticker}`;
-    const newestMs = this.state.prices[key];
-    const isBehind = newestMs !== undefined && body.eventTimeMs <= newestMs;
+    const { eventTimeMs } = body;
+    const newest = this.state.prices[key];
+    const isBehind = newest !== undefined && eventTimeMs < newest.eventTimeMs;
     const ageMs = timeMs - body.receivedTimeMs;
     // It may be a copy that the stream no longer drops.
     if (isBehind && ageMs > COPIES_DROPPED_MS) return [];
-    if (!isBehind) this.state.prices[key] = body.eventTimeMs;
+    if (!isBehind) {
+      const ids = newest?.eventTimeMs === eventTimeMs ? newest.ids : [];
+      if (ids.includes(id)) return [];
+      this.state.prices[key] = { eventTimeMs, ids: [...ids, id].slice(-PRICE_IDS_MAX) };
+    }
     return [{ kind: 'underlying', record: { ...body, seq }, isLate: isBehind && ageMs > LIVE_PRICE_MS }];
   }
 
@@ -58,7 +73,8 @@ export class PriceMerge {
     const isOwners = owner === undefined || owner.sender === sender;
     if (!isOwners && timeMs - owner.heardMs <= OWNER_SILENT_MS) return [];
     const isBehind = owner !== undefined && (eventTimeMs < owner.eventTimeMs || updateId === owner.updateId);
-    if (!isOwners && isBehind) return [];
+    // Behind its own one, it may be a copy that the stream no longer drops.
+    if (isBehind && (!isOwners || timeMs - body.receivedTimeMs > COPIES_DROPPED_MS)) return [];
     this.state.depth[key] = { sender, heardMs: timeMs, eventTimeMs, updateId };
     return [{ kind: 'perpDepth', record: { ...body, seq }, isLate: false }];
   }

@@ -4,7 +4,15 @@ import { bestPrices } from '../publish/streamSink.ts';
 import { type MergedMarket, noteRecentProven, type QuoteState } from './mergedMarket.ts';
 import type { MergedRecord } from './mergedRecord.ts';
 import { timesOf } from './rowOrder.ts';
-import { isInOwnGap, type SenderSight, sees, wasBlindAt } from './senderSight.ts';
+import {
+  isInOwnGap,
+  noteTrade,
+  type SenderSight,
+  sees,
+  TRADE_IDS_MAX,
+  wasBlindAt,
+  wasDelivered,
+} from './senderSight.ts';
 
 /**
  * The stream drops a copy that follows within 2 minutes. A row older than this may be a copy of a stored row; 30 s are
@@ -17,8 +25,6 @@ const RECENT_BOOKS_MAX = 64;
 const BOOK_KEY_DIGITS = 10;
 /** A trade behind a newer one that arrives later than this is not live. */
 const LIVE_TRADE_MS = 5_000;
-/** Trades of one venue time that are remembered. */
-const TRADE_IDS_MAX = 200;
 
 /** One message of a sender, as far as the acceptance of its rows depends on it. */
 interface Delivery {
@@ -38,6 +44,7 @@ export function acceptAction(market: MergedMarket, action: StreamAction, deliver
   const row = action.book ?? action.quote;
   if (row === null) return [];
   const { sight } = delivery;
+  if (isSentAgain(market, action, { row, delivery })) return [];
   if (!row.trusted && action.isRepeated) return acceptSettled(market, action, delivery);
   sight.isInDoubt = !row.trusted;
   if (!row.trusted) return acceptUntrusted(market, action, delivery);
@@ -47,6 +54,18 @@ export function acceptAction(market: MergedMarket, action: StreamAction, deliver
   return action.book === null
     ? acceptTrustedQuote(market, action, delivery)
     : acceptTrustedBook(market, { ...action, book: action.book }, delivery);
+}
+
+/** Whether the sender sends a row again that the stream stored before an outage, and no longer recognises. */
+function isSentAgain(
+  { newest, recentBooks }: MergedMarket,
+  { book, ladderHash }: StreamAction,
+  { row, delivery: { sight, timeMs } }: { row: Book | Quote; delivery: Delivery },
+): boolean {
+  if (newest === null || row.eventTimeMs >= newest.eventTimeMs) return false;
+  if (timeMs - row.receivedTimeMs <= COPIES_DROPPED_MS) return false;
+  if (wasDelivered(sight, row)) return true;
+  return book !== null && recentBooks.includes(bookKey(book, ladderHash));
 }
 
 function acceptTrustedBook(
@@ -103,9 +122,13 @@ function acceptSettled(
   return [{ kind: 'book', record: { ...book, seq: seq(1) }, isLate: true }];
 }
 
+function bookKey({ eventTimeMs }: Book, ladderHash: string): string {
+  return `${eventTimeMs}:${ladderHash.slice(0, BOOK_KEY_DIGITS)}`;
+}
+
 /** Remembers an accepted book. @returns Whether it was new. */
-function noteBook(market: MergedMarket, { eventTimeMs }: Book, ladderHash: string): boolean {
-  const key = `${eventTimeMs}:${ladderHash.slice(0, BOOK_KEY_DIGITS)}`;
+function noteBook(market: MergedMarket, book: Book, ladderHash: string): boolean {
+  const key = bookKey(book, ladderHash);
   if (market.recentBooks.includes(key)) return false;
   market.recentBooks.push(key);
   if (market.recentBooks.length > RECENT_BOOKS_MAX) market.recentBooks.shift();
@@ -180,12 +203,14 @@ function isOnlySight(sender: string, { sights }: MergedMarket, row: RowTimes): b
 export function acceptTrade(
   market: MergedMarket,
   { id, body }: { readonly id: string; readonly body: StreamBodies['trade'] },
-  { seq, timeMs, sender }: Delivery,
+  { seq, timeMs, sender, sight }: Delivery,
 ): MergedRecord[] {
   const newest = market.newestTrade;
   const isBehind = newest !== null && body.eventTimeMs < newest.eventTimeMs;
   const ageMs = timeMs - body.receivedTimeMs;
-  if (isBehind && ageMs > COPIES_DROPPED_MS && !isOnlySight(sender, market, body)) return [];
+  const wasDeliveredBefore = noteTrade(sight, { id, eventTimeMs: body.eventTimeMs });
+  if (isBehind && ageMs > COPIES_DROPPED_MS)
+    if (wasDeliveredBefore || !isOnlySight(sender, market, body)) return [];
   if (!isBehind) {
     const ids = newest?.eventTimeMs === body.eventTimeMs ? newest.ids : [];
     if (ids.includes(id)) return [];

@@ -39,20 +39,19 @@ export class SenderRegistry {
   /**
    * Notes a message.
    * @returns Whether it is of the sender's current run, of a run that replaces an earlier one, of the first run, or of an
-   *   earlier run.
+   *   earlier run. An earlier run that outlives the current one replaces it: two processes have the same name.
    */
-  hear({
-    sender,
-    run,
-  }: Pick<StreamMessage, 'sender' | 'run'>): 'current' | 'restarted' | 'first' | 'earlier' {
+  hear(message: StreamMessage): 'current' | 'restarted' | 'first' | 'earlier' {
+    const { sender, run } = message;
     const { senders, clockMs } = this.state;
     const known = senders[sender];
-    if (known?.earlierRuns.includes(run)) return 'earlier';
+    if (known?.earlierRuns.includes(run) && !outlives(message, known)) return 'earlier';
     if (known?.run === run) {
       known.heardAtMs = clockMs;
       return 'current';
     }
-    const earlierRuns = known === undefined ? [] : [...known.earlierRuns, known.run].slice(-EARLIER_RUNS_MAX);
+    const before = known === undefined ? [] : [...known.earlierRuns, known.run];
+    const earlierRuns = before.filter((earlier) => earlier !== run).slice(-EARLIER_RUNS_MAX);
     senders[sender] = {
       run,
       earlierRuns,
@@ -98,4 +97,10 @@ export class SenderRegistry {
     for (const [, known] of lost) known.isPresumedBlind = true;
     return lost.map(([name]) => name);
   }
+}
+
+/** Whether a run gives a sign of life long after the last one of the run that replaced it. */
+function outlives(message: StreamMessage, { aliveMs }: HeardSender): boolean {
+  if (message.kind !== 'alive' || aliveMs === null) return false;
+  return message.body.sentTimeMs - aliveMs > UNHEARD_MAX_MS;
 }

@@ -1,10 +1,12 @@
-import type { Gap, RowTimes } from '../../schema/gap.ts';
+import type { Gap, GapCause, RowTimes } from '../../schema/gap.ts';
 import { gapIdOf } from '../gapTracker.ts';
 import type { BlindInterval } from './commonBlindness.ts';
 import { compareRows, laterRow } from './rowOrder.ts';
 
 /** Most blind intervals kept of one sender and market. */
 const INTERVALS_MAX = 100;
+/** Trades of one venue time that are remembered. */
+export const TRADE_IDS_MAX = 200;
 
 /** What one sender saw of one market. */
 export interface SenderSight {
@@ -16,11 +18,20 @@ export interface SenderSight {
   firstProven: RowTimes | null;
   /** The newest proven row that it delivered. */
   provenTo: RowTimes | null;
+  /** The newest trades that its current run delivered: their venue time and ids. */
+  trades: { readonly eventTimeMs: number; readonly ids: readonly string[] } | null;
   blind: BlindInterval[];
 }
 
 export function newSight(): SenderSight {
-  return { isRunProven: false, isInDoubt: false, firstProven: null, provenTo: null, blind: [] };
+  return {
+    isRunProven: false,
+    isInDoubt: false,
+    firstProven: null,
+    provenTo: null,
+    trades: null,
+    blind: [],
+  };
 }
 
 /** Whether the sender sees the market now. */
@@ -53,6 +64,27 @@ export function isInOwnGap({ blind }: SenderSight, { eventTimeMs }: RowTimes): b
   );
 }
 
+/**
+ * Whether the sender delivered a row before. It sends the rows of a market in the order of venue time, and after an
+ * outage again from one that the stream may have stored.
+ */
+export function wasDelivered({ provenTo }: SenderSight, { eventTimeMs }: RowTimes): boolean {
+  return provenTo !== null && eventTimeMs < provenTo.eventTimeMs;
+}
+
+/** Notes a trade. @returns Whether the sender's current run has delivered it before. */
+export function noteTrade(
+  sight: SenderSight,
+  { id, eventTimeMs }: { id: string; eventTimeMs: number },
+): boolean {
+  const { trades } = sight;
+  if (trades !== null && eventTimeMs < trades.eventTimeMs) return true;
+  const ids = trades?.eventTimeMs === eventTimeMs ? trades.ids : [];
+  if (ids.includes(id)) return true;
+  sight.trades = { eventTimeMs, ids: [...ids, id].slice(-TRADE_IDS_MAX) };
+  return false;
+}
+
 /** Notes a proven row. The first one of a run ends what an earlier run, or its absence, left open. */
 export function noteProven(sight: SenderSight, row: RowTimes): void {
   sight.firstProven ??= row;
@@ -81,11 +113,16 @@ export function noteGap(sight: SenderSight, gap: Gap): void {
 /** Opens an interval from a row on, because the sender is unheard or has restarted. */
 export function openAbsence(
   sight: SenderSight,
-  absence: { marketId: string; start: RowTimes; knownTimeMs: number; kind: 'presumed' | 'restarted' },
+  absence: {
+    readonly marketId: string;
+    readonly start: RowTimes;
+    readonly knownTimeMs: number;
+    readonly kind: 'presumed' | 'restarted';
+    readonly cause?: GapCause;
+  },
 ): void {
   if (sight.blind.some(({ end }) => end === null)) return;
-  const { marketId, start, knownTimeMs, kind } = absence;
-  const cause = 'process_down';
+  const { marketId, start, knownTimeMs, kind, cause = 'process_down' } = absence;
   const gapId = gapIdOf({ marketId, start, cause });
   sight.blind = sight.blind.filter((interval) => interval.gapId !== gapId);
   sight.blind.push({
@@ -108,6 +145,7 @@ export function withdrawPresumption(sight: SenderSight): void {
 /** Another run of the sender began: a presumption becomes certain, from the last row that was delivered. */
 export function beginRun(sight: SenderSight): void {
   sight.isRunProven = sight.isInDoubt = false;
+  sight.trades = null;
   sight.blind = sight.blind.map((interval) =>
     interval.kind === 'presumed'
       ? { ...interval, kind: 'restarted', start: laterRow(interval.start, sight.provenTo) ?? interval.start }

@@ -39,6 +39,8 @@ const FORGOTTEN_UNCONFIRMED_MS = 90_000_000;
 
 /** The state of a merge between two messages, as plain JSON. */
 export interface StreamMergeState {
+  /** The stream's newest time. */
+  readonly timeMs: number;
   readonly senders: SenderRegistryState;
   readonly prices: PriceMergeState;
   readonly markets: readonly MergedMarket[];
@@ -66,10 +68,12 @@ export class StreamMerge {
   readonly #senders: SenderRegistry;
   readonly #prices: PriceMerge;
   readonly #markets: Map<string, MergedMarket>;
+  #timeMs: number;
 
   /** @param options.state Continues from it and keeps it: pass a copy of your own. */
   constructor({ baseSeq, state }: { baseSeq: number; state?: StreamMergeState }) {
     this.#baseSeq = baseSeq;
+    this.#timeMs = state?.timeMs ?? 0;
     this.#senders = new SenderRegistry(state?.senders);
     this.#prices = new PriceMerge(state?.prices);
     this.#markets = new Map(state?.markets.map((market) => [market.marketId, market]));
@@ -78,13 +82,26 @@ export class StreamMerge {
   /** A live view of the state: write it as JSON before the next message. */
   get state(): StreamMergeState {
     const { state: senders } = this.#senders;
-    return { senders, prices: this.#prices.state, markets: [...this.#markets.values()] };
+    return {
+      timeMs: this.#timeMs,
+      senders,
+      prices: this.#prices.state,
+      markets: [...this.#markets.values()],
+    };
   }
 
   /** @returns The records that the message adds, in their order. */
-  step(message: StreamMessage, { streamSeq, timeMs }: StreamPlace): MergedRecord[] {
+  step(message: StreamMessage, place: StreamPlace): MergedRecord[] {
+    const { streamSeq, timeMs } = place;
+    // The servers of a cluster have different clocks. Of one partition, every process has the same newest time.
+    this.#timeMs = Math.max(this.#timeMs, timeMs);
+    const step = { seq: (part: 0 | 1) => this.#baseSeq + 2 * streamSeq + part, timeMs: this.#timeMs };
+    const missed = place.isAfterLoss === true ? this.#missed(step) : [];
+    return [...missed, ...this.#hear(message, step)];
+  }
+
+  #hear(message: StreamMessage, step: Step): MergedRecord[] {
     if (message.kind === 'opportunity') return [{ kind: 'opportunity', record: message.body, isLate: false }];
-    const step = { seq: (part: 0 | 1) => this.#baseSeq + 2 * streamSeq + part, timeMs };
     const heard = this.#senders.hear(message);
     if (heard === 'earlier') return this.#earlierRun(message, step);
     const begun = heard === 'restarted' ? this.#restarted(message.sender, step) : [];
@@ -102,9 +119,9 @@ export class StreamMerge {
         return acceptTrade(market, message, { ...step, sender, sight: sightOf(market, sender) });
       }
       case 'underlying':
-        return this.#prices.underlying(message.body, { sender, seq: step.seq(0), timeMs });
+        return this.#prices.underlying(message.body, { id: message.id, sender, seq: step.seq(0), timeMs });
       case 'perpDepth':
-        return this.#prices.perpDepth(message.body, { sender, seq: step.seq(0), timeMs });
+        return this.#prices.perpDepth(message.body, { id: message.id, sender, seq: step.seq(0), timeMs });
       case 'market':
         return this.#market(message.body, step);
       case 'gap': {
@@ -157,6 +174,26 @@ export class StreamMerge {
     const records = isReturned ? this.#returned(sender, step) : [];
     for (const name of lost) records.push(...this.#absent(name, 'presumed', step));
     records.push(...this.#endMarkets(step));
+    return records;
+  }
+
+  /** Messages of every sender were deleted unread: nothing is known from the last proven row to the next one. */
+  #missed(step: Step): MergedRecord[] {
+    const [kind, cause, knownTimeMs] = ['restarted', 'data_lost', step.timeMs] as const;
+    const records: MergedRecord[] = [];
+    for (const market of this.#markets.values()) {
+      const { marketId, sights, recentProven } = market;
+      const proven = Object.values(sights).map(({ provenTo }) => provenTo);
+      const start = proven.reduce(laterRow, recentProven.at(-1) ?? null);
+      if (start === null || !isFollowed(market, step.timeMs)) continue;
+      for (const sight of Object.values(sights)) {
+        beginRun(sight);
+        openAbsence(sight, { marketId, start, knownTimeMs, kind, cause });
+      }
+      records.push(...this.#gaps(market, step));
+      if (isInOpenGap(market))
+        records.push(...withdrawTrust(market, { seq: step.seq(0), timeMs: step.timeMs }));
+    }
     return records;
   }
 
@@ -213,8 +250,11 @@ export class StreamMerge {
 
   /** A message of a run that another one has replaced: only what the venue published counts. */
   #earlierRun(message: StreamMessage, step: Step): MergedRecord[] {
-    if (message.kind === 'market' || message.kind === 'trade' || message.kind === 'underlying')
-      return this.#read(message, step);
+    if (message.kind === 'trade') {
+      const market = this.#of(message.body.marketId, step.timeMs);
+      return acceptTrade(market, message, { ...step, sender: message.sender, sight: newSight() });
+    }
+    if (message.kind === 'market' || message.kind === 'underlying') return this.#read(message, step);
     if (message.kind !== 'action' || message.body.book?.trusted !== true) return [];
     const { book } = message.body;
     const { sender } = message;

@@ -1,0 +1,57 @@
+import type { JetStreamManager, JsMsg, StreamInfo } from '@nats-io/jetstream';
+import { expect, it } from 'vitest';
+import { FakeClock } from '../../../test/support/fakeClock.ts';
+import { tradeOf } from '../../../test/support/streamTrades.ts';
+import { silentLogger } from '../../runtime/log.ts';
+import { Metrics } from '../../runtime/metrics.ts';
+import { encodeMessage } from '../wire/message.ts';
+import { ReadPosition } from './readPosition.ts';
+import type { StreamParts } from './streamParts.ts';
+
+const unused = null as unknown as JetStreamManager;
+
+function position(options: { next: number; isPartial: boolean }): ReadPosition {
+  const clock = new FakeClock();
+  const parts = { log: silentLogger, metrics: new Metrics(), clock, prefix: 'u' };
+  return new ReadPosition(parts as unknown as StreamParts, { reader: 'test', ...options });
+}
+
+function delivered(streamSequence: number, partition: number, version = 1): JsMsg {
+  const data = encodeMessage(tradeOf('market', `t${streamSequence}`));
+  data[0] = version;
+  const info = { streamSequence, timestampNanos: 5_000_000 };
+  return { subject: `u.${partition}.trade`, data, info } as unknown as JsMsg;
+}
+
+it('marks the first message of each partition after messages that were deleted unread', async () => {
+  const reader = position({ next: 5, isPartial: false });
+  const read = async (streamSeq: number, partition: number) =>
+    (await reader.accept(delivered(streamSeq, partition), unused))?.place.isAfterLoss ?? false;
+  expect([await read(5, 0), await read(6, 1)]).toEqual([false, false]);
+  expect([await read(9, 0), await read(10, 0), await read(11, 1), await read(12, 1)]).toEqual([
+    true,
+    false,
+    true,
+    false,
+  ]);
+});
+
+it('marks it for the reader of one partition that begins behind its place', async () => {
+  const reader = position({ next: 5, isPartial: true });
+  reader.onStart({ state: { first_seq: 8, last_seq: 20 } } as unknown as StreamInfo);
+  const first = await reader.acceptValid(delivered(8, 0), unused);
+  expect(first.place).toEqual({ streamSeq: 8, timeMs: 5, partition: 0, isAfterLoss: true });
+});
+
+it('stays before a message of another release, unless the reader skips it', async () => {
+  const reader = position({ next: 5, isPartial: true });
+  const ofNewer = delivered(5, 0, 2);
+  const wrong = 'a message of version 2; this release reads version 1';
+  await expect(reader.acceptValid(ofNewer, unused)).rejects.toThrow(wrong);
+  expect([reader.next, reader.reason]).toEqual([5, null]);
+  expect(await reader.accept(ofNewer, unused)).toBeNull();
+  expect([reader.next, reader.reason]).toEqual([
+    6,
+    '1 messages of the stream cannot be read by this release',
+  ]);
+});

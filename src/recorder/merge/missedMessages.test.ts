@@ -1,0 +1,57 @@
+import { expect, it } from 'vitest';
+import { book } from '../../../test/support/records.ts';
+import type { StreamMessage } from '../../bus/recordStream.ts';
+import { StreamMerge } from './streamMerge.ts';
+
+const T0 = 1_795_176_010_000;
+const times = (ms: number) => ({ marketId: 'm', eventTimeMs: T0 + ms, receivedTimeMs: T0 + ms + 10 });
+
+function action(sender: string, ms: number): StreamMessage {
+  const sides = { yes: book([[4_000 + ms, 1]], []), no: book([], []), mirrored: false };
+  const row = { ...times(ms), ...sides, trusted: true, underlyingPrice: null };
+  const body = { book: row, quote: null, ladderHash: `${ms}`, occurrence: 0, isRepeated: false };
+  return { kind: 'action', id: `${ms}`, key: 'm', sender, run: '1', body };
+}
+
+function alive(sender: string, ms: number): StreamMessage {
+  const body = { reasons: [], degraded: [], priceSources: null, sentTimeMs: T0 + ms };
+  return { kind: 'alive', id: `alive ${ms}`, key: null, sender, run: '1', body };
+}
+
+function merging() {
+  const merge = new StreamMerge({ baseSeq: 0 });
+  let streamSeq = 0;
+  return (message: StreamMessage, ms: number, isAfterLoss = false) => {
+    const place = { streamSeq: ++streamSeq, timeMs: T0 + ms, partition: 0 };
+    const records = merge.step(message, isAfterLoss ? { ...place, isAfterLoss } : place);
+    return records.map(({ kind, record }) => {
+      if (kind === 'quote') return `quote ${record.eventTimeMs - T0} ${record.trusted}`;
+      if (kind === 'book') return `book ${record.eventTimeMs - T0}`;
+      if (kind !== 'gap') return kind;
+      const end = record.endTimeMs === null ? 'open' : record.endTimeMs - T0;
+      return `gap ${record.startTimeMs - T0} ${end} ${record.cause} ${record.feed}`;
+    });
+  };
+}
+
+it('messages that the stream deleted unread leave a gap from the last proven row to the next', () => {
+  const step = merging();
+  step(action('a', 0), 20);
+  step(action('b', 100), 120);
+  expect(step(alive('a', 60_000), 60_010, true)).toEqual([
+    'gap 100 open data_lost underround',
+    'quote 100 false',
+  ]);
+  expect(step(action('b', 60_100), 60_120)).toEqual([
+    'gap 100 60100 data_lost underround',
+    'quote 60100 true',
+    'book 60100',
+  ]);
+  expect(step(action('a', 60_200), 60_220)).toEqual(['quote 60200 true', 'book 60200']);
+});
+
+it('messages that were deleted before any market was known leave no gap', () => {
+  const step = merging();
+  expect(step(alive('a', 0), 10, true)).toEqual([]);
+  expect(step(action('a', 100), 120)).toEqual(['quote 100 true', 'book 100']);
+});

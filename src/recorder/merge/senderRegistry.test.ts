@@ -1,0 +1,68 @@
+import { expect, it } from 'vitest';
+import { book } from '../../../test/support/records.ts';
+import type { StreamMessage } from '../../bus/recordStream.ts';
+import { StreamMerge } from './streamMerge.ts';
+
+const T0 = 1_795_176_010_000;
+
+/** Processes that share one name: a second one began while the first one was alive. */
+function sharedName() {
+  const merge = new StreamMerge({ baseSeq: 0 });
+  let streamSeq = 0;
+  const step = (message: StreamMessage, ms: number) =>
+    merge.step(message, { streamSeq: ++streamSeq, timeMs: T0 + ms, partition: 0 }).map(({ kind, record }) => {
+      if (kind !== 'gap') return kind;
+      const end = record.endTimeMs === null ? 'open' : record.endTimeMs - T0;
+      return `gap ${record.startTimeMs - T0} ${end} ${record.cause}`;
+    });
+  const send = (run: string, ms: number, rest: Pick<StreamMessage, 'kind' | 'body'>) =>
+    step({ id: `${streamSeq}`, key: 'm', sender: 'host', run, ...rest } as StreamMessage, ms);
+  const alive = (run: string, ms: number) =>
+    send(run, ms, {
+      kind: 'alive',
+      body: { reasons: [], degraded: [], priceSources: null, sentTimeMs: T0 + ms },
+    });
+  const times = (ms: number) => ({ marketId: 'm', eventTimeMs: T0 + ms, receivedTimeMs: T0 + ms });
+  const action = (run: string, ms: number) => {
+    const sides = { yes: book([[4_000, 1]], []), no: book([], []), mirrored: false };
+    const row = { ...times(ms), ...sides, trusted: true, underlyingPrice: null };
+    const body = { book: row, quote: null, ladderHash: `${ms}`, occurrence: 0, isRepeated: false };
+    return send(run, ms, { kind: 'action', body });
+  };
+  const lose = (run: string, ms: number) => {
+    const ends = { startTimeMs: T0 + ms, startReceivedMs: T0 + ms, endTimeMs: null, endReceivedMs: null };
+    const known = {
+      knownTimeMs: T0 + ms,
+      knownSeq: 1,
+      cause: 'disconnected',
+      feed: 'clob',
+      repairedBy: null,
+    };
+    return send(run, ms, {
+      kind: 'gap',
+      body: { gapId: `gap_${run}`, marketId: 'm', ...ends, ...known } as never,
+    });
+  };
+  return { alive, action, lose };
+}
+
+it('a run that was replaced and lives longer than the newer one becomes the current one again', () => {
+  const { alive, action, lose } = sharedName();
+  alive('first', 0);
+  action('first', 100);
+  alive('second', 1_000);
+  action('second', 1_100);
+  alive('second', 2_000);
+  expect(alive('first', 2_500)).toEqual([]);
+  expect(alive('first', 6_500)).toEqual(['gap 1100 open process_down', 'quote']);
+  expect(action('first', 7_000)).toEqual(['gap 1100 7000 process_down', 'quote', 'book']);
+  expect(lose('first', 8_000)).toEqual(['gap 8000 open disconnected']);
+});
+
+it('what an earlier run left in its outbox does not make it the current one', () => {
+  const { alive, lose } = sharedName();
+  alive('first', 0);
+  alive('second', 5_000);
+  expect(alive('first', 1_000)).toEqual([]);
+  expect(lose('first', 1_500)).toEqual([]);
+});
