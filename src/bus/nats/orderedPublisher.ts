@@ -231,7 +231,7 @@ export class OrderedPublisher {
 }
 
 interface Outcome {
-  /** Older servers answer a copy of a message that they have not stored yet with the number 0. */
+  /** Whether the answer has the number of a stored message. */
   readonly isStored: boolean;
   readonly error: string | null;
   readonly errorCode: number | null;
