@@ -26,11 +26,15 @@ const TICK_MS = 100;
 const RETRY = { firstMs: 100, maxMs: 2_000 };
 /** A message that can never be stored: JetStream's error "message size exceeds maximum allowed". */
 const TOO_LARGE = 10_054;
+/** A message with this id is not stored yet: it may be another collector's copy, and may get lost with the leader. */
+const ID_IN_PROCESS = 10_158;
 
 interface InFlight {
   readonly message: OutboxMessage;
   readonly sentMs: number;
   isAcknowledged: boolean;
+  /** The stream knows its id and has not stored it: it is sent again, alone, until it is stored. */
+  isUnsure: boolean;
 }
 
 interface PublisherOptions {
@@ -118,15 +122,20 @@ export class OrderedPublisher {
   /** @returns Whether further messages may follow. */
   #send(message: OutboxMessage, connection: NatsConnection): boolean {
     const number = this.#firstNumber + this.#inFlight.length;
-    const { payload, subject, id } = message;
+    const { payload } = message;
     const sentMs = this.#options.clock.monotonic();
-    const entry: InFlight = { message, sentMs, isAcknowledged: false };
+    const entry: InFlight = { message, sentMs, isAcknowledged: false, isUnsure: false };
     this.#inFlight.push(entry);
     this.#inFlightBytes += payload.length;
     if (payload.length > (connection.info?.max_payload ?? Number.POSITIVE_INFINITY) - 1024) {
       this.#giveUp(entry);
       return true;
     }
+    return this.#transmit(message, number, connection);
+  }
+
+  /** @returns False when the connection is closed. */
+  #transmit({ subject, id, payload }: OutboxMessage, number: number, connection: NatsConnection): boolean {
     const head = headers();
     head.set('Nats-Msg-Id', id);
     try {
@@ -138,12 +147,22 @@ export class OrderedPublisher {
     return true;
   }
 
+  /** Asks again for messages that were copies of one in process: if that one got lost, they are stored now. */
+  #sendUnsure(connection: NatsConnection): void {
+    const unsure = this.#inFlight.flatMap((entry, at) => (entry.isUnsure ? [{ entry, at }] : []));
+    for (const { entry, at } of unsure) {
+      entry.isUnsure = false;
+      if (!this.#transmit(entry.message, this.#firstNumber + at, connection)) return;
+    }
+  }
+
   #onReply(reply: Msg): void {
     const number = Number(reply.subject.slice(reply.subject.lastIndexOf('.') + 1));
     const entry = this.#inFlight[number - this.#firstNumber];
     if (entry === undefined) return;
-    const { error, errorCode } = outcomeOf(reply);
-    if (errorCode === TOO_LARGE) this.#giveUp(entry);
+    const { error, errorCode, isStored } = outcomeOf(reply);
+    if (!isStored && (error === null || errorCode === ID_IN_PROCESS)) entry.isUnsure = true;
+    else if (errorCode === TOO_LARGE) this.#giveUp(entry);
     else if (error !== null) this.#failed(error);
     else this.#acknowledged(entry);
   }
@@ -204,11 +223,16 @@ export class OrderedPublisher {
     const [oldest] = this.#inFlight;
     const waitedMs = oldest === undefined ? 0 : clock.monotonic() - oldest.sentMs;
     if (waitedMs > ACK_TIMEOUT_MS) this.#failed(`no acknowledgement within ${ACK_TIMEOUT_MS} ms`);
-    else this.pump();
+    else {
+      if (this.#connection !== null && this.#options.link.isUp) this.#sendUnsure(this.#connection);
+      this.pump();
+    }
   }
 }
 
 interface Outcome {
+  /** Whether the answer has the number of a stored message. */
+  readonly isStored: boolean;
   readonly error: string | null;
   readonly errorCode: number | null;
 }
@@ -216,8 +240,9 @@ interface Outcome {
 /** The stream's answer to a message. */
 function outcomeOf(reply: Msg): Outcome {
   const status = reply.headers?.code ?? 0;
-  if (status !== 0) return { error: `status ${status}`, errorCode: null };
-  const { error } = reply.json<{ error?: { err_code?: number; description?: string } }>();
-  if (error === undefined) return { error: null, errorCode: null };
-  return { error: error.description ?? 'an error without a description', errorCode: error.err_code ?? null };
+  if (status !== 0) return { isStored: false, error: `status ${status}`, errorCode: null };
+  const { error, seq } = reply.json<{ seq?: number; error?: { err_code?: number; description?: string } }>();
+  if (error === undefined) return { isStored: (seq ?? 0) > 0, error: null, errorCode: null };
+  const { description = 'an error without a description', err_code: errorCode = null } = error;
+  return { isStored: false, error: description, errorCode };
 }
