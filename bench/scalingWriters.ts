@@ -25,7 +25,7 @@ const POLL_MS = 20;
 const PARTITIONS = 4;
 const STARTS_MAX = 5;
 /** From here on the machine has nothing left to give. */
-export const LIMIT_PERCENT = 85;
+const LIMIT_PERCENT = 85;
 
 interface Drain {
   readonly rowsPerSecond: number;

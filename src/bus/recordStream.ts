@@ -141,6 +141,8 @@ export interface RecordStream {
   reasons(): readonly string[];
   /** Messages that wait on disk for the stream; 0 while it answers in time. */
   readonly waiting: number;
+  /** Messages are being dropped, because there is no room left to keep them. */
+  readonly isDropping: boolean;
   /** Publishes what is queued, or leaves it on disk, and disconnects. */
   close(): Promise<void>;
 }

@@ -50,8 +50,8 @@ export async function startCollecting(
   const sink = new StreamSink({ stream, clock, sender, run, status, connections });
   const recorder = new Recorder({ sink, clock, log, metrics, timeBy: 'clock' });
   recorder.onActionEnd = (recorded, action) => sink.actionEnded(recorded, action);
-  // The stream's outbox drops messages when it is full, says so, and the merge shows the gap.
-  const feeds = await openFeeds({ ...options, recorder, isDropping: () => false });
+  // A full outbox opens gaps, which are sent when it has room again.
+  const feeds = await openFeeds({ ...options, recorder, isDropping: () => stream.isDropping });
   sink.start();
   feeds.start(await resumeCollecting({ store, recorder, clock, log }));
   return {

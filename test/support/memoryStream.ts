@@ -236,6 +236,7 @@ class MemoryStream implements RecordStream {
   }
 
   readonly waiting = 0;
+  readonly isDropping = false;
 
   async close(): Promise<void> {
     await Promise.all([...this.#readers].map((reader) => reader.stop()));

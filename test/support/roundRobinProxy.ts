@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, request, type Server } from 'node:h
 import { type AddressInfo, connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-export interface RoundRobinProxy {
+interface RoundRobinProxy {
   readonly url: string;
   stop(): Promise<void>;
 }

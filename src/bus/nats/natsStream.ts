@@ -110,6 +110,10 @@ export class NatsStream implements RecordStream {
     return [...new Set(all.filter((reason) => reason !== null))];
   }
 
+  get isDropping(): boolean {
+    return this.#outbox.reason !== null;
+  }
+
   get waiting(): number {
     return this.#outbox.onDisk;
   }

@@ -95,7 +95,14 @@ class PiecedStream {
       onDrained = resolve;
     });
     const stream: RecordStream = {
-      ...{ partitions: 1, baseSeq: 0, waiting: 0, reasons: () => [], close: async () => undefined },
+      ...{
+        partitions: 1,
+        baseSeq: 0,
+        waiting: 0,
+        isDropping: false,
+        reasons: () => [],
+        close: async () => undefined,
+      },
       publish: () => undefined,
       lastSeq: async () => this.messages.length,
       follow: async ({ fromSeq }, onMessage) => {
