@@ -3,12 +3,12 @@ import type { RecordStream, SharedValues } from '../bus/recordStream.ts';
 import { RecordFollower } from '../recorder/follow/recordFollower.ts';
 import { resumeFollower } from '../recorder/follow/resumeFollower.ts';
 import { MarketMemory } from '../recorder/marketMemory.ts';
+import { PartitionMerge, type PartitionMergeState } from '../recorder/merge/earlierRecording.ts';
 import { readCheckpoint } from '../recorder/write/checkpoint.ts';
 import { ReceivedPlaces, StoredProgress } from '../recorder/write/storedProgress.ts';
 import type { StoreReader } from '../store/reader.ts';
 import type { NodeOptions } from './collecting.ts';
 import type { RecordingSource } from './recordingSource.ts';
-import { mergeOf } from './writing.ts';
 
 /** Stored data that is older makes a process that reads it not ready. */
 const STORE_LAG_MAX_MS = 10_000;
@@ -26,7 +26,8 @@ export async function followRecording(
   const memory = new MarketMemory({ recorder: follower, bus });
   const received = new ReceivedPlaces();
   const progress = new StoredProgress({ stream, values, received, clock, log, metrics });
-  const noted: Pick<RecordStream, 'partitions' | 'follow' | 'lastSeq'> = {
+  const noted: Pick<RecordStream, 'baseSeq' | 'partitions' | 'follow' | 'lastSeq'> = {
+    baseSeq: stream.baseSeq,
     partitions: stream.partitions,
     lastSeq: () => stream.lastSeq(),
     follow: (from, onMessage) =>
@@ -37,7 +38,7 @@ export async function followRecording(
   };
   const checkpoint = async (partition: number) => {
     const { streamSeq, state } = await readCheckpoint(values, partition);
-    return { streamSeq, fold: mergeOf(stream, state) };
+    return { streamSeq, fold: new PartitionMerge(stream, state as PartitionMergeState | null) };
   };
   const following = await resumeFollower({ follower, stream: noted, store, checkpoint, clock, log });
   return {

@@ -1,7 +1,7 @@
 import type { Election, RecordStream, SharedValues } from '../bus/recordStream.ts';
 import { StoreProbe } from '../ops/storeProbe.ts';
-import { StreamMerge, type StreamMergeState } from '../recorder/merge/streamMerge.ts';
-import { type Merge, PartitionWorker } from '../recorder/write/partitionWorker.ts';
+import { firstState, PartitionMerge, type PartitionMergeState } from '../recorder/merge/earlierRecording.ts';
+import { PartitionWorker } from '../recorder/write/partitionWorker.ts';
 import { WriteRole } from '../recorder/write/writeRole.ts';
 import type { StoreConnection } from '../store/connection.ts';
 import { PartitionWriter } from '../store/partitionWriter.ts';
@@ -14,12 +14,16 @@ export function startWriting(
 ): RunningRole {
   const { stream, values, election } = parts;
   const { client } = parts.store;
-  const openMerge = (state: unknown) => mergeOf(stream, state);
+  const openMerge = (state: unknown) =>
+    new PartitionMerge(stream, structuredClone(state as PartitionMergeState));
   const startWorker = async (partition: number, isOwner: () => boolean) => {
     const { dataDir } = config;
-    const parts = { partition, clock, log };
-    const store = await PartitionWriter.open({ ...parts, client, dataDir, metrics, mayInsert: isOwner });
-    return await PartitionWorker.start({ ...parts, stream, values, store, openMerge, isOwner });
+    const own = { partition, clock, log };
+    const store = await PartitionWriter.open({ ...own, client, dataDir, metrics, mayInsert: isOwner });
+    const { partitions } = stream;
+    const beginning = () => firstState(parts.store, { partition, partitions, nowMs: clock.now() });
+    const merging = { openMerge, firstState: beginning };
+    return await PartitionWorker.start({ ...own, ...merging, stream, values, store, isOwner });
   };
   const role = new WriteRole({ stream, election, startWorker, clock, log, metrics });
   role.start();
@@ -34,20 +38,5 @@ export function startWriting(
       probe.stop();
       await role.stop();
     },
-  };
-}
-
-/** The merge of one partition. @param state Of a checkpoint; null: from the beginning. */
-export function mergeOf(
-  { baseSeq }: Pick<RecordStream, 'baseSeq'>,
-  state: unknown,
-): Merge & Pick<StreamMerge, 'step'> {
-  const merge = new StreamMerge({
-    baseSeq,
-    ...(state === null ? {} : { state: structuredClone(state) as StreamMergeState }),
-  });
-  return {
-    step: (message, place) => merge.step(message, place),
-    state: () => JSON.parse(JSON.stringify(merge.state)),
   };
 }

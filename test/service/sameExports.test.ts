@@ -2,6 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import type { RecordStream, SharedValues } from '../../src/bus/recordStream.ts';
 import { FrameRouter } from '../../src/recorder/import/frameRouter.ts';
+import { PartitionMerge, type PartitionMergeState } from '../../src/recorder/merge/earlierRecording.ts';
 import { StreamSink } from '../../src/recorder/publish/streamSink.ts';
 import { Recorder } from '../../src/recorder/recorder.ts';
 import { PartitionWorker } from '../../src/recorder/write/partitionWorker.ts';
@@ -9,7 +10,6 @@ import { systemClock } from '../../src/runtime/clock.ts';
 import { silentLogger } from '../../src/runtime/log.ts';
 import { Metrics } from '../../src/runtime/metrics.ts';
 import { EXPORT_DATASETS, EXPORT_FORMATS, type ExportSubject } from '../../src/schema/export.ts';
-import { mergeOf } from '../../src/service/writing.ts';
 import { generateHistory, type RecordedFrame } from '../../src/simulator/history.ts';
 import { VenueModel } from '../../src/simulator/model.ts';
 import { StoreClient } from '../../src/store/engine/client.ts';
@@ -71,8 +71,12 @@ async function openWritten({ stream, values }: { stream: RecordStream; values: S
   const workers: PartitionWorker[] = [];
   for (let partition = 0; partition < stream.partitions; partition++) {
     const store = await PartitionWriter.open({ ...parts, client, partition, dataDir, metrics });
-    const openMerge = (state: unknown) => mergeOf(stream, state);
-    const own = { partition, stream, values, store, openMerge, isOwner: () => true };
+    const merging = {
+      openMerge: (state: unknown) =>
+        new PartitionMerge(stream, structuredClone(state as PartitionMergeState)),
+      firstState: async (): Promise<PartitionMergeState> => ({ merge: null, earlier: {} }),
+    };
+    const own = { partition, stream, values, store, ...merging, isOwner: () => true };
     workers.push(await PartitionWorker.start({ ...parts, ...own }));
   }
   return { opened, stop: () => Promise.all(workers.map((worker) => worker.stop())) };

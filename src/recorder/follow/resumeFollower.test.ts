@@ -46,6 +46,7 @@ function streamOf(messages: readonly MergedOutput[][], clock: FakeClock) {
   };
   const followed: number[] = [];
   const stream = {
+    baseSeq: 0,
     partitions: 1,
     lastSeq: async () => messages.length,
     follow: async ({ fromSeq }: { fromSeq: number }, onMessage: OnStreamMessage) => {

@@ -31,7 +31,7 @@ interface FollowedCheckpoint {
  */
 export async function resumeFollower(options: {
   follower: RecordFollower;
-  stream: Pick<RecordStream, 'partitions' | 'follow' | 'lastSeq'>;
+  stream: Pick<RecordStream, 'baseSeq' | 'partitions' | 'follow' | 'lastSeq'>;
   store: ResumedStore;
   /** Reads the checkpoint of a partition; one without a checkpoint starts with an empty fold at 0. */
   checkpoint: (partition: number) => Promise<FollowedCheckpoint>;
@@ -45,7 +45,7 @@ export async function resumeFollower(options: {
   checkpoints.forEach((stored, partition) => {
     follower.addPartition(partition, stored);
   });
-  const markets = await loadStored(follower, store, clock.now());
+  const markets = await loadStored(follower, store, { nowMs: clock.now(), baseSeq: stream.baseSeq });
   const fromSeq = Math.min(...checkpoints.map(({ streamSeq }) => streamSeq)) + 1;
   const lastSeq = await stream.lastSeq();
   let readSeq = fromSeq - 1;
@@ -65,7 +65,11 @@ export async function resumeFollower(options: {
  * Prices are not loaded: listeners read those of the past from the store themselves.
  * @returns The number of markets.
  */
-async function loadStored(follower: RecordFollower, store: ResumedStore, nowMs: number): Promise<number> {
+async function loadStored(
+  follower: RecordFollower,
+  store: ResumedStore,
+  { nowMs, baseSeq }: { nowMs: number; baseSeq: number },
+): Promise<number> {
   const stored = await resumedMarkets(store, { endAfterMs: nowMs - OUTCOME_AWAITED_MS });
   // Markets of imports without a listing are not followed.
   const markets = stored.filter((market) => market.slug !== UNKNOWN && isFollowed(market, nowMs));
@@ -78,7 +82,8 @@ async function loadStored(follower: RecordFollower, store: ResumedStore, nowMs: 
     const quote = quotes.get(market.marketId) ?? null;
     follower.resume(market, book === undefined ? null : { book, quote });
   }
-  for (const gap of await resumedOpenGaps(store)) follower.resumeGap(gap);
+  // A gap from before the stream ends with the market's first row in it.
+  for (const gap of await resumedOpenGaps(store)) if ((gap.knownSeq ?? 0) >= baseSeq) follower.resumeGap(gap);
   await addRecentBooks(store, follower.recent, nowMs);
   return markets.length;
 }

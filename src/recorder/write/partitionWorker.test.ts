@@ -68,6 +68,7 @@ function rig() {
       ...{ partition: 0, stream: server.connect(), values, store, clock, log: silentLogger },
       isOwner: () => true,
       openMerge: (state) => countingMerge(state, server.baseSeq),
+      firstState: async () => ({ count: 0 }),
     });
   const checkpoint = async () => {
     const bytes = await values.get('merge.0');
@@ -126,7 +127,7 @@ test('rows stored right before a crash are not stored again', async () => {
   void startWorker();
   await new Promise((resolve) => setImmediate(resolve));
   expect(store.rows).toEqual(seqs(2));
-  expect(await checkpoint()).toBeNull();
+  expect(await checkpoint()).toEqual({ streamSeq: 0, timeMs: 0, state: { count: 0 } });
   store.dieAfterInsert = false;
   publish(2);
   const second = await startWorker();

@@ -41,8 +41,10 @@ interface PartitionWorkerOptions {
   readonly stream: RecordStream;
   readonly values: SharedValues;
   readonly store: PartitionStore;
-  /** @param state A state of an earlier merge; null: from the beginning. */
+  /** @param state A state of an earlier merge. */
   readonly openMerge: (state: unknown) => Merge;
+  /** The state with which the partition's first worker begins. @throws {StoreUnavailableError} */
+  readonly firstState: () => Promise<unknown>;
   /** False as soon as another process may work on the partition. */
   readonly isOwner: () => boolean;
   readonly clock: Clock;
@@ -53,6 +55,17 @@ interface PartitionWorkerOptions {
 interface OpenBatch extends BatchRange {
   readonly work: StreamWork;
   readonly isNoted: boolean;
+}
+
+/** The first worker notes the state with which it begins: after its first rows the store would say something else. */
+async function firstCheckpoint(
+  { values, partition, firstState }: PartitionWorkerOptions,
+  found: Checkpoint,
+): Promise<Checkpoint> {
+  if (found.state !== null) return found;
+  const checkpoint = { ...found, state: await firstState() };
+  await writeCheckpoint(values, partition, checkpoint);
+  return checkpoint;
 }
 
 /** The stream answers within this time, or the batch is tried again. */
@@ -89,7 +102,7 @@ export class PartitionWorker {
    */
   static async start(options: PartitionWorkerOptions): Promise<PartitionWorker> {
     const { partition, stream, values, store, log } = options;
-    const checkpoint = await readCheckpoint(values, partition);
+    const checkpoint = await firstCheckpoint(options, await readCheckpoint(values, partition));
     const noted = await readBatch(values, partition);
     // The last worker may have stored rows of any message in the stream after its checkpoint.
     store.mayBeStoredUpTo(stream.baseSeq + 2 * (await stream.lastSeq()) + 1);

@@ -161,7 +161,10 @@ class Scene {
       ...{ ...parts, client: this.engine.clientOf(life), dataDir: this.#dataDir },
       ...{ metrics: new Metrics(), mayInsert: isOwner },
     }).then((store) =>
-      PartitionWorker.start({ ...parts, stream, values: this.#valuesOf(life), store, openMerge, isOwner }),
+      PartitionWorker.start({
+        ...{ ...parts, stream, values: this.#valuesOf(life), store, openMerge, isOwner },
+        firstState: async () => 0,
+      }),
     );
     const worker = await Promise.race([starting, life.stopped.then(() => null)]);
     await Promise.race([drained, life.stopped]);
