@@ -78,7 +78,8 @@ async function whyNotFree(address: Address, dataDir: string, clock: Clock): Prom
     const refusal = await tryListening(address);
     if (refusal === null) return null;
     if (refusal.code !== 'EADDRINUSE') return refusal.message;
-    const pid = await otherWriter(join(dataDir, 'journal'), 'main');
+    // A directory that cannot be read is reported by another check.
+    const pid = await otherWriter(join(dataDir, 'journal'), 'main').catch(() => null);
     if (pid === null) return 'another program uses this port';
     const user = `process ${pid}, which records into the same data directory,`;
     if (waitedMs >= LEAVE_LIMIT_MS) return `${user} uses this port: stop it first`;
