@@ -49,6 +49,7 @@ test('a written quote is read back', async () => {
       no_bid: 0,
       no_ask: 65_535,
       yes_changed: true,
+      late: false,
       trusted: false,
       underlying: null,
     },

@@ -142,7 +142,7 @@ describe.skipIf(absent)(`a cluster with faults${absent ? ` (skipped: ${absent})`
     await nextOpportunity();
     expect(await leader([other])).toBe(other);
 
-    const sender = await whichHas(['o1', 'o2'], 'underround_webhook_attempts_total{outcome="delivered"} 2');
+    const sender = await whichHas(['o1', 'o2'], 'underround_webhook_sending 1');
     await node(sender).stop('SIGKILL');
     delete nodes[sender];
     await nextOpportunity();

@@ -97,7 +97,16 @@ describe('the comparison of a recording with the venue that sent it', () => {
       gaps: 0,
       trustedInsideGaps: 0,
       trustedNeverSent: 0,
+      doubled: 0,
       examples: [],
+    });
+  });
+
+  it('counts a trusted row that is served more often than it was sent', () => {
+    expect(compare(venue(), served([1, 2, 2, 3, 4, 5, 6]))).toMatchObject({
+      found: 7,
+      missing: 0,
+      doubled: 1,
     });
   });
 
