@@ -31,3 +31,12 @@ export class BookCopy implements BookView {
     this.asks.copyFrom(asks);
   }
 }
+
+/** A copy of a live book that later actions do not change. */
+export function snapshotOf({ bids, asks }: BookView): BookView {
+  return { bids: sideOf(bids), asks: sideOf(asks) };
+}
+
+function sideOf({ count, prices, sizes }: SideView): SideView {
+  return { count, prices: prices.slice(0, count), sizes: sizes.slice(0, count) };
+}

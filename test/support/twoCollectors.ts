@@ -1,6 +1,6 @@
 import type { StreamMessage } from '../../src/bus/recordStream.ts';
 import { Random } from '../../src/core/random.ts';
-import { ladderHash } from '../../src/recorder/publish/bookSnapshot.ts';
+import { ladderHash } from '../../src/recorder/publish/ladderHash.ts';
 import { StreamSink } from '../../src/recorder/publish/streamSink.ts';
 import { Recorder } from '../../src/recorder/recorder.ts';
 import type { Clock } from '../../src/runtime/clock.ts';

@@ -10,7 +10,7 @@ import { type CollectorFaults, T0, TwoCollectors } from '../../../test/support/t
 import { Random } from '../../core/random.ts';
 import type { Gap, RowTimes } from '../../schema/gap.ts';
 import type { BookRecord, QuoteRecord } from '../../schema/records.ts';
-import { ladderHash } from '../publish/bookSnapshot.ts';
+import { ladderHash } from '../publish/ladderHash.ts';
 import type { MergedRecord } from './mergedRecord.ts';
 
 /** As in the merge: a collector notices within this time that it has lost data. */

@@ -19,8 +19,9 @@ import type {
   UnderlyingRecord,
 } from '../../schema/records.ts';
 import type { FinishedAction } from '../../venues/polymarket/book/marketBook.ts';
+import { snapshotOf } from '../bookCopy.ts';
 import type { RecordedMarket } from '../recordedMarket.ts';
-import { ladderHash, snapshotOf } from './bookSnapshot.ts';
+import { ladderHash } from './ladderHash.ts';
 import { OccurrenceCounter } from './occurrenceCounter.ts';
 
 const ALIVE_PERIOD_MS = 1000;

@@ -1,4 +1,5 @@
-import type { BookRecord, BookView, QuoteRecord, SideView } from '../../schema/records.ts';
+import { snapshotOf } from '../../recorder/bookCopy.ts';
+import type { BookRecord, QuoteRecord } from '../../schema/records.ts';
 import type { PaperMarket } from './paperMarket.ts';
 import type { PricePoint } from './priceHistory.ts';
 
@@ -38,7 +39,7 @@ export class RecordBuffer {
     this.firstSeq ??= record.seq;
     if (this.#isFull) return;
     const { yes, no } = record;
-    this.#records.push({ kind: 'book', record: { ...record, yes: copyBook(yes), no: copyBook(no) } });
+    this.#records.push({ kind: 'book', record: { ...record, yes: snapshotOf(yes), no: snapshotOf(no) } });
   }
 
   quote(record: QuoteRecord): void {
@@ -75,12 +76,4 @@ export class RecordBuffer {
 export function applyGap(market: PaperMarket, { id, startMs, knownMs, endMs }: PublishedGap): void {
   market.gapDetected({ id, startMs, knownMs });
   if (endMs !== null) market.gapEnded({ id, endMs });
-}
-
-function copyBook({ bids, asks }: BookView): BookView {
-  return { bids: copySide(bids), asks: copySide(asks) };
-}
-
-function copySide({ count, prices, sizes }: SideView): SideView {
-  return { count, prices: prices.slice(0, count), sizes: sizes.slice(0, count) };
 }

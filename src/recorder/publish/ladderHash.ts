@@ -1,17 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { BookView, SideView } from '../../schema/records.ts';
+import type { BookView } from '../../schema/records.ts';
 
 /** Digits of a hash in an id: 96 bits. */
 const HASH_DIGITS = 16;
-
-/** A copy of a live book that later actions do not change. */
-export function snapshotOf({ bids, asks }: BookView): BookView {
-  return { bids: sideOf(bids), asks: sideOf(asks) };
-}
-
-function sideOf({ count, prices, sizes }: SideView): SideView {
-  return { count, prices: prices.slice(0, count), sizes: sizes.slice(0, count) };
-}
 
 /** The hash of all levels of both tokens. Two collectors with the same levels compute the same hash. */
 export function ladderHash(book: {
