@@ -52,15 +52,7 @@ function settlementOf(
   known: Market,
 ): SettlementFacts & Pick<Market, 'strikePrice' | 'strikeSource' | 'closePrice'> {
   return {
-    strikePrice: known.strikePrice,
-    strikeSource: known.strikeSource,
-    strikeBasis: known.strikeBasis,
-    strikeKnownTimeMs: known.strikeKnownTimeMs,
-    strikeDifference: known.strikeDifference,
-    closePrice: known.closePrice,
-    closeBasis: known.closeBasis,
-    closeKnownTimeMs: known.closeKnownTimeMs,
-    closeDifference: known.closeDifference,
+    ...endsOf(known),
     computedPayoutYes: known.computedPayoutYes,
     winnerDisagrees: known.winnerDisagrees,
     resolvedBy: known.resolvedBy,
@@ -146,4 +138,19 @@ export function withPayout(
   const outcome: Outcome | null = payoutYes === 1 ? 'Up' : payoutYes === 0 ? 'Down' : null;
   const resolution = { status: 'resolved', outcome, payoutYes, resolvedBy: by } as const;
   return withComputed({ ...market, ...resolution, resolvedTimeMs: timeMs, resolvedTimeSource: by });
+}
+
+/** What is known of the prices at both ends of the window. */
+export function endsOf(known: Market) {
+  return {
+    strikePrice: known.strikePrice,
+    strikeSource: known.strikeSource,
+    strikeBasis: known.strikeBasis,
+    strikeKnownTimeMs: known.strikeKnownTimeMs,
+    strikeDifference: known.strikeDifference,
+    closePrice: known.closePrice,
+    closeBasis: known.closeBasis,
+    closeKnownTimeMs: known.closeKnownTimeMs,
+    closeDifference: known.closeDifference,
+  };
 }

@@ -10,8 +10,10 @@ import { sleep } from '../runtime/clock.ts';
 import { StoreUnavailableError } from '../runtime/errors.ts';
 import { streamedOpportunities } from '../signals/opportunityPublisher.ts';
 import { openConnection } from '../store/connection.ts';
-import { type NodeOptions, type RunningRole, startCollecting } from './collecting.ts';
+import { Closers } from './closers.ts';
+import { type RunningRole, startCollecting } from './collecting.ts';
 import { followRecording } from './following.ts';
+import type { NodeOptions } from './nodeOptions.ts';
 import { serveStatus } from './serveApi.ts';
 import { type Service, serveRecording } from './serveRecording.ts';
 import { startWriting } from './writing.ts';
@@ -42,7 +44,7 @@ export async function startClusterProcess(options: ProcessOptions): Promise<Serv
   const own: Sender = { sender: config.nodeName ?? hostname(), run: randomBytes(6).toString('hex') };
   const shared = { dataDir, ...own, clock, log, metrics, random };
   const cluster = await connectCluster({ ...shared, ...limits, url: natsUrl ?? '' });
-  const ends = new Ends();
+  const ends = new Closers();
   ends.add(() => cluster.close());
   try {
     const collecting = roles.includes('collect') ? await collect(cluster, own, options) : null;
@@ -82,7 +84,7 @@ async function startOthers(
 ): Promise<Pick<Service, 'url' | 'close'> & Partial<Service>> {
   const { config, clock, log, collecting } = options;
   const { stream, election } = cluster;
-  const ends = new Ends();
+  const ends = new Closers();
   try {
     await cluster.ready;
     const values = valuesOfStream(cluster.values, stream);
@@ -137,17 +139,4 @@ function readinessOf(cluster: Cluster, roles: readonly (Checked | null)[]): Read
 function checkAll(readiness: Readiness, { stream }: Cluster, roles: readonly (Checked | null)[]): void {
   readiness.addReasons(() => stream.reasons());
   for (const role of roles) role?.addChecks(readiness);
-}
-
-/** What must be ended, the newest first. */
-class Ends {
-  readonly #ends: (() => Promise<void>)[] = [];
-
-  add(end: () => Promise<void>): void {
-    this.#ends.push(end);
-  }
-
-  async close(): Promise<void> {
-    for (const end of this.#ends.splice(0).reverse()) await end();
-  }
 }

@@ -1,23 +1,12 @@
 import type { CollectorStatus, RecordStream } from '../bus/recordStream.ts';
-import type { Config } from '../config.ts';
 import type { Readiness } from '../ops/readiness.ts';
 import { StreamSink } from '../recorder/publish/streamSink.ts';
 import { Recorder } from '../recorder/recorder.ts';
 import { resumeCollecting } from '../recorder/resume.ts';
 import { silentFeeds } from '../recorder/watchdog/silentFeeds.ts';
-import type { Clock } from '../runtime/clock.ts';
-import type { Logger } from '../runtime/log.ts';
-import type { Metrics } from '../runtime/metrics.ts';
 import type { StoreReader } from '../store/reader.ts';
 import { openFeeds } from './feeds.ts';
-
-export interface NodeOptions {
-  readonly config: Config;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly log: Logger;
-  readonly metrics: Metrics;
-}
+import type { NodeOptions } from './nodeOptions.ts';
 
 /** One role of a process of a cluster. */
 export interface RunningRole {

@@ -1,12 +1,10 @@
 import type { Config } from '../config.ts';
 import { Collector } from '../lifecycle/collector.ts';
 import type { Recorder } from '../recorder/recorder.ts';
-import type { Clock } from '../runtime/clock.ts';
-import type { Logger } from '../runtime/log.ts';
-import type { Metrics } from '../runtime/metrics.ts';
 import type { Market } from '../schema/market.ts';
 import { DriftKeeper } from '../venues/drift/driftKeeper.ts';
 import { ReceiveThread } from '../venues/receiveThread.ts';
+import type { NodeOptions } from './nodeOptions.ts';
 
 /** The venues' live feeds into a recorder. */
 export interface Feeds {
@@ -17,15 +15,10 @@ export interface Feeds {
   stop(): Promise<void>;
 }
 
-export interface FeedOptions {
-  readonly config: Config;
+export interface FeedOptions extends NodeOptions {
   readonly recorder: Recorder;
   /** Whether rows are being dropped because nothing accepts them. */
   readonly isDropping: () => boolean;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly log: Logger;
-  readonly metrics: Metrics;
 }
 
 /** Prepares the feeds, without connecting any. */

@@ -7,7 +7,7 @@ import { PartitionMerge, type PartitionMergeState } from '../recorder/merge/earl
 import { readCheckpoint } from '../recorder/write/checkpoint.ts';
 import { ReceivedPlaces, StoredProgress } from '../recorder/write/storedProgress.ts';
 import type { StoreReader } from '../store/reader.ts';
-import type { NodeOptions } from './collecting.ts';
+import type { NodeOptions } from './nodeOptions.ts';
 import type { RecordingSource } from './recordingSource.ts';
 
 /** Stored data that is older makes a process that reads it not ready. */

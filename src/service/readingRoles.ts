@@ -2,16 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { openJobControl, startBacktests } from '../backtest/service.ts';
 import { NEVER_ELECTED } from '../bus/fixedElections.ts';
 import type { Election } from '../bus/recordStream.ts';
-import type { Config, Role } from '../config.ts';
+import type { Role } from '../config.ts';
 import type { Database } from '../control/schema.ts';
-import type { Clock } from '../runtime/clock.ts';
-import type { Logger } from '../runtime/log.ts';
-import type { Metrics } from '../runtime/metrics.ts';
 import type { OpportunityPublisher } from '../signals/opportunityPublisher.ts';
 import { type Signals, startSignals } from '../signals/signals.ts';
 import { storedRecording } from '../trading/catchUp/recording.ts';
 import { type PaperTrading, startPaper } from '../trading/paper/service.ts';
 import { openWebhookControl, startWebhooks } from '../webhooks/delivery/service.ts';
+import { Closers } from './closers.ts';
+import type { NodeOptions } from './nodeOptions.ts';
 import type { RecordingSource } from './recordingSource.ts';
 
 /** What divides the work of several processes; left out, this process does all of it. */
@@ -21,14 +20,9 @@ export interface Division {
   readonly publisher: OpportunityPublisher;
 }
 
-export interface ReadingOptions {
-  readonly config: Config;
+export interface ReadingOptions extends NodeOptions {
   readonly database: Database;
   readonly division: Division | null;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly log: Logger;
-  readonly metrics: Metrics;
 }
 
 /** The roles that read the recording, each at work here or, for the API, as its records in the databases. */
@@ -52,15 +46,12 @@ export async function startReadingRoles(
   const { store, live, bus, storeLagMs, stored } = recording;
   const has = (role: Role) => config.roles.includes(role);
   const common = { ...options, randomBytes };
-  const closers: (() => Promise<void>)[] = [];
-  const close = async () => {
-    for (const end of closers.splice(0).reverse()) await end();
-  };
+  const closers = new Closers();
   const electionOf = (role: Role) => (has(role) ? {} : { election: NEVER_ELECTED });
   try {
     // Before the detectors, so that no opportunity is published without a subscriber.
     const sending = has('webhooks') ? await startWebhooks({ ...common, bus, random }) : null;
-    if (sending !== null) closers.push(() => sending.close());
+    if (sending !== null) closers.add(() => sending.close());
     const bookOf = (marketId: string) => live.recorded(marketId)?.liveBook() ?? null;
     const markets = () => live.markets();
     const detecting = {
@@ -74,9 +65,9 @@ export async function startReadingRoles(
       ...electionOf('signals'),
     };
     const signals = await startSignals(detecting);
-    closers.push(() => signals.close());
+    closers.add(() => signals.close());
     const running = has('backtest') ? await startBacktests({ ...common, store, stored }) : null;
-    if (running !== null) closers.push(() => running.close());
+    if (running !== null) closers.add(() => running.close());
     const backtests = running?.control ?? openJobControl(common);
     const past = storedRecording(store, { stored });
     const trading = {
@@ -89,11 +80,11 @@ export async function startReadingRoles(
       ...electionOf('paper'),
     };
     const paper = await startPaper(trading);
-    closers.push(() => paper.close());
+    closers.add(() => paper.close());
     const webhooks = sending ?? openWebhookControl(common);
-    return { signals, webhooks, backtests, paper: paper.paperStrategies, close };
+    return { signals, webhooks, backtests, paper: paper.paperStrategies, close: () => closers.close() };
   } catch (error) {
-    await close();
+    await closers.close();
     throw error;
   }
 }

@@ -1,26 +1,18 @@
 import { Bus } from '../bus/bus.ts';
 import { publishingSink } from '../bus/publishingSink.ts';
-import type { Config } from '../config.ts';
 import { storeReasons } from '../ops/storeReasons.ts';
 import { coverLostRows } from '../recorder/lostRows.ts';
 import { MarketMemory } from '../recorder/marketMemory.ts';
 import { Recorder } from '../recorder/recorder.ts';
 import { resumeRecording } from '../recorder/resume.ts';
 import { silentFeeds } from '../recorder/watchdog/silentFeeds.ts';
-import type { Clock } from '../runtime/clock.ts';
-import type { Logger } from '../runtime/log.ts';
-import type { Metrics } from '../runtime/metrics.ts';
 import type { EngineAccess } from '../store/engine/access.ts';
 import { openStore, type Store } from '../store/store.ts';
 import type { Feeds } from './feeds.ts';
+import type { NodeOptions } from './nodeOptions.ts';
 import type { RecordingSource } from './recordingSource.ts';
 
-interface RecordingOptions {
-  readonly config: Config;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly log: Logger;
-  readonly metrics: Metrics;
+interface RecordingOptions extends NodeOptions {
   /** The engine, when a connection to it is already being opened. */
   readonly engine?: Promise<EngineAccess>;
 }

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { type Accounts, openAccounts } from '../accounts/accounts.ts';
-import type { Config } from '../config.ts';
 import type { Database } from '../control/schema.ts';
 import { openControlDatabase } from '../controlDatabase.ts';
 import type { DataSource } from '../http/lifecycle.ts';
@@ -9,9 +8,8 @@ import { type HistoryState, historyLines } from '../ops/historyProgress.ts';
 import { Readiness } from '../ops/readiness.ts';
 import { StoreProbe } from '../ops/storeProbe.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { Logger } from '../runtime/log.ts';
-import type { Metrics } from '../runtime/metrics.ts';
 import { recordedBooks, StreamHub } from '../stream/streamHub.ts';
+import type { NodeOptions } from './nodeOptions.ts';
 import { type Division, startReadingRoles } from './readingRoles.ts';
 import type { RecordingSource } from './recordingSource.ts';
 import { serveApi, serveStatus } from './serveApi.ts';
@@ -26,12 +24,7 @@ export interface Service {
   close(): Promise<void>;
 }
 
-interface ServingOptions {
-  readonly config: Config;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly log: Logger;
-  readonly metrics: Metrics;
+interface ServingOptions extends NodeOptions {
   readonly dataSource: DataSource;
   readonly history?: HistoryState;
   /** Left out: this process does everything. */

@@ -5,7 +5,8 @@ import { PartitionWorker } from '../recorder/write/partitionWorker.ts';
 import { WriteRole } from '../recorder/write/writeRole.ts';
 import type { StoreConnection } from '../store/connection.ts';
 import { PartitionWriter } from '../store/partitionWriter.ts';
-import type { NodeOptions, RunningRole } from './collecting.ts';
+import type { RunningRole } from './collecting.ts';
+import type { NodeOptions } from './nodeOptions.ts';
 
 /** The role `write`: the partitions of the stream for which this process is elected, into the store. */
 export function startWriting(

@@ -3,7 +3,8 @@ import { publishingSink } from '../../src/bus/publishingSink.ts';
 import type { Alive, StreamMessage } from '../../src/bus/recordStream.ts';
 import { Random } from '../../src/core/random.ts';
 import { BookCopy } from '../../src/recorder/bookCopy.ts';
-import { type MergedOutput, RecordFollower } from '../../src/recorder/follow/recordFollower.ts';
+import { RecordFollower } from '../../src/recorder/follow/recordFollower.ts';
+import type { MergedRecord } from '../../src/recorder/merge/mergedRecord.ts';
 import { Recorder } from '../../src/recorder/recorder.ts';
 import { silentLogger } from '../../src/runtime/log.ts';
 import { Metrics } from '../../src/runtime/metrics.ts';
@@ -25,7 +26,7 @@ export class FollowerRig {
   readonly bus = new Bus({ log: silentLogger, metrics: this.metrics });
   readonly follower: RecordFollower;
   streamSeq = 0;
-  #outputs: readonly MergedOutput[] = [];
+  #outputs: MergedRecord[] = [];
 
   constructor(startMs: number) {
     this.clock = new FakeClock(startMs);
@@ -37,7 +38,7 @@ export class FollowerRig {
 
   /** One message of a collector, stored `ageMs` ago, from which these records are merged. */
   emit(
-    outputs: readonly MergedOutput[],
+    outputs: MergedRecord[],
     {
       sender = 'c1',
       run = 'r1',
@@ -80,13 +81,13 @@ export const OTHER_MARKET = {
 export function recordedMessages(
   seed: number,
   prepare: (recorder: Recorder, bus: Bus) => void = () => {},
-): { recorder: Recorder; messages: MergedOutput[][] } {
+): { recorder: Recorder; messages: MergedRecord[][] } {
   const observed = { log: silentLogger, metrics: new Metrics(), clock: new FakeClock(MARKET.startTimeMs) };
   const bus = new Bus(observed);
-  const messages: MergedOutput[][] = [];
+  const messages: MergedRecord[][] = [];
   const keep = recordSink((kind, record) => {
     const copied = kind === 'book' ? copyOfBook(record as BookRecord) : record;
-    const output = { kind, record: copied, isLate: false } as MergedOutput;
+    const output = { kind, record: copied, isLate: false } as MergedRecord;
     const last = messages.at(-1)?.at(-1);
     const isSameAction = kind === 'book' && last?.kind === 'quote' && last.record.seq === record.seq - 1;
     if (isSameAction) messages.at(-1)?.push(output);

@@ -9,7 +9,7 @@ import type { Gap } from '../../schema/gap.ts';
 import type { RecordKind, SideView } from '../../schema/records.ts';
 import type { LiveRecording } from '../liveRecording.ts';
 import { MarketMemory } from '../marketMemory.ts';
-import type { MergedOutput } from './recordFollower.ts';
+import type { MergedRecord } from '../merge/mergedRecord.ts';
 
 const T0 = MARKET.startTimeMs;
 const M = MARKET.marketId;
@@ -67,7 +67,7 @@ const quote = (seq: number, trusted = true) => ({
   ...{ yesBid: 4_900, yesAsk: 5_000, noBid: 5_000, noAsk: 5_100, underlyingPrice: null },
 });
 const market = { kind: 'market', record: { ...MARKET, seq: 1 }, isLate: false } as const;
-const action = (seq: number, more: Parameters<typeof book>[1] = {}): MergedOutput[] => [
+const action = (seq: number, more: Parameters<typeof book>[1] = {}): MergedRecord[] => [
   { kind: 'quote', record: quote(seq, more.trusted), isLate: false },
   { kind: 'book', record: book(seq + 1, more), isLate: false },
 ];
@@ -210,7 +210,7 @@ test('of gaps the open one is kept, until it is closed', () => {
   rig.follower.resume(MARKET, null);
   rig.follower.resumeGap(open);
   expect(gaps.of(M)).toEqual(open);
-  const gap = (changes: object): MergedOutput[] => [
+  const gap = (changes: object): MergedRecord[] => [
     { kind: 'gap', record: { ...open, ...changes, seq: 9 }, isLate: false },
   ];
   rig.emit(gap({ gapId: 'gap_2' }));
@@ -223,7 +223,7 @@ test('of gaps the open one is kept, until it is closed', () => {
 test('an opportunity is published once for each market and kind', () => {
   const { rig, events } = started();
   rig.emit([market]);
-  const found = (changes: object): MergedOutput => ({
+  const found = (changes: object): MergedRecord => ({
     ...{ kind: 'opportunity', isLate: false },
     record: opportunity({ nowMs: T0 }, { market_id: M, ...changes }),
   });

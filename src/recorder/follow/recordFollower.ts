@@ -10,28 +10,18 @@ import type { Metrics } from '../../runtime/metrics.ts';
 import type { Gap } from '../../schema/gap.ts';
 import type { Market } from '../../schema/market.ts';
 import type { Opportunity } from '../../schema/opportunity.ts';
-import type { RecordKind, RecordSink } from '../../schema/records.ts';
 import type { LastQuote, StoredBook } from '../../store/queries/resume.ts';
 import { isFollowed, type LiveRecording } from '../liveRecording.ts';
+import type { PartitionMerge } from '../merge/earlierRecording.ts';
+import type { MergedRecord } from '../merge/mergedRecord.ts';
 import { RecentSnapshotCounter } from '../recentSnapshotCounter.ts';
 import { CollectorStatuses, type CollectorView, SILENT_AFTER_MS } from './collectorStatuses.ts';
 import { FollowedMarket } from './followedMarket.ts';
 
 const SWEEP_MS = 1_000;
 
-/** One record of the merged recording. A late one is older than what its market shows: it belongs to the store alone. */
-export type MergedOutput = { readonly isLate: boolean } & (
-  | { [K in RecordKind]: { readonly kind: K; readonly record: Parameters<RecordSink[K]>[0] } }[RecordKind]
-  | { readonly kind: 'opportunity'; readonly record: Opportunity }
-);
-
-/** Merges the messages of one partition, in the stream's order. */
-export interface RecordFold {
-  step(message: StreamMessage, place: StreamPlace): readonly MergedOutput[];
-}
-
 interface FollowedPartition {
-  readonly fold: RecordFold;
+  readonly fold: Pick<PartitionMerge, 'step'>;
   /** The fold has seen everything up to this number. */
   streamSeq: number;
 }
@@ -142,7 +132,7 @@ export class RecordFollower implements LiveRecording {
    * Applies the records of one message and publishes them. The levels come first: when the quote of an action is
    * published, its book is already shown.
    */
-  #publishAll(outputs: readonly MergedOutput[]): void {
+  #publishAll(outputs: readonly MergedRecord[]): void {
     const news = outputs.filter((output) => !output.isLate && !this.#isResumed(output));
     for (const { kind, record } of news)
       if (kind === 'book') this.#markets.get(record.marketId)?.copyLevels(record);
@@ -150,12 +140,12 @@ export class RecordFollower implements LiveRecording {
   }
 
   /** Whether the row is in the state that was read from the store. */
-  #isResumed({ kind, record }: MergedOutput): boolean {
+  #isResumed({ kind, record }: MergedRecord): boolean {
     if (kind !== 'book' && kind !== 'quote') return false;
     return this.#markets.get(record.marketId)?.isResumed(kind, record.seq) ?? false;
   }
 
-  #publish({ kind, record }: MergedOutput): void {
+  #publish({ kind, record }: MergedRecord): void {
     const { bus } = this.#options;
     if (kind === 'book') this.#markets.get(record.marketId)?.onBook(record);
     else if (kind === 'quote') this.#markets.get(record.marketId)?.onQuote(record);

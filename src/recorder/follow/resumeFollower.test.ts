@@ -9,7 +9,8 @@ import { silentLogger } from '../../runtime/log.ts';
 import { Metrics } from '../../runtime/metrics.ts';
 import { forward, type SideView } from '../../schema/records.ts';
 import type { LiveRecording } from '../liveRecording.ts';
-import { type MergedOutput, RecordFollower } from './recordFollower.ts';
+import type { MergedRecord } from '../merge/mergedRecord.ts';
+import { RecordFollower } from './recordFollower.ts';
 import { resumeFollower } from './resumeFollower.ts';
 
 const levelsOf = ({ count, prices, sizes }: SideView) => [
@@ -33,7 +34,7 @@ function shown(live: LiveRecording) {
 }
 
 /** Messages by their number in the stream, from 1 on; the fold emits what each contains. */
-function streamOf(messages: readonly MergedOutput[][], clock: FakeClock) {
+function streamOf(messages: readonly MergedRecord[][], clock: FakeClock) {
   const alive = { reasons: [], degraded: [], priceSources: null, sentTimeMs: clock.now() };
   const message = { kind: 'alive', body: alive, id: '', key: null, sender: 'c', run: 'r' } as StreamMessage;
   const fold = {

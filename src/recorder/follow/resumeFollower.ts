@@ -10,8 +10,9 @@ import {
 } from '../../store/journal/resumeRows.ts';
 import { loadLastQuotes } from '../../store/queries/resume.ts';
 import { isFollowed, OUTCOME_AWAITED_MS } from '../liveRecording.ts';
+import type { PartitionMerge } from '../merge/earlierRecording.ts';
 import { addRecentBooks } from '../resume.ts';
-import type { RecordFold, RecordFollower } from './recordFollower.ts';
+import type { RecordFollower } from './recordFollower.ts';
 
 /** A start does not wait longer for the end of the backlog: readiness reports how late the records are. */
 const BACKLOG_WAIT_MAX_MS = 30_000;
@@ -21,7 +22,7 @@ const BACKLOG_CHECK_MS = 20;
 interface FollowedCheckpoint {
   /** The store has everything up to this number. */
   readonly streamSeq: number;
-  readonly fold: RecordFold;
+  readonly fold: Pick<PartitionMerge, 'step'>;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { withComputed, withEdge } from '../../core/settlement.ts';
 import { type Market, type MarketStatus, UNKNOWN } from '../../schema/market.ts';
-import { rulesReadTime } from '../marketMerge.ts';
+import { endsOf, rulesReadTime } from '../marketMerge.ts';
 
 const STATUS_ORDER: readonly MarketStatus[] = ['open', 'closed', 'resolved'];
 
@@ -12,7 +12,7 @@ export function joinMarkets(known: Market | null, heard: Market): Market {
   if (known === null) return heard;
   const joined: Market = withEdges(heard, {
     ...withKnown(known, heard),
-    ...settlementFields(known),
+    ...endsOf(known),
     ...outcomeOf(known, heard),
     status: rank(heard.status) >= rank(known.status) ? heard.status : known.status,
     tickSize: Math.min(known.tickSize, heard.tickSize),
@@ -41,20 +41,6 @@ function withKnown(known: Market, heard: Market): Market {
   for (const [name, value] of Object.entries(known))
     if (joined[name] === null || joined[name] === UNKNOWN) joined[name] = value;
   return joined as unknown as Market;
-}
-
-function settlementFields(known: Market) {
-  return {
-    strikePrice: known.strikePrice,
-    strikeSource: known.strikeSource,
-    strikeBasis: known.strikeBasis,
-    strikeKnownTimeMs: known.strikeKnownTimeMs,
-    strikeDifference: known.strikeDifference,
-    closePrice: known.closePrice,
-    closeBasis: known.closeBasis,
-    closeKnownTimeMs: known.closeKnownTimeMs,
-    closeDifference: known.closeDifference,
-  };
 }
 
 /** The better source of each end of the window, as for several sources of one collector. */

@@ -1,0 +1,12 @@
+/** Started parts that must be closed, the newest first. */
+export class Closers {
+  readonly #closers: (() => Promise<void>)[] = [];
+
+  add(close: () => Promise<void>): void {
+    this.#closers.push(close);
+  }
+
+  async close(): Promise<void> {
+    for (const close of this.#closers.splice(0).reverse()) await close();
+  }
+}
