@@ -52,7 +52,10 @@ export function runClusterRounds(options: FaultOptions & FaultRunOptions): Promi
       await sleep(clock, (options.seconds ?? DEFAULT_PAUSE_SECONDS) * 1_000);
       await rig.settle(witness);
       const isCompared = round % COMPARED_EVERY_ROUNDS === 0 || round === options.rounds;
-      if (isCompared) counts = await rig.compare(witness);
+      if (isCompared) {
+        counts = await rig.compare(witness);
+        await rig.sayGaps(witness);
+      }
       const { rows, found, missing, doubled, gaps } = counts;
       const sums = `${rows} rows, ${found} found, ${missing} missing, ${doubled} doubled, ${gaps} gaps`;
       rig.say(`${round} of ${options.rounds} kills (${victim})${isCompared ? `: ${sums}` : ''}`);

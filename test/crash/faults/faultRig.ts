@@ -13,7 +13,7 @@ import { VenueModel } from '../../../src/simulator/model.ts';
 import { VenueServer } from '../../../src/simulator/server.ts';
 import { makeServiceKey } from '../../support/serviceKey.ts';
 import { addCounts, COUNTS_NONE, type Counts, compareMarket } from './compareRecord.ts';
-import { endpointsOf, readMarket, ServedError } from './servedMarket.ts';
+import { endpointsOf, readGaps, readMarket, ServedError } from './servedMarket.ts';
 import { ServiceProcess } from './serviceProcess.ts';
 import { type MarketRecord, VenueRecord } from './venueRecord.ts';
 
@@ -56,6 +56,7 @@ export class FaultRig {
   endpointErrors = 0;
   readonly #options: FaultOptions;
   readonly #undo: (() => unknown)[] = [];
+  readonly #saidGaps = new Set<string>();
   #closing: Promise<void> | null = null;
 
   private constructor(options: FaultOptions) {
@@ -194,6 +195,16 @@ export class FaultRig {
       }
       await sleep(clock, SETTLE_PAUSE_MS);
     }
+  }
+
+  /** Prints each served gap once. */
+  async sayGaps(service: ServiceProcess): Promise<void> {
+    for (const { marketId } of this.record.markets())
+      for (const { gap_id, cause, start, end } of await readGaps(service, marketId)) {
+        if (this.#saidGaps.has(gap_id)) continue;
+        this.#saidGaps.add(gap_id);
+        this.say(`gap ${cause} from ${start} to ${end ?? 'now'} in ${marketId}`);
+      }
   }
 
   /** Prints data for finding the cause of missing rows: counters, and the end of the service's log. */

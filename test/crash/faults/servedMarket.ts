@@ -22,8 +22,14 @@ export async function readMarket(service: Asked, marketId: string): Promise<Serv
   return {
     books: await readPages<ServedBook>({ ...parts, path: '/v1/snapshots', key: 'snapshots' }),
     trades: await readPages<ServedTrade>({ ...parts, path: '/v1/trades', key: 'trades' }),
-    gaps: await readPages<ServedGap>({ ...parts, path: '/v1/gaps', key: 'gaps' }),
+    gaps: await readGaps(service, marketId),
   };
+}
+
+/** @throws {ServedError} */
+export function readGaps(service: Asked, marketId: string): Promise<ServedGap[]> {
+  const query = `market_id=${marketId}&limit=${PAGE_ROWS}`;
+  return readPages<ServedGap>({ service, query, path: '/v1/gaps', key: 'gaps' });
 }
 
 async function readPages<Row>(asked: {
