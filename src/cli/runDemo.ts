@@ -82,6 +82,8 @@ export async function runDemo(
   const live = loadConfig({ ...venues.urls(), ...venues.credentials() });
   const { dataDir, diskReserve } = config;
   const fill = new HistoryFill({ span, dataDir, diskReserve, logLevel });
+  const metrics = new Metrics();
+  metrics.addProcess();
   const service = await phases.during('starting the service', () =>
     startService({
       config: {
@@ -91,7 +93,7 @@ export async function runDemo(
         polymarketCredentials: live.polymarketCredentials,
       },
       log,
-      metrics: new Metrics(),
+      metrics,
       dataSource: 'simulated',
       engine,
       history: fill.state,

@@ -30,6 +30,7 @@ export async function startStore(
   makeDataDirectory(dataDir);
   const log = createLogger(config.logLevel);
   const metrics = new Metrics();
+  metrics.addProcess();
   const common = { dataDir, diskReserve, clickhouseUrl: null, clock, log, metrics };
   // Before the engine starts: its own refusal of a directory in use names no process.
   await waitToBeAlone(join(dataDir, 'journal'), 'main', { clock, log });

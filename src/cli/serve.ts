@@ -22,6 +22,7 @@ export function registerServe(program: Command): void {
         makeDataDirectory(config.dataDir);
         const log = createLogger(config.logLevel);
         const metrics = new Metrics();
+        metrics.addProcess();
         const { reachEngine } = await import('../store/engine/engineAccess.ts');
         const { systemClock: clock } = await import('../runtime/clock.ts');
         // Start the engine first: it takes as long as loading the other modules.

@@ -1,11 +1,11 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { UnknownVersionRegistry } from './unknownVersionRegistry.ts';
 import { VenueDrift } from './venueDrift.ts';
 import { VenueFeedRegistry } from './venueFeedRegistry.ts';
 
 /**
  * The process's metrics. Each module requests its metrics by name, so a name is described beside the code that counts
- * it. Names start with `underround_` and end with their unit.
+ * it. Names start with `underround_` and end with their unit, except those of `addProcess`.
  */
 export class Metrics {
   readonly registry = new Registry();
@@ -15,6 +15,11 @@ export class Metrics {
   readonly unknownVersions = new UnknownVersionRegistry();
   /** Differences from the known formats of the venues, for the operator. */
   readonly venueDrift = new VenueDrift(({ category, feed }) => this.#drift().inc({ feed, kind: category }));
+
+  /** Adds CPU time, memory, open files, event-loop delay and garbage collection under the usual names of Prometheus. */
+  addProcess(): void {
+    collectDefaultMetrics({ register: this.registry });
+  }
 
   /** @param collect Called before the counter is read, to add events that are too frequent to count one by one. */
   counter<L extends string = never>(
