@@ -26,6 +26,8 @@ interface NewestAction extends RowTimes {
 export interface MergedMarket {
   readonly marketId: string;
   record: Market | null;
+  /** The stream's time when its outcome was first read; null before, and for markets of earlier releases. */
+  resolvedAtMs: number | null;
   readonly sights: Record<string, SenderSight>;
   /** The gaps of all senders together that may still change, oldest first. */
   gaps: Gap[];
@@ -52,6 +54,7 @@ export function newMergedMarket(marketId: string): MergedMarket {
   return {
     marketId,
     record: null,
+    resolvedAtMs: null,
     sights: {},
     gaps: [],
     settledTo: null,

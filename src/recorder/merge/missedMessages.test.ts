@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 import { book } from '../../../test/support/records.ts';
+import { MARKET } from '../../../test/support/wire.ts';
 import type { StreamMessage } from '../../bus/recordStream.ts';
+import type { Market } from '../../schema/market.ts';
 import { StreamMerge } from './streamMerge.ts';
 
 const T0 = 1_795_176_010_000;
@@ -16,6 +18,12 @@ function action(sender: string, ms: number): StreamMessage {
 function alive(sender: string, ms: number): StreamMessage {
   const body = { reasons: [], degraded: [], priceSources: null, sentTimeMs: T0 + ms };
   return { kind: 'alive', id: `alive ${ms}`, key: null, sender, run: '1', body };
+}
+
+const MARKET_OPEN: Market = { ...MARKET, marketId: 'm', status: 'open', endTimeMs: T0 + 5_000 };
+
+function listed(sender: string, market: Market): StreamMessage {
+  return { kind: 'market', id: market.status, key: 'm', sender, run: '1', body: market };
 }
 
 function merging() {
@@ -54,4 +62,30 @@ it('messages that were deleted before any market was known leave no gap', () => 
   const step = merging();
   expect(step(alive('a', 0), 10, true)).toEqual([]);
   expect(step(action('a', 100), 120)).toEqual(['quote 100 true', 'book 100']);
+});
+
+it('a market resolved after its last collector was killed has a gap from its last row on', () => {
+  const step = merging();
+  step(listed('a', MARKET_OPEN), 0);
+  step(action('a', 0), 20);
+  step(action('b', 100), 120);
+  const signs = (sender: string, fromMs: number, toMs: number) => {
+    const said: string[] = [];
+    for (let ms = fromMs; ms <= toMs; ms += 1000) said.push(...step(alive(sender, ms), ms + 10));
+    return said;
+  };
+  signs('b', 1000, 1000);
+  expect(signs('a', 1000, 7000)).toEqual([]);
+  expect(step(action('a', 7100), 7120)).toEqual(['quote 7100 true', 'book 7100']);
+  // Both are away. The first one that returns knows the outcome, so it does not subscribe the market.
+  const returned = { ...listed('b', { ...MARKET_OPEN, status: 'resolved' }), run: '2' };
+  expect(step(returned, 57_000)).toEqual(['market']);
+  const said: string[] = [];
+  for (let ms = 57_000; ms <= 120_000; ms += 1000)
+    said.push(...step({ ...alive('b', ms), run: '2' }, ms + 10));
+  expect(said).toEqual([
+    'gap 7100 open process_down underround',
+    'quote 7100 false',
+    'gap 7100 117010 process_down underround',
+  ]);
 });

@@ -33,6 +33,8 @@ import {
 const LOSS_NOTICED_MS = 15_000;
 /** How long after a market's end its open gaps are ended: by then every running collector has ended its own. */
 const ENDED_AFTER_END_MS = 3 * SUBSCRIBED_AFTER_END_MS;
+/** Collectors leave a resolved market once they know its outcome. After this time nobody ends its gap any more. */
+const ENDED_AFTER_RESOLUTION_MS = 60_000;
 /** A market is forgotten this long after its end if its outcome is confirmed, and otherwise after a day. */
 const FORGOTTEN_AFTER_END_MS = 3_600_000;
 const FORGOTTEN_UNCONFIRMED_MS = 90_000_000;
@@ -161,6 +163,7 @@ export class StreamMerge {
     const joined = joinMarkets(market.record, heard);
     if (JSON.stringify(joined) === JSON.stringify(market.record)) return [];
     market.record = joined;
+    if (joined.status === 'resolved') market.resolvedAtMs ??= timeMs;
     return [{ kind: 'market', record: { ...joined, seq: seq(0) }, isLate: false }];
   }
 
@@ -213,7 +216,8 @@ export class StreamMerge {
       if (sight === undefined) continue;
       if (market.untrustedFrom === sender) market.untrustedFrom = null;
       const start = this.#seenTo(market, sender);
-      if (start !== null && isFollowed(market, step.timeMs))
+      // It may have been resolved since then, while nobody recorded it.
+      if (start !== null && isFollowed(market, this.#senders.aliveMs(sender) ?? step.timeMs))
         openAbsence(sight, { marketId: market.marketId, start, knownTimeMs: step.timeMs, kind });
       records.push(...this.#gaps(market, step));
       if (isInOpenGap(market))
@@ -269,12 +273,15 @@ export class StreamMerge {
     const { timeMs } = step;
     for (const market of this.#markets.values()) {
       const endTimeMs = market.record?.endTimeMs ?? market.activeMs;
-      if (timeMs < endTimeMs + ENDED_AFTER_END_MS) continue;
-      if (isInOpenGap(market)) {
+      const isOver = timeMs >= endTimeMs + ENDED_AFTER_END_MS;
+      const { resolvedAtMs } = market;
+      const isAbandoned = resolvedAtMs !== null && timeMs >= resolvedAtMs + ENDED_AFTER_RESOLUTION_MS;
+      if ((isOver || isAbandoned) && isInOpenGap(market)) {
         for (const sight of Object.values(market.sights))
           endAll(sight, { eventTimeMs: timeMs, receivedTimeMs: timeMs });
         records.push(...this.#gaps(market, step));
       }
+      if (!isOver) continue;
       // Most markets of a checkpoint have ended, and it must fit into one message.
       if (timeMs > market.activeMs + ENDED_AFTER_END_MS) forgetRecent(market);
       const isConfirmed = market.record !== null && market.record.confirmedTimeMs !== null;
@@ -292,8 +299,9 @@ export class StreamMerge {
   }
 }
 
-/** Whether collectors still record the market. */
-function isFollowed({ record }: MergedMarket, timeMs: number): boolean {
+/** Whether collectors recorded the market at that time. */
+function isFollowed({ record, resolvedAtMs }: MergedMarket, timeMs: number): boolean {
   if (record === null) return true;
-  return record.status !== 'resolved' && timeMs < record.endTimeMs + SUBSCRIBED_AFTER_END_MS;
+  const isOpen = record.status !== 'resolved' || timeMs < (resolvedAtMs ?? 0);
+  return isOpen && timeMs < record.endTimeMs + SUBSCRIBED_AFTER_END_MS;
 }
