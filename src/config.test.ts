@@ -32,6 +32,11 @@ describe('an invalid variable gives one line with its value, the rule and the ne
     ['UNDERROUND_SIGN_UP', ['no'], 'must be open or closed', 'open'],
     ['UNDERROUND_ALLOW_PLAIN_HTTP', ['1'], 'must be on or off', 'off'],
     ['UNDERROUND_KEY_ENV', ['prod'], 'must be live or test', 'live'],
+    [
+      'UNDERROUND_OUTBOUND_PROXY',
+      ['proxy:3128', 'socks5://a'],
+      'must be a URL starting with http:// or https://',
+    ],
     ['UNDERROUND_GAMMA_URL', ['x', 'wss://a', 'OFF', 'https:'], HTTP, 'https://gamma-api.polymarket.com'],
     ['UNDERROUND_CLOB_URL', ['x'], HTTP, 'https://clob.polymarket.com'],
     ['UNDERROUND_DATA_API_URL', ['x'], HTTP, 'https://data-api.polymarket.com'],

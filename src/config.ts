@@ -79,6 +79,8 @@ export interface Config {
     /** Candles of Binance's USD-M futures. */
     futuresRestUrl: VenueUrl;
   };
+  /** Proxy for connections to venues, perhaps with a password; null: none. */
+  outboundProxyUrl: string | null;
   /** Null: PolyBolt is not opened. */
   polymarketCredentials: PolymarketCredentials | null;
   webhookAllowedNetworks: readonly string[];
@@ -143,6 +145,7 @@ const environment = z.object({
   UNDERROUND_PORT: port.default(8080),
   UNDERROUND_LOG_LEVEL: oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent').default('info'),
   UNDERROUND_TICKERS: listOf(TICKERS).default(DEFAULT_TICKERS),
+  UNDERROUND_OUTBOUND_PROXY: urlOf('http:', 'https:').optional(),
   UNDERROUND_GAMMA_URL: http('https://gamma-api.polymarket.com'),
   UNDERROUND_CLOB_URL: http('https://clob.polymarket.com'),
   UNDERROUND_DATA_API_URL: http('https://data-api.polymarket.com'),
@@ -323,6 +326,7 @@ function toConfig(env: Environment): Config {
       spotFallbackWsUrl: env.UNDERROUND_SPOT_FALLBACK_WS_URL,
       futuresRestUrl: env.UNDERROUND_FUTURES_REST_URL,
     },
+    outboundProxyUrl: env.UNDERROUND_OUTBOUND_PROXY ?? null,
     polymarketCredentials: credentialsIn(env),
     webhookAllowedNetworks: networksIn(env.UNDERROUND_WEBHOOK_ALLOWED_NETWORKS),
     secretKey: env.UNDERROUND_SECRET_KEY ?? null,

@@ -3,16 +3,15 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Config, Variables } from '../config.ts';
 import { type Clock, sleep, systemClock } from '../runtime/clock.ts';
+import { isLoopbackHost } from '../runtime/loopback.ts';
 import { LEAVE_LIMIT_MS, otherWriter } from '../store/journal/runDirectory.ts';
 
-/** Values of `UNDERROUND_HOST` that only this machine can reach. */
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/i;
 const POLL_MS = 100;
 
 /** One line if passwords and keys would cross the network in plain text without the operator allowing it. */
 export function plainHttpProblem(variables: Variables): string[] {
   const host = variables.UNDERROUND_HOST || '127.0.0.1';
-  if (LOOPBACK.test(host) || variables.UNDERROUND_ALLOW_PLAIN_HTTP === 'on') return [];
+  if (isLoopbackHost(host) || variables.UNDERROUND_ALLOW_PLAIN_HTTP === 'on') return [];
   // A missing or unreadable TLS file is reported by another check.
   const { UNDERROUND_TRUST_PROXY, UNDERROUND_TLS_CERT, UNDERROUND_TLS_KEY } = variables;
   if (UNDERROUND_TRUST_PROXY || UNDERROUND_TLS_CERT || UNDERROUND_TLS_KEY) return [];
@@ -26,7 +25,7 @@ export function plainStoreProblem(
   { host }: Address,
   { allowPlainHttp }: Pick<Config, 'allowPlainHttp'>,
 ): string[] {
-  if (LOOPBACK.test(host) || allowPlainHttp) return [];
+  if (isLoopbackHost(host) || allowPlainHttp) return [];
   return [
     `--listen ${host} would send the store's password and rows to other machines over plain HTTP: listen on 127.0.0.1, or set UNDERROUND_ALLOW_PLAIN_HTTP=on`,
   ];

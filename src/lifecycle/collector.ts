@@ -39,6 +39,8 @@ interface CollectorOptions {
   venues: Config['venues'];
   /** Null: PolyBolt is not opened. */
   credentials: PolymarketCredentials | null;
+  /** Proxy of the requests; null: none. */
+  proxyUrl?: string | null;
   /** Opens and reads the feeds' connections; its creator closes it. */
   sockets: SocketDriver;
   recorder: Recorder;
@@ -128,7 +130,16 @@ export class Collector {
       const listed = tickers.filter((ticker) => venue.symbols[ticker] !== null);
       // A venue that lists none of the tickers would count as a silent feed.
       if (url !== null && listed.length > 0)
-        this.#parts.push(new PerpPoller({ ...common, venue, url, tickers: listed, onEvent }));
+        this.#parts.push(
+          new PerpPoller({
+            ...common,
+            proxyUrl: options.proxyUrl ?? null,
+            venue,
+            url,
+            tickers: listed,
+            onEvent,
+          }),
+        );
     }
   }
 
@@ -139,9 +150,9 @@ export class Collector {
       return null;
     }
     const common = { clock, random, log, metrics };
-    const http = new HttpClient({ ...common, feed: 'polymarket.gamma' });
+    const http = this.#http(options, { feed: 'polymarket.gamma' });
     const clob = new WatchedClob({ ...options, wsUrl: venues.clobWsUrl, rest: this.#audited(options) });
-    this.#parts.push(http, clob);
+    this.#parts.push(clob);
     const listings = new GammaClient({ url: venues.gammaUrl, http, log });
     const sources = { exchange: this.#exchange(options), payouts: this.#payouts(options) };
     const followed = { tickers, listings, clob, recorder, strikes: this.#strikes };
@@ -150,43 +161,52 @@ export class Collector {
     return lifecycle;
   }
 
-  #candles({ venues, clock, random, log, metrics }: CollectorOptions): CandleCache | null {
+  #candles(options: CollectorOptions): CandleCache | null {
+    const { venues, clock, random, log } = options;
     const { spotRestUrl: spot, futuresRestUrl: futures } = venues;
     if (spot === null && futures === null) return null;
-    const http = new HttpClient({ clock, random, log, metrics, feed: 'binance.rest' });
-    this.#parts.push(http);
+    const http = this.#http(options, { feed: 'binance.rest' });
     const candles = new KlinesClient({ urls: { spot, futures }, http });
     return new CandleCache({ candles, clock, random, log });
   }
 
-  #openPrices({ venues, clock, random, log, metrics }: CollectorOptions): OpenPrices | null {
+  #openPrices(options: CollectorOptions): OpenPrices | null {
+    const { venues, clock, random, log } = options;
     if (venues.cryptoPriceUrl === null) return null;
-    const http = new HttpClient({ clock, random, log, metrics, feed: 'polymarket.crypto_price' });
-    this.#parts.push(http);
+    const http = this.#http(options, { feed: 'polymarket.crypto_price' });
     const source = new CryptoPriceClient({ url: venues.cryptoPriceUrl, http });
     return new OpenPrices({ source, clock, random, log });
   }
 
-  #exchange({ venues, clock, random, log, metrics }: CollectorOptions): ClobRest | null {
+  #exchange(options: CollectorOptions): ClobRest | null {
+    const { venues, log, metrics } = options;
     if (venues.clobUrl === null) return null;
-    const http = new HttpClient({ clock, random, log, metrics, feed: 'polymarket.clob.rest' });
-    this.#parts.push(http);
+    const http = this.#http(options, { feed: 'polymarket.clob.rest' });
     return new ClobRest({ url: venues.clobUrl, http, log, metrics });
   }
 
-  #payouts({ venues, clock, random, log, metrics }: CollectorOptions): DataApi | null {
+  #payouts(options: CollectorOptions): DataApi | null {
+    const { venues } = options;
     if (venues.dataApiUrl === null) return null;
-    const http = new HttpClient({ clock, random, log, metrics, feed: 'polymarket.data' });
-    this.#parts.push(http);
+    const http = this.#http(options, { feed: 'polymarket.data' });
     return new DataApi({ url: venues.dataApiUrl, http });
   }
 
+  #http(
+    { clock, random, log, metrics, proxyUrl = null }: CollectorOptions,
+    asking: { feed: string; timeoutMs?: number },
+  ): HttpClient {
+    const http = new HttpClient({ clock, random, log, metrics, proxyUrl, ...asking });
+    this.#parts.push(http);
+    return http;
+  }
+
   /** A separate client from the one for settlement: a slow answer to one must not delay the other. */
-  #audited({ venues, clock, random, log, metrics }: CollectorOptions): ClobRest | null {
+  #audited(options: CollectorOptions): ClobRest | null {
+    const { venues, log, metrics } = options;
     if (venues.clobUrl === null) return null;
     const asking = { feed: 'polymarket.clob.audit', timeoutMs: AUDIT_TIMEOUT_MS };
-    const http = new HttpClient({ clock, random, log, metrics, ...asking });
-    this.#parts.push(http);
+    const http = this.#http(options, asking);
     return new ClobRest({ url: venues.clobUrl, http, log, metrics });
   }
 }

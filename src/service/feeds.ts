@@ -24,11 +24,11 @@ export interface FeedOptions extends NodeOptions {
 /** Prepares the feeds, without connecting any. */
 export async function openFeeds(options: FeedOptions): Promise<Feeds> {
   const { config, recorder, isDropping, clock, random, log, metrics } = options;
-  const { dataDir, venues, tickers, polymarketCredentials: credentials } = config;
-  const sockets = new ReceiveThread({ clock, random, log, metrics });
+  const { dataDir, venues, tickers, polymarketCredentials: credentials, outboundProxyUrl: proxyUrl } = config;
+  const sockets = new ReceiveThread({ clock, random, log, metrics, proxyUrl });
   // It loads while the recording of earlier runs is read.
   if (hasSockets(config)) sockets.start();
-  const feeds = { venues, tickers, credentials, sockets, recorder, isDropping };
+  const feeds = { venues, tickers, credentials, proxyUrl, sockets, recorder, isDropping };
   const collector = new Collector({ ...feeds, clock, random, log, metrics });
   const drift = new DriftKeeper({ dataDir, clock, log, metrics });
   await drift.start();

@@ -31,6 +31,7 @@ export interface ReceiveThreadSettings {
   readonly port: MessagePort;
   readonly shared: SharedArrayBuffer;
   readonly waitingBytesMax: number;
+  readonly proxyUrl: string | null;
 }
 
 const [WAITING, PAUSED] = [0, 1];

@@ -1,4 +1,4 @@
-import { Agent, type Dispatcher, request } from 'undici';
+import { Agent, type Dispatcher, type ProxyAgent, request } from 'undici';
 import { type BackoffLimits, backoffDelayMs } from '../runtime/backoff.ts';
 import { type Clock, sleep } from '../runtime/clock.ts';
 import { TransportError, VenueMessageError, VenueRefusedError } from '../runtime/errors.ts';
@@ -7,6 +7,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { VenueFeed } from '../runtime/venueFeedRegistry.ts';
 import type { MessageKinds } from './drift/knownKeys.ts';
 import { MessageWatch } from './drift/messageWatch.ts';
+import { isProxied, proxyDispatcher } from './outboundProxy.ts';
 import { VERIFIED } from './verified.ts';
 
 /** Polymarket's edge answers 403 (Cloudflare 1010) to requests that do not look like a browser's (seen 2026-08). */
@@ -55,6 +56,8 @@ interface HttpClientOptions {
   /** Sockets kept open to one host. */
   readonly connections?: number;
   readonly timeoutMs?: number;
+  /** See `isProxied`; null: none. */
+  readonly proxyUrl?: string | null;
   /** How many times a request is repeated after a transport failure or a short `Retry-After`. */
   readonly retries?: number;
 }
@@ -75,6 +78,7 @@ export class HttpClient {
   readonly #options: HttpClientOptions;
   readonly #timeoutMs: number;
   readonly #agent: Agent;
+  readonly #proxy: ProxyAgent | null;
   readonly #closing = new AbortController();
   readonly #requests;
   readonly #state: VenueFeed;
@@ -82,16 +86,18 @@ export class HttpClient {
   constructor(options: HttpClientOptions) {
     this.#options = options;
     this.#timeoutMs = options.timeoutMs ?? 10_000;
-    this.#agent = new Agent({
+    const { proxyUrl = null } = options;
+    const limits = {
       connections: options.connections ?? 4,
-      connect: VERIFIED,
       // With HTTP/2 allowed, requests wait for the first connection's handshake, which chooses the protocol for all.
       allowH2: false,
       keepAliveTimeout: KEEP_ALIVE_MS,
       // Our clock ends a slow request, not the library's.
       headersTimeout: 0,
       bodyTimeout: 0,
-    });
+    };
+    this.#agent = new Agent({ ...limits, connect: VERIFIED });
+    this.#proxy = proxyUrl === null ? null : proxyDispatcher(proxyUrl, limits);
     this.#state = options.metrics.venueFeeds.join({
       feed: options.feed,
       kind: 'requests',
@@ -129,7 +135,7 @@ export class HttpClient {
   async close(): Promise<void> {
     this.#closing.abort();
     this.#options.metrics.venueFeeds.leave(this.#state);
-    await this.#agent.destroy();
+    await Promise.all([this.#agent.destroy(), this.#proxy?.destroy()]);
   }
 
   async #retrying(method: Dispatcher.HttpMethod, url: string, body: string | null): Promise<JsonAnswer> {
@@ -166,7 +172,7 @@ export class HttpClient {
       const answer = await request(url, {
         method,
         body,
-        dispatcher: this.#agent,
+        dispatcher: this.#proxy !== null && isProxied(url) ? this.#proxy : this.#agent,
         signal: AbortSignal.any([abort.signal, this.#closing.signal]),
         headers: {
           'user-agent': USER_AGENT,

@@ -22,6 +22,8 @@ const REFUSED: BackoffLimits = { firstMs: 30_000, maxMs: 600_000 };
 const RETRY_AFTER_MAX_MS = 600_000;
 
 interface PerpPollerOptions {
+  /** See `HttpClient`. */
+  readonly proxyUrl?: string | null;
   readonly venue: PerpVenue;
   /** Base of the venue's REST interface. */
   readonly url: string;

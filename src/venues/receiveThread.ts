@@ -30,6 +30,8 @@ export interface ReceiveThreadOptions {
   readonly metrics: Metrics;
   readonly entry?: string;
   readonly waitingBytesMax?: number;
+  /** See `isProxied`; null: none. */
+  readonly proxyUrl?: string | null;
 }
 
 interface Thread {
@@ -95,10 +97,15 @@ export class ReceiveThread implements SocketDriver {
   start(): void {
     if (this.#isClosed || this.#thread !== null || this.#restart !== null) return;
     const { clock, entry = builtEntry('venues/receiveWorker') } = this.#options;
-    const { waitingBytesMax = WAITING_BYTES_MAX } = this.#options;
+    const { waitingBytesMax = WAITING_BYTES_MAX, proxyUrl = null } = this.#options;
     const { port1: port, port2 } = new MessageChannel();
     const waiting = new WaitingBytes(waitingBytesMax);
-    const workerData: ReceiveThreadSettings = { port: port2, shared: waiting.shared, waitingBytesMax };
+    const workerData: ReceiveThreadSettings = {
+      port: port2,
+      shared: waiting.shared,
+      waitingBytesMax,
+      proxyUrl,
+    };
     // Environment and options are inherited: TLS and DNS settings apply to sockets as they do to requests.
     const worker = new Worker(entry, {
       workerData,

@@ -9,7 +9,7 @@ import {
 } from './handover.ts';
 import { DirectSocket, type VenueSocketOptions } from './venueSocket.ts';
 
-const { port, shared, waitingBytesMax } = workerData as ReceiveThreadSettings;
+const { port, shared, waitingBytesMax, proxyUrl } = workerData as ReceiveThreadSettings;
 const sockets = new Map<number, DirectSocket>();
 let isPaused = false;
 const waiting = new WaitingBytes(waitingBytesMax, shared);
@@ -39,7 +39,7 @@ function connect(id: number, options: VenueSocketOptions): void {
       sender.add(['closed', id, timeMs, cause, retryAfter], 0);
     },
   };
-  const socket = new DirectSocket(options, events, systemClock);
+  const socket = new DirectSocket(options, events, { clock: systemClock, proxyUrl });
   if (isPaused) socket.pause();
   sockets.set(id, socket);
 }

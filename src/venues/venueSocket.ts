@@ -1,5 +1,6 @@
 import { type ClientOptions, WebSocket } from 'ws';
 import type { Clock, Timer } from '../runtime/clock.ts';
+import { isProxied, proxySocketAgent } from './outboundProxy.ts';
 import { VERIFIED } from './verified.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -55,13 +56,16 @@ export interface SocketDriver {
 /** Opens and reads connections in the caller's thread, on the caller's clock. */
 export class DirectSocketDriver implements SocketDriver {
   readonly #clock: Clock;
+  readonly #proxyUrl: string | null;
 
-  constructor(clock: Clock) {
+  /** @param proxyUrl See `isProxied`; null: none. */
+  constructor(clock: Clock, proxyUrl: string | null = null) {
     this.#clock = clock;
+    this.#proxyUrl = proxyUrl;
   }
 
   connect(options: VenueSocketOptions, events: VenueSocketEvents): DirectSocket {
-    return new DirectSocket(options, events, this.#clock);
+    return new DirectSocket(options, events, { clock: this.#clock, proxyUrl: this.#proxyUrl });
   }
 
   /** No frame ever waits: each is delivered when it is read. */
@@ -84,11 +88,17 @@ export class DirectSocket implements VenueSocket {
   /** The connect timeout, then the silence limit. */
   #limitTimer: Timer | null;
 
-  constructor(options: VenueSocketOptions, events: VenueSocketEvents, clock: Clock) {
+  constructor(
+    options: VenueSocketOptions,
+    events: VenueSocketEvents,
+    { clock, proxyUrl }: { clock: Clock; proxyUrl: string | null },
+  ) {
     this.#options = options;
     this.#events = events;
     this.#clock = clock;
-    const settings: ClientOptions = { ...VERIFIED, perMessageDeflate: false, maxPayload: FRAME_BYTES_MAX };
+    const agent = proxyUrl === null || !isProxied(options.url) ? {} : { agent: proxySocketAgent(proxyUrl) };
+    const limits = { perMessageDeflate: false, maxPayload: FRAME_BYTES_MAX };
+    const settings: ClientOptions = { ...VERIFIED, ...limits, ...agent };
     const socket = new WebSocket(options.url, settings);
     this.#socket = socket;
     let failure: string | null = null;
