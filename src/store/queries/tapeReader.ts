@@ -10,7 +10,7 @@ import type {
   TapePrices,
   TapeQuotes,
 } from '../../core/session/tape.ts';
-import { settlementOfMarket } from '../../core/venueRules.ts';
+import { decidingSource } from '../../core/venueRules.ts';
 import { StoreUnavailableError, TooMuchDataError } from '../../runtime/errors.ts';
 import type { UnderlyingSource } from '../../schema/events.ts';
 import { type Market, type Ticker, UNKNOWN } from '../../schema/market.ts';
@@ -205,13 +205,6 @@ async function stream(
   const body: Readable = await reader.stream(query, { ...params }, { format, signal });
   for await (const bytes of body) onBytes(bytes as Buffer);
   if (!isWhole()) throw new StoreUnavailableError('the store ended an answer within a row');
-}
-
-/** The recorded feed nearest to the price that decides the market. */
-export function decidingSource(market: Parameters<typeof settlementOfMarket>[0]): UnderlyingSource {
-  const kind = settlementOfMarket(market)?.kind ?? market.decidingFeed;
-  // Only listings of hours and days name an unknown feed.
-  return kind === 'unknown' || kind?.startsWith('binance_') ? 'binance_spot' : 'chainlink';
 }
 
 /** Reads binary rows of one flag and a fixed number of doubles; chunks may be cut at any byte. */
