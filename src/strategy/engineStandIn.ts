@@ -1,12 +1,8 @@
 /** A run without a venue: it shows the events and notes what the strategy logs and places. */
-import type { DefineStrategy } from '../core/run/definition.ts';
 import type { RunResult } from '../core/run/result.ts';
 import type { RunItem, RunRequest, StrategyRunner } from '../core/run/runner.ts';
 
-export const defineStrategy: DefineStrategy = (definition) => {
-  if (typeof definition.onEvent !== 'function') throw new RangeError('a strategy needs onEvent');
-  return definition;
-};
+export { defineStrategy } from '../core/run/defineStrategy.ts';
 
 export function startRun({ definition, params, terms }: RunRequest): StrategyRunner {
   const log: { timeMs: number; text: string }[] = [];
@@ -18,7 +14,10 @@ export function startRun({ definition, params, terms }: RunRequest): StrategyRun
     get nowMs() {
       return nowMs;
     },
-    random: () => ((draws = (draws * 16_807) % 2_147_483_647) - 1) / 2_147_483_646,
+    random: () => {
+      draws = (draws * 16_807) % 2_147_483_647;
+      return (draws - 1) / 2_147_483_646;
+    },
     log: (text: string) => void log.push({ timeMs: nowMs, text }),
   };
   return {
@@ -28,6 +27,14 @@ export function startRun({ definition, params, terms }: RunRequest): StrategyRun
       const type = kind === 'quote' ? 'book' : kind;
       definition.onEvent({ type, ...rest } as never, context as never);
     },
-    result: (): RunResult => ({ orders: [], fills: [], trades: [], equity: [], markets: [], log: [...log] }),
+    result: (): RunResult => ({
+      orders: [],
+      fills: [],
+      trades: [],
+      equity: [],
+      markets: [],
+      log: [...log],
+      logLinesLeftOut: 0,
+    }),
   };
 }

@@ -8,13 +8,14 @@ import type { RunItem } from '../core/run/runner.ts';
 import {
   type Ladders,
   type Resolution,
+  TAPE_TRADE_SIDES,
   type TapeBooks,
   type TapeGap,
   TapeLadders,
   type TapeMarket,
+  type TapeTrades,
 } from '../core/session/tape.ts';
-import type { BookSide, SideView } from '../schema/records.ts';
-import { TAPE_TRADE_SIDES } from '../store/queries/tapes.ts';
+import type { BookSide, SideView, TradeSide } from '../schema/records.ts';
 import type { PerpTape, PriceTape, RunSegment, RunTape } from './runTape.ts';
 
 type Body<K extends RunItem['kind']> = Omit<Extract<RunItem, { kind: K }>, 'seq' | 'timeMs'>;
@@ -105,7 +106,7 @@ export class ItemMerger {
   }
 
   #addMarket(tape: RunTape): void {
-    const { market, quotes, books, gaps } = tape.tape;
+    const { market, quotes, books, trades, gaps } = tape.tape;
     const { marketId } = market;
     const known = this.#markets.get(marketId);
     const merged = known ?? new MergedMarket(market);
@@ -119,7 +120,7 @@ export class ItemMerger {
       ...{ noBid: noBid[at] as number, noAsk: noAsk[at] as number },
     }));
     if (books !== null) this.#addBooks(merged, books);
-    if (tape.trades !== null) this.#addTrades(merged, tape.trades);
+    if (trades) this.#addTrades(merged, trades);
   }
 
   #addBooks(market: MergedMarket, books: TapeBooks): void {
@@ -134,20 +135,17 @@ export class ItemMerger {
     this.#cursor(market, rows, item, repeats ? 1 : 0);
   }
 
-  #addTrades(market: MergedMarket, trades: NonNullable<RunTape['trades']>): void {
+  #addTrades(market: MergedMarket, trades: TapeTrades): void {
     const { seq, receivedMs, eventMs, side, price, size } = trades;
     this.#cursor(market, { seqs: seq, timesMs: receivedMs }, (at) => ({
       ...{ kind: 'trade', marketId: market.listed.marketId, eventTimeMs: eventMs[at] as number },
-      side: TAPE_TRADE_SIDES[side[at] as number] as (typeof TAPE_TRADE_SIDES)[number],
+      side: TAPE_TRADE_SIDES[side[at] as number] as TradeSide,
       ...{ price: price[at] as number, size: size[at] as number },
     }));
   }
 
   #addGap(market: MergedMarket, gap: TapeGap): void {
-    const { marketId } = market.listed;
-    for (const { known, item } of market.gapFacts(gap)) {
-      this.#fact(known.seq, known.timeMs, () => [{ kind: 'gap', marketId, gap: item }]);
-    }
+    for (const { seq, timeMs, item } of market.gapFacts(gap)) this.#fact(seq, timeMs, () => [item]);
   }
 
   #addPrices({ ticker, source, prices }: PriceTape): void {
@@ -281,18 +279,19 @@ class MergedMarket {
     return facts;
   }
 
-  /** Where a gap's detection and its end became known, each once. */
-  gapFacts(gap: TapeGap): { known: { seq: number | null; timeMs: number }; item: TapeGap }[] {
+  /** A gap's detection and its end, where they became known, each once. */
+  gapFacts(gap: TapeGap): { seq: number | null; timeMs: number; item: ItemBody }[] {
     const { startMs, knownMs, endMs, knownSeq, endSeq } = gap;
+    const { marketId } = this.listed;
     const key = `${knownSeq ?? startMs}`;
     const facts: ReturnType<MergedMarket['gapFacts']> = [];
     if (this.#isNew(key)) {
-      const item = { startMs, knownMs, endMs: null, ...(knownSeq === undefined ? {} : { knownSeq }) };
-      facts.push({ known: { seq: knownSeq ?? null, timeMs: knownMs }, item });
+      facts.push({ seq: knownSeq ?? null, timeMs: knownMs, item: { kind: 'gap', marketId, startMs } });
     }
     if (endMs !== null && this.#isNew(`${key} end`)) {
       const seq = knownSeq === undefined ? null : (endSeq ?? knownSeq);
-      facts.push({ known: { seq, timeMs: Math.max(knownMs, endMs) }, item: gap });
+      const timeMs = Math.max(knownMs, endMs);
+      facts.push({ seq, timeMs, item: { kind: 'gap_end', marketId, endMs: timeMs } });
     }
     return facts;
   }

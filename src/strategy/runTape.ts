@@ -1,13 +1,11 @@
 /** What a run of a user's strategy reads: recordings of markets and of prices, in memory that threads share. */
-import type { MarketTape, Resolution, TapeMarket, TapePrices } from '../core/session/tape.ts';
+import type { MarketTape, Resolution, TapePrices } from '../core/session/tape.ts';
 import type { PerpDepthEvent, PerpVenueName, UnderlyingSource } from '../schema/events.ts';
 import type { Ticker } from '../schema/market.ts';
-import type { TapeTrades } from '../store/queries/tapeReader.ts';
 
 /** One market, or a later part of it. */
 export interface RunTape {
   readonly tape: MarketTape;
-  readonly trades: TapeTrades | null;
   readonly resolution: Resolution | null;
 }
 
@@ -33,5 +31,3 @@ export interface RunSegment {
   /** Records received before this time may be processed: no later segment has an earlier one. */
   readonly beforeMs: number;
 }
-
-export const marketOf = ({ tape }: RunTape): TapeMarket => tape.market;

@@ -45,7 +45,7 @@ function start(entry: string, options: Partial<ConstructorParameters<typeof Stra
 
 const tape = randomTape('threads', { books: 50, levels: 3, gaps: false });
 const SEGMENT = {
-  markets: [{ tape: { ...tape, prices: null }, trades: null, resolution: null }],
+  markets: [{ tape: { ...tape, prices: null }, resolution: null }],
   ...{ prices: [], perpDepth: [], beforeMs: tape.market.endTimeMs + 60_000 },
 };
 

@@ -10,6 +10,7 @@ import {
   type TapeMarket,
   type TapePrices,
   type TapeQuotes,
+  type TapeTrades,
 } from '../../core/session/tape.ts';
 import { decidingSource } from '../../core/venueRules.ts';
 import { StoreUnavailableError, TooMuchDataError } from '../../runtime/errors.ts';
@@ -53,18 +54,6 @@ export interface SeqRange {
 /** Smaller than every arrival number. */
 export const BEFORE_FIRST_SEQ = 0;
 const ALL: SeqRange = { afterSeq: BEFORE_FIRST_SEQ, toSeq: Number.MAX_SAFE_INTEGER };
-
-/** Trades of a market, in the order of arrival. */
-export interface TapeTrades {
-  readonly seq: Float64Array;
-  readonly receivedMs: Float64Array;
-  /** The venue's own time. */
-  readonly eventMs: Float64Array;
-  /** Number of the side in `TAPE_TRADE_SIDES`. */
-  readonly side: Uint8Array;
-  readonly price: Float64Array;
-  readonly size: Float64Array;
-}
 
 export type PerpDepthRow = PerpDepthEvent & { readonly seq: number };
 

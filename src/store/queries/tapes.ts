@@ -1,5 +1,5 @@
 /** The recorded data of one market that a replay reads, in receive order and without late rows. */
-import type { TradeSide } from '../../schema/records.ts';
+import { TAPE_TRADE_SIDES } from '../../core/session/tape.ts';
 import { bookColumns } from './books.ts';
 import { maybeMs } from './resume.ts';
 import { SEEN_LIVE, timeParam } from './sql.ts';
@@ -15,8 +15,7 @@ const tick = (column: string) => `ifNull(toFloat64(t.${column}), nan)`;
 export const QUOTE_DOUBLES = 7;
 export const PRICE_DOUBLES = 4;
 export const TRADE_DOUBLES = 5;
-/** The flag of a trade's row is the number of its side in this list. */
-export const TAPE_TRADE_SIDES = ['BUY_YES', 'SELL_YES', 'BUY_NO', 'SELL_NO'] as const satisfies TradeSide[];
+/** The flag of a trade's row is the number of its side in `TAPE_TRADE_SIDES`. */
 
 export const TAPE_QUOTES = `SELECT t.trusted, toFloat64(t.seq), ${RECEIVED}, ${tick('yes_bid')}, ${tick('yes_ask')},
     ${tick('no_bid')}, ${tick('no_ask')}, ifNull(t.underlying, nan)
