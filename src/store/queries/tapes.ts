@@ -1,5 +1,7 @@
 /** The recorded data of one market that a replay reads, in receive order and without late rows. */
 import { TAPE_TRADE_SIDES } from '../../core/session/tape.ts';
+import type { TapeDataset } from '../../schema/api/tapes.ts';
+import { BOOK_FORMAT } from '../tables/bookRowReader.ts';
 import { bookColumns } from './books.ts';
 import { maybeMs } from './resume.ts';
 import { SEEN_LIVE, timeParam } from './sql.ts';
@@ -62,3 +64,12 @@ export const TAPE_PERP_DEPTH = `SELECT toFloat64(t.seq) AS seq, toUnixTimestamp6
 /** Finds where the next books of a market end. Parameter `books`: how many. */
 export const STRETCH_END = `SELECT count() AS books, max(seq) AS toSeq FROM
   (SELECT t.seq AS seq FROM books AS t WHERE ${IN_MARKET} ORDER BY t.seq LIMIT {books:UInt32})`;
+
+/** The statements of a tape by what they read, with the engine's format of their rows. */
+export const TAPE_STATEMENTS = {
+  quotes: { query: TAPE_QUOTES, format: 'RowBinary' },
+  books: { query: TAPE_BOOKS, format: BOOK_FORMAT },
+  trades: { query: TAPE_TRADES, format: 'RowBinary' },
+  prices: { query: TAPE_PRICES, format: 'RowBinary' },
+  perp_depth: { query: TAPE_PERP_DEPTH, format: 'JSONEachRow' },
+} as const satisfies Record<TapeDataset, { query: string; format: string }>;
