@@ -1,9 +1,9 @@
 /** The result of a run of a user's strategy. Money is whole micro-USD, prices USDC per share, times Unix milliseconds. */
 import type { EventType, Ticker } from '../../schema/market.ts';
 import type { OrderTerms, Refusal } from '../desk/order.ts';
+import type { MissReason } from '../desk/report.ts';
 import type { ExitReason, Trade } from '../session/position.ts';
 import type { SkipReason } from '../session/replay.ts';
-import type { MissReason } from '../session/sessionEvents.ts';
 
 /** Why a strategy sold. */
 export type SaleReason = Exclude<ExitReason, 'resolved' | 'market_void'> | 'sold';
