@@ -195,4 +195,3 @@ export interface StrategyDefinition<P extends ParamSpecs = ParamSpecs, S = unkno
   readonly state?: () => S;
   onEvent(event: StrategyEvent, context: Context<P, S>): void;
 }
-
