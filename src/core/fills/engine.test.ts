@@ -4,7 +4,6 @@ import { TakerFee } from '../fees.ts';
 import { mirroredView } from '../session/tape.ts';
 import { Consumption } from './consumption.ts';
 import { dueTime, fillTaker, midSide, slippageOf } from './engine.ts';
-import { QueuePosition } from './queue.ts';
 
 const SHARE = 1_000_000;
 const FEE = new TakerFee({ rate: 0.07, exponent: 1, base: 'share', decimals: 5, rounding: 'half_up' });
@@ -157,33 +156,5 @@ describe('consumption', () => {
     expect(remaining(consumption, 100)).toBe(70);
     consumption.reverseSince(0);
     expect(consumption.isEmpty).toBe(true);
-  });
-});
-
-describe('a position in the queue', () => {
-  test('behind 100 shown, 50 of ours: sales of 80, 30 and 50 fill 0, 10 and 40', () => {
-    const queue = new QueuePosition({ ahead: 100, size: 50, power: null });
-    expect(queue.traded(80)).toBe(0);
-    expect(queue.ahead).toBe(20);
-    expect([queue.traded(30), queue.traded(50), queue.traded(1)]).toEqual([10, 40, 0]);
-  });
-
-  test.each([
-    [1, 48],
-    [2, 46.153846],
-    [3, 44.571429],
-    [null, 60],
-  ])('front 60 of 100, down to 80 without a trade, model %s: %d', (power, ahead) => {
-    const queue = new QueuePosition({ ahead: 60, size: 1, power });
-    queue.shown({ from: 100, to: 80 });
-    expect(queue.ahead).toBeCloseTo(ahead, 6);
-  });
-
-  test('the size ahead of us cannot exceed the displayed size', () => {
-    const queue = new QueuePosition({ ahead: 60, size: 1, power: null });
-    queue.shown({ from: 100, to: 120 });
-    expect(queue.ahead).toBe(60);
-    queue.shown({ from: 120, to: 25 });
-    expect(queue.ahead).toBe(25);
   });
 });

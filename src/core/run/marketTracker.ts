@@ -4,30 +4,32 @@
  */
 import type { UnderlyingSource } from '../../schema/events.ts';
 import { MarketDesk } from '../desk/marketDesk.ts';
-import type { LatencyModel } from '../desk/order.ts';
 import type { DeskListener, DeskReport } from '../desk/report.ts';
 import type { Ledger } from '../ledger.ts';
 import { MarketRules } from '../marketRules.ts';
 import { TICKS_PER_USDC } from '../money.ts';
+import { Random } from '../random.ts';
 import { GapEnds } from '../session/gapEnds.ts';
 import type { SkipReason } from '../session/replay.ts';
 import { bestAt, bestPricesAt, RowBuilder, type Rows } from '../session/rows.ts';
 import type { Ladders, Resolution, TapeMarket } from '../session/tape.ts';
 import type { UnderlyingState } from '../session/underlyingState.ts';
-import { decidingSource, venueRulesAt } from '../venueRules.ts';
+import { decidingSource } from '../venueRules.ts';
 import { Coverage } from './coverage.ts';
 import { Holdings, type NumberedTrade } from './holdings.ts';
 import type { RunMarket } from './result.ts';
 import type { RunItem } from './runner.ts';
+import type { RunTerms } from './terms.ts';
 
 type BookItem = Extract<RunItem, { kind: 'book' }>;
 type QuoteItem = Extract<RunItem, { kind: 'quote' }>;
+type TradeItem = Extract<RunItem, { kind: 'trade' }>;
 
 interface TrackerOptions {
   /** The prices of a source; null: the strategy does not use the model. */
   readonly underlying: (source: UnderlyingSource) => UnderlyingState | null;
   readonly ledger: Ledger;
-  readonly latency: LatencyModel;
+  readonly terms: RunTerms;
   readonly onReport: (tracker: MarketTracker, report: DeskReport) => void;
 }
 
@@ -49,7 +51,7 @@ export class MarketTracker implements DeskListener {
   readonly #onReport: TrackerOptions['onReport'];
   #resolution: Resolution | null = null;
 
-  constructor(market: TapeMarket, { underlying, ledger, latency, onReport }: TrackerOptions) {
+  constructor(market: TapeMarket, { underlying, ledger, terms, onReport }: TrackerOptions) {
     this.market = { ...market };
     this.source = decidingSource(market);
     this.rules = new MarketRules(this.market);
@@ -61,7 +63,9 @@ export class MarketTracker implements DeskListener {
     this.#onReport = onReport;
     this.desk = new MarketDesk({
       ...{ market: this.market, rules: this.rules, ladders: this.ladders, fillMode: 'walk_book' },
-      ...{ latency, listener: this },
+      ...{ latency: terms.orderLatency, random: new Random(`latency ${terms.seed} ${market.marketId}`) },
+      ...{ queueModel: terms.queueModel, outages: terms.outages ?? [] },
+      ...{ countsRebate: terms.countsRebate ?? false, listener: this },
     });
   }
 
@@ -108,6 +112,10 @@ export class MarketTracker implements DeskListener {
     const isNew = this.#builder.quote({ receivedMs: timeMs, trusted, yesBid, yesAsk, noBid, noAsk });
     if (isNew) this.#onMessage();
     return isNew;
+  }
+
+  trade({ timeMs, side, price, size, eventTimeMs }: TradeItem): void {
+    if (this.desk.needsTrades) this.desk.trade({ timeMs, side, price, size, eventTimeMs });
   }
 
   /** Call after `UnderlyingState.push`. */
@@ -164,13 +172,17 @@ export class MarketTracker implements DeskListener {
 
   /** In ticks. */
   get tickSize(): number {
-    const { eventType, ticker, startTimeMs } = this.market;
-    return venueRulesAt(eventType, ticker, Math.max(startTimeMs, this.timeMs || startTimeMs)).tick.coarse;
+    return this.desk.tickSize('yes', this.#rulesMs);
   }
 
-  /** In units of 1/1,000,000 share; null: the listing does not name one. */
-  get minimumOrderSize(): number | null {
-    return null;
+  /** Of orders that may rest, in units of 1/1,000,000 share. */
+  get minimumOrderSize(): number {
+    return this.rules.minimumSize(this.#rulesMs);
+  }
+
+  /** Of the newest row; before the first, the start of the window. */
+  get #rulesMs(): number {
+    return this.rows.count === 0 ? this.market.startTimeMs : this.timeMs;
   }
 
   trades(): NumberedTrade[] {
@@ -199,7 +211,7 @@ export class MarketTracker implements DeskListener {
 
   #onMessage(): void {
     const { timeMs } = this;
-    if (timeMs > this.desk.nextDueMs) this.desk.message(timeMs);
+    if (this.desk.hasOrders) this.desk.message(timeMs);
     this.#showRow();
   }
 

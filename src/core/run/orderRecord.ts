@@ -1,8 +1,7 @@
-import type { OrderTerms, Refusal } from '../desk/order.ts';
-import type { MissReason } from '../desk/report.ts';
+import type { OrderTerms } from '../desk/order.ts';
 import { TICKS_PER_USDC, UNITS_PER_SHARE } from '../money.ts';
 import type { OwnOrder } from './definition.ts';
-import type { OrderOutcome, RunFill, RunOrder, RunTrade, SaleReason } from './result.ts';
+import type { OrderOutcome, OrderReason, RunFill, RunOrder, RunTrade, SaleReason } from './result.ts';
 
 interface Decision {
   readonly orderId: number;
@@ -22,7 +21,7 @@ export class OrderRecord {
   dueMs: number | null = null;
   endedMs: number | null = null;
   outcome: OrderOutcome = 'in_flight';
-  reason: Refusal | MissReason | null = null;
+  reason: OrderReason | null = null;
   /** Of a purchase, micro-USD that its open part can cost. */
   reserved = 0;
   fills: RunFill[] = [];

@@ -8,6 +8,9 @@ import type { SkipReason } from '../session/replay.ts';
 /** Why a strategy sold. */
 export type SaleReason = Exclude<ExitReason, 'resolved' | 'market_void'> | 'sold';
 
+/** Why an order ended before it was filled whole. */
+export type OrderReason = Refusal | MissReason | 'asked' | 'replaced' | 'gap';
+
 export type OrderOutcome =
   | 'in_flight'
   | 'resting'
@@ -29,7 +32,7 @@ export interface RunOrder {
   readonly dueMs: number | null;
   readonly endedMs: number | null;
   readonly outcome: OrderOutcome;
-  readonly reason: Refusal | MissReason | null;
+  readonly reason: OrderReason | null;
   readonly filledSize: number;
 }
 

@@ -118,11 +118,11 @@ export class RunContext implements Context {
   }
 
   cancel(orderId: number): void {
-    throw new RangeError(`orders cannot be cancelled yet: ${orderId}`);
+    this.#options.orders.cancel(orderId, this.nowMs);
   }
 
-  replace(orderId: number, _change: { readonly limitPrice?: number; readonly size?: number }): number {
-    throw new RangeError(`orders cannot be replaced yet: ${orderId}`);
+  replace(orderId: number, change: { readonly limitPrice?: number; readonly size?: number }): number {
+    return this.#options.orders.replace(orderId, change, this.nowMs);
   }
 
   log(text: string): void {

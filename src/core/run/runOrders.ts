@@ -1,16 +1,18 @@
 /** The orders of a run: its own limits before the venue's, and what its desks report. */
 
-import type { Refusal } from '../desk/order.ts';
+import type { OrderTerms, Refusal } from '../desk/order.ts';
 import type { DeskReport } from '../desk/report.ts';
+import { TICKS_PER_USDC, UNITS_PER_SHARE } from '../money.ts';
 import { bestAt } from '../session/rows.ts';
 import type { Token } from '../signals/signal.ts';
 import type { OwnOrder, PlaceOrder } from './definition.ts';
 import type { MarketRegistry } from './marketRegistry.ts';
 import type { MarketTracker } from './marketTracker.ts';
 import { OrderRecord } from './orderRecord.ts';
-import { termsOf } from './orderTerms.ts';
+import { rests, termsOf } from './orderTerms.ts';
+import { checkKeys } from './parameters.ts';
 import { type Exposure, type Purse, reserveOf } from './purse.ts';
-import type { RunFill, RunOrder, RunTrade } from './result.ts';
+import type { RunFill, RunOrder, RunTrade, SaleReason } from './result.ts';
 
 /** Micro-USD of a budget that no share's price fits into. */
 const BUDGET_REST_MICRO = 10;
@@ -42,7 +44,47 @@ export class RunOrders {
 
   /** @returns The order's id. */
   place(tracker: MarketTracker, order: PlaceOrder, nowMs: number): number {
-    const terms = termsOf(order, nowMs);
+    return this.#place(
+      tracker,
+      { terms: termsOf(order, nowMs), reason: order.reason, replaces: null },
+      nowMs,
+    );
+  }
+
+  /** An order that has ended, or that never rests, is not changed by it. @throws {RangeError} Without such an order. */
+  cancel(orderId: number, nowMs: number): void {
+    const record = this.#recordOf(orderId);
+    if (record.isOpen)
+      this.#options.registry.known(record.decision.marketId).tracker.desk.cancel(orderId, nowMs);
+  }
+
+  /** @returns The new order's id. @throws {RangeError} Without such an order, or if it never rests. */
+  replace(
+    orderId: number,
+    change: { readonly limitPrice?: number; readonly size?: number },
+    nowMs: number,
+  ): number {
+    const replaces = this.#recordOf(orderId);
+    const { terms: old, marketId, saleReason: reason } = replaces.decision;
+    checkKeys('change', change, ['limitPrice', 'size']);
+    if (!rests(old.timeInForce) || old.size === null) throw new RangeError(`order ${orderId} never rests`);
+    const { limitPrice = old.limitPrice / TICKS_PER_USDC, size = old.size / UNITS_PER_SHARE } = change;
+    const { token, action, timeInForce, postOnly, expiresMs } = old;
+    const expires = expiresMs === null ? {} : { expiresMs };
+    const order = { marketId, token, action, limitPrice, size, timeInForce, postOnly, ...expires };
+    const { tracker } = this.#options.registry.known(marketId);
+    return this.#place(tracker, { terms: termsOf(order, nowMs), reason, replaces }, nowMs);
+  }
+
+  #place(
+    tracker: MarketTracker,
+    {
+      terms,
+      reason,
+      replaces,
+    }: { terms: OrderTerms; reason: SaleReason | undefined; replaces: OrderRecord | null },
+    nowMs: number,
+  ): number {
     const orderId = this.#records.length + 1;
     const { token, action } = terms;
     const prices = bestAt(tracker.rows, 0, token);
@@ -50,12 +92,12 @@ export class RunOrders {
     const record = new OrderRecord({
       ...{ orderId, marketId: tracker.market.marketId, terms, decidedMs: nowMs },
       best: best >= 0 ? best : terms.limitPrice,
-      saleReason: order.reason ?? 'sold',
+      saleReason: reason ?? 'sold',
       atEntry: action === 'buy' ? this.#options.atEntry(tracker, token) : null,
     });
     this.#records.push(record);
     this.#ofMarket(tracker).push(record);
-    const refusal = this.#send(tracker, record);
+    const refusal = this.#send(tracker, record, replaces);
     if (refusal === null) this.#open.set(orderId, record);
     else this.#end(record, { outcome: 'refused', reason: refusal, endedMs: nowMs });
     return orderId;
@@ -74,8 +116,24 @@ export class RunOrders {
       return;
     }
     const record = this.#recordOf(report.order.orderId);
-    if (report.kind === 'fill') this.#fill(tracker, record, report);
-    else this.#end(record, { outcome: 'missed', reason: report.reason, endedMs: report.knownMs });
+    const endedMs = report.knownMs;
+    switch (report.kind) {
+      case 'accepted':
+        record.outcome = 'resting';
+        this.#changes.push(record.view);
+        break;
+      case 'fill':
+        this.#fill(tracker, record, report);
+        break;
+      case 'miss':
+        this.#end(record, { outcome: 'missed', reason: report.reason, endedMs });
+        break;
+      case 'expired':
+        this.#end(record, { outcome: 'expired', reason: null, endedMs });
+        break;
+      default:
+        this.#end(record, { outcome: report.kind, reason: report.reason, endedMs });
+    }
     this.#reserve(tracker, record);
   }
 
@@ -107,31 +165,47 @@ export class RunOrders {
   }
 
   /** @returns Why it was refused; null: it is on its way. */
-  #send(tracker: MarketTracker, record: OrderRecord): Refusal | null {
+  #send(tracker: MarketTracker, record: OrderRecord, replaces: OrderRecord | null): Refusal | null {
     const { orderId, terms, decidedMs } = record.decision;
     const refusal =
-      terms.action === 'sell' ? this.#saleRefusal(tracker, record) : this.#buyRefusal(tracker, record);
+      terms.action === 'sell'
+        ? this.#saleRefusal(tracker, record, replaces)
+        : this.#buyRefusal(tracker, record, replaces);
     if (refusal !== null) return refusal;
+    const { desk } = tracker;
     tracker.quoteDesk();
-    const dueMs = tracker.desk.place(orderId, terms, decidedMs);
-    if (typeof dueMs === 'string') return dueMs;
-    record.dueMs = dueMs;
+    const sent =
+      replaces === null
+        ? desk.place(orderId, terms, decidedMs)
+        : desk.replace(replaces.decision.orderId, orderId, terms, decidedMs);
+    if (typeof sent === 'string') return sent;
+    record.dueMs = sent;
     this.#reserve(tracker, record);
     return null;
   }
 
   /** Shares that open sales offer already cannot be sold again. */
-  #saleRefusal({ holdings, market }: MarketTracker, { decision: { terms } }: OrderRecord): Refusal | null {
+  #saleRefusal(
+    { holdings, market }: MarketTracker,
+    { decision: { terms } }: OrderRecord,
+    replaces: OrderRecord | null,
+  ): Refusal | null {
     let offered = terms.size ?? 0;
-    for (const { decision, open } of this.#open.values()) {
+    for (const other of this.#open.values()) {
+      const { decision, open } = other;
       const isSame = decision.marketId === market.marketId && decision.terms.token === terms.token;
-      if (isSame && decision.terms.action === 'sell') offered += open.size ?? 0;
+      if (isSame && decision.terms.action === 'sell' && other !== replaces) offered += open.size ?? 0;
     }
     return offered > (holdings.held(terms.token)?.left ?? 0) ? 'no_shares' : null;
   }
 
-  #buyRefusal(tracker: MarketTracker, { decision: { terms, decidedMs } }: OrderRecord): Refusal | null {
-    const amount = reserveOf(terms, terms, tracker.rules.fee(decidedMs));
+  /** A replaced purchase frees its money. */
+  #buyRefusal(
+    tracker: MarketTracker,
+    { decision: { terms, decidedMs } }: OrderRecord,
+    replaces: OrderRecord | null,
+  ): Refusal | null {
+    const amount = reserveOf(terms, terms, tracker.rules.fee(decidedMs)) - (replaces?.reserved ?? 0);
     return this.#options.purse.refusalOf(amount, this.#exposureOf(tracker));
   }
 
@@ -154,11 +228,14 @@ export class RunOrders {
     this.#options.purse.reserved += change;
   }
 
-  #fill(tracker: MarketTracker, record: OrderRecord, { knownMs, timeMs, fill }: FillReport): void {
+  #fill(
+    tracker: MarketTracker,
+    record: OrderRecord,
+    { knownMs, timeMs, fill, liquidity, isOpen }: FillReport,
+  ): void {
     const { orderId, marketId, terms, best, decidedMs, saleReason, atEntry } = record.decision;
     const { token } = terms;
     const fee = tracker.rules.fee(timeMs);
-    const liquidity = 'taker';
     for (const level of fill.levels) {
       const charged = fill.levels.length === 1 ? fill.fee : fee.charged(level);
       record.fills.push({ orderId, marketId, timeMs, liquidity, ...level, fee: charged });
@@ -168,6 +245,10 @@ export class RunOrders {
     if (atEntry === null) tracker.holdings.sell(holdingFill, saleReason);
     else tracker.holdings.buy(holdingFill, { number: ++this.#positions, decidedMs, atEntry });
     this.#changed = true;
+    if (isOpen) {
+      this.#changes.push(record.view);
+      return;
+    }
     const { size, budget } = record.open;
     const isWhole = size === 0 || (budget !== null && budget <= BUDGET_REST_MICRO);
     this.#end(record, { outcome: isWhole ? 'filled' : 'partly_filled', reason: null, endedMs: knownMs });

@@ -2,7 +2,6 @@
  * One run of a user's strategy over many markets, as a sequential machine: items in, orders out. A backtest pushes a
  * recording, live paper trading the live stream; nothing else differs. Nothing is visible before its item was pushed.
  */
-import type { TradeSide } from '../../schema/records.ts';
 import { TICKS_PER_USDC, UNITS_PER_SHARE } from '../money.ts';
 import { PRICE_FRESH_MS } from '../session/underlyingState.ts';
 import { checkTerms } from './checkTerms.ts';
@@ -139,7 +138,7 @@ class StrategyRun implements StrategyRunner {
       const tracker = new MarketTracker(market, {
         underlying: (source) => (model === true ? this.#feeds.underlying(ticker, source) : null),
         ledger: this.#purse.ledger,
-        latency: this.#terms.orderLatency,
+        terms: this.#terms,
         onReport: (own, report) => this.#orders.onReport(own, report),
       });
       tracker.underlying?.computeSigmaFrom(startTimeMs - PRICE_FRESH_MS);
@@ -163,12 +162,16 @@ class StrategyRun implements StrategyRunner {
     this.#emit({ type: 'book', marketId });
   }
 
-  #onTrade({ marketId, timeMs, side, price, size, eventTimeMs }: ItemOf<'trade'>): void {
+  #onTrade(item: ItemOf<'trade'>): void {
+    const { marketId, timeMs, side, price, size, eventTimeMs } = item;
     const tracker = this.#registry.inPlay(marketId);
+    if (tracker === null) return;
     this.#advance(timeMs);
-    if (tracker === null || this.#definition.inputs.trades !== true) return;
+    tracker.trade(item);
+    if (this.#definition.inputs.trades !== true) return;
+    this.#deliverOrders();
     const trade = { price: price / TICKS_PER_USDC, size: size / UNITS_PER_SHARE };
-    this.#emit({ type: 'trade', marketId, side: side satisfies TradeSide, ...trade, eventTimeMs });
+    this.#emit({ type: 'trade', marketId, side, ...trade, eventTimeMs });
   }
 
   #onPrice({ timeMs, price }: ItemOf<'price'>): void {

@@ -56,8 +56,7 @@ export class MarketFacts implements MarketView {
   }
 
   get minimumOrderSize() {
-    const size = this.#tracker.minimumOrderSize;
-    return size === null ? null : size / UNITS_PER_SHARE;
+    return this.#tracker.minimumOrderSize / UNITS_PER_SHARE;
   }
 
   get trusted() {

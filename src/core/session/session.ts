@@ -123,7 +123,8 @@ export class MarketSession implements DeskListener {
     this.#limits = { maxSlippage, maxFillPrice: ticksOf(max_fill_price) };
     this.#desk = new MarketDesk({
       ...{ market, rules, ladders, fillMode: fill_mode },
-      ...{ latency: { kind: 'constant', ms: latency_ms }, listener: this },
+      ...{ latency: { kind: 'constant', ms: latency_ms }, random: null, outages: [] },
+      ...{ queueModel: 'pessimistic', countsRebate: false, listener: this },
     });
   }
 
@@ -273,6 +274,7 @@ export class MarketSession implements DeskListener {
     }
     const { order, knownMs, kind } = report;
     const { terms } = order;
+    if (kind !== 'miss' && kind !== 'fill') return;
     const decision = this.#decision;
     if (decision === null) throw new RangeError('a report without an order');
     this.#decision = null;
