@@ -8,7 +8,16 @@ import {
   VENUE_RULES_VERSION,
   venueRulesAt,
 } from './venueRules.ts';
-import { FEES, HOLDS, OFFICIAL_STRIKES, SETTLEMENTS, TABLE_DATE, TICKS } from './venueRulesTable.ts';
+import {
+  FEES,
+  HOLDS,
+  MAKER_REBATES,
+  MINIMUM_SIZES,
+  OFFICIAL_STRIKES,
+  SETTLEMENTS,
+  TABLE_DATE,
+  TICKS,
+} from './venueRulesTable.ts';
 
 const at = (text: string) => Date.parse(`${text}Z`);
 
@@ -82,7 +91,15 @@ describe('venueRulesAt', () => {
   });
 
   it('names the date of the table and a fingerprint of its rows', () => {
-    const rows = JSON.stringify([FEES, HOLDS, TICKS, SETTLEMENTS, OFFICIAL_STRIKES]);
+    const rows = JSON.stringify([
+      FEES,
+      HOLDS,
+      TICKS,
+      MINIMUM_SIZES,
+      MAKER_REBATES,
+      SETTLEMENTS,
+      OFFICIAL_STRIKES,
+    ]);
     expect(VENUE_RULES_VERSION).toBe(`${TABLE_DATE}-${hash('sha256', rows, 'hex').slice(0, 12)}`);
   });
 });

@@ -1,5 +1,6 @@
 /** The check of a run's terms. */
-import { type LatencyModel, QUEUE_MODELS } from '../desk/order.ts';
+import { QUEUE_MODELS } from '../../schema/strategy.ts';
+import type { LatencyModel } from '../desk/order.ts';
 import type { RunTerms } from './terms.ts';
 
 /** @throws {RangeError} Names the term that is wrong, and what it may be. */

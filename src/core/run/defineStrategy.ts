@@ -58,5 +58,7 @@ function checkInputs(inputs: unknown): void {
 function checkChoices(at: string, list: unknown, choices: readonly string[], min: number): void {
   const isList = Array.isArray(list) && list.length >= min && new Set(list).size === list.length;
   if (!isList || !list.every((one) => choices.includes(one)))
-    throw new RangeError(`${at}: expected ${min === 0 ? 'a list' : 'one or more'} of ${choices.join(', ')}, each once`);
+    throw new RangeError(
+      `${at}: expected ${min === 0 ? 'a list' : 'one or more'} of ${choices.join(', ')}, each once`,
+    );
 }

@@ -7,7 +7,7 @@ import type { EventType, Ticker } from '../../schema/market.ts';
 import type { TradeSide } from '../../schema/records.ts';
 import type { TimeInForce } from '../desk/order.ts';
 import type { Token } from '../signals/signal.ts';
-import type { OrderOutcome, SaleReason } from './result.ts';
+import type { OrderOutcome, OrderReason, SaleReason } from './result.ts';
 
 export type ParamSpec =
   | { readonly default: number; readonly min?: number; readonly max?: number; readonly whole?: boolean }
@@ -43,8 +43,7 @@ export interface Inputs {
 export type StrategyEvent = {
   readonly seq: number;
   readonly timeMs: number;
-} & /** A market was listed, or its listing changed (strike, tick size). */
-(
+} /** A market was listed, or its listing changed (strike, tick size). */ & (
   | { readonly type: 'market'; readonly marketId: string }
   | { readonly type: 'book'; readonly marketId: string }
   | {
@@ -80,7 +79,8 @@ export interface OwnOrder {
   readonly action: 'buy' | 'sell';
   readonly limitPrice: number;
   readonly state: OrderOutcome;
-  readonly reason: string | null;
+  /** Why it ended before it was filled whole. */
+  readonly reason: OrderReason | null;
   readonly filledSize: number;
   readonly averagePrice: number | null;
 }
@@ -111,9 +111,10 @@ export interface MarketView {
   readonly endTimeMs: number;
   /** Null until it has been received. */
   readonly strikePrice: number | null;
+  /** Of orders that may rest, by the book in force. */
   readonly tickSize: number;
-  /** Shares; null: the listing does not name one. */
-  readonly minimumOrderSize: number | null;
+  /** Shares of an order that may rest. */
+  readonly minimumOrderSize: number;
   /** Proven and in no gap. Nothing fills while it is false. */
   readonly trusted: boolean;
 }
@@ -196,4 +197,3 @@ export interface StrategyDefinition<P extends ParamSpecs = ParamSpecs, S = unkno
   readonly state?: () => S;
   onEvent(event: StrategyEvent, context: Context<P, S>): void;
 }
-

@@ -10,9 +10,10 @@ export function checkParamSpecs(specs: unknown): asserts specs is ParamSpecs {
   if (!isRecord(specs)) throw new RangeError('params: expected an object of declarations, {} for none');
   for (const [name, spec] of Object.entries(specs)) {
     const at = `params.${name}`;
-    if (!NAME.test(name)) throw new RangeError(`${at}: a name is letters, digits and _, and starts in lower case`);
+    if (!NAME.test(name))
+      throw new RangeError(`${at}: a name is letters, digits and _, and starts in lower case`);
     if (!isRecord(spec)) throw new RangeError(`${at}: expected an object with a default`);
-    checkKeys(at, spec, ['default', ...KEYS_OF[typeof spec.default as keyof typeof KEYS_OF] ?? []]);
+    checkKeys(at, spec, ['default', ...(KEYS_OF[typeof spec.default as keyof typeof KEYS_OF] ?? [])]);
     checkBounds(at, spec as ParamSpec);
     checkValue(at, spec as ParamSpec, spec.default);
   }
@@ -23,15 +24,21 @@ const KEYS_OF = { number: ['min', 'max', 'whole'], boolean: [], string: ['choice
 function checkBounds(at: string, spec: ParamSpec): void {
   if (typeof spec.default === 'string') {
     const { choices } = spec as Extract<ParamSpec, { choices: unknown }>;
-    const isList = Array.isArray(choices) && choices.length > 0 && choices.every((one) => typeof one === 'string');
+    const isList =
+      Array.isArray(choices) && choices.length > 0 && choices.every((one) => typeof one === 'string');
     if (!isList) throw new RangeError(`${at}.choices: expected a list of texts`);
     return;
   }
   const { min, max, whole } = spec as Extract<ParamSpec, { min?: number }>;
-  for (const [name, bound] of [['min', min], ['max', max]] as const) {
-    if (bound !== undefined && !Number.isFinite(bound)) throw new RangeError(`${at}.${name}: expected a finite number`);
+  for (const [name, bound] of [
+    ['min', min],
+    ['max', max],
+  ] as const) {
+    if (bound !== undefined && !Number.isFinite(bound))
+      throw new RangeError(`${at}.${name}: expected a finite number`);
   }
-  if (whole !== undefined && typeof whole !== 'boolean') throw new RangeError(`${at}.whole: expected true or false`);
+  if (whole !== undefined && typeof whole !== 'boolean')
+    throw new RangeError(`${at}.whole: expected true or false`);
   if (min !== undefined && max !== undefined && min > max) throw new RangeError(`${at}: min is above max`);
 }
 
@@ -79,10 +86,11 @@ function allows(spec: ParamSpec, value: unknown): boolean {
   if (typeof value !== typeof spec.default) return false;
   if ('choices' in spec) return spec.choices.includes(value as string);
   if (typeof value !== 'number') return true;
-  const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY, whole = false } = spec as Extract<
-    ParamSpec,
-    { min?: number }
-  >;
+  const {
+    min = Number.NEGATIVE_INFINITY,
+    max = Number.POSITIVE_INFINITY,
+    whole = false,
+  } = spec as Extract<ParamSpec, { min?: number }>;
   return Number.isFinite(value) && value >= min && value <= max && (!whole || Number.isInteger(value));
 }
 

@@ -1,12 +1,15 @@
 /** The result of a run of a user's strategy. Money is whole micro-USD, prices USDC per share, times Unix milliseconds. */
 import type { EventType, Ticker } from '../../schema/market.ts';
 import type { OrderTerms, Refusal } from '../desk/order.ts';
+import type { MissReason } from '../desk/report.ts';
 import type { ExitReason, Trade } from '../session/position.ts';
 import type { SkipReason } from '../session/replay.ts';
-import type { MissReason } from '../session/sessionEvents.ts';
 
 /** Why a strategy sold. */
 export type SaleReason = Exclude<ExitReason, 'resolved' | 'market_void'> | 'sold';
+
+/** Why an order ended before it was filled whole. */
+export type OrderReason = Refusal | MissReason | 'asked' | 'replaced' | 'gap';
 
 export type OrderOutcome =
   | 'in_flight'
@@ -29,7 +32,7 @@ export interface RunOrder {
   readonly dueMs: number | null;
   readonly endedMs: number | null;
   readonly outcome: OrderOutcome;
-  readonly reason: Refusal | MissReason | null;
+  readonly reason: OrderReason | null;
   readonly filledSize: number;
 }
 
