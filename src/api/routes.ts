@@ -15,6 +15,7 @@ import { perpDepthRoute } from './perpDepth.ts';
 import { replayRoute } from './replay.ts';
 import { snapshotRoutes } from './snapshots.ts';
 import { streamRoutes } from './streams.ts';
+import { tapeRoutes } from './tapes.ts';
 import { timeseriesRoute } from './timeseries.ts';
 import { tradesRoute, underlyingRoute } from './trades.ts';
 
@@ -34,6 +35,7 @@ export type RouteDependencies = Needs<typeof arbAuditRoutes> &
   Needs<typeof replayRoute> &
   Needs<typeof snapshotRoutes> &
   Needs<typeof streamRoutes> &
+  Needs<typeof tapeRoutes> &
   Needs<typeof timeseriesRoute> &
   Needs<typeof tradesRoute> &
   Needs<typeof underlyingRoute>;
@@ -52,6 +54,7 @@ export function allRoutes(parts: RouteDependencies): Route[] {
     calibrationRoute(parts),
     gapsRoute(parts),
     exportRoute(parts),
+    ...tapeRoutes(parts),
     arbLiveRoute(parts),
     ...arbAuditRoutes(parts),
     ...backtestRoutes(parts),

@@ -154,6 +154,34 @@ export const CONTRACT: Readonly<Record<string, OperationContract>> = {
       venue: perpVenue,
     },
   },
+  '/v1/tapes/markets': {
+    query: {
+      ticker: { ...ticker, required: 'BTC' },
+      event_type: { ...eventType, required: '5m' },
+      ...range,
+      limit: limit(50, 10_000),
+    },
+  },
+  '/v1/tapes': {
+    query: {
+      dataset: {
+        ...{ kind: 'literal', values: ['quotes', 'books', 'trades', 'prices', 'perp_depth'] },
+        required: 'trades',
+      },
+      market_id: market,
+      ticker: { ...ticker, given: 'BTC' },
+      source: {
+        ...{ kind: 'literal', values: ['binance_spot', 'coinbase_spot', 'chainlink', 'twap60'] },
+        absent: 'chainlink',
+      },
+      venue: perpVenue,
+      start: { kind: 'datetime', required: '2026-11-20T12:00:00Z' },
+      end: { kind: 'datetime', required: '2026-11-20T12:05:00Z' },
+      after_seq: { kind: 'integer', ge: 0, le: 9_007_199_254_740_991, absent: '0' },
+      to_seq: { kind: 'integer', ge: 0, le: 9_007_199_254_740_991, absent: '9007199254740991' },
+      depth: { kind: 'integer', ge: 1, le: 1000, absent: '200' },
+    },
+  },
   'POST /v1/backtest': { query: { wait_for_result: wait }, body: backtest, success: 201 },
   'POST /v1/backtest/sweep': {
     query: { wait_for_result: wait },

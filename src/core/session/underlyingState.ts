@@ -11,7 +11,7 @@ const SIGMA_WINDOW_SECONDS = 600;
 export class UnderlyingState {
   #estimator = new VolatilityEstimator();
   #seconds = new SecondPrices();
-  readonly #sigmaFromMs: number;
+  #sigmaFromMs: number;
   /** Source of the known prices; null: no price is known. */
   #from: 'feed' | 'quotes' | null = null;
   #price = Number.NaN;
@@ -23,6 +23,11 @@ export class UnderlyingState {
   /** @param sigmaFromMs The volatility, which is expensive, is not computed before this time. */
   constructor(sigmaFromMs = Number.NEGATIVE_INFINITY) {
     this.#sigmaFromMs = sigmaFromMs;
+  }
+
+  /** The volatility is needed from this time on, or from an earlier one. */
+  computeSigmaFrom(timeMs: number): void {
+    this.#sigmaFromMs = Math.min(this.#sigmaFromMs, timeMs);
   }
 
   /** Adds a price of the feed that resolves the market. */

@@ -30,6 +30,12 @@ export async function loadUniverse(reader: StoreReader, range: UniverseRange): P
   return markets.reverse();
 }
 
+/** A text that another recording does not have, even one of the same markets: its oldest arrival number. */
+export async function recordingName(reader: StoreReader): Promise<string> {
+  const [oldest] = await reader.rows<{ seq: number }>('SELECT min(seq) AS seq FROM markets FINAL');
+  return String(oldest?.seq ?? 0);
+}
+
 /**
  * Gaps of each market in time order by receive time, the clock of replays. Rows of earlier releases do not contain the
  * detection time: such a gap counts as detected just after it began.

@@ -1,0 +1,224 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { KEY, testApi } from '../../test/support/api.ts';
+import { marketIdOf, WINDOW_MS, writeSeries } from '../../test/support/backtestData.ts';
+import { FakeClock } from '../../test/support/fakeClock.ts';
+import { openTestStore, type TestStore } from '../../test/support/store.ts';
+import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
+import type { Inputs } from '../core/run/definition.ts';
+import { RecordingFeed } from '../strategy/recordingFeed.ts';
+import { type Ask, RemoteTapes } from '../strategy/remoteTapes.ts';
+import type { RunSegment } from '../strategy/runTape.ts';
+import { TapeCache } from '../strategy/tapeCache.ts';
+import { storedTapes, type TapeSource } from '../strategy/tapeSource.ts';
+
+const START = Date.UTC(2026, 10, 20);
+const MARKETS = 3;
+const END = START + MARKETS * WINDOW_MS;
+const UNIVERSE = { ticker: 'BTC', event_type: '5m' } as const;
+const RANGE = { startMs: null, endMs: END + 1, limit: 10 };
+const INPUTS: Inputs = {
+  tickers: ['BTC'],
+  eventTypes: ['5m'],
+  priceSources: ['binance_spot'],
+  perpDepth: ['bybit'],
+};
+
+let opened: TestStore;
+beforeAll(async () => {
+  opened = await openTestStore();
+  const { writer } = opened.store;
+  let seq = writeSeries(writer, { markets: MARKETS, quotes: 50, startMs: START });
+  for (let n = 0; n < 100; n++) {
+    const timeMs = START + n * 5_000;
+    const times = { eventTimeMs: timeMs - 30, receivedTimeMs: timeMs };
+    writer.trade({
+      ...{
+        seq: ++seq,
+        marketId: marketIdOf(n % MARKETS),
+        ...times,
+        side: n % 2 === 0 ? 'BUY_YES' : 'SELL_NO',
+      },
+      ...{ price: 4_000 + n, size: 1_500_000 * (n + 1), tradeId: `t${n}` },
+    });
+    for (const source of ['chainlink', 'binance_spot'] as const) {
+      writer.underlying({
+        kind: 'underlying',
+        seq: ++seq,
+        ticker: 'BTC',
+        source,
+        price: 97_000.5 + n,
+        ...times,
+      });
+    }
+    writer.perpDepth({
+      ...{ kind: 'perp_depth', seq: ++seq, venue: 'bybit', ticker: 'BTC', updateId: n, ...times },
+      ...{ engineTimeMs: timeMs - 40, roundTripMs: null },
+      ...{ bids: [['97000.1', '0.5']], asks: [['97000.2', '1.25']] },
+    });
+  }
+  writer.gap({
+    ...{
+      gapId: 'g1',
+      marketId: marketIdOf(1),
+      cause: 'silent_feed',
+      feed: 'polymarket.clob',
+      repairedBy: null,
+    },
+    ...{ startTimeMs: START + 400_000, endTimeMs: START + 410_000, knownTimeMs: START + 405_000 },
+    ...{ startReceivedMs: START + 400_040, endReceivedMs: START + 410_040, knownSeq: 210, seq: 215 },
+  });
+  await writer.flush();
+});
+afterAll(() => opened.dispose());
+
+const clock = () => new FakeClock(END + 86_400_000);
+
+function api() {
+  const app = testApi({ store: opened.store, clock: clock() });
+  onTestFinished(() => app.close());
+  return app;
+}
+
+/** Requests to the API without a network. */
+function askOf(app: ReturnType<typeof api>, change: (bytes: Buffer) => Buffer = (bytes) => bytes) {
+  const paths: string[] = [];
+  const ask: Ask = async (path) => {
+    paths.push(path);
+    const { statusCode, rawPayload, headers } = await app.inject({ url: path, headers: KEY });
+    const retryAfter = headers['retry-after'];
+    async function* body() {
+      yield change(rawPayload);
+    }
+    return {
+      status: statusCode,
+      retryAfterS: retryAfter === undefined ? null : Number(retryAfter),
+      body: body(),
+    };
+  };
+  return { ask, paths };
+}
+
+function remote(ask: Ask, cache: TapeCache | null = null, ownClock = clock()) {
+  const { signal } = new AbortController();
+  return new RemoteTapes({ url: 'http://service', ask, clock: ownClock, cache, signal });
+}
+
+async function readAll(source: TapeSource) {
+  const markets = await source.markets(UNIVERSE, RANGE);
+  const gaps = await source.gaps(markets.map(({ marketId }) => marketId));
+  const feed = new RecordingFeed(source, { markets, gaps, inputs: INPUTS }, new AbortController().signal);
+  const segments: RunSegment[] = [];
+  for await (const segment of feed.segments()) segments.push(segment);
+  return { segments, hash: feed.dataHash() };
+}
+
+/** Lets the clock run until a result exists. */
+async function advancing<T>(own: FakeClock, result: Promise<T>): Promise<T> {
+  let isOver = false;
+  const over = () => {
+    isOver = true;
+  };
+  result.then(over, over);
+  while (!isOver) await own.advance(100);
+  return await result;
+}
+
+describe('tapes of a service', () => {
+  test('equal those of its data directory: records, trust, gaps, prices, trades and perpetual books', async () => {
+    const local = await readAll(storedTapes(opened.store));
+    const { segments } = local;
+    const markets = segments.flatMap((segment) => segment.markets);
+    expect(markets.map(({ tape }) => tape.market.marketId)).toEqual([0, 1, 2].map(marketIdOf));
+    expect(markets.map(({ tape }) => tape.trades?.seq.length)).toEqual([24, 33, 33]);
+    expect(markets[1]?.tape.gaps).toEqual([
+      ...[
+        {
+          startMs: START + 400_040,
+          knownMs: START + 405_000,
+          endMs: START + 410_040,
+          knownSeq: 210,
+          endSeq: 215,
+        },
+      ],
+    ]);
+    expect(segments.flatMap(({ perpDepth }) => perpDepth.flatMap(({ rows }) => rows))).toHaveLength(100);
+    expect(segments.flatMap(({ perpDepth }) => perpDepth.flatMap(({ rows }) => rows))[3]).toMatchObject({
+      ...{ kind: 'perp_depth', venue: 'bybit', ticker: 'BTC', updateId: 3, roundTripMs: null },
+      ...{ bids: [['97000.1', '0.5']], asks: [['97000.2', '1.25']] },
+    });
+    const { ask } = askOf(api());
+    expect(await readAll(remote(ask))).toEqual(local);
+  });
+
+  test('are read once: past ones come from the cache, and a damaged file is read again', async () => {
+    const folder = temporaryDirectory();
+    const { ask, paths } = askOf(api());
+    const first = await readAll(remote(ask, new TapeCache(folder)));
+    const asked = paths.length;
+    expect(await readAll(remote(ask, new TapeCache(folder)))).toEqual(first);
+    // Only the list of markets, which has the newest gaps.
+    expect(paths.slice(asked)).toEqual([paths[0]]);
+    const { readdirSync, readFileSync, writeFileSync } = await import('node:fs');
+    const [name = ''] = readdirSync(folder);
+    const file = readFileSync(`${folder}/${name}`);
+    file[0] = (file[0] as number) ^ 1;
+    writeFileSync(`${folder}/${name}`, file);
+    expect(await readAll(remote(ask, new TapeCache(folder)))).toEqual(first);
+    expect(paths).toHaveLength(asked + 3);
+  });
+
+  test('are not cached while their last records are new', async () => {
+    const folder = temporaryDirectory();
+    const { ask, paths } = askOf(api());
+    const now = new FakeClock(END + 60_000);
+    await readAll(remote(ask, new TapeCache(folder), now));
+    const asked = paths.length;
+    await readAll(remote(ask, new TapeCache(folder), now));
+    expect(paths).toHaveLength(2 * asked);
+  });
+
+  test('survive cut answers and refusals for now, a bounded number of times', async () => {
+    const own = clock();
+    const { ask } = askOf(api());
+    const local = await readAll(storedTapes(opened.store));
+    const calls = new Map<string, number>();
+    const flaky: Ask = async (path, signal) => {
+      const call = calls.get(path) ?? 0;
+      calls.set(path, call + 1);
+      if (call === 0) throw new TypeError('fetch failed');
+      const answer = await ask(path, signal);
+      if (call > 1 || !path.startsWith('/v1/tapes?')) return answer;
+      async function* cut() {
+        for await (const bytes of answer.body) yield bytes.subarray(0, bytes.length - 10);
+      }
+      return { ...answer, body: cut() };
+    };
+    expect(await advancing(own, readAll(remote(flaky, null, own)))).toEqual(local);
+    const never = readAll(remote(() => Promise.reject(new TypeError('fetch failed')), null, own));
+    await expect(advancing(own, never)).rejects.toThrow(
+      'http://service did not answer completely, 6 times: fetch failed',
+    );
+  });
+
+  test('a refusal of the key or of the tier is one clear error', async () => {
+    const refused: Ask = async () => ({
+      ...{ status: 403, retryAfterS: null },
+      body: (async function* () {
+        yield Buffer.from('{"detail":"export requires the Pro tier"}');
+      })(),
+    });
+    await expect(readAll(remote(refused))).rejects.toThrow(
+      'http://service: 403 export requires the Pro tier',
+    );
+  });
+
+  test.each([
+    ['dataset=trades', { loc: ['query', 'market_id'] }],
+    ['dataset=prices', { loc: ['query', 'ticker'] }],
+  ])('%s without its subject is a 422', async (words, problem) => {
+    const url = `/v1/tapes?${words}&start=2026-11-20&end=2026-11-21`;
+    const answer = await api().inject({ url, headers: KEY });
+    expect(answer.statusCode).toBe(422);
+    expect(answer.json().detail).toEqual([expect.objectContaining(problem)]);
+  });
+});

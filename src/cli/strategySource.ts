@@ -1,0 +1,54 @@
+/** Opens the recording that a strategy file reads: of a data directory, or of a service. */
+import { homedir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { systemClock } from '../runtime/clock.ts';
+import { type Ask, RemoteTapes } from '../strategy/remoteTapes.ts';
+import { TapeCache } from '../strategy/tapeCache.ts';
+import { storedTapes, type TapeSource } from '../strategy/tapeSource.ts';
+import { openRecording } from './openRecording.ts';
+import { type RemoteService, remoteService } from './remote.ts';
+import { readSettings } from './settings.ts';
+
+/** @throws {ConfigError} @throws {InvalidInputError} If there is no recording. @throws {StoreUnavailableError} */
+export async function openTapes(
+  options: { readonly dataDir?: string; readonly url?: string },
+  signal: AbortSignal,
+): Promise<{ source: TapeSource; close: () => Promise<void> }> {
+  // A data directory that is named is read, whatever service the environment names.
+  const service = options.dataDir === undefined ? remoteService(options) : null;
+  if (service !== null) return { source: await openRemote(service, signal), close: async () => undefined };
+  const config = await readSettings({ dataDir: options.dataDir, use: 'read recording' });
+  const store = await openRecording(config);
+  return { source: storedTapes(store), close: () => store.close() };
+}
+
+export async function openRemote(service: RemoteService, signal: AbortSignal): Promise<RemoteTapes> {
+  const cache = new TapeCache(join(cacheFolder(), 'tapes'));
+  await cache.prune();
+  console.error(`underround: recording of ${service.url}`);
+  return new RemoteTapes({ url: service.url, ask: askOf(service), clock: systemClock, cache, signal });
+}
+
+function askOf({ url, key }: RemoteService): Ask {
+  return async (path, signal) => {
+    const headers = { authorization: `Bearer ${key.reveal()}` };
+    const response = await fetch(`${url}${path}`, { headers, signal });
+    const retryAfter = response.headers.get('retry-after');
+    return {
+      status: response.status,
+      retryAfterS: retryAfter === null || !/^\d+$/.test(retryAfter) ? null : Number(retryAfter),
+      body: response.body === null ? Readable.from([]) : Readable.fromWeb(response.body as never),
+    };
+  };
+}
+
+/** The folder for what can be read again, by the rules of the system. */
+function cacheFolder(): string {
+  const { XDG_CACHE_HOME = '', LOCALAPPDATA } = process.env;
+  if (process.platform === 'win32')
+    return join(LOCALAPPDATA ?? join(homedir(), 'AppData/Local'), 'underround');
+  if (process.platform === 'darwin') return join(homedir(), 'Library/Caches/underround');
+  // A relative path must be ignored (XDG Base Directory Specification).
+  return join(isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : join(homedir(), '.cache'), 'underround');
+}

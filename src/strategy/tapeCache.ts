@@ -1,0 +1,69 @@
+/** Tapes of past windows that were read from a service, in a folder: a second run reads them from there. */
+import { createHash, hash } from 'node:crypto';
+import { readdirSync, statSync } from 'node:fs';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+const HASH_BYTES = 32;
+const CACHE_BYTES_MAX = 10 * 1024 ** 3;
+const ENDING = '.tape';
+
+export class TapeCache {
+  readonly #folder: string;
+  #written = 0;
+
+  /** @param folder Created with the first tape. */
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** @returns Null where there is none, or a damaged one. */
+  async read(key: string): Promise<Buffer | null> {
+    let file: Buffer;
+    try {
+      file = await readFile(this.#pathOf(key));
+    } catch {
+      return null;
+    }
+    const bytes = file.subarray(0, -HASH_BYTES);
+    const isWhole =
+      file.length >= HASH_BYTES && hash('sha256', bytes, 'buffer').equals(file.subarray(-HASH_BYTES));
+    return isWhole ? bytes : null;
+  }
+
+  /** Two processes may write the same tape. */
+  async write(key: string, bytes: Buffer): Promise<void> {
+    await mkdir(this.#folder, { recursive: true });
+    const path = this.#pathOf(key);
+    const part = `${path}.${process.pid}.${this.#written++}`;
+    await writeFile(part, Buffer.concat([bytes, hash('sha256', bytes, 'buffer')]));
+    await rename(part, path);
+  }
+
+  /** Removes the tapes that were read longest ago, where all together are too large. */
+  async prune(bytesMax = CACHE_BYTES_MAX): Promise<void> {
+    let total = 0;
+    const newestFirst = this.#files().sort((one, other) => other.usedMs - one.usedMs);
+    for (const { path, bytes } of newestFirst) {
+      total += bytes;
+      if (total > bytesMax) await rm(path, { force: true });
+    }
+  }
+
+  #files(): { path: string; bytes: number; usedMs: number }[] {
+    try {
+      return readdirSync(this.#folder).flatMap((name) => {
+        const path = join(this.#folder, name);
+        const { size, mtimeMs, atimeMs } = statSync(path);
+        return name.includes(ENDING) ? [{ path, bytes: size, usedMs: Math.max(mtimeMs, atimeMs) }] : [];
+      });
+    } catch {
+      // No tape was cached yet, or another process removes some.
+      return [];
+    }
+  }
+
+  #pathOf(key: string): string {
+    return join(this.#folder, `${createHash('sha256').update(key).digest('hex')}${ENDING}`);
+  }
+}
