@@ -21,7 +21,9 @@ interface Scripted {
 }
 
 const STEP_MS = 1_500;
-const STEPS = 60;
+const STEPS = 100;
+/** Of each of the two best levels. */
+const FIRST_ORDERS = 15;
 /** Our order is placed at the first step after it. */
 const QUIET_STEPS = 5;
 const PRICES = { bids: [4_800, 4_700, 4_600], asks: [4_900, 5_000, 5_100] } as const;
@@ -43,6 +45,11 @@ export function scripted(seed: string, models: readonly QueueModel[], cancels: C
     for (const side of ['bids', 'asks'] as const) rest(side, PRICES[side][2], DEEP);
     for (const rig of rigs) rig.book(at, alone.levels('bids'), alone.levels('asks'));
   };
+  for (let n = 0; n < FIRST_ORDERS; n++) {
+    for (const side of ['bids', 'asks'] as const) {
+      for (const price of PRICES[side].slice(0, 2)) rest(side, price, 1 + random.below(40));
+    }
+  }
   show(0);
   for (let step = 1; step <= STEPS; step++) {
     const at = step * STEP_MS;

@@ -7,7 +7,7 @@ import { Random } from '../random.ts';
 
 const SEEDS = 100;
 /** When about half of the orders are filled. */
-const HALFWAY_MS = START_MS + 30_000;
+const HALFWAY_MS = START_MS + 60_000;
 
 test.each([
   ['nobody cancels', 'none', QUEUE_MODELS],
