@@ -4,7 +4,7 @@
  */
 import type { Token } from '../signals/signal.ts';
 
-export type { QueueModel } from '../../schema/strategy.ts';
+export { QUEUE_MODELS, type QueueModel } from '../../schema/strategy.ts';
 
 /**
  * `fak` (fill and kill): fills what it can at once, the rest is cancelled. `fok` (fill or kill): all at once or

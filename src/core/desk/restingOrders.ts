@@ -53,7 +53,7 @@ export class RestingOrders {
       const isEarlier = trade.eventTimeMs < order.acceptedMs;
       if (beyond > 0 && isEarlier) continue;
       if (beyond > 0) queue.passed();
-      const reaching = beyond > 0 ? left : queue.traded(left, trade.timeMs);
+      const reaching = beyond > 0 ? left : queue.traded(left, trade.timeMs, trade.size);
       const size = isEarlier ? 0 : Math.min(order.left, reaching);
       if (size === 0) continue;
       fills.push({ order, size });

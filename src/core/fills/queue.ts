@@ -48,15 +48,19 @@ export class QueuePosition {
     return ahead;
   }
 
-  /** Applies a trade at our price. @returns Units of it that were left when all ahead of us was filled. */
-  traded(size: number, timeMs: number): number {
+  /**
+   * Applies a trade at our price.
+   * @param recorded Its size as recorded, if other orders of ours have taken a part of it.
+   * @returns Units of it that were left when all ahead of us was filled.
+   */
+  traded(size: number, timeMs: number, recorded = size): number {
     this.#settle(timeMs);
-    let unexplained = size;
+    let unexplained = recorded;
     for (const decrease of this.#decreases) {
       const explained = Math.min(unexplained, decrease.size);
       decrease.size -= explained;
       unexplained -= explained;
-      decrease.from = Math.max(decrease.size, decrease.from - size);
+      decrease.from = Math.max(decrease.size, decrease.from - recorded);
     }
     if (unexplained > 0) this.#credits.push({ timeMs, size: unexplained });
     const reached = Math.floor(size - this.ahead);
