@@ -17,7 +17,7 @@ import type { TapeMarket } from './tape.ts';
 const YEAR_MS = 365 * 86_400_000;
 
 export interface MarketResult {
-  readonly market: TapeMarket;
+  readonly market: Pick<TapeMarket, 'marketId' | 'startTimeMs' | 'endTimeMs'>;
   readonly replay: MarketReplay;
   /** `coverageOf` the market. */
   readonly coverage: number;
