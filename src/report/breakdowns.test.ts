@@ -33,7 +33,7 @@ describe('the breakdowns of a report', () => {
     const atEntry = { secondsToEnd: 59.9, volatility: null, modelProbability: null };
     const report = reportOfTrades({ price: 0.5, won: true, openedMs, atEntry });
     expect(shown(report.by_hour)).toEqual([['23:00', 1, 1, 49, 1]]);
-    expect(shown(report.by_time_left)).toEqual([['30 s to 60 s', 1, 1, 49, 1]]);
+    expect(shown(report.by_time_left)).toEqual([['30 s to 1 min', 1, 1, 49, 1]]);
     expect(report.by_volatility).toBeNull();
   });
 

@@ -116,5 +116,5 @@ function duration(from: number | null, to: number | null): string {
 
 function seconds(value: number): string {
   if (value >= HOUR_S) return `${value / HOUR_S} h`;
-  return value > MINUTE_S ? `${value / MINUTE_S} min` : `${value} s`;
+  return value >= MINUTE_S ? `${value / MINUTE_S} min` : `${value} s`;
 }

@@ -16,7 +16,7 @@ p { margin: 4px 0; }
 code { font: 12px/1.4 ui-monospace, 'Cascadia Mono', Menlo, Consolas, monospace; overflow-wrap: anywhere; }
 .warnings { margin: 18px 0 0; padding: 10px 14px 10px 32px; border-left: 4px solid var(--warn-rule); background: var(--warn); }
 .warnings li { margin: 3px 0; }
-.tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(170px, 1fr)); gap: 10px; margin: 18px 0 0; padding: 0; }
+.tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(140px, 1fr)); gap: 10px; margin: 18px 0 0; padding: 0; }
 .tiles div { padding: 10px 12px; border-radius: 6px; background: var(--panel); }
 .tiles dt { color: var(--quiet); font-size: 12px; }
 .tiles dd { margin: 2px 0 0; font-size: 20px; font-weight: 600; }
@@ -36,8 +36,8 @@ svg text { font: 11px system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif; 
 .mark path { stroke: var(--quiet); } .mark circle { fill: var(--text); }
 .mark text { fill: var(--text); font-size: 12px; font-weight: 600; paint-order: stroke; stroke: var(--page); stroke-width: 4px; }
 .middle { stroke: var(--rule); }
-.columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(440px, 1fr)); gap: 24px 32px; }
-.breakdown { break-inside: avoid; min-width: 0; }
+.columns { columns: 440px 2; column-gap: 36px; }
+.breakdown { break-inside: avoid; margin: 0 0 22px; }
 table { border-collapse: collapse; width: 100%; }
 th, td { padding: 3px 8px; text-align: right; font-weight: 400; white-space: nowrap; border-bottom: 1px solid var(--rule); }
 thead th { color: var(--quiet); font-size: 12px; vertical-align: bottom; }

@@ -70,12 +70,12 @@ function ratioTiles({ intervals, selection, ...report }: Report): Tile[] {
     {
       name: 'Profit factor',
       value: fixed(report.profit_factor),
-      note: `best trade ${percent(report.largest_trade_share, 0)} of the P&L`,
+      note: `best trade: ${percent(report.largest_trade_share, 0)}`,
     },
   ];
 }
 
-function riskTiles({ portfolio, coverage }: Report): Tile[] {
+function riskTiles({ portfolio, coverage, fill_rate: rate, orders }: Report): Tile[] {
   const pct = portfolio.max_drawdown_pct;
   return [
     {
@@ -93,6 +93,7 @@ function riskTiles({ portfolio, coverage }: Report): Tile[] {
       value: fixed(portfolio.peak_capital_used),
       note: `P&L ${percent(portfolio.return_on_peak_capital)} of it`,
     },
+    { name: 'Orders filled', value: percent(rate, 0), note: `${whole(orders.filled)} of ${whole(orders.placed)}` },
     { name: 'Book proven', value: percent(coverage), note: 'of the time' },
   ];
 }
