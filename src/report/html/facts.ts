@@ -13,7 +13,7 @@ export function facts(report: Report): Markup {
   ];
   return html`<h2>Settings</h2>
 ${factTable([...flattened(settings), ...chosen])}
-${log.length === 0 ? null : html`<h2>Log</h2><pre>${log.map(({ ts, text }) => `${ts.slice(0, 23)}  ${text}\n`)}</pre>`}
+${log.length === 0 ? null : html`<h2>Log</h2><pre tabindex="0">${log.map(({ ts, text }) => `${ts.slice(0, 23)}  ${text}\n`)}</pre>`}
 <h2>Receipt</h2>
 <p class="note">Equal receipts guarantee equal results, byte for byte.</p>
 ${factTable(flattened(receipt))}`;

@@ -36,6 +36,7 @@ export function reportPage(report: Report): string {
 <style>${new Markup(STYLE)}</style>
 </head>
 <body>
+<main>
 <header><h1>${report.name}</h1><p class="subtitle">${subtitle(report)}</p></header>
 ${warningList(report)}
 ${tiles(report)}
@@ -48,6 +49,7 @@ ${curves(report)}
 <h2>Trades</h2>
 ${tradeList(report)}
 ${facts(report)}
+</main>
 <script>${new Markup(SCRIPT)}</script>
 </body>
 </html>

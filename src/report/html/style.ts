@@ -37,7 +37,7 @@ svg text { font: 11px system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif; 
 .mark text { fill: var(--text); font-size: 12px; font-weight: 600; paint-order: stroke; stroke: var(--page); stroke-width: 4px; }
 .middle { stroke: var(--rule); }
 .columns { columns: 440px 2; column-gap: 36px; }
-.breakdown { break-inside: avoid; margin: 0 0 22px; }
+.breakdown { break-inside: avoid; margin: 0 0 22px; overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; }
 th, td { padding: 3px 8px; text-align: right; font-weight: 400; white-space: nowrap; border-bottom: 1px solid var(--rule); }
 thead th { color: var(--quiet); font-size: 12px; vertical-align: bottom; }
@@ -53,6 +53,7 @@ th[aria-sort=descending] button::after { content: ' \\2193'; }
 table.facts th { width: 220px; color: var(--quiet); vertical-align: top; }
 table.facts td { white-space: normal; overflow-wrap: anywhere; }
 pre { max-height: 320px; overflow: auto; padding: 10px; background: var(--panel); font-size: 12px; white-space: pre-wrap; }
+@media (max-width: 600px) { body { padding: 16px 12px 40px; } table.facts th { width: 130px; white-space: normal; overflow-wrap: anywhere; } }
 @media print { :root { --page: #fff; --panel: #f2f2f2; --text: #000; --quiet: #444; --rule: #bbb; --line: #1f5fbf;
     --gain: #0b7a4b; --loss: #b8322a; --warn: #fff; --warn-rule: #777; }
   @page { size: A4 landscape; margin: 12mm; }
