@@ -72,6 +72,7 @@ describe.skipIf(commandAbsent)('the packed npm package (skipped without a build)
     const programs = [
       'store/engine/host/main',
       'backtest/worker',
+      'strategy/worker',
       'venues/receiveWorker',
       'control/checkpointWorker',
     ];

@@ -167,7 +167,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['core', 'config'],
   ['store', 'venues', 'bus', 'control'],
   ['recorder', 'accounts', 'print', 'simulator'],
-  ['ops', 'backtest', 'signals', 'lifecycle'],
+  ['ops', 'backtest', 'strategy', 'signals', 'lifecycle'],
   ['trading', 'stream', 'webhooks'],
   ['http'],
   ['api', 'controlDatabase'],

@@ -1,5 +1,4 @@
 /** Replays one market of a job in a worker thread. Pure: the tape is already loaded. */
-import { hash } from 'node:crypto';
 import { MICRO_PER_USDC } from '../core/fees.ts';
 import { tapeAtDepth } from '../core/session/depth.ts';
 import { type PreparedMarket, prepareMarket } from '../core/session/prepare.ts';
@@ -112,26 +111,4 @@ export function cellTerms(cells: readonly (Cell | string)[]): (SessionTerms | nu
 
 function termsOf({ strategy, params, sizeUsd }: Cell): SessionTerms {
   return { strategy: compileStrategy(strategy), size: Math.round(sizeUsd * MICRO_PER_USDC), params };
-}
-
-/** SHA-256 in hex over all data that a replay of the market can read. */
-export function tapeHash(
-  { market, quotes, books, prices, gaps }: MarketTape,
-  resolution: Resolution | null,
-): string {
-  const parts: string[] = [JSON.stringify({ market, gaps, resolution })];
-  const columns = [quotes, books ?? {}, prices ?? {}].flatMap((part) => Object.entries(part));
-  for (const [name, column] of columns) {
-    if (ArrayBuffer.isView(column)) parts.push(`${name} ${bytesHash(column)}`);
-    else if (column !== null) {
-      for (const [inner, view] of Object.entries(column as object)) {
-        parts.push(`${name}.${inner} ${bytesHash(view as ArrayBufferView)}`);
-      }
-    }
-  }
-  return hash('sha256', parts.join('\n'), 'hex');
-}
-
-function bytesHash({ buffer, byteOffset, byteLength }: ArrayBufferView): string {
-  return hash('sha256', Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength), 'hex');
 }

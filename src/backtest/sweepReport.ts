@@ -30,7 +30,7 @@ export interface JudgedSweep {
  */
 export function judgeSweep(
   markets: readonly SweptMarket[],
-  cells: readonly (Cell | string)[],
+  cells: readonly (Pick<Cell, 'sizeUsd'> | string)[],
   { trialsBefore }: { trialsBefore: number },
 ): JudgedSweep {
   const replayed = markets.map(({ ranges }) => ranges).filter((ranges) => skipOf(ranges) === null);
@@ -61,7 +61,11 @@ export function judgeSweep(
 /** @throws {BacktestFailedError} If no market could be replayed. */
 export function sweepResult(
   markets: readonly SweptMarket[],
-  { spec, judged, receipt }: { spec: SweepSpec; judged: JudgedSweep; receipt: Receipt },
+  {
+    spec,
+    judged,
+    receipt,
+  }: { spec: Pick<SweepSpec, 'xAxis' | 'yAxis'>; judged: JudgedSweep; receipt: Receipt },
 ): SweepResultBody {
   const { cells, luck } = judged;
   const width = spec.xAxis.steps;

@@ -6,8 +6,9 @@ import { TooMuchDataError } from '../runtime/errors.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { StoreClient } from '../store/engine/client.ts';
 import { loadTape } from '../store/queries/tapeReader.ts';
+import { tapeHash } from '../store/tapeHash.ts';
 import { cellsOf } from './cells.ts';
-import { cellTerms, notReplayed, replayCells, replayOne, tapeHash } from './marketReplay.ts';
+import { cellTerms, notReplayed, replayCells, replayOne } from './marketReplay.ts';
 import { judgeSweep } from './sweepReport.ts';
 import type { LoadedMarket, MarketSource, Task, TaskResults, WorkerSettings } from './task.ts';
 

@@ -1,28 +1,45 @@
 import type { Command } from 'commander';
-
-interface BacktestOptions {
-  readonly json?: boolean;
-  readonly dataDir?: string;
-}
+import {
+  addRecordingOptions,
+  addStrategyOptions,
+  FILE_HELP,
+  isStrategyFile,
+  type StrategyOptions,
+} from './strategyOptions.ts';
 
 /**
- * `underround backtest spec.json`: replays the recording of the data directory in this process. A service may be
- * running on it.
+ * `underround backtest FILE` and `underround sweep FILE`: replay the recording of the data directory, or of a service,
+ * on this machine. A service may be running on the data directory.
  */
 export function registerBacktest(program: Command): void {
-  program
+  const backtest = program
     .command('backtest')
     .description(
       'replay a strategy or a parameter sweep on recorded markets; progress goes to standard error',
     )
     .argument(
-      '<spec>',
-      'JSON file with the request body of POST /v1/backtest, or of POST /v1/backtest/sweep (with `x_axis`)',
+      '<file>',
+      'a strategy file, or JSON with the request body of POST /v1/backtest, or of POST /v1/backtest/sweep (with `x_axis`)',
+    );
+  addRecordingOptions(addStrategyOptions(backtest))
+    .option(
+      '--latency-curve [ms,...]',
+      '* run it again with these constant order latencies (default 0,50,150,300,600)',
     )
-    .option('--json', 'print the result as JSON')
-    .option('--data-dir <dir>', 'data directory (UNDERROUND_DATA_DIR)')
-    .action(async (path: string, options: BacktestOptions) => {
-      const { runBacktest } = await import('./runBacktest.ts');
-      await runBacktest(path, options);
+    .addHelpText('after', FILE_HELP)
+    .action(async (path: string, options: StrategyOptions) => {
+      if (!isStrategyFile(path)) return (await import('./runBacktest.ts')).runBacktest(path, options);
+      await (await import('./runStrategy.ts')).backtestStrategy(path, options);
+    });
+  const sweep = program
+    .command('sweep')
+    .description('replay a strategy with every value of one or two parameters')
+    .argument('<file>', 'a strategy file, or JSON with the request body of POST /v1/backtest/sweep');
+  addRecordingOptions(addStrategyOptions(sweep))
+    .addHelpText('after', `${FILE_HELP}\nA range of a parameter is --param NAME=FROM:TO:STEPS.`)
+    .action(async (path: string, options: StrategyOptions) => {
+      if (!isStrategyFile(path))
+        return (await import('./runBacktest.ts')).runBacktest(path, options, 'sweep');
+      await (await import('./runStrategy.ts')).sweepStrategy(path, options);
     });
 }

@@ -26,13 +26,20 @@ const OWN = { jobId: 'bt_command', userId: 'command' };
 
 /**
  * Runs the job described by a file and prints its result. A refusal is one line on standard error and exit status 1.
+ * @param expected The only kind of job that the command accepts; null: either.
  */
 export async function runBacktest(
   path: string,
   options: { json?: boolean; dataDir?: string },
+  expected: JobSpec['kind'] | null = null,
 ): Promise<void> {
   await interruptible(async (signal) => {
     const spec = readSpec(path, followedAssets());
+    if (expected === 'sweep' && spec.kind !== 'sweep') {
+      throw new InvalidInputError(
+        `${path}: a sweep needs \`x_axis\`; \`underround backtest\` runs a file without it`,
+      );
+    }
     const config = await readSettings({ dataDir: options.dataDir, use: 'read recording' });
     const result = await run(spec, config, signal);
     if (options.json) console.log(result);

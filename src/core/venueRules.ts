@@ -2,7 +2,7 @@
  * The venue's rules by date: fees, the taker hold, tick sizes, and the deciding prices of a window. One table, so that
  * no rule of today is applied to last year. A market's own listing takes precedence over the table (`feeOfMarket`).
  */
-import { hash } from 'node:crypto';
+import type { UnderlyingSource } from '../schema/events.ts';
 import {
   type DecidingFeed,
   type EventType,
@@ -19,17 +19,15 @@ import {
   type Row,
   SETTLEMENTS,
   type SettlementRule,
-  TABLE_DATE,
   TICKS,
   type TickRule,
 } from './venueRulesTable.ts';
 
-/** The table's version in receipts and audit rows: its date and a fingerprint of all its rows. */
-export const VENUE_RULES_VERSION = `${TABLE_DATE}-${hash(
-  'sha256',
-  JSON.stringify([FEES, HOLDS, TICKS, SETTLEMENTS, OFFICIAL_STRIKES]),
-  'hex',
-).slice(0, 12)}`;
+/**
+ * The table's version in receipts and audit rows: its date and a fingerprint of all its rows. It is written here because
+ * this code computes no hash of its own; a test compares it with the table.
+ */
+export const VENUE_RULES_VERSION = '2026-11-22-609f77d11b29';
 
 interface VenueRules {
   /** `VENUE_RULES_VERSION` of the table these came from. */
@@ -133,6 +131,13 @@ export function isDeciderRecorded(market: SettledMarket): boolean {
   const byTable = tableSettlementOf(market);
   if (byTable === null || settlementOfMarket(market) === null) return false;
   return (market.decidingFeed ?? feedOf(byTable, market.ticker)) !== 'binance_futures';
+}
+
+/** The recorded feed nearest to the price that decides the market. */
+export function decidingSource(market: SettledMarket): UnderlyingSource {
+  const kind = settlementOfMarket(market)?.kind ?? market.decidingFeed;
+  // Only listings of hours and days name an unknown feed.
+  return kind === 'unknown' || kind?.startsWith('binance_') ? 'binance_spot' : 'chainlink';
 }
 
 /** Whether the market's own listing names another rule than the table has for its window. */

@@ -7,7 +7,7 @@ import type { EventType, Ticker } from '../../schema/market.ts';
 import type { TradeSide } from '../../schema/records.ts';
 import type { TimeInForce } from '../desk/order.ts';
 import type { Token } from '../signals/signal.ts';
-import type { OrderOutcome } from './result.ts';
+import type { OrderOutcome, SaleReason } from './result.ts';
 
 export type ParamSpec =
   | { readonly default: number; readonly min?: number; readonly max?: number; readonly whole?: boolean }
@@ -99,6 +99,8 @@ export interface PlaceOrder {
   readonly timeInForce?: TimeInForce;
   readonly expiresMs?: number;
   readonly postOnly?: boolean;
+  /** Of a sale: why, for the list of trades. Default `sold`. */
+  readonly reason?: SaleReason;
 }
 
 export interface MarketView {
@@ -128,6 +130,8 @@ export interface BookReader {
   bestAsk(token: Token): number | null;
   /** Best first. */
   levels(token: Token, side: 'bids' | 'asks'): readonly PriceLevel[];
+  /** (bids - asks) / (bids + asks) over the five best levels of each side, in shares; null without any. */
+  imbalance(token: Token): number | null;
 }
 
 export interface HeldPosition {
@@ -193,7 +197,3 @@ export interface StrategyDefinition<P extends ParamSpecs = ParamSpecs, S = unkno
   onEvent(event: StrategyEvent, context: Context<P, S>): void;
 }
 
-/** Checks a definition; only it makes strategies that run. @throws {RangeError} Names what is wrong. */
-export type DefineStrategy = <const P extends ParamSpecs, S = undefined>(
-  definition: StrategyDefinition<P, S>,
-) => StrategyDefinition<P, S>;

@@ -2,29 +2,39 @@
  * Reads a recorded market into the arrays of a replay: streamed, into memory that threads share, within a size limit.
  */
 import type { Readable } from 'node:stream';
-import type {
-  MarketTape,
-  Resolution,
-  TapeGap,
-  TapeMarket,
-  TapePrices,
-  TapeQuotes,
+import {
+  type MarketTape,
+  type Resolution,
+  TAPE_BEFORE_MS,
+  type TapeGap,
+  type TapeMarket,
+  type TapePrices,
+  type TapeQuotes,
+  type TapeTrades,
 } from '../../core/session/tape.ts';
-import { settlementOfMarket } from '../../core/venueRules.ts';
+import { decidingSource } from '../../core/venueRules.ts';
 import { StoreUnavailableError, TooMuchDataError } from '../../runtime/errors.ts';
-import type { UnderlyingSource } from '../../schema/events.ts';
+import type { PerpDepthEvent, PerpVenueName, UnderlyingSource } from '../../schema/events.ts';
 import { type Market, type Ticker, UNKNOWN } from '../../schema/market.ts';
 import type { StoreReader } from '../reader.ts';
 import { BOOK_FORMAT } from '../tables/bookRowReader.ts';
 import { SharedColumn } from '../tables/sharedColumn.ts';
 import { TapeBookBuilder } from './tapeBookBuilder.ts';
-import { PRICE_DOUBLES, QUOTE_DOUBLES, STRETCH_END, TAPE_BOOKS, TAPE_PRICES, TAPE_QUOTES } from './tapes.ts';
+import {
+  PRICE_DOUBLES,
+  QUOTE_DOUBLES,
+  STRETCH_END,
+  TAPE_BOOKS,
+  TAPE_PERP_DEPTH,
+  TAPE_PRICES,
+  TAPE_QUOTES,
+  TAPE_TRADES,
+  TRADE_DOUBLES,
+} from './tapes.ts';
 
 /** Rows of one stream and levels of all books of one market: about 300 MB. */
 const ROWS_MAX = 4_000_000;
 const LEVELS_MAX = 20_000_000;
-/** Length of the recording before the window: a strategy may ask for a mean over it when the window opens. */
-export const TAPE_BEFORE_MS = 3_600_000;
 /** A fill counts only after a later message has arrived; after the end messages are rare. */
 export const TAPE_AFTER_MS = 60_000;
 
@@ -45,8 +55,13 @@ export interface SeqRange {
 export const BEFORE_FIRST_SEQ = 0;
 const ALL: SeqRange = { afterSeq: BEFORE_FIRST_SEQ, toSeq: Number.MAX_SAFE_INTEGER };
 
+export type PerpDepthRow = PerpDepthEvent & { readonly seq: number };
+
+/** Answers the statements of tapes: a store, or a service that has one. */
+export type TapeRows = Pick<StoreReader, 'stream'>;
+
 interface Read {
-  readonly reader: StoreReader;
+  readonly reader: TapeRows;
   readonly signal: AbortSignal;
 }
 
@@ -57,7 +72,7 @@ interface Read {
  * @throws {StoreUnavailableError} When the store cannot be reached.
  */
 export async function loadTape(
-  reader: StoreReader,
+  reader: TapeRows,
   {
     market,
     gaps,
@@ -166,9 +181,68 @@ async function loadBooks(read: Read, params: object) {
   return columns.shared();
 }
 
-type Columns<N extends 4 | 7> = N extends 4
+/** Trades of a market within the times of its tape. */
+export async function loadTrades(
+  reader: TapeRows,
+  { market, stretch = ALL }: { market: Market; stretch?: SeqRange },
+  signal: AbortSignal,
+): Promise<TapeTrades> {
+  const side = new SharedColumn(Uint8Array);
+  const columns = await loadFixed({ reader, signal }, TAPE_TRADES, {
+    params: { market_id: market.marketId, ...rangeOf(market, stretch) },
+    doubles: TRADE_DOUBLES,
+    onFlag: (flag) => side.push(flag),
+  });
+  const [seq, receivedMs, eventMs, price, size] = columns as Columns<5>;
+  return { seq, receivedMs, eventMs, side: side.shared(), price, size };
+}
+
+/** A span of times, and within it of arrival numbers. */
+export interface FeedSpan {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly stretch?: SeqRange;
+}
+
+/** Prices of a feed whose own time and receipt are in the span; null without any. */
+export function loadPriceSpan(
+  reader: TapeRows,
+  { ticker, source, ...span }: FeedSpan & { readonly ticker: Ticker; readonly source: UnderlyingSource },
+  signal: AbortSignal,
+): Promise<TapePrices | null> {
+  return loadPrices({ reader, signal }, { ticker, source, ...spanParams(span) });
+}
+
+/** Order books of a perpetual venue that were received in the span. */
+export async function loadPerpSpan(
+  reader: TapeRows,
+  { ticker, venue, ...span }: FeedSpan & { readonly ticker: Ticker; readonly venue: PerpVenueName },
+  signal: AbortSignal,
+): Promise<PerpDepthRow[]> {
+  const lines = new LineReader();
+  const rows: PerpDepthRow[] = [];
+  await stream({ reader, signal }, TAPE_PERP_DEPTH, {
+    params: { ticker, venue, ...spanParams(span) },
+    format: 'JSONEachRow',
+    onBytes: (bytes) => {
+      for (const line of lines.read(bytes))
+        rows.push({ kind: 'perp_depth', venue, ticker, ...JSON.parse(line) });
+      if (rows.length > ROWS_MAX) throw new TooMuchDataError(`more than ${ROWS_MAX} rows`);
+    },
+    isWhole: () => lines.isWhole,
+  });
+  return rows;
+}
+
+function spanParams({ fromMs, toMs, stretch = ALL }: FeedSpan) {
+  return { from_ms: fromMs, to_ms: toMs, after_seq: stretch.afterSeq, to_seq: stretch.toSeq };
+}
+
+type Columns<N extends 4 | 5 | 7> = N extends 4
   ? [Float64Array, Float64Array, Float64Array, Float64Array]
-  : [...Columns<4>, Float64Array, Float64Array, Float64Array];
+  : N extends 5
+    ? [...Columns<4>, Float64Array]
+    : [...Columns<4>, Float64Array, Float64Array, Float64Array];
 
 async function loadFixed(
   read: Read,
@@ -207,13 +281,6 @@ async function stream(
   if (!isWhole()) throw new StoreUnavailableError('the store ended an answer within a row');
 }
 
-/** The recorded feed nearest to the price that decides the market. */
-export function decidingSource(market: Parameters<typeof settlementOfMarket>[0]): UnderlyingSource {
-  const kind = settlementOfMarket(market)?.kind ?? market.decidingFeed;
-  // Only listings of hours and days name an unknown feed.
-  return kind === 'unknown' || kind?.startsWith('binance_') ? 'binance_spot' : 'chainlink';
-}
-
 /** Reads binary rows of one flag and a fixed number of doubles; chunks may be cut at any byte. */
 class FixedRowReader {
   readonly #doubles: number;
@@ -238,6 +305,22 @@ class FixedRowReader {
   }
 
   /** Whether the last row was received completely. */
+  get isWhole(): boolean {
+    return this.#rest.length === 0;
+  }
+}
+
+/** Cuts bytes into lines; chunks may be cut at any byte. */
+class LineReader {
+  #rest: Buffer = Buffer.alloc(0);
+
+  read(bytes: Buffer): string[] {
+    const all = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
+    const end = all.lastIndexOf(0x0a) + 1;
+    this.#rest = all.subarray(end);
+    return end === 0 ? [] : all.toString('utf8', 0, end - 1).split('\n');
+  }
+
   get isWhole(): boolean {
     return this.#rest.length === 0;
   }

@@ -1,0 +1,168 @@
+/** Runs a strategy file on a recording: `underround backtest my.ts` and `underround sweep my.ts`. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join, resolve } from 'node:path';
+import { systemClock } from '../runtime/clock.ts';
+import { InvalidInputError } from '../runtime/errors.ts';
+import { MARKET_LIMIT_DEFAULT } from '../schema/api/backtests.ts';
+import { datetime } from '../schema/api/datetime.ts';
+import { Invalid } from '../schema/api/types.ts';
+import { EVENT_TYPES, type EventType, TICKERS, type Ticker } from '../schema/market.ts';
+import { printJson } from '../schema/moneyJson.ts';
+import type { RunSetting, StrategyFacts } from '../strategy/protocol.ts';
+import { type RecordedRuns, type RunUniverse, runOnRecording } from '../strategy/recordedRuns.ts';
+import { StrategyThreads } from '../strategy/strategyThreads.ts';
+import { printSweep } from './backtestTables.ts';
+import { interruptible } from './failure.ts';
+import { Progress } from './progress.ts';
+import type { StrategyOptions } from './strategyOptions.ts';
+import { cellParams, runBody, sweepBody } from './strategyResults.ts';
+import { openTapes } from './strategySource.ts';
+import { printRun } from './strategyTables.ts';
+import {
+  checkedParams,
+  constant,
+  curveOf,
+  givenParams,
+  numberOf,
+  sweptParams,
+  termsOf,
+} from './strategyTerms.ts';
+
+const EVENT_TIMEOUT_S = 10;
+/** Cells of one sweep: each has its own copy of the strategy and of its positions. */
+const CELLS_MAX = 2_500;
+
+/** Prints the result of one run, or of one run for each point of a latency curve. */
+export async function backtestStrategy(path: string, options: StrategyOptions): Promise<void> {
+  await interruptible(async (signal) => {
+    const curveMs = curveOf(options.latencyCurve);
+    const terms = termsOf(options);
+    const { runs, facts, settings } = await runFile(path, options, signal, ({ params }) => {
+      const own = { params: givenParams(params, options.param ?? []), terms };
+      return [own, ...curveMs.map((ms) => ({ ...own, terms: { ...terms, orderLatency: constant(ms) } }))];
+    });
+    const body = runBody(runs, { facts, setting: settings[0] as RunSetting, curveMs });
+    report('backtest', { body, text: printRun(body) }, options);
+  });
+}
+
+/** Prints the grid of one or two parameters. */
+export async function sweepStrategy(path: string, options: StrategyOptions): Promise<void> {
+  await interruptible(async (signal) => {
+    const terms = termsOf(options);
+    let axes: ReturnType<typeof sweptParams>['axes'] = [];
+    const { runs, settings } = await runFile(path, options, signal, ({ params: specs }) => {
+      const swept = sweptParams(specs, options.param ?? []);
+      axes = swept.axes;
+      if (axes.length < 1 || axes.length > 2) {
+        throw new InvalidInputError('a sweep needs one or two parameters as --param NAME=FROM:TO:STEPS');
+      }
+      const cells = cellParams(specs, axes, swept.fixed);
+      if (cells.length > CELLS_MAX) throw new InvalidInputError(`a sweep has at most ${CELLS_MAX} cells`);
+      return cells.map((params) => ({ params: checkedParams(specs, params), terms }));
+    });
+    const body = sweepBody(runs, { axes, setting: settings[0] as RunSetting });
+    report('sweep', { body, text: printSweep(body) }, options);
+  });
+}
+
+async function runFile(
+  path: string,
+  options: StrategyOptions,
+  signal: AbortSignal,
+  settingsOf: (facts: StrategyFacts) => RunSetting[],
+): Promise<{ runs: RecordedRuns; facts: StrategyFacts; settings: readonly RunSetting[] }> {
+  const files = { entry: resolve(path), eventLimitMs: eventLimitOf(options) };
+  const describing = openThreads({ ...files, threads: 1 });
+  let facts: StrategyFacts;
+  try {
+    facts = (await describing.describe()).facts;
+  } finally {
+    await describing.close();
+  }
+  const settings = settingsOf(facts);
+  const universe = universeOf(facts, options);
+  const { source, close } = await openTapes(options, signal);
+  const threads = openThreads({ ...files, threads: Math.min(availableParallelism(), settings.length) });
+  const progress = new Progress(facts.name);
+  try {
+    const work = { settings, inputs: facts.inputs, universe };
+    const runs = await runOnRecording({ source, threads }, work, {
+      signal,
+      onProgress: ({ share, marketsRead, markets, items }) =>
+        progress.update(
+          share,
+          `${marketsRead} of ${markets} markets, ${items.toLocaleString('en-US')} records`,
+        ),
+    });
+    for (const { name, count } of runs.uses) {
+      console.error(`underround: warning: not reproducible: the strategy used ${name} (${count} times)`);
+    }
+    return { runs, facts, settings };
+  } finally {
+    progress.done();
+    await threads.close();
+    await close();
+  }
+}
+
+export function openThreads(options: {
+  entry: string;
+  threads: number;
+  eventLimitMs: number;
+}): StrategyThreads {
+  return new StrategyThreads({ ...options, clock: systemClock, output: process.stderr });
+}
+
+/** @throws {InvalidInputError} */
+export function eventLimitOf({ eventTimeout }: Pick<StrategyOptions, 'eventTimeout'>): number {
+  const seconds = numberOf('--event-timeout', eventTimeout ?? `${EVENT_TIMEOUT_S}`);
+  if (seconds <= 0) throw new InvalidInputError('--event-timeout: expected seconds above 0');
+  return 1_000 * seconds;
+}
+
+/** The series of the options, or of the strategy. @throws {InvalidInputError} */
+export function universeOf(facts: StrategyFacts, options: StrategyOptions): RunUniverse {
+  const limit = numberOf('--market-limit', options.marketLimit ?? `${MARKET_LIMIT_DEFAULT}`);
+  if (!Number.isInteger(limit) || limit < 1)
+    throw new InvalidInputError('--market-limit: expected 1 or more');
+  const nowMs = systemClock.now();
+  return {
+    tickers: listOf<Ticker>('--ticker', options.ticker, TICKERS) ?? facts.inputs.tickers,
+    eventTypes: listOf<EventType>('--event-type', options.eventType, EVENT_TYPES) ?? facts.inputs.eventTypes,
+    startMs: options.start === undefined ? null : timeOf('--start', options.start),
+    endMs: Math.min(nowMs, options.end === undefined ? nowMs : timeOf('--end', options.end)),
+    marketLimit: limit,
+  };
+}
+
+function listOf<T extends string>(option: string, text: string | undefined, known: readonly T[]): T[] | null {
+  if (text === undefined) return null;
+  const names = text.split(',').map((name) => name.trim() as T);
+  const wrong = names.find((name) => !known.includes(name));
+  if (wrong !== undefined) throw new InvalidInputError(`${option} ${wrong}: expected ${known.join(', ')}`);
+  return [...new Set(names)];
+}
+
+/** @throws {InvalidInputError} */
+export function timeOf(option: string, text: string): number {
+  const time = datetime.parse(text);
+  if (time instanceof Invalid)
+    throw new InvalidInputError(`${option} ${text}: not a time such as 2026-11-20T12:00Z`);
+  return Math.ceil(time as number);
+}
+
+/** Prints the result, and writes it into the report's directory. The writers of reports are called here. */
+function report(
+  kind: 'backtest' | 'sweep',
+  { body, text }: { body: object; text: string },
+  { json = false, out }: StrategyOptions,
+): void {
+  const printed = printJson(body);
+  if (out !== undefined) {
+    mkdirSync(out, { recursive: true });
+    writeFileSync(join(out, `${kind}.json`), printed);
+  }
+  console.log(json ? printed : text);
+}

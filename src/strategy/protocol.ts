@@ -1,0 +1,58 @@
+/** Messages between a command and its threads with user code. */
+import type { Inputs, ParamSpecs } from '../core/run/definition.ts';
+import type { RunResult } from '../core/run/result.ts';
+import type { RunTerms } from '../core/run/terms.ts';
+import type { RunSegment } from './runTape.ts';
+import type { ForeignUse } from './usageLog.ts';
+import type { UserFault } from './userError.ts';
+
+export type ParamValue = number | boolean | string;
+
+/** What a thread is started with. */
+export interface ThreadSettings {
+  /** Path of the strategy file. */
+  readonly entry: string;
+  readonly heartbeat: SharedArrayBuffer;
+}
+
+/** A strategy as its file defines it, without its code. */
+export interface StrategyFacts {
+  readonly name: string;
+  readonly params: ParamSpecs;
+  readonly inputs: Inputs;
+}
+
+/** One run: a strategy with its parameters under its terms. */
+export interface RunSetting {
+  readonly params: Readonly<Record<string, ParamValue>>;
+  readonly terms: RunTerms;
+}
+
+export type ThreadRequest =
+  /** Loads the file once, only to read what it declares. */
+  | { readonly kind: 'describe' }
+  | { readonly kind: 'begin'; readonly runs: readonly NumberedRun[] }
+  | { readonly kind: 'segment'; readonly segment: RunSegment; readonly wantsResults: boolean }
+  /** Processes what remains, up to the end of the last segment. */
+  | { readonly kind: 'finish' };
+
+export interface NumberedRun extends RunSetting {
+  readonly run: number;
+}
+
+export interface FinishedRun {
+  readonly run: number;
+  readonly result: RunResult;
+}
+
+export type ThreadReply =
+  | { readonly kind: 'described'; readonly facts: StrategyFacts; readonly codeHash: string }
+  | { readonly kind: 'begun' }
+  | { readonly kind: 'processed'; readonly items: number; readonly results: readonly FinishedRun[] | null }
+  | {
+      readonly kind: 'finished';
+      readonly results: readonly FinishedRun[];
+      readonly codeHash: string;
+      readonly uses: readonly ForeignUse[];
+    }
+  | { readonly kind: 'failed'; readonly fault: UserFault };

@@ -1,0 +1,169 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { WINDOW_MS, writeSeries } from '../support/backtestData.ts';
+import { commandAbsent, underround } from '../support/builtCommand.ts';
+import { openTestStore, type TestStore } from '../support/store.ts';
+import { temporaryDirectory } from '../support/temporaryDirectory.ts';
+
+const START = Date.UTC(2026, 10, 20);
+const MARKETS = 6;
+
+/** Logs every event of a market, and buys once when YES is cheap. */
+const STRATEGY = `import { defineStrategy } from '@underround/engine';
+export default defineStrategy({
+  name: 'watcher',
+  params: { below: { default: 0.45, min: 0, max: 1 }, loud: { default: false } },
+  inputs: { tickers: ['BTC'], eventTypes: ['5m'], books: true },
+  state: () => ({ bought: new Set<string>() }),
+  onEvent(event, context) {
+    if (event.type !== 'book') return;
+    if (context.params.loud) context.log(event.marketId + ' ' + event.seq);
+  },
+});
+`;
+
+let store: TestStore;
+beforeAll(async () => {
+  store = await openTestStore();
+  writeSeries(store.store.writer, { markets: MARKETS, quotes: 100, startMs: START });
+  await store.store.writer.flush();
+});
+afterAll(() => store.dispose());
+
+function strategyFile(text: string): string {
+  const file = join(temporaryDirectory(), 'mine.ts');
+  writeFileSync(file, text);
+  return file;
+}
+
+const run = (...words: string[]) => underround([...words, '--data-dir', store.dataDir], {});
+const END = new Date(START + MARKETS * WINDOW_MS + 1).toISOString();
+
+async function rowsOfAllTables(): Promise<unknown> {
+  const tables = ['books', 'quotes', 'trades', 'underlying', 'perp_depth', 'markets', 'gaps'];
+  return await store.store.rows(
+    tables
+      .map((table) => `SELECT '${table}' AS name, count() AS rows, max(seq) AS newest FROM ${table}`)
+      .join(' UNION ALL '),
+  );
+}
+
+const skipped = commandAbsent ? '(skipped: not built)' : '';
+describe.skipIf(commandAbsent)(`strategy files ${skipped}`, () => {
+  test('a strategy runs on the markets of its inputs, twice with the same bytes', async () => {
+    const file = strategyFile(STRATEGY);
+    const words = ['backtest', file, '--json', '--param', 'loud=true', '--end', END];
+    const before = await rowsOfAllTables();
+    const folder = temporaryDirectory();
+    const text = await run(...words);
+    const body = JSON.parse(text);
+    expect(body).toMatchObject({ name: 'watcher', markets_total: MARKETS });
+    expect(body.settings.params).toEqual({ below: 0.45, loud: true });
+    expect(body.receipt).toMatchObject({ seed: 1, reproducible: true, uses: [] });
+    expect(body.receipt.strategy_hash).toMatch(/^[0-9a-f]{64}$/);
+    expect(body.receipt.data_hash).toMatch(/^[0-9a-f]{64}$/);
+    expect(body.result.log.length).toBeGreaterThan(MARKETS * 50);
+    expect(await run(...words, '--out', folder)).toBe(text);
+    expect(`${readFileSync(join(folder, 'backtest.json'), 'utf8')}\n`).toBe(text);
+    expect(await rowsOfAllTables()).toEqual(before);
+  });
+
+  test('options choose series, windows and terms', async () => {
+    const file = strategyFile(STRATEGY);
+    const body = JSON.parse(
+      await run(
+        ...[
+          'backtest',
+          file,
+          '--json',
+          '--market-limit',
+          '2',
+          '--seed',
+          '7',
+          '--cash',
+          '250',
+          '--queue',
+          'optimistic',
+        ],
+        ...[
+          '--latency',
+          'uniform:20:80',
+          '--max-exposure',
+          'market=50,total=100',
+          '--latency-curve',
+          '0,100',
+        ],
+      ),
+    );
+    expect(body.markets_total).toBe(2);
+    expect(body.settings.terms).toEqual({
+      ...{ seed: 7, orderLatency: { kind: 'uniform', minMs: 20, maxMs: 80 }, queueModel: 'optimistic' },
+      ...{ cashUsd: 250, exposure: { perMarketUsd: 50, perTickerUsd: null, totalUsd: 100 } },
+      redemptionDelayMs: 7_200_000,
+    });
+    expect(body.latency_curve.map(({ latency_ms }: { latency_ms: number }) => latency_ms)).toEqual([0, 100]);
+  });
+
+  test('a sweep prints its grid', async () => {
+    const grid = await run('sweep', strategyFile(STRATEGY), '--param', 'below=0.3:0.5:3');
+    expect(grid).toMatch(/^below +0\.3 +0\.4 +0\.5$/m);
+    expect(grid).toMatch(/^trials +3$/m);
+  });
+
+  test('the JSON of a sweep runs with both commands', async () => {
+    const file = join(temporaryDirectory(), 'sweep.json');
+    const strategy = { type: 'threshold_entry', threshold: 0.4, direction: 'below', side: 'buy_yes' };
+    const universe = { ticker: 'BTC', event_type: '5m' };
+    const body = {
+      strategy,
+      universe,
+      x_axis: { param: 'threshold', start: 0.3, end: 0.6, steps: 4 },
+      end: END,
+    };
+    writeFileSync(file, JSON.stringify(body));
+    expect(await run('sweep', file)).toBe(await run('backtest', file));
+    const { x_axis: _, ...single } = body;
+    writeFileSync(file, JSON.stringify(single));
+    await expect(run('sweep', file)).rejects.toThrow(/a sweep needs `x_axis`/);
+  });
+
+  test.each([
+    ['an unknown parameter', ['--param', 'size=1'], /unknown parameter "size": the strategy has below, loud/],
+    [
+      'a parameter out of range',
+      ['--param', 'below=2'],
+      /parameter below: expected a number from 0 to 1, got 2/,
+    ],
+    ['an unknown asset', ['--ticker', 'GOLD'], /--ticker GOLD: expected BTC, ETH/],
+    ['a malformed latency', ['--latency', 'normal:1'], /--latency normal:1: expected 50, uniform:20:80/],
+    ['an unknown queue model', ['--queue', 'best'], /--queue best: expected optimistic/],
+    ['no market', ['--ticker', 'ETH', '--event-type', '1h'], /no ETH 1h market ended in the range asked for/],
+  ])('prints one line and exits with 1 for %s', async (_what, words, line) => {
+    const failed = run('backtest', strategyFile(STRATEGY), ...words);
+    const { stderr } = (await failed.catch((error: Error) => error)) as Error & { stderr: string };
+    expect(stderr.trim().split('\n').at(-1)).toMatch(line);
+    expect(stderr).not.toMatch(/^ +at /m);
+  });
+
+  test('an error of the code is one line with file and line, without a stack', async () => {
+    const file = strategyFile(
+      STRATEGY.replace("if (event.type !== 'book') return;", "throw new Error('oh no');"),
+    );
+    const failure = (await run('backtest', file).catch((error: Error) => error)) as Error & {
+      stderr: string;
+    };
+    const lines = failure.stderr.split('\n').filter((line) => line.startsWith('underround: '));
+    expect(lines.at(-1)).toBe(`underround: ${file}:8: oh no`);
+    expect(failure.stderr).not.toMatch(/ at .*\(|node:internal/);
+  });
+
+  test('a run that is not reproducible says so, with the names', async () => {
+    const file = strategyFile(
+      STRATEGY.replace("if (event.type !== 'book') return;", 'Math.random(); Date.now();'),
+    );
+    const body = JSON.parse(await run('backtest', file, '--json', '--market-limit', '1'));
+    expect(body.receipt.reproducible).toBe(false);
+    expect(body.receipt.uses.map(({ name }: { name: string }) => name)).toEqual(['Date.now', 'Math.random']);
+  });
+});
