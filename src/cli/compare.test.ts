@@ -11,7 +11,10 @@ const { runWhole } = commandLine(registerCompare);
 function written(seed: string, dataHash = RUN_CONTEXT.receipt.data_hash): string {
   const directory = temporaryDirectory();
   const receipt = { ...RUN_CONTEXT.receipt, data_hash: dataHash };
-  writeReport(directory, reportOf(randomRun(seed, { markets: 120 }), { ...RUN_CONTEXT, name: seed, receipt }));
+  writeReport(
+    directory,
+    reportOf(randomRun(seed, { markets: 120 }), { ...RUN_CONTEXT, name: seed, receipt }),
+  );
   return directory;
 }
 
@@ -26,7 +29,11 @@ test('compare prints tables and what may be concluded', async () => {
 
 test('compare --json prints one object', async () => {
   const { out } = await runWhole('compare', written('a'), written('b'), '--json');
-  expect(JSON.parse(out[0] ?? '')).toMatchObject({ a: { name: 'a' }, same_data: true, conclusion: expect.any(Array) });
+  expect(JSON.parse(out[0] ?? '')).toMatchObject({
+    a: { name: 'a' },
+    same_data: true,
+    conclusion: expect.any(Array),
+  });
 });
 
 test('compare refuses runs over different data without --force, and says it with --force', async () => {
@@ -37,5 +44,7 @@ test('compare refuses runs over different data without --force, and says it with
     'underround: the two read different data (dddddddddddddddd and eeeeeeeeeeeeeeee); use --force to compare them',
   ]);
   const forced = await runWhole('compare', a, b, '--force');
-  expect(forced.out[0]).toMatch(/The two runs read different data\. Part of the difference may come from the data/);
+  expect(forced.out[0]).toMatch(
+    /The two runs read different data\. Part of the difference may come from the data/,
+  );
 });

@@ -6,7 +6,10 @@ export function registerCompare(program: Command): void {
   program
     .command('compare')
     .description('compare two backtests market by market, with a paired test and what may be concluded')
-    .argument('<a>', 'directory of a report, its report.json or trades.parquet, or the JSON of `backtest --json`')
+    .argument(
+      '<a>',
+      'directory of a report, its report.json or trades.parquet, or the JSON of `backtest --json`',
+    )
     .argument('<b>', 'the same of the other backtest')
     .option('--json', 'print the comparison as JSON')
     .option('--force', 'compare even if the two read different data')

@@ -42,7 +42,10 @@ function printComparison({ a, b, difference, test, ...comparison }: Comparison):
     ['markets compared', `${comparison.pairs}, traded by both: ${comparison.traded_by_both}`],
     ['left out', `${comparison.left_out}, because one of the two did not replay them`],
     ['difference, 95 %', interval && `${interval} USD, paired block bootstrap`],
-    ['difference a market', difference.per_market === null ? null : `${difference.per_market.toFixed(4)} USD`],
+    [
+      'difference a market',
+      difference.per_market === null ? null : `${difference.per_market.toFixed(4)} USD`,
+    ],
     ['A earned more in', percent(difference.better_share)],
     ['test', test?.name ?? null],
     ['t', test && `${test.t.toFixed(3)} with ${test.freedom} degrees of freedom`],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { RUN_CONTEXT, randomRun, runMarket, runTrade, EMPTY_RUN } from '../../test/support/runResults.ts';
+import { EMPTY_RUN, RUN_CONTEXT, randomRun, runMarket, runTrade } from '../../test/support/runResults.ts';
 import type { RunTrade } from '../core/run/result.ts';
 import type { BreakdownRow } from '../schema/report.ts';
 import { reportOf } from './runReport.ts';
@@ -25,7 +25,9 @@ describe('the breakdowns of a report', () => {
       ['0.20 to 0.30', 0, 0, 0, null],
       ['0.30 to 0.40', 2, 1, 33, 0.5],
     ]);
-    expect(shown(reportOfTrades({ price: 1, won: true }).by_entry_price)).toEqual([['0.95 to 1.00', 1, 0, -1, 0]]);
+    expect(shown(reportOfTrades({ price: 1, won: true }).by_entry_price)).toEqual([
+      ['0.95 to 1.00', 1, 0, -1, 0],
+    ]);
   });
 
   test('have the UTC hour of the opening and the time left at the decision', () => {

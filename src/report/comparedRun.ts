@@ -50,7 +50,9 @@ type Result = z.infer<typeof resultShape>;
 export async function readRun(path: string): Promise<ComparedRun> {
   const file = fileOf(path);
   try {
-    const result = file.endsWith('.parquet') ? await readParquet(file) : resultShape.parse(JSON.parse(readFileSync(file, 'utf8')));
+    const result = file.endsWith('.parquet')
+      ? await readParquet(file)
+      : resultShape.parse(JSON.parse(readFileSync(file, 'utf8')));
     return comparedRun(result, basename(path));
   } catch (cause) {
     throw new InvalidInputError(`${file} is not a report: ${reasonOf(cause)}`, { cause });
@@ -62,7 +64,8 @@ function fileOf(path: string): string {
   if (found === undefined) throw new InvalidInputError(`${path} does not exist`);
   if (!found.isDirectory()) return path;
   const file = [REPORT_JSON, TRADES_PARQUET].map((name) => join(path, name)).find(existsSync);
-  if (file === undefined) throw new InvalidInputError(`${path} has no ${REPORT_JSON} and no ${TRADES_PARQUET}`);
+  if (file === undefined)
+    throw new InvalidInputError(`${path} has no ${REPORT_JSON} and no ${TRADES_PARQUET}`);
   return file;
 }
 
@@ -76,7 +79,10 @@ async function readParquet(file: string): Promise<Result> {
   return { receipt: receiptShape.parse(JSON.parse(receipt)), trades, markets_skipped: [] };
 }
 
-function comparedRun({ receipt, trades, markets_skipped: skipped, ...result }: Result, path: string): ComparedRun {
+function comparedRun(
+  { receipt, trades, markets_skipped: skipped, ...result }: Result,
+  path: string,
+): ComparedRun {
   const starts = new Map(result.markets?.map(({ market_id: id, start }) => [id, start]));
   const traded = new Map<string, ComparedMarket>();
   for (const { market_id: marketId, decided_at: decided, window_start: start, net_pnl: pnl } of trades) {

@@ -5,8 +5,8 @@ import { EMPTY_RUN, RUN_CONTEXT, randomRun, runMarket, runTrade } from '../../te
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
 import { Random } from '../core/random.ts';
 import type { RunResult, RunTrade } from '../core/run/result.ts';
-import { compareRuns } from './comparison.ts';
 import { readRun } from './comparedRun.ts';
+import { compareRuns } from './comparison.ts';
 import { reportOf } from './runReport.ts';
 import { writeReport } from './writeReport.ts';
 
@@ -32,7 +32,10 @@ describe('a comparison of two runs', () => {
     const markets = [0, 1, 2, 3].map((at) => runMarket(at));
     const trade = (at: number, price: number) => runTrade(runMarket(at), { price, won: true });
     const a = { ...EMPTY_RUN, markets, trades: [trade(0, 0.5), trade(1, 0.4), trade(3, 0.2)] };
-    const skipping = markets.map((market, at) => ({ ...market, skipped: at === 3 ? ('gap' as const) : null }));
+    const skipping = markets.map((market, at) => ({
+      ...market,
+      skipped: at === 3 ? ('gap' as const) : null,
+    }));
     const b = { ...EMPTY_RUN, markets: skipping, trades: [trade(0, 0.6), trade(2, 0.9)] };
     expect(await compared(a, b)).toMatchObject({
       a: { name: 'one', markets_traded: 2, total_pnl: 108 },
@@ -48,7 +51,11 @@ describe('a comparison of two runs', () => {
     const [a, b] = [written(RUN), written(randomRun('other', { markets: 300 }))];
     const [whole, json, parquet] = await Promise.all(
       ['', 'report.json', 'trades.parquet'].map(async (name) => {
-        const { a: _a, b: _b, ...figures } = compareRuns(await readRun(join(a, name)), await readRun(join(b, name)));
+        const {
+          a: _a,
+          b: _b,
+          ...figures
+        } = compareRuns(await readRun(join(a, name)), await readRun(join(b, name)));
         return figures;
       }),
     );
@@ -61,24 +68,36 @@ describe('a comparison of two runs', () => {
   test('finds a planted edge of a cent a share', async () => {
     const better = changed(RUN, ({ pnl }) => ({ pnl: (pnl ?? 0) + 1_000_000 }));
     const random = new Random('noise');
-    const noisy = changed(better, ({ pnl }) => ({ pnl: (pnl ?? 0) + Math.round(3_000_000 * random.normal()) }));
+    const noisy = changed(better, ({ pnl }) => ({
+      pnl: (pnl ?? 0) + Math.round(3_000_000 * random.normal()),
+    }));
     const { test: found, difference, conclusion } = await compared(noisy, RUN);
     expect(found?.p).toBeLessThan(0.001);
     expect(difference.total_interval?.[0]).toBeGreaterThan(0);
-    expect(conclusion[0]).toMatch(/^A \(one\) earned more than B \(two\): 0\.\d+ USD a market over 2\d\d markets\./);
+    expect(conclusion[0]).toMatch(
+      /^A \(one\) earned more than B \(two\): 0\.\d+ USD a market over 2\d\d markets\./,
+    );
     const turned = await compared(RUN, noisy);
     expect(turned.test?.t).toBeCloseTo(-(found?.t ?? 0), 12);
     expect(turned.conclusion[0]).toMatch(/^B \(two\) earned more than A \(one\)/);
   });
 
   test('finds nothing between two runs of chance, and says from which difference on it would', async () => {
-    const { test: found, conclusion, difference } = await compared(RUN, randomRun('chance', { markets: 300 }));
+    const {
+      test: found,
+      conclusion,
+      difference,
+    } = await compared(RUN, randomRun('chance', { markets: 300 }));
     expect(found?.p).toBeGreaterThan(0.05);
     expect(difference.total_interval?.[0]).toBeLessThan(0);
     expect(difference.total_interval?.[1]).toBeGreaterThan(0);
     expect(conclusion).toEqual([
-      expect.stringMatching(/^No difference can be concluded\. Two equally good strategies differ at least this much in [\d.]+ %/),
-      expect.stringMatching(/^\d+ markets usually show a difference from [\d.]+ USD a market on; this one is [\d.]+ USD\.$/),
+      expect.stringMatching(
+        /^No difference can be concluded\. Two equally good strategies differ at least this much in [\d.]+ %/,
+      ),
+      expect.stringMatching(
+        /^\d+ markets usually show a difference from [\d.]+ USD a market on; this one is [\d.]+ USD\.$/,
+      ),
     ]);
   });
 
@@ -89,9 +108,14 @@ describe('a comparison of two runs', () => {
   });
 
   test('of equal differences needs no test', async () => {
-    const { conclusion, test: found } = await compared(changed(RUN, ({ pnl }) => ({ pnl: (pnl ?? 0) - 500_000 })), RUN);
+    const { conclusion, test: found } = await compared(
+      changed(RUN, ({ pnl }) => ({ pnl: (pnl ?? 0) - 500_000 })),
+      RUN,
+    );
     expect(found).toBeNull();
-    expect(conclusion).toEqual(['B (two) earned 0.5000 USD a market more than A (one) in every block of markets.']);
+    expect(conclusion).toEqual([
+      'B (two) earned 0.5000 USD a market more than A (one) in every block of markets.',
+    ]);
   });
 
   test('is repeatable', async () => {

@@ -104,7 +104,10 @@ function conclusionOf({ a, b, difference, test, pairs, ...figures }: Figures): s
   const [winner, loser] = difference.total > 0 ? [nameA, nameB] : [nameB, nameA];
   const amount = Math.abs(difference.per_market ?? 0).toFixed(4);
   if (test === null) {
-    return [`${winner} earned ${amount} USD a market more than ${loser} in every block of markets.`, ...caution];
+    return [
+      `${winner} earned ${amount} USD a market more than ${loser} in every block of markets.`,
+      ...caution,
+    ];
   }
   const chance = `${(100 * test.p).toPrecision(2)} %`;
   const detectable = test.detectable_per_market.toFixed(4);

@@ -7,7 +7,11 @@ const curve = (...values: readonly number[]): CurvePoint[] =>
 
 describe('drawdown', () => {
   test('starts from the equity before the first point', () => {
-    expect(drawdownOf(curve(90, 95), 100)).toMatchObject({ deepestUsd: -10, deepestShare: -0.1, timeUnderWater: 1 });
+    expect(drawdownOf(curve(90, 95), 100)).toMatchObject({
+      deepestUsd: -10,
+      deepestShare: -0.1,
+      timeUnderWater: 1,
+    });
   });
 
   test('has the deepest share at another place than the deepest amount', () => {
@@ -23,7 +27,10 @@ describe('drawdown', () => {
   });
 
   test('has the longest time below one peak', () => {
-    expect(drawdownOf(curve(1, 0, 2, 1, 1, 1, 3), 1)).toMatchObject({ longestMs: 3_000, timeUnderWater: 4 / 6 });
+    expect(drawdownOf(curve(1, 0, 2, 1, 1, 1, 3), 1)).toMatchObject({
+      longestMs: 3_000,
+      timeUnderWater: 4 / 6,
+    });
   });
 });
 

@@ -39,7 +39,12 @@ export function reportOfJob(result: BacktestResultBody, context: JobContext): Re
     };
   });
   const points = result.equity_curve.map(
-    ({ ts, cumulative_pnl: equity }): CurvePoint => ({ timeMs: Date.parse(ts), equity, cash: null, inUse: null }),
+    ({ ts, cumulative_pnl: equity }): CurvePoint => ({
+      timeMs: Date.parse(ts),
+      equity,
+      cash: null,
+      inUse: null,
+    }),
   );
   const drawdown = withoutShares(drawdownOf(points, 0));
   const markets = marketBodies(result, context);
@@ -70,7 +75,7 @@ export function reportOfJob(result: BacktestResultBody, context: JobContext): Re
       markets.filter((market) => market.trades > 0).map(({ pnl }) => pnl / request.size_usd),
       context,
     ),
-    log: [],
+    ...{ log_lines_left_out: 0, log: [] },
   };
   return { ...body, warnings: warningsOf(body) };
 }

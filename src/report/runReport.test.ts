@@ -95,7 +95,11 @@ describe('the report of a run', () => {
       ...{ time_under_water: 0.5, longest_under_water_s: 100 },
     });
     expect(REPORT.underwater.points.map(({ usd }) => usd)).toEqual([0, -11, 0, -31, -31]);
-    expect(REPORT.equity).toMatchObject({ basis: 'mark_to_market', thinning: 'every point', points_total: 5 });
+    expect(REPORT.equity).toMatchObject({
+      basis: 'mark_to_market',
+      thinning: 'every point',
+      points_total: 5,
+    });
     expect(REPORT.equity.points[1]).toEqual({
       ...{ ts: '2026-11-20T00:01:40.000+00:00', equity: 989, cash: 949, in_use: 40 },
     });

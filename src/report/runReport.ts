@@ -48,7 +48,7 @@ export function reportOf(result: RunResult, context: RunContext): Report {
   const windows = [...result.markets].sort(byWindow);
   const markets = marketResults(windows, result);
   const trades = result.trades.map((trade) => reportTrade(trade, context.outcomes));
-  const base = resultBody(markets, { sizeUsd: 1, receipt: context.receipt, trades });
+  const base = resultBody(markets, { sizeUsd: 1, receipt: context.receipt, trades: [] });
   const points = result.equity.map(curvePoint);
   const startCash = context.terms.cashUsd;
   const drawdown = drawdownOf(points, startCash ?? 0);
@@ -80,6 +80,7 @@ export function reportOf(result: RunResult, context: RunContext): Report {
     latency_curve: context.latencyCurve === null ? null : [...context.latencyCurve],
     queue_models: context.queueModels === null ? null : [...context.queueModels],
     selection: selectionOf(returnsOnStake(markets), context),
+    log_lines_left_out: result.logLinesLeftOut + Math.max(0, result.log.length - LOG_LINES_MAX),
     log: result.log.slice(-LOG_LINES_MAX).map(({ timeMs, text }) => ({ ts: formatTime(timeMs), text })),
     receipt: context.receipt,
   };
@@ -153,7 +154,8 @@ function tally(names: readonly string[]): Record<string, number> {
 function reportTrade(trade: RunTrade, outcomes: RunContext['outcomes']): ReportTrade {
   const { marketId, ticker, eventType, atEntry, liquidity } = trade;
   return {
-    ...tradeBody({ marketId, outcome: outcomes.get(marketId) ?? null }, trade),
+    ...tradeBody({ marketId, outcome: outcomes.get(marketId) ?? null }, { ...trade, exitReason: null }),
+    exit_reason: trade.exitReason,
     ...{ ticker, event_type: eventType },
     seconds_to_end: atEntry.secondsToEnd,
     volatility: atEntry.volatility,

@@ -29,9 +29,15 @@ export const RECEIPT_KEY = 'underround.receipt';
 const text = <Row>(name: string, of: Column<Row>['of']): Column<Row> => ({ name, type: 'STRING', of });
 const number = <Row>(name: string, of: Column<Row>['of']): Column<Row> => ({ name, type: 'DOUBLE', of });
 const count = <Row>(name: string, of: Column<Row>['of']): Column<Row> => ({ name, type: 'INT32', of });
-const time = <Row>(name: string, of: (row: Row) => number | null): Column<Row> => ({ name, type: 'TIMESTAMP', of });
+const time = <Row>(name: string, of: (row: Row) => number | null): Column<Row> => ({
+  name,
+  type: 'TIMESTAMP',
+  of,
+});
 
-type TradeRow = ReportTrade & { readonly window: { readonly start: string; readonly end: string } | undefined };
+type TradeRow = ReportTrade & {
+  readonly window: { readonly start: string; readonly end: string } | undefined;
+};
 
 const TRADES: readonly Column<TradeRow>[] = [
   text('market_id', (row) => row.market_id),
@@ -94,11 +100,26 @@ const FILLS: readonly Column<RunFill>[] = [
 const usd = (of: (point: EquityPoint) => number) => (point: EquityPoint) => of(point) / MICRO_PER_USDC;
 const EQUITY: readonly Column<EquityPoint>[] = [
   time('ts', (point) => point.timeMs),
-  number('equity_usd', usd(({ cash, reserved, locked, marked }) => cash + reserved + locked + marked)),
-  number('cash_usd', usd(({ cash }) => cash)),
-  number('reserved_usd', usd(({ reserved }) => reserved)),
-  number('locked_usd', usd(({ locked }) => locked)),
-  number('marked_usd', usd(({ marked }) => marked)),
+  number(
+    'equity_usd',
+    usd(({ cash, reserved, locked, marked }) => cash + reserved + locked + marked),
+  ),
+  number(
+    'cash_usd',
+    usd(({ cash }) => cash),
+  ),
+  number(
+    'reserved_usd',
+    usd(({ reserved }) => reserved),
+  ),
+  number(
+    'locked_usd',
+    usd(({ locked }) => locked),
+  ),
+  number(
+    'marked_usd',
+    usd(({ marked }) => marked),
+  ),
 ];
 
 /** @param run Null: of a job of a JSON strategy, which keeps trades alone. */
@@ -119,7 +140,11 @@ export function parquetFiles(report: Report, run: RunResult | null): ReportFile[
   ];
 }
 
-function parquetBytes<Row>(columns: readonly Column<Row>[], rows: readonly Row[], { name, receipt }: Report): Uint8Array {
+function parquetBytes<Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  { name, receipt }: Report,
+): Uint8Array {
   const columnData = columns.map(({ name: column, type, of }) => ({
     ...{ name: column, type, nullable: true },
     data: rows.map((row) => cellOf(type, of(row))),

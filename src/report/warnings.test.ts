@@ -19,9 +19,17 @@ describe('the warnings of a report', () => {
 
   test.each([
     [EMPTY_RUN, {}, 'No trades: the strategy bought nothing that was sold or paid out.'],
-    [trades([0.5, true]), {}, 'Few trades: 1 market was traded. Below 30 no interval and no yearly ratio is computed.'],
+    [
+      trades([0.5, true]),
+      {},
+      'Few trades: 1 market was traded. Below 30 no interval and no yearly ratio is computed.',
+    ],
     [trades([0.5, true]), {}, 'No trade lost. The recording does not show how large a loss can be.'],
-    [trades([0.2, true], [0.9, true], [0.1, false]), {}, 'One trade made all of the P&L: the other trades together lost money.'],
+    [
+      trades([0.2, true], [0.9, true], [0.1, false]),
+      {},
+      'One trade made all of the P&L: the other trades together lost money.',
+    ],
     [trades([0.2, true], [0.5, true], [0.1, false]), {}, 'One trade made 68 % of the P&L.'],
     [
       randomRun('no edge', { edge: 0 }),

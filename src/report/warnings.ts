@@ -53,7 +53,9 @@ function ofSample(report: Body): string[] {
   }
   const open = report.trades.filter(({ net_pnl: result }) => result === null).length;
   if (open > 0) {
-    warnings.push(`${counted(open, 'position is', 'positions are')} still open. The P&L does not count open positions.`);
+    warnings.push(
+      `${counted(open, 'position is', 'positions are')} still open. The P&L does not count open positions.`,
+    );
   }
   return warnings;
 }
@@ -84,10 +86,14 @@ function ofExecution({ queue_models: models, latency_curve: curve, total_pnl: pn
 function ofRecording({ coverage, markets_skipped: skipped, markets_total: total }: Body): string[] {
   const warnings: string[] = [];
   if (skipped.length > SKIPPED_MAX * total) {
-    warnings.push(`${skipped.length} of ${total} markets were left out: ${countedSkips(skipped.map(({ reason }) => reason))}.`);
+    warnings.push(
+      `${skipped.length} of ${total} markets were left out: ${countedSkips(skipped.map(({ reason }) => reason))}.`,
+    );
   }
   if (coverage < COVERAGE_MIN) {
-    warnings.push(`The book was proven for ${percent(coverage)} of the time. Recordings fail more often in volatile markets.`);
+    warnings.push(
+      `The book was proven for ${percent(coverage)} of the time. Recordings fail more often in volatile markets.`,
+    );
   }
   return warnings;
 }

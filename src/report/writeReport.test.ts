@@ -4,11 +4,12 @@ import { parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { describe, expect, test } from 'vitest';
 import { EMPTY_RUN, RUN_CONTEXT, randomRun, runMarket, runOrder } from '../../test/support/runResults.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
+import { withRoundedMoney } from '../schema/moneyJson.ts';
 import { reportOf } from './runReport.ts';
 import { writeReport } from './writeReport.ts';
 
 const RUN = randomRun('files', { markets: 300 });
-const REPORT = reportOf(RUN, RUN_CONTEXT);
+const REPORT = withRoundedMoney(reportOf(RUN, RUN_CONTEXT));
 
 function bufferOf(path: string): ArrayBuffer {
   const bytes = readFileSync(path);
@@ -82,12 +83,19 @@ describe('the files of a report', () => {
     writeFileSync(join(directory, 'notes.txt'), 'mine');
     writeReport(directory, REPORT, RUN);
     writeReport(directory, REPORT);
-    expect(readdirSync(directory).sort()).toEqual(['notes.txt', 'report.html', 'report.json', 'trades.parquet']);
+    expect(readdirSync(directory).sort()).toEqual([
+      'notes.txt',
+      'report.html',
+      'report.json',
+      'trades.parquet',
+    ]);
   });
 
   test('are refused where no directory can be', () => {
     const file = join(temporaryDirectory(), 'file');
     writeFileSync(file, '');
-    expect(() => writeReport(file, REPORT)).toThrow(`the report cannot be written to ${file}: ${file} is a file`);
+    expect(() => writeReport(file, REPORT)).toThrow(
+      `the report cannot be written to ${file}: ${file} is a file`,
+    );
   });
 });

@@ -1,16 +1,24 @@
 /** Writes a report into a directory: `report.json`, `report.html` and the tables as Parquet. */
-import { writeFileSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { RunResult } from '../core/run/result.ts';
 import { InvalidInputError } from '../runtime/errors.ts';
 import { makeDirectories } from '../runtime/makeDirectories.ts';
+import { withRoundedMoney } from '../schema/moneyJson.ts';
 import type { Report } from '../schema/report.ts';
 import { reportPage } from './html/page.ts';
 import { parquetFiles, type ReportFile } from './tables.ts';
 
 export const REPORT_JSON = 'report.json';
 export const TRADES_PARQUET = 'trades.parquet';
-const ALL_FILES = [REPORT_JSON, 'report.html', TRADES_PARQUET, 'orders.parquet', 'fills.parquet', 'equity.parquet'];
+const ALL_FILES = [
+  REPORT_JSON,
+  'report.html',
+  TRADES_PARQUET,
+  'orders.parquet',
+  'fills.parquet',
+  'equity.parquet',
+];
 
 /**
  * Creates the directory. Replaces the files of an earlier report in it, and removes those that this report does not
@@ -19,7 +27,8 @@ const ALL_FILES = [REPORT_JSON, 'report.html', TRADES_PARQUET, 'orders.parquet',
  * @returns The names of the written files.
  * @throws {InvalidInputError} If the directory cannot be created or written.
  */
-export function writeReport(directory: string, report: Report, run: RunResult | null = null): string[] {
+export function writeReport(directory: string, body: Report, run: RunResult | null = null): string[] {
+  const report = withRoundedMoney(body);
   const encoder = new TextEncoder();
   const files: ReportFile[] = [
     { name: REPORT_JSON, bytes: encoder.encode(`${JSON.stringify(report, null, 1)}\n`) },
@@ -36,6 +45,16 @@ export function writeReport(directory: string, report: Report, run: RunResult | 
     throw new InvalidInputError(`the report cannot be written to ${directory}: ${(cause as Error).message}`, {
       cause,
     });
+  }
+}
+
+/** Writes one result as JSON; creates its directory. @throws {InvalidInputError} */
+export function writeResult(path: string, result: unknown): void {
+  try {
+    makeDirectories(dirname(path));
+    replaceFile(path, new TextEncoder().encode(`${JSON.stringify(withRoundedMoney(result), null, 1)}\n`));
+  } catch (cause) {
+    throw new InvalidInputError(`${path} cannot be written: ${(cause as Error).message}`, { cause });
   }
 }
 

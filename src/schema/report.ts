@@ -10,10 +10,13 @@ const usd = z.number();
 const ratio = z.number().nullable();
 
 const tradeShape = backtestTradeShape.extend({
+  exit_reason: z.enum(['resolved', 'take_profit', 'stop_loss', 'market_void', 'sold']).nullable(),
   fees_usd: usd.describe('Negative: maker rebates exceed the fees'),
   ticker: z.string(),
   event_type: z.string(),
-  seconds_to_end: ratio.describe('From the decision to the end of the window; null if the window is not known'),
+  seconds_to_end: ratio.describe(
+    'From the decision to the end of the window; null if the window is not known',
+  ),
   volatility: ratio.describe('Annualised volatility of the underlying at the decision; null: not known'),
   model_probability: ratio.describe('Of the token that was bought; null: not known'),
   liquidity: z.enum(['taker', 'maker', 'both']).nullable(),
@@ -52,7 +55,12 @@ const equityShape = z.strictObject({
   thinning: z.string(),
   points_total: count,
   points: z.array(
-    z.strictObject({ ts: time, equity: usd, cash: ratio, in_use: ratio.describe('Reserved, locked, marked') }),
+    z.strictObject({
+      ts: time,
+      equity: usd,
+      cash: ratio,
+      in_use: ratio.describe('Reserved, locked, marked'),
+    }),
   ),
 });
 const underwaterShape = z.strictObject({
@@ -130,6 +138,7 @@ export const reportShape = backtestResultShape.extend({
     held_out: rangeShape.nullable().describe('Windows that no sweep has read'),
   }),
   warnings: z.array(z.string()),
+  log_lines_left_out: count.describe('Older lines of the strategy’s log'),
   log: z.array(z.strictObject({ ts: time, text: z.string() })),
   receipt: receiptShape,
 });

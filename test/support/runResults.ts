@@ -1,6 +1,13 @@
 /** Results of runs made by hand, and by a seed, for the tests of reports. */
 import { Random } from '../../src/core/random.ts';
-import type { EquityPoint, RunFill, RunMarket, RunOrder, RunResult, RunTrade } from '../../src/core/run/result.ts';
+import type {
+  EquityPoint,
+  RunFill,
+  RunMarket,
+  RunOrder,
+  RunResult,
+  RunTrade,
+} from '../../src/core/run/result.ts';
 import type { RunContext } from '../../src/report/runReport.ts';
 
 export const RUN_START_MS = Date.UTC(2026, 10, 20);
@@ -55,7 +62,11 @@ export function runTrade(
   };
 }
 
-export function runOrder(orderId: number, { marketId, endTimeMs }: RunMarket, changed: Partial<RunOrder>): RunOrder {
+export function runOrder(
+  orderId: number,
+  { marketId, endTimeMs }: RunMarket,
+  changed: Partial<RunOrder>,
+): RunOrder {
   const decidedMs = endTimeMs - 60_000;
   return {
     ...{ orderId, marketId, decidedMs, dueMs: decidedMs + 200, endedMs: decidedMs + 200 },
@@ -68,7 +79,11 @@ export function runOrder(orderId: number, { marketId, endTimeMs }: RunMarket, ch
   };
 }
 
-export function runFill(orderId: number, { marketId, endTimeMs }: RunMarket, changed: Partial<RunFill>): RunFill {
+export function runFill(
+  orderId: number,
+  { marketId, endTimeMs }: RunMarket,
+  changed: Partial<RunFill>,
+): RunFill {
   return {
     ...{ orderId, marketId, timeMs: endTimeMs - 59_800, liquidity: 'taker' },
     ...{ price: 5_000, size: 100 * MICRO, fee: MICRO },
@@ -76,7 +91,15 @@ export function runFill(orderId: number, { marketId, endTimeMs }: RunMarket, cha
   };
 }
 
-export const EMPTY_RUN: RunResult = { orders: [], fills: [], trades: [], equity: [], markets: [], log: [] };
+export const EMPTY_RUN: RunResult = {
+  orders: [],
+  fills: [],
+  trades: [],
+  equity: [],
+  markets: [],
+  log: [],
+  logLinesLeftOut: 0,
+};
 
 /** A run that trades once in most of its markets, at random prices with a small edge. */
 export function randomRun(seed: string, { markets: count = 200, edge = 0.05 } = {}): RunResult {
@@ -112,12 +135,20 @@ export function randomRun(seed: string, { markets: count = 200, edge = 0.05 } = 
     const pnl = (won ? 100 * MICRO : 0) - base.principal - fees;
     trades.push({ ...base, pnl, fees, liquidity, atEntry, decidedMs, openedMs: decidedMs + 200 });
     orders.push(runOrder(orderId, market, { decidedMs }));
-    fills.push(runFill(orderId, market, { liquidity, price: price * 10_000, fee: fees, timeMs: decidedMs + 200 }));
+    fills.push(
+      runFill(orderId, market, { liquidity, price: price * 10_000, fee: fees, timeMs: decidedMs + 200 }),
+    );
     cash -= base.principal + fees;
-    equity.push({ timeMs: decidedMs + 200, cash, reserved: 0, locked: 0, marked: Math.round(base.principal * 0.98) });
+    equity.push({
+      timeMs: decidedMs + 200,
+      cash,
+      reserved: 0,
+      locked: 0,
+      marked: Math.round(base.principal * 0.98),
+    });
     cash += won ? 100 * MICRO : 0;
     equity.push({ timeMs: market.endTimeMs + 60_000, cash, reserved: 0, locked: 0, marked: 0 });
   }
   equity.sort((a, b) => a.timeMs - b.timeMs);
-  return { orders, fills, trades, equity, markets, log: [] };
+  return { orders, fills, trades, equity, markets, log: [], logLinesLeftOut: 0 };
 }

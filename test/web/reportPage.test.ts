@@ -22,7 +22,11 @@ async function openReport(): Promise<WatchedPage> {
   const latencyCurve = [0, 50, 600].map((ms) => ({
     ...{ latency_ms: ms, total_pnl: 100 - ms, trades_total: 50, fill_rate: 0.5 },
   }));
-  const report = reportOf(randomRun('browser', { markets: 250 }), { ...RUN_CONTEXT, name: NAME, latencyCurve });
+  const report = reportOf(randomRun('browser', { markets: 250 }), {
+    ...RUN_CONTEXT,
+    name: NAME,
+    latencyCurve,
+  });
   writeFileSync(file, reportPage(report));
   const watched = await WatchedPage.open(browser, 'file://');
   await watched.page.goto(pathToFileURL(file).href);
@@ -41,13 +45,17 @@ describe.skipIf(browserAbsent)('a report opened from disk (skipped without a bro
     const watched = await openReport();
     const { page } = watched;
     const results = () =>
-      page.$$eval('table.trades tbody td:last-child', (cells) => cells.map(({ dataset }) => Number(dataset.v)));
+      page.$$eval('table.trades tbody td:last-child', (cells) =>
+        cells.map(({ dataset }) => Number(dataset.v)),
+      );
     const sorted = [...(await results())].sort((a, b) => a - b);
     await page.getByRole('button', { name: 'P&L' }).click();
     expect(await results()).toEqual(sorted);
     await page.getByRole('button', { name: 'P&L' }).click();
     expect(await results()).toEqual(sorted.reverse());
-    expect(await page.getByRole('columnheader', { name: 'P&L' }).last().getAttribute('aria-sort')).toBe('descending');
+    expect(await page.getByRole('columnheader', { name: 'P&L' }).last().getAttribute('aria-sort')).toBe(
+      'descending',
+    );
     await watched.close();
   });
 

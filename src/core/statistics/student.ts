@@ -53,6 +53,9 @@ const LANCZOS = [
 /** Logarithm of the gamma function for x >= 0.5, to about 15 digits. */
 function logGamma(x: number): number {
   const base = x + 6.5;
-  const sum = LANCZOS.reduce((total, coefficient, at) => total + (at === 0 ? coefficient : coefficient / (x - 1 + at)), 0);
+  const sum = LANCZOS.reduce(
+    (total, coefficient, at) => total + (at === 0 ? coefficient : coefficient / (x - 1 + at)),
+    0,
+  );
   return 0.5 * Math.log(2 * Math.PI) + (x - 0.5) * Math.log(base) - base + Math.log(sum);
 }

@@ -71,7 +71,8 @@ function monthTicks(startMs: number, endMs: number, months: number): Tick[] {
     const [year, index] = [Math.floor(month / 12), month % 12];
     const value = Date.UTC(year, index);
     if (value > endMs) return ticks;
-    if (value >= startMs) ticks.push({ value, label: months < 12 ? `${MONTHS[index]} ${year}` : String(year) });
+    if (value >= startMs)
+      ticks.push({ value, label: months < 12 ? `${MONTHS[index]} ${year}` : String(year) });
   }
 }
 

@@ -32,7 +32,15 @@ export function curves({ equity, underwater, portfolio }: Report): Markup {
   })}</div>
 <h3>${fall}</h3>
 <div class="wide">${lineChart({
-    ...{ title: fall, points: falls, range, isStepped, height: UNDERWATER_HEIGHT, kind: 'underwater', base: 0 },
+    ...{
+      title: fall,
+      points: falls,
+      range,
+      isStepped,
+      height: UNDERWATER_HEIGHT,
+      kind: 'underwater',
+      base: 0,
+    },
     print: (value) => `${fixed(value, decimalsOf(falls))}${unit}`,
   })}</div>
 <p class="note">Times are UTC. Drawn: ${equity.thinning}.</p>`;
@@ -41,6 +49,8 @@ export function curves({ equity, underwater, portfolio }: Report): Markup {
 /** Cents only where the whole range is small. */
 function decimalsOf(points: readonly { readonly value: number }[]): number {
   const values = points.map(({ value }) => value);
-  const range = values.reduce((high, value) => Math.max(high, value)) - values.reduce((low, value) => Math.min(low, value));
+  const range =
+    values.reduce((high, value) => Math.max(high, value)) -
+    values.reduce((low, value) => Math.min(low, value));
   return range < 20 ? 2 : range < 200 ? 1 : 0;
 }

@@ -11,13 +11,19 @@ export function executionTables(report: Report): Markup[] {
 }
 
 function orderTable({ orders, fill_rate: rate }: Report): Markup {
-  const missed = Object.entries(orders.missed).map(([reason, count]) => [`missed: ${words(reason)}`, count] as const);
+  const missed = Object.entries(orders.missed).map(
+    ([reason, count]) => [`missed: ${words(reason)}`, count] as const,
+  );
   const refused = Object.entries(orders.refusals ?? {}).map(
     ([reason, count]) => [`refused: ${words(reason)}`, count] as const,
   );
-  const outcomes = Object.entries(orders.outcomes ?? { filled: orders.filled, taken_back: orders.taken_back });
+  const outcomes = Object.entries(
+    orders.outcomes ?? { filled: orders.filled, taken_back: orders.taken_back },
+  );
   const counted = ['missed', 'refused'];
-  const ends = outcomes.filter(([outcome]) => !counted.includes(outcome)).map(([name, count]) => [words(name), count] as const);
+  const ends = outcomes
+    .filter(([outcome]) => !counted.includes(outcome))
+    .map(([name, count]) => [words(name), count] as const);
   const rows = [['placed', orders.placed] as const, ...ends, ...missed, ...refused].filter(
     ([name, count]) => count > 0 || name === 'placed',
   );

@@ -4,7 +4,7 @@ import type { Report } from '../../schema/report.ts';
 import { html, type Markup } from './markup.ts';
 
 export function facts(report: Report): Markup {
-  const { settings, receipt, log, selection, markets_skipped: skipped } = report;
+  const { settings, receipt, log, log_lines_left_out: leftOut, selection, markets_skipped: skipped } = report;
   const { held_out: heldOut, trials_before: before } = selection;
   const chosen: Fact[] = [
     ['earlier trials', before === null ? 'not counted' : String(before)],
@@ -13,7 +13,7 @@ export function facts(report: Report): Markup {
   ];
   return html`<h2>Settings</h2>
 ${factTable([...flattened(settings), ...chosen])}
-${log.length === 0 ? null : html`<h2>Log</h2><pre tabindex="0">${log.map(({ ts, text }) => `${ts.slice(0, 23)}  ${text}\n`)}</pre>`}
+${log.length === 0 ? null : html`<h2>Log</h2>${leftOut === 0 ? null : html`<p class="note">${leftOut} lines are left out.</p>`}<pre tabindex="0">${log.map(({ ts, text }) => `${ts.slice(0, 23)}  ${text}\n`)}</pre>`}
 <h2>Receipt</h2>
 <p class="note">Equal receipts guarantee equal results, byte for byte.</p>
 ${factTable(flattened(receipt))}`;
@@ -31,5 +31,7 @@ function factTable(rows: readonly Fact[]): Markup {
 /** `{ a: { b: 1 } }` as `a.b` = `1`. */
 function flattened(value: unknown, path = ''): Fact[] {
   if (typeof value !== 'object' || value === null) return [[path, value === null ? 'none' : String(value)]];
-  return Object.entries(value).flatMap(([name, inner]) => flattened(inner, path === '' ? name : `${path}.${name}`));
+  return Object.entries(value).flatMap(([name, inner]) =>
+    flattened(inner, path === '' ? name : `${path}.${name}`),
+  );
 }

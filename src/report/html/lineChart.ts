@@ -32,9 +32,13 @@ export function lineChart(curve: Curve): Markup {
   const ticks = valueTicks(lowest([...values, base]), highest([...values, base]), kind === 'equity' ? 5 : 3);
   const [low, high] = [ticks[0] as number, ticks.at(-1) as number];
   const plotHeight = height - MARGIN.top - MARGIN.bottom;
-  const x = (timeMs: number) => MARGIN.left + ((timeMs - startMs) / Math.max(1, endMs - startMs)) * PLOT_WIDTH;
+  const x = (timeMs: number) =>
+    MARGIN.left + ((timeMs - startMs) / Math.max(1, endMs - startMs)) * PLOT_WIDTH;
   const y = (value: number) => MARGIN.top + ((high - value) / (high - low)) * plotHeight;
-  const line = pathOf(points.map(({ timeMs, value }) => [x(timeMs), y(value)]), curve.isStepped);
+  const line = pathOf(
+    points.map(({ timeMs, value }) => [x(timeMs), y(value)]),
+    curve.isStepped,
+  );
   const [first, last] = [points[0], points.at(-1)];
   const floor = y(base).toFixed(1);
   const area =
@@ -77,5 +81,7 @@ function pathOf(places: readonly (readonly [number, number])[], isStepped: boole
 }
 
 const round = (value: number) => Math.round(value * 10) / 10;
-const lowest = (values: readonly number[]) => values.reduce((low, value) => Math.min(low, value), values[0] ?? 0);
-const highest = (values: readonly number[]) => values.reduce((high, value) => Math.max(high, value), values[0] ?? 0);
+const lowest = (values: readonly number[]) =>
+  values.reduce((low, value) => Math.min(low, value), values[0] ?? 0);
+const highest = (values: readonly number[]) =>
+  values.reduce((high, value) => Math.max(high, value), values[0] ?? 0);

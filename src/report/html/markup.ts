@@ -20,7 +20,9 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 /** Tag of a template: inserts markup and lists of it as they are, escapes everything else; null is nothing. */
 export function html(parts: TemplateStringsArray, ...values: readonly Value[]): Markup {
-  return new Markup(parts.map((part, at) => part + (at < values.length ? textOf(values[at] ?? null) : '')).join(''));
+  return new Markup(
+    parts.map((part, at) => part + (at < values.length ? textOf(values[at] ?? null) : '')).join(''),
+  );
 }
 
 function textOf(value: Value): string {

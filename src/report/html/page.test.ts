@@ -63,7 +63,10 @@ describe('the page of a report', () => {
 
   test.each([
     ['no trade', EMPTY_RUN],
-    ['one trade', { ...EMPTY_RUN, markets: [runMarket(0)], trades: [runTrade(runMarket(0), { price: 0.5, won: true })] }],
+    [
+      'one trade',
+      { ...EMPTY_RUN, markets: [runMarket(0)], trades: [runTrade(runMarket(0), { price: 0.5, won: true })] },
+    ],
   ])('of a run with %s has no missing number', (_what, run) => {
     expect(pageOf(run)).not.toMatch(/NaN|undefined|Infinity|\[object/);
   });
@@ -80,19 +83,24 @@ describe('labels of the axes', () => {
       });
 
   test.each([1, 2, 13, 100, 700, 5_000])('never overlap in a report of %s markets', (markets) => {
-    for (const [svg] of pageOf(randomRun('axes', { markets })).matchAll(/<svg class="chart[\s\S]*?<\/svg>/g)) {
+    for (const [svg] of pageOf(randomRun('axes', { markets })).matchAll(
+      /<svg class="chart[\s\S]*?<\/svg>/g,
+    )) {
       const times = boxes(svg, 'middle');
       for (const [at, box] of times.entries()) {
         expect(box.left).toBeGreaterThanOrEqual(times[at - 1]?.right ?? 0);
         expect(box.right).toBeLessThanOrEqual(1_060);
       }
       const values = boxes(svg, 'end').map(({ y }) => y);
-      for (const [at, y] of values.entries()) if (at > 0) expect((values[at - 1] as number) - y).toBeGreaterThan(12);
+      for (const [at, y] of values.entries())
+        if (at > 0) expect((values[at - 1] as number) - y).toBeGreaterThan(12);
     }
   });
 
   const START = Date.UTC(2026, 1, 27, 23, 58, 17, 250);
-  const lengths = Array.from({ length: 60 }, (_, at) => Math.round(2_000 * 1.4 ** at)).filter((ms) => ms < 3e12);
+  const lengths = Array.from({ length: 60 }, (_, at) => Math.round(2_000 * 1.4 ** at)).filter(
+    (ms) => ms < 3e12,
+  );
   test.each(lengths)('are at least two and do not touch over %s ms', (length) => {
     const ticks = timeTicks(START, START + length, 970);
     expect(ticks.length).toBeGreaterThanOrEqual(length < 5_000 || length > 6e11 ? 1 : 2);

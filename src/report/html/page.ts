@@ -76,8 +76,14 @@ function breakdowns(report: Report): Markup[] {
     ['By hour', 'UTC hour in which the position was opened', report.by_hour],
     ['By entry price', 'average price of the purchase, USDC per share', report.by_entry_price],
     ['By time left', 'from the decision to the end of the window', report.by_time_left],
-    ['By volatility', 'thirds of the trades by the underlying’s volatility at the decision, a year', report.by_volatility],
+    [
+      'By volatility',
+      'thirds of the trades by the underlying’s volatility at the decision, a year',
+      report.by_volatility,
+    ],
   ] as const;
-  const shown = tables.flatMap(([title, note, rows]) => (rows === null ? [] : [breakdownTable(title, note, rows)]));
+  const shown = tables.flatMap(([title, note, rows]) =>
+    rows === null ? [] : [breakdownTable(title, note, rows)],
+  );
   return shown.length > 0 ? shown : [html`<p>No closed trades.</p>`];
 }

@@ -12,7 +12,11 @@ interface Tile {
 export function tiles(report: Report): Markup {
   const shown = [...resultTiles(report), ...ratioTiles(report), ...riskTiles(report)];
   return html`<dl class="tiles">${shown.map(
-    ({ name, value, note }) => html`<div><dt>${name}</dt><dd>${value}${note === null ? null : html`<small>${note}</small>`}</dd></div>
+    ({
+      name,
+      value,
+      note,
+    }) => html`<div><dt>${name}</dt><dd>${value}${note === null ? null : html`<small>${note}</small>`}</dd></div>
 `,
   )}</dl>`;
 }
@@ -93,7 +97,11 @@ function riskTiles({ portfolio, coverage, fill_rate: rate, orders }: Report): Ti
       value: fixed(portfolio.peak_capital_used),
       note: `P&L ${percent(portfolio.return_on_peak_capital)} of it`,
     },
-    { name: 'Orders filled', value: percent(rate, 0), note: `${whole(orders.filled)} of ${whole(orders.placed)}` },
+    {
+      name: 'Orders filled',
+      value: percent(rate, 0),
+      note: `${whole(orders.filled)} of ${whole(orders.placed)}`,
+    },
     { name: 'Book proven', value: percent(coverage), note: 'of the time' },
   ];
 }

@@ -18,7 +18,11 @@ const fillDelayMs = (trade: ReportTrade) => Date.parse(trade.opened_at) - Date.p
 
 const COLUMNS: readonly Column[] = [
   {
-    ...{ heading: 'Decided, UTC', hint: 'Receive time of the event at which the strategy decided', isText: true },
+    ...{
+      heading: 'Decided, UTC',
+      hint: 'Receive time of the event at which the strategy decided',
+      isText: true,
+    },
     ...{ sort: (trade) => Date.parse(trade.decided_at), cell: (trade) => clock(trade.decided_at) },
   },
   {
