@@ -34,7 +34,7 @@ export function registerBacktest(program: Command): void {
     )
     .option(
       '--trials <file>',
-      '+ file that counts trials of all runs (default: trials.jsonl in your cache folder)',
+      'file that counts trials of all runs (default: trials.jsonl in your cache folder)',
     )
     .addHelpText('after', `${FILE_HELP} Those marked + are for JSON.`)
     .action(async (path: string, options: StrategyOptions & JobOptions) => {

@@ -180,7 +180,9 @@ function returnsOf({ trades }: BacktestResultBody): number[] {
 function foldBody({ train, test, chosen, result }: Fold, { xAxis, yAxis }: Sweep) {
   const span = ({ startMs, endMs }: Span) => ({ start: formatTime(startMs), end: formatTime(endMs) });
   const values = (cell: Cell) =>
-    Object.fromEntries([xAxis, ...(yAxis ? [yAxis] : [])].map(({ param }) => [param, valueOf(cell, param)]));
+    Object.fromEntries(
+      [xAxis, ...(yAxis ? [yAxis] : [])].map(({ param }) => [param, axisValueOf(cell, param)]),
+    );
   return {
     train: span(train),
     test: span(test),
@@ -197,7 +199,7 @@ function foldBody({ train, test, chosen, result }: Fold, { xAxis, yAxis }: Sweep
 }
 
 /** The value of an axis in a cell, such as `entry.0.value` of its strategy. */
-function valueOf({ strategy, params, sizeUsd }: Cell, param: string): number {
+function axisValueOf({ strategy, params, sizeUsd }: Cell, param: string): number {
   const all = { ...strategy, ...params, size_usd: sizeUsd } as object;
   return param
     .split('.')

@@ -34,12 +34,12 @@ export function breakdownsOf(
 function rowsOf(
   trades: readonly ReportTrade[],
   buckets: readonly Bucket[],
-  valueOf: (trade: ReportTrade) => number | null,
+  measure: (trade: ReportTrade) => number | null,
 ): BreakdownRow[] | null {
   const lastBucket = buckets.at(-1);
   const inside = buckets.map(({ from, to }, at) =>
     trades.filter((trade) => {
-      const value = valueOf(trade);
+      const value = measure(trade);
       if (value === null) return false;
       // The highest value belongs to the last bucket: a price of 1 is not beyond 0.95 to 1.
       const isLast = at === buckets.length - 1 && value === lastBucket?.to;

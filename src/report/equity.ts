@@ -71,7 +71,7 @@ export function drawdownOf(points: readonly CurvePoint[], start: number): Drawdo
 /** Of each span of time the first, lowest, highest and last point: a drawing of the result loses no extreme. */
 export function thinned<P extends { readonly timeMs: number }>(
   points: readonly P[],
-  valueOf: (point: P) => number,
+  measure: (point: P) => number,
 ): { readonly points: readonly P[]; readonly thinning: string } {
   const [first, last] = [points[0], points.at(-1)];
   if (points.length <= 4 * SPANS || first === undefined || last === undefined)
@@ -84,12 +84,12 @@ export function thinned<P extends { readonly timeMs: number }>(
     if (known === undefined) spans.set(span, [at]);
     else known.push(at);
   }
-  const kept = [...spans.values()].flatMap((indices) => extremesOf(points, indices, valueOf));
+  const kept = [...spans.values()].flatMap((indices) => extremesOf(points, indices, measure));
   return { points: kept.map((at) => points[at] as P), thinning: THINNING };
 }
 
-function extremesOf<P>(points: readonly P[], indices: readonly number[], valueOf: (point: P) => number) {
-  const value = (at: number) => valueOf(points[at] as P);
+function extremesOf<P>(points: readonly P[], indices: readonly number[], measure: (point: P) => number) {
+  const value = (at: number) => measure(points[at] as P);
   const lowest = indices.reduce((low, at) => (value(at) < value(low) ? at : low));
   const highest = indices.reduce((high, at) => (value(at) > value(high) ? at : high));
   const kept = [indices[0] as number, lowest, highest, indices.at(-1) as number];
