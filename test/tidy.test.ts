@@ -168,7 +168,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['store', 'venues', 'bus', 'control'],
   ['recorder', 'accounts', 'print', 'simulator'],
   ['ops', 'backtest', 'strategy', 'signals', 'lifecycle'],
-  ['trading', 'stream', 'webhooks'],
+  ['trading', 'stream', 'webhooks', 'report'],
   ['http'],
   ['api', 'controlDatabase'],
   ['service'],

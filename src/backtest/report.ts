@@ -3,11 +3,11 @@
 import { Random } from '../core/random.ts';
 import type { SkipReason } from '../core/session/replay.ts';
 import type { OrderCounts } from '../core/session/sessionEvents.ts';
-import { summarize, tradedMarkets } from '../core/session/summary.ts';
+import { type MarketResult, summarize, tradedMarkets } from '../core/session/summary.ts';
 import { type ResultIntervals, resultIntervals } from '../core/statistics/bootstrap.ts';
 import type { Interval } from '../core/statistics/wilson.ts';
 import { BacktestFailedError } from '../runtime/errors.ts';
-import type { BacktestResultBody } from '../schema/api/backtests.ts';
+import type { BacktestResultBody, BacktestTradeBody } from '../schema/api/backtests.ts';
 import type { BacktestSpec, Receipt } from '../schema/backtest.ts';
 import type { Market } from '../schema/market.ts';
 import { formatTime } from '../schema/time.ts';
@@ -31,13 +31,31 @@ export function backtestResult(
     markets.map(({ replay }) => replay.skipped),
     spec,
   );
-  const results = markets.map(({ market, ...outcome }) => ({ ...outcome, market: tapeMarketOf(market) }));
-  const summary = summarize(results, spec.sizeUsd);
+  return resultBody(
+    markets.map(({ market, ...outcome }) => ({ ...outcome, market: tapeMarketOf(market) })),
+    {
+      sizeUsd: spec.sizeUsd,
+      receipt,
+      trades: markets.flatMap(({ market, replay }) => replay.trades.map((trade) => tradeBody(market, trade))),
+    },
+  );
+}
+
+/**
+ * @param results In order of their windows.
+ * @param sizeUsd The return of a market is its P&L over it; 1: its P&L in USD.
+ * @param trades Of all results, market by market.
+ */
+export function resultBody(
+  results: readonly MarketResult[],
+  { sizeUsd, receipt, trades }: { sizeUsd: number; receipt: Receipt; trades: BacktestTradeBody[] },
+): BacktestResultBody {
+  const summary = summarize(results, sizeUsd);
   const draws = new Random(`intervals ${receipt.seed}`);
   return {
     markets_total: summary.marketsTotal,
     markets_traded: summary.marketsTraded,
-    markets_skipped: markets.flatMap(({ market, replay: { skipped } }) =>
+    markets_skipped: results.flatMap(({ market, replay: { skipped } }) =>
       skipped === null ? [] : [{ market_id: market.marketId, reason: skipped }],
     ),
     trades_total: summary.tradesTotal,
@@ -63,7 +81,7 @@ export function backtestResult(
       ts: formatTime(timeMs),
       cumulative_pnl: cumulativePnl,
     })),
-    trades: markets.flatMap(({ market, replay }) => replay.trades.map((trade) => tradeBody(market, trade))),
+    trades,
     receipt,
   };
 }

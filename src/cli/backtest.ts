@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { JobOptions } from './runBacktest.ts';
 import {
   addRecordingOptions,
   addStrategyOptions,
@@ -26,8 +27,17 @@ export function registerBacktest(program: Command): void {
       '--latency-curve [ms,...]',
       '* run it again with these constant order latencies (default 0,50,150,300,600)',
     )
-    .addHelpText('after', FILE_HELP)
-    .action(async (path: string, options: StrategyOptions) => {
+    .option('--hold-out <time>', '+ leave out windows that end at or after this time; the receipt names them')
+    .option(
+      '--walk-forward <train:embargo:test>',
+      '+ choose the best cell on each train window and judge it on the test window after it, e.g. 6h:15m:2h',
+    )
+    .option(
+      '--trials <file>',
+      'file that counts trials of all runs (default: trials.jsonl in your cache folder)',
+    )
+    .addHelpText('after', `${FILE_HELP} Those marked + are for JSON.`)
+    .action(async (path: string, options: StrategyOptions & JobOptions) => {
       if (!isStrategyFile(path)) return (await import('./runBacktest.ts')).runBacktest(path, options);
       await (await import('./runStrategy.ts')).backtestStrategy(path, options);
     });

@@ -65,8 +65,11 @@ function tradesTable({ trades }: BacktestResultBody): string {
   return formatTable(headings, rows) + more;
 }
 
-/** The P&L grid; rows are the y axis. */
-export function printSweep(result: SweepResultBody): string {
+/**
+ * The P&L grid; rows are the y axis.
+ * @param trialsFile Where earlier trials were counted; null: nowhere.
+ */
+export function printSweep(result: SweepResultBody, trialsFile: string | null = null): string {
   const { x_axis: x, y_axis: y, best } = result;
   const bestCell = best === null ? undefined : result.cells[best.y]?.[best.x];
   const headings = [`${y === null ? '' : `${y.param} \\ `}${x.param}`, ...x.values.map(String)];
@@ -76,8 +79,7 @@ export function printSweep(result: SweepResultBody): string {
   ]);
   const judged: [string, string | null][] = [
     ['trials', String(result.n_trials)],
-    // A command runs without an account, so there are no earlier jobs to count.
-    ['trials before', 'not counted: a command has no account'],
+    ['trials before', trialsFile === null ? 'not counted' : `${result.n_trials_before}, by ${trialsFile}`],
     ['effective trials', fixed(result.n_trials_effective, 1)],
     ['variance of their Sharpe ratios', fixed(result.sharpe_variance, 4)],
     ['best Sharpe a market', fixed(bestCell?.sharpe_per_market ?? null, 4)],

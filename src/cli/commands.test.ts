@@ -10,6 +10,8 @@ const { runWhole } = commandLine(registerCommands);
 
 /** Commands that run until they are stopped; `settings.test.ts` and `sharedStore.test.ts` of `test/service` test them. */
 const LONG_RUNNING = ['demo', 'serve', 'store'];
+/** Commands that use no data directory and no setting. */
+const WITHOUT_DIRECTORY = ['compare'];
 const EMAIL = ['--email', 'a@example.com'];
 const HOOK = [...EMAIL, '--url', 'https://93.184.215.14/in'];
 
@@ -75,7 +77,7 @@ const program = new Command('underround');
 registerCommands(program);
 
 it('the table above lists every command', () => {
-  const names = [...COMMANDS.map(([name]) => name), ...LONG_RUNNING];
+  const names = [...COMMANDS.map(([name]) => name), ...LONG_RUNNING, ...WITHOUT_DIRECTORY];
   expect(names.sort()).toEqual(
     leaves(program)
       .map(({ name }) => name)
@@ -83,7 +85,8 @@ it('the table above lists every command', () => {
   );
 });
 
-it.each(leaves(program))('$name accepts --data-dir', ({ command }) => {
+const users = leaves(program).filter(({ name }) => !WITHOUT_DIRECTORY.includes(name));
+it.each(users)('$name accepts --data-dir', ({ command }) => {
   expect(command.options.map(({ long }) => long)).toContain('--data-dir');
 });
 

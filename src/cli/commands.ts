@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { registerAudit } from './audit.ts';
 import { registerBacktest } from './backtest.ts';
+import { registerCompare } from './compare.ts';
 import { registerDemo } from './demo.ts';
 import { registerDoctor } from './doctor.ts';
 import { registerExport } from './export.ts';
@@ -13,8 +14,8 @@ import { registerUsers } from './users.ts';
 import { registerWebhooks } from './webhooks.ts';
 
 const SETTINGS_HELP = `
-Settings are environment variables (UNDERROUND_...); docs/CONFIGURATION.md lists them all. Every command checks all of
-them before it starts, and prints the data directory it uses on standard error.`;
+Settings are environment variables (UNDERROUND_...); docs/CONFIGURATION.md lists them all. Every command that
+uses a data directory checks all of them before it starts, and prints the directory on standard error.`;
 
 /** Adds every command of `underround`. */
 export function registerCommands(program: Command): void {
@@ -24,6 +25,7 @@ export function registerCommands(program: Command): void {
   registerImport(program);
   registerExport(program);
   registerBacktest(program);
+  registerCompare(program);
   registerKeys(program);
   registerUsers(program);
   registerWebhooks(program);

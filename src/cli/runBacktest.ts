@@ -1,28 +1,33 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { axisProblems, specOf } from '../backtest/asked.ts';
-import { codeVersion } from '../backtest/codeVersion.ts';
-import { runJob } from '../backtest/jobRunner.ts';
-import { startWorkers } from '../backtest/service.ts';
-import type { Config } from '../config.ts';
-import { FairQueue } from '../core/fairQueue.ts';
+import { writeResult } from '../report/writeReport.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { InvalidInputError } from '../runtime/errors.ts';
-import { silentLogger } from '../runtime/log.ts';
-import { Metrics } from '../runtime/metrics.ts';
 import { backtestMembers, MARKET_LIMIT_DEFAULT, sweepMembers } from '../schema/api/backtests.ts';
 import { type Members, type MemberValues, readBody } from '../schema/api/body.ts';
 import type { Problem } from '../schema/api/fields.ts';
 import type { JobSpec } from '../schema/backtest.ts';
 import type { FollowedAssets } from '../schema/market.ts';
-import { API_VERSION } from '../schema/version.ts';
+import { printJson } from '../schema/moneyJson.ts';
 import { printBacktest, printSweep } from './backtestTables.ts';
 import { interruptible } from './failure.ts';
-import { openRecording } from './openRecording.ts';
-import { Progress } from './progress.ts';
+import { withHoldOut } from './holdOut.ts';
+import { withLocalJobs } from './localJobs.ts';
+import { type JobRun, runWalkForward, walkForwardPlan } from './runWalkForward.ts';
 import { followedAssets, readSettings } from './settings.ts';
+import { jobTrial, openTrials, recordTrial } from './trialsFile.ts';
+import { writeJobReport } from './writeJobReport.ts';
 
-/** Read access to the data directory is enough: a command has no user and no tier. */
-const OWN = { jobId: 'bt_command', userId: 'command' };
+export interface JobOptions {
+  readonly json?: boolean;
+  readonly dataDir?: string;
+  /** Directory of the report. */
+  readonly out?: string;
+  readonly trials?: string;
+  readonly holdOut?: string;
+  readonly walkForward?: string;
+}
 
 /**
  * Runs the job described by a file and prints its result. A refusal is one line on standard error and exit status 1.
@@ -30,43 +35,41 @@ const OWN = { jobId: 'bt_command', userId: 'command' };
  */
 export async function runBacktest(
   path: string,
-  options: { json?: boolean; dataDir?: string },
+  options: JobOptions,
   expected: JobSpec['kind'] | null = null,
 ): Promise<void> {
   await interruptible(async (signal) => {
-    const spec = readSpec(path, followedAssets());
-    if (expected === 'sweep' && spec.kind !== 'sweep') {
+    const asked = readSpec(path, followedAssets());
+    if (expected === 'sweep' && asked.kind !== 'sweep') {
       throw new InvalidInputError(
         `${path}: a sweep needs \`x_axis\`; \`underround backtest\` runs a file without it`,
       );
     }
+    const held = withHoldOut(asked, options.holdOut);
+    const plan = walkForwardPlan(options.walkForward, asked);
+    const trials = openTrials(options.trials);
     const config = await readSettings({ dataDir: options.dataDir, use: 'read recording' });
-    const result = await run(spec, config, signal);
-    if (options.json) console.log(result);
-    else
-      console.log(spec.kind === 'sweep' ? printSweep(JSON.parse(result)) : printBacktest(JSON.parse(result)));
+    await withLocalJobs({ config, trials, signal }, async (jobs) => {
+      const run = { jobs, path, trials, options, heldOut: held.heldOut };
+      if (plan !== null && held.spec.kind === 'sweep') await runWalkForward(run, held.spec, plan);
+      else await runOnce(run, held.spec);
+    });
   });
 }
 
-async function run(spec: JobSpec, config: Config, signal: AbortSignal): Promise<string> {
-  const store = await openRecording(config);
-  const workers = startWorkers({ config, clock: systemClock, log: silentLogger, metrics: new Metrics() });
-  const progress = new Progress(spec.kind);
-  try {
-    const turns = new FairQueue(workers.threads);
-    // A data directory has many accounts, and commands keep no jobs: there are no earlier trials to count.
-    const trialsBefore = async () => 0;
-    const runner = { store, workers, turns, codeVersion: codeVersion(API_VERSION), trialsBefore };
-    progress.update(0, '');
-    const onProgress = (share: number) => progress.update(share, '');
-    const result = await runJob(runner, { ...OWN, spec }, { signal, onProgress });
-    progress.update(1, '');
-    return result;
-  } finally {
-    progress.done();
-    await workers.close();
-    await store.close();
-  }
+async function runOnce({ jobs, path, trials, options, heldOut }: JobRun, spec: JobSpec): Promise<void> {
+  const printed = await jobs.run(spec);
+  const result = JSON.parse(printed);
+  const trial = jobTrial(spec, result.receipt.data_hash);
+  const trialsBefore = trials.before(trial);
+  recordTrial(trials, trial, { isNamed: options.trials !== undefined });
+  if (heldOut !== null) result.receipt.held_out = heldOut;
+  const { out } = options;
+  if (out !== undefined && spec.kind === 'backtest') {
+    await writeJobReport(out, jobs, { spec, result, path, trialsBefore, heldOut });
+  } else if (out !== undefined) writeResult(join(out, 'sweep.json'), result);
+  if (options.json) console.log(heldOut === null ? printed : printJson(result));
+  else console.log(spec.kind === 'sweep' ? printSweep(result, trials.path) : printBacktest(result));
 }
 
 /** @throws {InvalidInputError} Lists every problem of the file. */

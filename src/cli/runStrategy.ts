@@ -28,21 +28,36 @@ import {
   sweptParams,
   termsOf,
 } from './strategyTerms.ts';
+import { openTrials } from './trialsFile.ts';
+import { reportSettings, writeRunReport } from './writeRunReport.ts';
 
 const EVENT_TIMEOUT_S = 10;
 /** Cells of one sweep: each has its own copy of the strategy and of its positions. */
 const CELLS_MAX = 2_500;
 
 /** Prints the result of one run, or of one run for each point of a latency curve. */
-export async function backtestStrategy(path: string, options: StrategyOptions): Promise<void> {
+export async function backtestStrategy(
+  path: string,
+  options: StrategyOptions & { readonly trials?: string },
+): Promise<void> {
   await interruptible(async (signal) => {
     const curveMs = curveOf(options.latencyCurve);
+    const reportMs = curveMs.length > 0 ? curveMs : curveOf(true);
     const terms = termsOf(options);
     const { runs, facts, settings } = await runFile(path, options, signal, ({ params }) => {
       const own = { params: givenParams(params, options.param ?? []), terms };
+      if (options.out !== undefined) return [own, ...reportSettings(own, reportMs)];
       return [own, ...curveMs.map((ms) => ({ ...own, terms: { ...terms, orderLatency: constant(ms) } }))];
     });
-    const body = runBody(runs, { facts, setting: settings[0] as RunSetting, curveMs });
+    const setting = settings[0] as RunSetting;
+    const body = runBody(runs, { facts, setting, curveMs });
+    if (options.out !== undefined)
+      writeRunReport(options.out, runs, {
+        facts,
+        setting,
+        curveMs: reportMs,
+        trials: openTrials(options.trials),
+      });
     report('backtest', { body, text: printRun(body) }, options);
   });
 }

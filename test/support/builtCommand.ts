@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { WAIT_MS_MAX } from './waitLimit.ts';
@@ -22,9 +23,14 @@ export async function underround(
   environment: Readonly<Record<string, string>>,
   input = '',
 ): Promise<string> {
-  const env = { PATH: process.env.PATH ?? '', ...environment };
-  const options = { env, timeout: WAIT_MS_MAX };
-  const running = promisify(execFile)(process.execPath, [COMMAND, ...words], options);
-  running.child.stdin?.end(input);
-  return (await running).stdout;
+  // The command counts trials in the user's cache.
+  const cache = mkdtempSync(join(tmpdir(), 'underround-cache-'));
+  try {
+    const env = { PATH: process.env.PATH ?? '', XDG_CACHE_HOME: cache, ...environment };
+    const running = promisify(execFile)(process.execPath, [COMMAND, ...words], { env, timeout: WAIT_MS_MAX });
+    running.child.stdin?.end(input);
+    return (await running).stdout;
+  } finally {
+    rmSync(cache, { recursive: true, force: true });
+  }
 }

@@ -19,8 +19,9 @@ import type { TapeMarket } from './tape.ts';
 const YEAR_MS = 365 * 86_400_000;
 
 export interface MarketResult {
-  readonly market: TapeMarket;
-  readonly replay: MarketReplay;
+  readonly market: Pick<TapeMarket, 'marketId' | 'startTimeMs' | 'endTimeMs'>;
+  /** Reasons for exits do not change figures, so trades may have reasons of their own. */
+  readonly replay: Pick<MarketReplay, 'skipped' | 'orders'> & { readonly trades: readonly Trade<string>[] };
   /** `coverageOf` the market. */
   readonly coverage: number;
 }
@@ -74,7 +75,7 @@ interface ClosedTrade {
   readonly closedMs: number;
   /** Whole micro-USD, like the trade's: they sum exactly, and are divided last. */
   readonly pnl: number;
-  readonly trade: Trade;
+  readonly trade: Trade<string>;
 }
 
 /**

@@ -1,0 +1,89 @@
+/**
+ * A report as one HTML file. It opens from disk without network: style and script are inline, and the content security
+ * policy allows these two by their hashes and nothing else.
+ */
+import { createHash } from 'node:crypto';
+import type { Report } from '../../schema/report.ts';
+import { breakdownTable } from './bars.ts';
+import { curves } from './curves.ts';
+import { executionTables } from './execution.ts';
+import { facts } from './facts.ts';
+import { whole } from './format.ts';
+import { html, Markup } from './markup.ts';
+import { SCRIPT } from './script.ts';
+import { STYLE } from './style.ts';
+import { tiles } from './tiles.ts';
+import { tradeList } from './tradeList.ts';
+
+const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+const POLICY = [
+  "default-src 'none'",
+  `style-src ${hashOf(STYLE)}`,
+  `script-src ${hashOf(SCRIPT)}`,
+  "base-uri 'none'",
+  "form-action 'none'",
+].join('; ');
+
+export function reportPage(report: Report): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="generator" content="Underround ${report.receipt.code_version}">
+<title>${report.name} – backtest report</title>
+<style>${new Markup(STYLE)}</style>
+</head>
+<body>
+<main>
+<header><h1>${report.name}</h1><p class="subtitle">${subtitle(report)}</p></header>
+${warningList(report)}
+${tiles(report)}
+<h2>Equity</h2>
+${curves(report)}
+<h2>Where the P&amp;L comes from</h2>
+<div class="columns">${breakdowns(report)}</div>
+<h2>Execution</h2>
+<div class="columns">${executionTables(report)}</div>
+<h2>Trades</h2>
+${tradeList(report)}
+${facts(report)}
+</main>
+<script>${new Markup(SCRIPT)}</script>
+</body>
+</html>
+`.text;
+}
+
+function subtitle({ markets, markets_total: total, markets_traded: traded, trades }: Report): string {
+  const series = [...new Set((markets ?? trades).map(({ ticker, event_type: type }) => `${ticker} ${type}`))];
+  const [first, last] = [markets?.[0], markets?.at(-1)];
+  const range =
+    first === undefined || last === undefined
+      ? ''
+      : `, ${first.start.slice(0, 16).replace('T', ' ')} to ${last.end.slice(0, 16).replace('T', ' ')} UTC`;
+  return `${series.join(', ') || 'no market'}${range}: ${whole(total)} markets, ${whole(traded)} traded`;
+}
+
+function warningList({ warnings }: Report): Markup | null {
+  if (warnings.length === 0) return null;
+  return html`<ul class="warnings" aria-label="Warnings">${warnings.map((warning) => html`<li>${warning}</li>`)}</ul>`;
+}
+
+function breakdowns(report: Report): Markup[] {
+  const tables = [
+    ['By hour', 'UTC hour in which the position was opened', report.by_hour],
+    ['By entry price', 'average price of the purchase, USDC per share', report.by_entry_price],
+    ['By time left', 'from the decision to the end of the window', report.by_time_left],
+    [
+      'By volatility',
+      'thirds of the trades by the underlying’s volatility at the decision, a year',
+      report.by_volatility,
+    ],
+  ] as const;
+  const shown = tables.flatMap(([title, note, rows]) =>
+    rows === null ? [] : [breakdownTable(title, note, rows)],
+  );
+  return shown.length > 0 ? shown : [html`<p>No closed trades.</p>`];
+}
