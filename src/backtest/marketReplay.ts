@@ -4,6 +4,7 @@ import { MICRO_PER_USDC } from '../core/fees.ts';
 import { tapeAtDepth } from '../core/session/depth.ts';
 import { type PreparedMarket, prepareMarket } from '../core/session/prepare.ts';
 import { coverageOf, type MarketReplay, replayMarket, type SkipReason } from '../core/session/replay.ts';
+import { needsOfAll, type RowNeeds } from '../core/session/rows.ts';
 import type { SessionTerms } from '../core/session/session.ts';
 import { NO_ORDERS } from '../core/session/sessionEvents.ts';
 import type { MarketTape, Resolution } from '../core/session/tape.ts';
@@ -54,7 +55,10 @@ export function replayCells(
   resolution: Resolution | null,
   runs: readonly (SessionTerms | null)[],
 ): MarketSweep {
-  const preparedFor = preparedByDepth(tape, { model: runs.some((run) => run?.strategy.needs.model) });
+  const preparedFor = preparedByDepth(
+    tape,
+    needsOfAll(runs.flatMap((run) => (run === null ? [] : [run.strategy.needs]))),
+  );
   const offsets = new Uint32Array(runs.length + 1);
   const closedMs: number[] = [];
   const pnls: number[] = [];
@@ -88,7 +92,7 @@ export function replayCells(
  */
 function preparedByDepth(
   tape: MarketTape,
-  needs: { model: boolean },
+  needs: RowNeeds,
 ): (terms: SessionTerms | null) => PreparedMarket {
   const prepared = new Map<MarketTape, PreparedMarket>();
   const tapes = new Map<number, MarketTape>();
