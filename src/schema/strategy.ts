@@ -122,6 +122,15 @@ export type Strategy = ThresholdEntry | MeanReversion | TimeBeforeResolution | C
 export const FILL_MODES = ['walk_book', 'mid'] as const;
 type FillMode = (typeof FILL_MODES)[number];
 
+/** Outcomes of a backtest's markets that the venue could have given; the plain result does not depend on them. */
+export interface Stress {
+  /** Share of the markets that are annulled: the cost of the shares is refunded. */
+  readonly void_share: number;
+  /** Share of the markets that pay late; these are others than the annulled ones. */
+  readonly disputed_share: number;
+  readonly dispute_delay_hours: number;
+}
+
 /** How orders are filled. */
 export interface ReplayParams {
   readonly fill_mode: FillMode;
@@ -133,4 +142,5 @@ export interface ReplayParams {
    * Largest distance of a fill from the order's decision price, in either direction, USDC per share; null: no limit.
    */
   readonly max_slippage: number | null;
+  readonly stress?: Stress;
 }

@@ -35,7 +35,8 @@ export function drawnCondition(
   random: Random,
   metrics: readonly ConditionMetric[] = CONDITION_METRICS,
 ): Condition {
-  const metric = random.chance(0.25) && metrics.includes('token_price') ? 'token_price' : pickOf(random, metrics);
+  const metric =
+    random.chance(0.25) && metrics.includes('token_price') ? 'token_price' : pickOf(random, metrics);
   const limits = WINDOW_SECONDS[metric];
   const windows = WINDOWS.filter((seconds) => seconds >= (limits?.min ?? 0));
   return {
@@ -52,7 +53,9 @@ export function drawnStrategy(
 ): ConditionBased {
   const conditions = (least: number, most: number) =>
     Array.from({ length: least + random.below(1 + most - least) }, () => drawnCondition(random, metrics));
-  const entry = conditions(1, 3).map((one) => (random.chance(0.3) ? { any: [one, ...conditions(0, 2)] } : one));
+  const entry = conditions(1, 3).map((one) =>
+    random.chance(0.3) ? { any: [one, ...conditions(0, 2)] } : one,
+  );
   return {
     ...{ type: 'condition_based', side: pickOf(random, ['buy_yes', 'buy_no'] as const) },
     ...{ entry, take_profit: conditions(0, 2), stop_loss: conditions(0, 2), max_trades_per_market: 20 },

@@ -43,8 +43,7 @@ export interface Inputs {
 export type StrategyEvent = {
   readonly seq: number;
   readonly timeMs: number;
-} & /** A market was listed, or its listing changed (strike, tick size). */
-(
+} /** A market was listed, or its listing changed (strike, tick size). */ & (
   | { readonly type: 'market'; readonly marketId: string }
   | { readonly type: 'book'; readonly marketId: string }
   | {

@@ -6,8 +6,8 @@ import { CONDITION_METRICS, type Strategy } from '../../schema/strategy.ts';
 import { Random } from '../random.ts';
 import { type PreparedMarket, prepareMarket } from '../session/prepare.ts';
 import { needsOfAll } from '../session/rows.ts';
-import { compileStrategy } from './compile.ts';
 import type { Bound } from './bound.ts';
+import { compileStrategy } from './compile.ts';
 import { rememberedAfter } from './condition.ts';
 import { hasSeries, readerOf } from './reading.ts';
 import { STOP_LOSS, TAKE_PROFIT, WAIT } from './strategy.ts';
@@ -16,10 +16,12 @@ const SEEN_ROW_BY_ROW = CONDITION_METRICS.filter((metric) => !hasSeries({ metric
 
 const ALL: Readonly<Record<string, Strategy>> = {
   ...STRATEGIES,
-  ...Object.fromEntries(Array.from({ length: 90 }, (_, n) => [
+  ...Object.fromEntries(
+    Array.from({ length: 90 }, (_, n) => [
       `drawn ${n}`,
       { ...drawnStrategy(new Random(`strategy ${n}`), SEEN_ROW_BY_ROW), stop_loss: [] },
-    ])),
+    ]),
+  ),
 };
 
 /** Whether a row reaches a bound, for each row in turn. */

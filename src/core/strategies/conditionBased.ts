@@ -12,7 +12,10 @@ export function conditionBased(strategy: ConditionBased): CompiledStrategy {
   const { entry, take_profit, stop_loss, side } = strategy;
   const intent = intentOf(side);
   const own = tokenBought(side);
-  const [before, whileHeld] = [{ own, price: 'ask' }, { own, price: 'bid' }] as const;
+  const [before, whileHeld] = [
+    { own, price: 'ask' },
+    { own, price: 'bid' },
+  ] as const;
   const entryCrosses = singleConditions(entry).some(crosses);
   const exitsCross = [...take_profit, ...stop_loss].some(crosses);
   const scanned = (list: readonly Condition[]) => list.map((one) => scannedCondition(one, whileHeld));

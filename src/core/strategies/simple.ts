@@ -7,7 +7,11 @@ import type { Crossing } from './condition.ts';
 import { tokenBought } from './reading.ts';
 import { type Bounds, BUY_NO, BUY_YES, type CompiledStrategy, type Intent, WAIT } from './strategy.ts';
 
-const BUY_AND_HOLD = { needs: { model: false, books: false, strike: false }, tradesMax: 1, exits: false } as const;
+const BUY_AND_HOLD = {
+  needs: { model: false, books: false, strike: false },
+  tradesMax: 1,
+  exits: false,
+} as const;
 const MS_PER_MINUTE = 60_000;
 const SECONDS_PER_MINUTE = 60;
 const NOTHING_REMEMBERED: readonly Crossing[] = [];
