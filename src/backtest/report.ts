@@ -13,7 +13,7 @@ import type { Market } from '../schema/market.ts';
 import { formatTime } from '../schema/time.ts';
 import { tapeMarketOf } from '../store/queries/tapeReader.ts';
 import type { MarketOutcome } from './marketReplay.ts';
-import { stressedBody } from './stress.ts';
+import { stressedBody } from './stressReport.ts';
 import { tradeBody } from './tradeBody.ts';
 
 export interface ReplayedMarket extends MarketOutcome {

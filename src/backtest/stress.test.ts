@@ -4,7 +4,8 @@ import type { MarketTape } from '../core/session/tape.ts';
 import { DEFAULT_PARAMS } from '../schema/api/strategies.ts';
 import type { Strategy, Stress } from '../schema/strategy.ts';
 import { cellTerms, replayCells, replayOne } from './marketReplay.ts';
-import { stressedBody, stressedResolution } from './stress.ts';
+import { stressedResolution } from './stress.ts';
+import { stressedBody } from './stressReport.ts';
 import { stressedPnl } from './sweptTrades.ts';
 
 const HOUR_MS = 3_600_000;

@@ -81,7 +81,7 @@ export interface Condition {
 }
 
 /** True if any of its conditions is. */
-export interface ConditionGroup {
+interface ConditionGroup {
   readonly any: readonly Condition[];
 }
 export type EntryCondition = Condition | ConditionGroup;

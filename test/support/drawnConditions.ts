@@ -27,14 +27,11 @@ const VALUES: Readonly<Record<ConditionMetric, readonly number[]>> = {
 };
 const WINDOWS = [2, 5, 60, 75, 600] as const;
 
-export function pickOf<T>(random: Random, of: readonly T[]): T {
+function pickOf<T>(random: Random, of: readonly T[]): T {
   return of[random.below(of.length)] as T;
 }
 
-export function drawnCondition(
-  random: Random,
-  metrics: readonly ConditionMetric[] = CONDITION_METRICS,
-): Condition {
+function drawnCondition(random: Random, metrics: readonly ConditionMetric[] = CONDITION_METRICS): Condition {
   const metric =
     random.chance(0.25) && metrics.includes('token_price') ? 'token_price' : pickOf(random, metrics);
   const limits = WINDOW_SECONDS[metric];

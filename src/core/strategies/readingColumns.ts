@@ -88,7 +88,7 @@ interface RowRange {
  * A value to be crossed, with the readings that a crossing compares: the remembered one before a row, and the row's
  * own.
  */
-export interface Crossed {
+interface Crossed {
   readonly before: Column;
   readonly now: Column;
   readonly value: number;

@@ -33,7 +33,10 @@ describe('conditions', () => {
         },
       ],
     ],
-    ...['>=', '<=', '==', '!='].map((operator) => [operator, [{ ...PRICE, operator }]] as const),
+    ['with >=', [{ ...PRICE, operator: '>=' }]],
+    ['with <=', [{ ...PRICE, operator: '<=' }]],
+    ['with ==', [{ ...PRICE, operator: '==' }]],
+    ['with !=', [{ ...PRICE, operator: '!=' }]],
   ])('are repeated as they were given: %s', (_, entry) => {
     const strategy = withEntry(entry);
     const { values, problems } = readBody({ strategy: BODY.strategy }, { strategy });
