@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_TICKERS, EVENT_TYPES, TICKERS } from '../schema/market.ts';
 import {
@@ -7,6 +8,16 @@ import {
   VENUE_RULES_VERSION,
   venueRulesAt,
 } from './venueRules.ts';
+import {
+  FEES,
+  HOLDS,
+  MAKER_REBATES,
+  MINIMUM_SIZES,
+  OFFICIAL_STRIKES,
+  SETTLEMENTS,
+  TABLE_DATE,
+  TICKS,
+} from './venueRulesTable.ts';
 
 const at = (text: string) => Date.parse(`${text}Z`);
 
@@ -77,7 +88,19 @@ describe('venueRulesAt', () => {
         }
       }
     }
-    expect(VENUE_RULES_VERSION).toMatch(/^\d{4}-\d\d-\d\d-[0-9a-f]{12}$/);
+  });
+
+  it('names the date of the table and a fingerprint of its rows', () => {
+    const rows = JSON.stringify([
+      FEES,
+      HOLDS,
+      TICKS,
+      MINIMUM_SIZES,
+      MAKER_REBATES,
+      SETTLEMENTS,
+      OFFICIAL_STRIKES,
+    ]);
+    expect(VENUE_RULES_VERSION).toBe(`${TABLE_DATE}-${hash('sha256', rows, 'hex').slice(0, 12)}`);
   });
 });
 

@@ -2,7 +2,7 @@
  * The venue's rules by date: fees, the taker hold, tick sizes, and the deciding prices of a window. One table, so that
  * no rule of today is applied to last year. A market's own listing takes precedence over the table (`feeOfMarket`).
  */
-import { hash } from 'node:crypto';
+import type { UnderlyingSource } from '../schema/events.ts';
 import {
   type DecidingFeed,
   type EventType,
@@ -15,21 +15,21 @@ import {
   FEES,
   type FeeRule,
   HOLDS,
+  MAKER_REBATES,
+  MINIMUM_SIZES,
   OFFICIAL_STRIKES,
   type Row,
   SETTLEMENTS,
   type SettlementRule,
-  TABLE_DATE,
   TICKS,
   type TickRule,
 } from './venueRulesTable.ts';
 
-/** The table's version in receipts and audit rows: its date and a fingerprint of all its rows. */
-export const VENUE_RULES_VERSION = `${TABLE_DATE}-${hash(
-  'sha256',
-  JSON.stringify([FEES, HOLDS, TICKS, SETTLEMENTS, OFFICIAL_STRIKES]),
-  'hex',
-).slice(0, 12)}`;
+/**
+ * The table's version in receipts and audit rows: its date and a fingerprint of all its rows. It is written here because
+ * this code computes no hash of its own; a test compares it with the table.
+ */
+export const VENUE_RULES_VERSION = '2026-11-22-d34d5342cbe0';
 
 interface VenueRules {
   /** `VENUE_RULES_VERSION` of the table these came from. */
@@ -38,6 +38,10 @@ interface VenueRules {
   /** How long the venue holds a marketable order before it matches it. */
   readonly takerHoldMs: number;
   readonly tick: TickRule;
+  /** Of an order that may rest, in units. */
+  readonly minimumSize: number;
+  /** Share of the taker fee that the maker of a fill can expect. */
+  readonly makerRebate: number;
   readonly settlement: SettlementRule;
   /** Whether the listing states strike and close; null if the first day is unknown. */
   readonly statesStrike: boolean | null;
@@ -55,15 +59,17 @@ export function venueRulesAt(eventType: EventType, ticker: Ticker, timeMs: numbe
     fee: inForce(FEES, asked),
     takerHoldMs: inForce(HOLDS, asked),
     tick: inForce(TICKS, asked),
+    minimumSize: inForce(MINIMUM_SIZES, asked),
+    makerRebate: inForce(MAKER_REBATES, asked),
     settlement: inForce(SETTLEMENTS, asked),
     statesStrike: inForce(OFFICIAL_STRIKES, asked),
   };
 }
 
-/** The period around a time in which fees and hold do not change; `fromMs` is inside, `untilMs` is not. */
+/** The period around a time in which the rules for orders do not change; `fromMs` is inside, `untilMs` is not. */
 export function unchangedAround(timeMs: number): { fromMs: number; untilMs: number } {
   let [fromMs, untilMs] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
-  for (const row of [...FEES, ...HOLDS]) {
+  for (const row of [...FEES, ...HOLDS, ...TICKS, ...MINIMUM_SIZES, ...MAKER_REBATES]) {
     if (row.fromMs <= timeMs) fromMs = Math.max(fromMs, row.fromMs);
     else untilMs = Math.min(untilMs, row.fromMs);
   }
@@ -133,6 +139,13 @@ export function isDeciderRecorded(market: SettledMarket): boolean {
   const byTable = tableSettlementOf(market);
   if (byTable === null || settlementOfMarket(market) === null) return false;
   return (market.decidingFeed ?? feedOf(byTable, market.ticker)) !== 'binance_futures';
+}
+
+/** The recorded feed nearest to the price that decides the market. */
+export function decidingSource(market: SettledMarket): UnderlyingSource {
+  const kind = settlementOfMarket(market)?.kind ?? market.decidingFeed;
+  // Only listings of hours and days name an unknown feed.
+  return kind === 'unknown' || kind?.startsWith('binance_') ? 'binance_spot' : 'chainlink';
 }
 
 /** Whether the market's own listing names another rule than the table has for its window. */

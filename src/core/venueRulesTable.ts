@@ -121,6 +121,29 @@ export const TICKS: readonly Row<TickRule>[] = [
   },
 ];
 
+/** Smallest size of an order that may rest, in units of 1/1,000,000 share. */
+export const MINIMUM_SIZES: readonly Row<number>[] = [
+  {
+    fromMs: ALWAYS,
+    is: 5_000_000,
+    evidence: '5 shares in every listing and book of crypto windows seen, 2026-06-08 to 2026-10-05',
+  },
+];
+
+/**
+ * Share of the taker fees of a market that its makers receive. The venue pays it later, by each maker's share of the
+ * filled volume, so it is expected rather than certain.
+ */
+export const MAKER_REBATES: readonly Row<number>[] = [
+  { fromMs: ALWAYS, is: 0, evidence: 'no rebate is documented for earlier days' },
+  {
+    fromMs: day(2026, 5, 31),
+    is: 0.2,
+    evidence:
+      'documents: 20 % of the fee for crypto; `rebateRate` 0.2 in the listings of 2026-06-08 and 07-24. The first day is not known',
+  },
+];
+
 export const SETTLEMENTS: readonly Row<SettlementRule>[] = [
   {
     fromMs: ALWAYS,

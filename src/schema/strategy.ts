@@ -119,6 +119,10 @@ export interface ConditionBased {
 
 export type Strategy = ThresholdEntry | MeanReversion | TimeBeforeResolution | ConditionBased;
 
+/** How the size ahead of a resting order is estimated where the recording does not show it. */
+export const QUEUE_MODELS = ['optimistic', 'proportional', 'pessimistic'] as const;
+export type QueueModel = (typeof QUEUE_MODELS)[number];
+
 export const FILL_MODES = ['walk_book', 'mid'] as const;
 type FillMode = (typeof FILL_MODES)[number];
 

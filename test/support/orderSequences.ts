@@ -58,7 +58,7 @@ export function runOrderSequence(seed: number): void {
   function buy(): void {
     const token = random.chance(0.5) ? 'yes' : 'no';
     const budget = 1 + random.below(random.chance(0.5) ? 100 : 2_000_000_000);
-    const fill = meet({ kind: 'buy', token, budget, limitPrice: 1 + random.below(10_000) }, 'asks');
+    const fill = meet(token, { action: 'buy', size: null, budget, limitPrice: 1 + random.below(10_000) });
     if (fill === null) return;
     if (fill.principal > budget) throw new Error(`sequence ${seed}: spent ${fill.principal} of ${budget}`);
     open.push(new Position(ledger, { token, decidedMs: nowMs, openedMs: nowMs, fill, best: 5_000 }));
@@ -67,7 +67,12 @@ export function runOrderSequence(seed: number): void {
 
   function sell(position: Position): void {
     const size = random.chance(0.5) ? position.left : 1 + random.below(position.left);
-    const fill = meet({ kind: 'sell', token: position.token, size, limitPrice: random.below(5_000) }, 'bids');
+    const fill = meet(position.token, {
+      action: 'sell',
+      size,
+      budget: null,
+      limitPrice: random.below(5_000),
+    });
     if (fill === null) return;
     position.sell(nowMs, fill, { reason: 'take_profit', best: 5_000 });
     move(BigInt(fill.principal), BigInt(fill.fee));
@@ -102,12 +107,13 @@ export function runOrderSequence(seed: number): void {
     books.others += feesBack;
   }
 
-  function meet(order: TakerOrder, side: BookSide): Fill | null {
-    const view = read(order.token, side);
-    const fill = fillTaker(order, consumption.remaining(order.token, side, view), fee);
+  function meet(token: Token, order: TakerOrder): Fill | null {
+    const side = order.action === 'buy' ? 'asks' : 'bids';
+    const view = read(token, side);
+    const fill = fillTaker(order, consumption.remaining(token, side, view), fee);
     if (fill === null) return null;
-    consumption.consume({ token: order.token, side, view, filled: fill.levels, timeMs: 0 });
-    const mirrored = order.token === 'no';
+    consumption.consume({ token, side, view, filled: fill.levels, timeMs: 0 });
+    const mirrored = token === 'no';
     const own = mirrored === (side === 'asks') ? 'bids' : 'asks';
     for (const { price, size } of fill.levels) {
       const at = mirrored ? 10_000 - price : price;

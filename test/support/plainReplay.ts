@@ -2,12 +2,13 @@
  * A replay as docs/BACKTEST.md describes it, written for readability: every row, level and order in plain lists,
  * without caches. It shares only decisions, fee and taker delay with the replay that it checks.
  */
+import type { MissReason } from '../../src/core/desk/report.ts';
 import { limitOf } from '../../src/core/fills/engine.ts';
 import type { ExitReason, Trade } from '../../src/core/session/position.ts';
 import type { PreparedMarket } from '../../src/core/session/prepare.ts';
 import { ROW_BOOK, ROW_GAP_KNOWN } from '../../src/core/session/rows.ts';
 import type { SessionTerms } from '../../src/core/session/session.ts';
-import type { MissReason, OrderCounts } from '../../src/core/session/sessionEvents.ts';
+import type { OrderCounts } from '../../src/core/session/sessionEvents.ts';
 import type { Resolution } from '../../src/core/session/tape.ts';
 import type { Token } from '../../src/core/signals/signal.ts';
 import { BUY_NO, BUY_YES, STOP_LOSS, TAKE_PROFIT } from '../../src/core/strategies/strategy.ts';

@@ -4,6 +4,8 @@
  */
 import type { Token } from '../signals/signal.ts';
 
+export type { QueueModel } from '../../schema/strategy.ts';
+
 /**
  * `fak` (fill and kill): fills what it can at once, the rest is cancelled. `fok` (fill or kill): all at once or
  * nothing. `gtc` rests until it is filled, cancelled or the market closes; `gtd` rests until its expiry at the latest.
@@ -41,6 +43,8 @@ export const REFUSALS = [
   'venue_post_only',
   /** It would reach the venue after the window's end. */
   'window_ended',
+  /** A replacement whose order had ended, or had filled as much, before it arrived. */
+  'replaced_order_ended',
   /** The purse does not cover it. */
   'no_cash',
   /** An exposure cap of the run does not allow it. */
@@ -49,10 +53,6 @@ export const REFUSALS = [
   'no_shares',
 ] as const;
 export type Refusal = (typeof REFUSALS)[number];
-
-/** How the size ahead of a resting order is estimated where the recording does not show it. */
-export const QUEUE_MODELS = ['optimistic', 'proportional', 'pessimistic'] as const;
-export type QueueModel = (typeof QUEUE_MODELS)[number];
 
 /** The delay from the decision to the venue. Every draw comes from the run's seed. */
 export type LatencyModel =

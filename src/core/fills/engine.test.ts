@@ -4,10 +4,10 @@ import { TakerFee } from '../fees.ts';
 import { mirroredView } from '../session/tape.ts';
 import { Consumption } from './consumption.ts';
 import { dueTime, fillTaker, midSide, slippageOf } from './engine.ts';
-import { QueuePosition } from './queue.ts';
 
 const SHARE = 1_000_000;
 const FEE = new TakerFee({ rate: 0.07, exponent: 1, base: 'share', decimals: 5, rounding: 'half_up' });
+const BUY = { action: 'buy', size: null } as const;
 const BEST = { bid: 4_800, ask: 5_001 };
 
 describe('a taker order', () => {
@@ -17,20 +17,24 @@ describe('a taker order', () => {
   ]);
 
   test('spends its budget on shares, and the fee is added', () => {
-    const fill = fillTaker({ kind: 'buy', token: 'yes', budget: 10_200_000, limitPrice: 9_850 }, asks, FEE);
+    const fill = fillTaker({ ...BUY, budget: 10_200_000, limitPrice: 9_850 }, asks, FEE);
     expect(fill).toMatchObject({ size: 20 * SHARE, principal: 10_200_000, fee: 175_000 + 174_720 });
     expect(fill && slippageOf('buy', fill, 5_000)).toBeCloseTo(0.01, 12);
   });
 
   test('stops at its limit and fills nothing beyond it', () => {
-    const order = { kind: 'buy', token: 'yes', budget: 10_200_000 } as const;
+    const order = { ...BUY, budget: 10_200_000 };
     expect(fillTaker({ ...order, limitPrice: 5_100 }, asks, FEE)?.size).toBe(10 * SHARE);
     expect(fillTaker({ ...order, limitPrice: 4_999 }, asks, FEE)).toBeNull();
   });
 
   test('sells shares; selling below the best bid of the decision is slippage too', () => {
     const bids = ladder('bids', [[0.4, 100]]);
-    const fill = fillTaker({ kind: 'sell', token: 'yes', size: 5 * SHARE, limitPrice: 0 }, bids, FEE);
+    const fill = fillTaker(
+      { action: 'sell', size: 5 * SHARE, budget: null, limitPrice: 0 } as const,
+      bids,
+      FEE,
+    );
     expect(fill).toMatchObject({ principal: 2_000_000, fee: 84_000 });
     expect(fill && slippageOf('sell', fill, 4_500)).toBeCloseTo(0.05, 12);
   });
@@ -110,12 +114,7 @@ describe('consumption', () => {
     const consumption = new Consumption();
     const filled = [{ price: 5_000, size: 8 * SHARE }];
     consumption.consume({ token: 'yes', side: 'asks', view: asks, filled, timeMs: 1 });
-    const order = {
-      kind: 'buy',
-      token: 'yes',
-      budget: 2 * 500_000 + 3 * 510_000,
-      limitPrice: 9_999,
-    } as const;
+    const order = { ...BUY, budget: 2 * 500_000 + 3 * 510_000, limitPrice: 9_999 };
     expect(fillTaker(order, consumption.remaining('yes', 'asks', asks), FEE)?.levels).toEqual([
       { price: 5_000, size: 2 * SHARE },
       { price: 5_100, size: 3 * SHARE },
@@ -157,33 +156,5 @@ describe('consumption', () => {
     expect(remaining(consumption, 100)).toBe(70);
     consumption.reverseSince(0);
     expect(consumption.isEmpty).toBe(true);
-  });
-});
-
-describe('a position in the queue', () => {
-  test('behind 100 shown, 50 of ours: sales of 80, 30 and 50 fill 0, 10 and 40', () => {
-    const queue = new QueuePosition({ ahead: 100, size: 50, power: null });
-    expect(queue.traded(80)).toBe(0);
-    expect(queue.ahead).toBe(20);
-    expect([queue.traded(30), queue.traded(50), queue.traded(1)]).toEqual([10, 40, 0]);
-  });
-
-  test.each([
-    [1, 48],
-    [2, 46.153846],
-    [3, 44.571429],
-    [null, 60],
-  ])('front 60 of 100, down to 80 without a trade, model %s: %d', (power, ahead) => {
-    const queue = new QueuePosition({ ahead: 60, size: 1, power });
-    queue.shown({ from: 100, to: 80 });
-    expect(queue.ahead).toBeCloseTo(ahead, 6);
-  });
-
-  test('the size ahead of us cannot exceed the displayed size', () => {
-    const queue = new QueuePosition({ ahead: 60, size: 1, power: null });
-    queue.shown({ from: 100, to: 120 });
-    expect(queue.ahead).toBe(60);
-    queue.shown({ from: 120, to: 25 });
-    expect(queue.ahead).toBe(25);
   });
 });

@@ -5,15 +5,18 @@
 import type { SideView } from '../../schema/records.ts';
 import type { TakerFee } from '../fees.ts';
 import { TICKS_PER_USDC } from '../money.ts';
-import type { Token } from '../signals/signal.ts';
-import { averagePrice, buyForBudget, displayed, type Fill, sellShares } from './walk.ts';
+import { averagePrice, buyForBudget, buyShares, displayed, type Fill, sellShares } from './walk.ts';
 
-/** Buys for an amount of money, or sells shares. */
-export type TakerOrder =
-  /** `budget`: maximum whole micro-USD spent on shares; the fee is added. `limitPrice`: ticks. */
-  | { readonly kind: 'buy'; readonly token: Token; readonly budget: number; readonly limitPrice: number }
-  /** `size`: whole units of 1/1,000,000 share. */
-  | { readonly kind: 'sell'; readonly token: Token; readonly size: number; readonly limitPrice: number };
+/** Exactly one of `size` and `budget` is given. */
+export interface TakerOrder {
+  readonly action: 'buy' | 'sell';
+  /** The worst accepted price, in ticks. */
+  readonly limitPrice: number;
+  /** Whole units of 1/1,000,000 share. */
+  readonly size: number | null;
+  /** Of a purchase: maximum whole micro-USD spent on shares; the fee is added. */
+  readonly budget: number | null;
+}
 
 /** Best prices of one token in ticks; NaN if a side is empty. */
 export interface Best {
@@ -21,14 +24,26 @@ export interface Best {
   readonly ask: number;
 }
 
+/** Best prices of both tokens in ticks; NaN if a side is empty. */
+export interface BestPrices {
+  readonly yesBid: number;
+  readonly yesAsk: number;
+  readonly noBid: number;
+  readonly noAsk: number;
+}
+
 /** More than any order's size: a fill at the mid is not limited by size. */
 const BOTTOMLESS = 1e15;
 
-/** Fills an order from the levels it meets; null: no fill. */
+/**
+ * Fills an order from the levels it meets; null: no fill.
+ * @throws {RangeError} If the order has no amount.
+ */
 export function fillTaker(order: TakerOrder, side: SideView, fee: TakerFee): Fill | null {
-  const { limitPrice } = order;
-  if (order.kind === 'sell') return sellShares(side, { size: order.size, fee, limitPrice });
-  return buyForBudget(side, { budget: order.budget, fee, feeOnTop: true, limitPrice });
+  const { action, limitPrice, size, budget } = order;
+  if (size !== null) return (action === 'sell' ? sellShares : buyShares)(side, { size, fee, limitPrice });
+  if (action === 'sell' || budget === null) throw new RangeError('an order without an amount');
+  return buyForBudget(side, { budget, fee, feeOnTop: true, limitPrice });
 }
 
 /** Why an order was not filled: no size was displayed, or all of it was beyond its limit. */
@@ -47,7 +62,7 @@ interface LimitTerms {
 }
 
 /** The worst price at which an order may fill, in ticks. */
-export function limitOf(kind: TakerOrder['kind'], { best, maxSlippage, maxFillPrice }: LimitTerms): number {
+export function limitOf(kind: TakerOrder['action'], { best, maxSlippage, maxFillPrice }: LimitTerms): number {
   return kind === 'buy' ? Math.min(maxFillPrice, best + maxSlippage) : Math.max(0, best - maxSlippage);
 }
 
@@ -56,7 +71,7 @@ export function limitOf(kind: TakerOrder['kind'], { best, maxSlippage, maxFillPr
  * the taker.
  * @returns Empty unless both sides are quoted and not crossed.
  */
-export function midSide(kind: TakerOrder['kind'], { bid, ask }: Best): SideView {
+export function midSide(kind: TakerOrder['action'], { bid, ask }: Best): SideView {
   const sum = bid + ask;
   const price = kind === 'buy' ? Math.ceil(sum / 2) : Math.floor(sum / 2);
   const quoted = bid <= ask && price > 0 && price < TICKS_PER_USDC;
@@ -79,7 +94,7 @@ export function dueTime(placedMs: number, { latencyMs, takerHoldMs }: Delays): n
 }
 
 /** Average price minus the best price at the decision, USDC per share; positive is worse. @param best In ticks. */
-export function slippageOf(kind: TakerOrder['kind'], fill: Fill, best: number): number {
+export function slippageOf(kind: TakerOrder['action'], fill: Fill, best: number): number {
   const [filled, decided] = [averagePrice(fill), best / TICKS_PER_USDC];
   return kind === 'buy' ? filled - decided : decided - filled;
 }

@@ -3,47 +3,121 @@
  * position, so the part of a decrease without a trade that was ahead of us is a model.
  * @see https://hftbacktest.readthedocs.io/en/latest/order_fill.html, read 2026-11
  */
+import type { QueueModel } from '../../schema/strategy.ts';
+
+/**
+ * A trade's message and the book change that it caused arrive in either order, up to 0.6 s apart (measured by a
+ * recorder of the venue, read 2026-11). So a trade explains decreases of its level this long before and after it.
+ */
+const EXPLAINED_MS = 1_000;
+
+/** A decrease of the displayed size that no trade has explained yet. */
+interface Decrease {
+  readonly timeMs: number;
+  /** Displayed size before it. */
+  from: number;
+  size: number;
+}
+
+/** A trade whose decrease has not been displayed yet. */
+interface Credit {
+  readonly timeMs: number;
+  size: number;
+}
+
 export class QueuePosition {
-  /** Units ahead of ours. */
-  #ahead: number;
-  /** Units of ours still waiting. */
-  #waiting: number;
-  readonly #power: number | null;
+  readonly #model: QueueModel;
+  /** Units ahead of ours before the unexplained decreases; infinite: not known. */
+  #base: number;
+  /** Displayed size of the level, without ours; null: the level was not displayed. */
+  #shown: number | null;
+  #decreases: Decrease[] = [];
+  #credits: Credit[] = [];
 
-  /**
-   * @param ahead Size displayed when we joined.
-   * @param power Exponent n of the model that a cancel was behind us with odds back^n : front^n; null: always behind
-   * us, which never flatters the result.
-   */
-  constructor({ ahead, size, power }: { ahead: number; size: number; power: number | null }) {
-    this.#ahead = ahead;
-    this.#waiting = size;
-    this.#power = power;
+  /** @param shown Size displayed when we joined, all of it ahead of us; null: not known. */
+  constructor(model: QueueModel, shown: number | null) {
+    this.#model = model;
+    this.#shown = shown;
+    this.#base = shown ?? Number.POSITIVE_INFINITY;
   }
 
+  /** Estimated units ahead of ours; infinite: not known. */
   get ahead(): number {
-    return this.#ahead;
+    let ahead = this.#base;
+    for (const decrease of this.#decreases) ahead = aheadAfter(this.#model, ahead, decrease);
+    return ahead;
   }
 
-  /** Applies a trade at our price. @returns Units of ours that it filled. */
-  traded(size: number): number {
-    const before = Math.min(this.#ahead, size);
-    this.#ahead -= before;
-    const filled = Math.min(this.#waiting, size - before);
-    this.#waiting -= filled;
-    return filled;
-  }
-
-  /** Applies a change of the displayed size (without ours) that was not a trade. */
-  shown({ from, to }: { from: number; to: number }): void {
-    if (to >= from) return;
-    if (this.#power !== null) {
-      const front = this.#ahead ** this.#power;
-      const back = Math.max(0, from - this.#ahead) ** this.#power;
-      const share = front + back === 0 ? 0 : front / (front + back);
-      this.#ahead -= share * (from - to);
+  /** Applies a trade at our price. @returns Units of it that were left when all ahead of us was filled. */
+  traded(size: number, timeMs: number): number {
+    this.#settle(timeMs);
+    let unexplained = size;
+    for (const decrease of this.#decreases) {
+      const explained = Math.min(unexplained, decrease.size);
+      decrease.size -= explained;
+      unexplained -= explained;
+      decrease.from = Math.max(decrease.size, decrease.from - size);
     }
-    // The size ahead of us cannot exceed the displayed size.
-    this.#ahead = Math.max(0, Math.min(this.#ahead, to));
+    if (unexplained > 0) this.#credits.push({ timeMs, size: unexplained });
+    const reached = Math.floor(size - this.ahead);
+    this.#base = Math.max(0, this.#base - size);
+    return Math.max(0, reached);
   }
+
+  /** A trade beyond our price: nothing can have been ahead of us. */
+  passed(): void {
+    this.#base = 0;
+    this.#decreases = [];
+  }
+
+  /** Applies the displayed size of the level (without ours); null: the level is not displayed. */
+  displayed(size: number | null, timeMs: number): void {
+    this.#settle(timeMs);
+    const before = this.#shown;
+    this.#shown = size;
+    if (size === null) return;
+    if (before === null || this.#base === Number.POSITIVE_INFINITY) {
+      // The newest known size is the most that can be ahead.
+      this.#base = Math.min(this.ahead, size);
+      this.#decreases = [];
+      return;
+    }
+    let decreased = before - size;
+    for (const credit of this.#credits) {
+      const explained = Math.min(Math.max(0, decreased), credit.size);
+      credit.size -= explained;
+      decreased -= explained;
+    }
+    if (decreased > 0) this.#decreases.push({ timeMs, from: size + decreased, size: decreased });
+  }
+
+  /** The book was not proven for a while: all that is displayed afterwards counts as ahead of us. */
+  lost(): void {
+    this.#base = Number.POSITIVE_INFINITY;
+    this.#shown = null;
+    this.#decreases = [];
+    this.#credits = [];
+  }
+
+  /** Applies the decreases that no trade can explain any more. */
+  #settle(nowMs: number): void {
+    while (this.#credits[0] !== undefined && this.#credits[0].timeMs < nowMs - EXPLAINED_MS)
+      this.#credits.shift();
+    for (;;) {
+      const [oldest] = this.#decreases;
+      if (oldest === undefined || oldest.timeMs >= nowMs - EXPLAINED_MS) return;
+      this.#base = aheadAfter(this.#model, this.#base, oldest);
+      this.#decreases.shift();
+    }
+  }
+}
+
+/** Units ahead of us after a decrease that was not a trade. */
+function aheadAfter(model: QueueModel, ahead: number, { from, size }: Decrease): number {
+  if (size === 0) return ahead;
+  // The size ahead of us cannot exceed the displayed size.
+  const most = Math.min(ahead, from - size);
+  if (model === 'pessimistic') return most;
+  const less = model === 'optimistic' ? ahead - size : ahead * (1 - size / from);
+  return Math.max(0, Math.min(most, less));
 }

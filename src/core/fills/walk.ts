@@ -85,6 +85,13 @@ export function buyForBudget(
   return walk.fill();
 }
 
+/** The fill of a resting order at its price. @param fee Micro-USD; negative: a rebate. */
+export function makerFill(action: 'buy' | 'sell', level: FilledLevel, fee: number): Fill {
+  const round = action === 'buy' ? Math.ceil : Math.floor;
+  const { price, size } = level;
+  return { size, principal: round((price * size) / TICK_UNITS_PER_MICRO), fee, levels: [level] };
+}
+
 /**
  * Average price of a fill in USDC per share, without the fee, from its levels before the principal was rounded. For
  * levels at one price it is exactly that price, whatever their sizes.

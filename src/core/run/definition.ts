@@ -7,7 +7,7 @@ import type { EventType, Ticker } from '../../schema/market.ts';
 import type { TradeSide } from '../../schema/records.ts';
 import type { TimeInForce } from '../desk/order.ts';
 import type { Token } from '../signals/signal.ts';
-import type { OrderOutcome } from './result.ts';
+import type { OrderOutcome, OrderReason, SaleReason } from './result.ts';
 
 export type ParamSpec =
   | { readonly default: number; readonly min?: number; readonly max?: number; readonly whole?: boolean }
@@ -79,7 +79,8 @@ export interface OwnOrder {
   readonly action: 'buy' | 'sell';
   readonly limitPrice: number;
   readonly state: OrderOutcome;
-  readonly reason: string | null;
+  /** Why it ended before it was filled whole. */
+  readonly reason: OrderReason | null;
   readonly filledSize: number;
   readonly averagePrice: number | null;
 }
@@ -98,6 +99,8 @@ export interface PlaceOrder {
   readonly timeInForce?: TimeInForce;
   readonly expiresMs?: number;
   readonly postOnly?: boolean;
+  /** Of a sale: why, for the list of trades. Default `sold`. */
+  readonly reason?: SaleReason;
 }
 
 export interface MarketView {
@@ -108,9 +111,10 @@ export interface MarketView {
   readonly endTimeMs: number;
   /** Null until it has been received. */
   readonly strikePrice: number | null;
+  /** Of orders that may rest, by the book in force. */
   readonly tickSize: number;
-  /** Shares; null: the listing does not name one. */
-  readonly minimumOrderSize: number | null;
+  /** Shares of an order that may rest. */
+  readonly minimumOrderSize: number;
   /** Proven and in no gap. Nothing fills while it is false. */
   readonly trusted: boolean;
 }
@@ -127,6 +131,8 @@ export interface BookReader {
   bestAsk(token: Token): number | null;
   /** Best first. */
   levels(token: Token, side: 'bids' | 'asks'): readonly PriceLevel[];
+  /** (bids - asks) / (bids + asks) over the five best levels of each side, in shares; null without any. */
+  imbalance(token: Token): number | null;
 }
 
 export interface HeldPosition {
@@ -191,8 +197,3 @@ export interface StrategyDefinition<P extends ParamSpecs = ParamSpecs, S = unkno
   readonly state?: () => S;
   onEvent(event: StrategyEvent, context: Context<P, S>): void;
 }
-
-/** Checks a definition; only it makes strategies that run. @throws {RangeError} Names what is wrong. */
-export type DefineStrategy = <const P extends ParamSpecs, S = undefined>(
-  definition: StrategyDefinition<P, S>,
-) => StrategyDefinition<P, S>;

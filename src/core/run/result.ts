@@ -1,9 +1,15 @@
 /** The result of a run of a user's strategy. Money is whole micro-USD, prices USDC per share, times Unix milliseconds. */
 import type { EventType, Ticker } from '../../schema/market.ts';
 import type { OrderTerms, Refusal } from '../desk/order.ts';
-import type { Trade } from '../session/position.ts';
+import type { MissReason } from '../desk/report.ts';
+import type { ExitReason, Trade } from '../session/position.ts';
 import type { SkipReason } from '../session/replay.ts';
-import type { MissReason } from '../session/sessionEvents.ts';
+
+/** Why a strategy sold. */
+export type SaleReason = Exclude<ExitReason, 'resolved' | 'market_void'> | 'sold';
+
+/** Why an order ended before it was filled whole. */
+export type OrderReason = Refusal | MissReason | 'asked' | 'replaced' | 'gap';
 
 export type OrderOutcome =
   | 'in_flight'
@@ -26,7 +32,7 @@ export interface RunOrder {
   readonly dueMs: number | null;
   readonly endedMs: number | null;
   readonly outcome: OrderOutcome;
-  readonly reason: Refusal | MissReason | null;
+  readonly reason: OrderReason | null;
   readonly filledSize: number;
 }
 
@@ -43,7 +49,7 @@ export interface RunFill {
 }
 
 /** A position from the first purchase until its last share is gone. */
-export interface RunTrade extends Trade {
+export interface RunTrade extends Trade<'sold'> {
   readonly marketId: string;
   readonly ticker: Ticker;
   readonly eventType: EventType;
@@ -52,6 +58,7 @@ export interface RunTrade extends Trade {
     readonly secondsToEnd: number;
     /** Annualised standard deviation of the underlying's returns. */
     readonly volatility: number | null;
+    /** That the bought token pays. */
     readonly modelProbability: number | null;
   };
   readonly liquidity: 'taker' | 'maker' | 'both';
@@ -87,4 +94,6 @@ export interface RunResult {
   readonly markets: readonly RunMarket[];
   /** Lines that the strategy logged. */
   readonly log: readonly { readonly timeMs: number; readonly text: string }[];
+  /** Logged lines beyond the limit of a run, which are left out. */
+  readonly logLinesLeftOut: number;
 }

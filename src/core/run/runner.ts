@@ -1,7 +1,7 @@
 /** The interface of a run, the same for a recording and for the live stream. */
 import type { PerpDepthEvent, UnderlyingEvent } from '../../schema/events.ts';
 import type { TradeSide } from '../../schema/records.ts';
-import type { Ladders, Resolution, TapeGap, TapeMarket } from '../session/tape.ts';
+import type { Ladders, Resolution, TapeMarket } from '../session/tape.ts';
 import type { ParamSpecs, StrategyDefinition } from './definition.ts';
 import type { RunResult } from './result.ts';
 import type { RunTerms } from './terms.ts';
@@ -38,7 +38,10 @@ export type RunItem = { readonly seq: number; readonly timeMs: number } & (
     }
   | { readonly kind: 'price'; readonly price: UnderlyingEvent }
   | { readonly kind: 'perp_depth'; readonly depth: PerpDepthEvent }
-  | { readonly kind: 'gap'; readonly marketId: string; readonly gap: TapeGap }
+  /** A gap was detected; it reaches back to `startMs`. Each gap comes once. */
+  | { readonly kind: 'gap'; readonly marketId: string; readonly startMs: number }
+  /** The end of a gap became known. The market is trusted again with its first book received from then on. */
+  | { readonly kind: 'gap_end'; readonly marketId: string; readonly endMs: number }
   | { readonly kind: 'resolved'; readonly marketId: string; readonly resolution: Resolution }
 );
 

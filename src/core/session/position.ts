@@ -7,9 +7,13 @@ import type { Token } from '../signals/signal.ts';
 /** Why a position ended. */
 export type ExitReason = 'resolved' | 'take_profit' | 'stop_loss' | 'market_void';
 
-/** A position for reports. Money is whole micro-USD, prices are USDC per share, times Unix milliseconds. */
-export interface Trade {
+/**
+ * A position for reports. Money is whole micro-USD, prices are USDC per share, times Unix milliseconds. `Own`: reasons
+ * for exits that the owner of the position adds.
+ */
+export interface Trade<Own extends string = never> {
   readonly token: Token;
+  /** Of the first purchase, as are `openedMs` and `decisionPrice`. */
   readonly decidedMs: number;
   readonly openedMs: number;
   /** Null while any share is held. */
@@ -20,19 +24,19 @@ export interface Trade {
   /** Average price at which all shares were sold or settled, before fees; null while any is held. */
   readonly exitPrice: number | null;
   /** Reason for the exit of the last shares. */
-  readonly exitReason: ExitReason | null;
+  readonly exitReason: ExitReason | Own | null;
   readonly principal: number;
   readonly fees: number;
   /** Best ask at the decision to buy. */
   readonly decisionPrice: number;
-  /** Average entry price minus the decision price. */
+  /** Average entry price minus the decision price, averaged over all purchases by shares. */
   readonly entrySlippage: number;
   /**
    * Best bid at the decision to sell minus the sale price, averaged over all sales by shares. Null while any share is
    * held, and if the venue paid out all.
    */
   readonly exitSlippage: number | null;
-  /** Levels the purchase walked; null: opened by a release that did not store it. */
+  /** Levels that the purchases walked; null: opened by a release that did not store it. */
   readonly entryLevels: number | null;
   /** Levels of all sales together; null if `exitSlippage` is. */
   readonly exitLevels: number | null;
@@ -48,71 +52,99 @@ interface Exiting {
 }
 
 /** Shares that left a position, and their proceeds. */
-interface Leaving {
+interface Leaving<Own extends string> {
   readonly timeMs: number;
   readonly size: number;
   /** At which prices; `proceeds` are rounded. */
   readonly levels: readonly FilledLevel[];
   readonly proceeds: number;
   readonly fee: number;
-  readonly reason: ExitReason;
+  readonly reason: ExitReason | Own;
   /** Slippage of a sale; null: a payout. */
   readonly slippage: number | null;
 }
 
-interface Exit {
-  readonly of: Leaving;
+interface Exit<Own extends string> {
+  readonly of: Leaving<Own>;
   readonly posting: Posting;
 }
 
-/** Shares of one token from their purchase until the last one is gone, with all ledger postings. */
-export class Position {
-  readonly token: Token;
+/** One fill of a purchase. */
+interface Purchase {
+  readonly decidedMs: number;
   readonly openedMs: number;
-  readonly #decidedMs: number;
+  readonly fill: Fill;
   /** Best ask at the decision, in ticks. */
-  readonly #best: number;
-  readonly #entry: Fill;
-  readonly #entryPosting: Posting;
-  readonly #ledger: Ledger;
-  #exits: Exit[] = [];
-  /** Shares still held, in units. */
-  left: number;
-  exiting: Exiting | null = null;
-  #costLeft: number;
+  readonly best: number;
+}
 
-  constructor(
-    ledger: Ledger,
-    opened: { token: Token; decidedMs: number; openedMs: number; fill: Fill; best: number },
-  ) {
+interface Entry extends Purchase {
+  readonly posting: Posting;
+}
+
+/** Shares of one token from their first purchase until the last one is gone, with all ledger postings. */
+export class Position<Own extends string = never> {
+  readonly token: Token;
+  readonly #ledger: Ledger;
+  /** Oldest first; never empty, except after the position was reversed. */
+  #entries: Entry[] = [];
+  #exits: Exit<Own>[] = [];
+  /** Shares still held, in units. */
+  left = 0;
+  exiting: Exiting | null = null;
+  #costLeft = 0;
+
+  constructor(ledger: Ledger, { token, ...first }: Purchase & { readonly token: Token }) {
     this.#ledger = ledger;
-    this.token = opened.token;
-    this.openedMs = opened.openedMs;
-    this.#decidedMs = opened.decidedMs;
-    this.#best = opened.best;
-    this.#entry = opened.fill;
-    this.left = opened.fill.size;
-    this.#costLeft = opened.fill.principal;
-    this.#entryPosting = ledger.buy(opened.fill);
+    this.token = token;
+    this.buy(first);
+  }
+
+  /** Adds a purchase. */
+  buy(purchase: Purchase): void {
+    const { fill } = purchase;
+    this.left += fill.size;
+    this.#costLeft += fill.principal;
+    this.#entries.push({ ...purchase, posting: this.#ledger.buy(fill) });
+  }
+
+  get openedMs(): number {
+    return this.#first.openedMs;
+  }
+
+  /** Cost of the shares still held, without fees. */
+  get cost(): number {
+    return this.#costLeft;
   }
 
   /** @param sale `best`: best bid at the decision, in ticks. */
-  sell(timeMs: number, fill: Fill, { reason, best }: { reason: ExitReason; best: number }): void {
+  sell(timeMs: number, fill: Fill, { reason, best }: { reason: ExitReason | Own; best: number }): void {
     const { size, levels, principal: proceeds, fee } = fill;
     this.#exit({ timeMs, size, levels, proceeds, fee, reason, slippage: slippageOf('sell', fill, best) });
   }
 
-  /** Filled orders: its purchase and its sales. */
+  /** Fills of its purchases and of its sales. */
   get fills(): number {
-    return 1 + this.#exits.filter(isSale).length;
+    return this.#entries.length + this.#exits.filter(isSale).length;
+  }
+
+  get #first(): Entry {
+    return this.#entries[0] as Entry;
+  }
+
+  /** Of all purchases together. */
+  get #bought(): Fill {
+    const fills = this.#entries.map(({ fill }) => fill);
+    return fills.length === 1 && fills[0] !== undefined ? fills[0] : together(fills);
   }
 
   /** @param payout USDC that a share of this token pays; null: annulled, the cost of the shares is refunded. */
   settle(timeMs: number, payout: number | null): void {
     const size = this.left;
     if (payout === null) {
-      const part = size / this.#entry.size;
-      const levels = this.#entry.levels.map((level) => ({ price: level.price, size: level.size * part }));
+      const bought = this.#bought;
+      const part = size / bought.size;
+      const levels = bought.levels.map((level) => ({ price: level.price, size: level.size * part }));
       const proceeds = this.#costLeft;
       this.#exit({ timeMs, size, levels, proceeds, fee: 0, reason: 'market_void', slippage: null });
       return;
@@ -136,18 +168,29 @@ export class Position {
     }
     this.#exits = kept;
     if (this.exiting !== null && this.exiting.sinceMs > timeMs) this.exiting = null;
-    if (this.openedMs > timeMs) {
-      this.#ledger.reverse(this.#entryPosting);
-      return 'gone';
-    }
-    return changed ? 'reopened' : 'kept';
+    return this.#reverseEntries(timeMs) ?? (changed ? 'reopened' : 'kept');
   }
 
-  trade(): Trade {
-    const { size, principal } = this.#entry;
+  /** @returns The state of the position afterwards; null if no purchase was reversed. */
+  #reverseEntries(timeMs: number): 'reopened' | 'gone' | null {
+    const kept = this.#entries.filter(({ openedMs }) => openedMs <= timeMs);
+    if (kept.length === this.#entries.length) return null;
+    for (const { posting, fill } of this.#entries.slice(kept.length)) {
+      this.#ledger.reverse(posting);
+      this.left -= fill.size;
+      this.#costLeft -= fill.principal;
+    }
+    this.#entries = kept;
+    return kept.length === 0 ? 'gone' : 'reopened';
+  }
+
+  trade(): Trade<Own> {
+    const bought = this.#bought;
+    const { size, principal } = bought;
+    const { decidedMs, openedMs, best } = this.#first;
     const exits = this.#exits;
     const last = this.left === 0 ? exits.at(-1) : undefined;
-    let [proceeds, fees] = [0, this.#entry.fee];
+    let [proceeds, fees] = [0, bought.fee];
     for (const { of } of exits) {
       proceeds += of.proceeds;
       fees += of.fee;
@@ -155,25 +198,25 @@ export class Position {
     const sold = last === undefined ? null : soldOf(exits);
     return {
       token: this.token,
-      decidedMs: this.#decidedMs,
-      openedMs: this.openedMs,
+      decidedMs,
+      openedMs,
       closedMs: last?.of.timeMs ?? null,
       size,
-      entryPrice: averagePrice(this.#entry),
+      entryPrice: averagePrice(bought),
       exitPrice: last === undefined ? null : averagePrice({ levels: levelsOf(exits), size }),
       exitReason: last?.of.reason ?? null,
       principal,
       fees,
-      decisionPrice: this.#best / TICKS_PER_USDC,
-      entrySlippage: slippageOf('buy', this.#entry, this.#best),
+      decisionPrice: best / TICKS_PER_USDC,
+      entrySlippage: entrySlippageOf(this.#entries),
       exitSlippage: sold?.slippage ?? null,
-      entryLevels: this.#entry.levels.length,
+      entryLevels: bought.levels.length,
       exitLevels: sold?.levels ?? null,
       pnl: last === undefined ? null : proceeds - principal - fees,
     };
   }
 
-  #exit(of: Leaving): void {
+  #exit(of: Leaving<Own>): void {
     const { size, proceeds, fee } = of;
     const cost = size === this.left ? this.#costLeft : partOf(this.#costLeft, size, this.left);
     this.#exits.push({ of, posting: this.#ledger.close({ proceeds, fee, cost }) });
@@ -182,12 +225,34 @@ export class Position {
   }
 }
 
-function isSale({ of }: Exit): boolean {
+/** Several fills as one. */
+function together(fills: readonly Fill[]): Fill {
+  const sumOf = (of: (fill: Fill) => number) => fills.reduce((sum, fill) => sum + of(fill), 0);
+  return {
+    size: sumOf(({ size }) => size),
+    principal: sumOf(({ principal }) => principal),
+    fee: sumOf(({ fee }) => fee),
+    levels: fills.flatMap(({ levels }) => levels),
+  };
+}
+
+/** Average slippage of the purchases by shares; exact for a single one. */
+function entrySlippageOf(entries: readonly Entry[]): number {
+  let [size, weighted, slippage] = [0, 0, 0];
+  for (const { fill, best } of entries) {
+    slippage = slippageOf('buy', fill, best);
+    size += fill.size;
+    weighted += slippage * fill.size;
+  }
+  return entries.length === 1 ? slippage : weighted / size;
+}
+
+function isSale({ of }: Exit<string>): boolean {
   return of.slippage !== null;
 }
 
 /** Average slippage of the sales by shares, and the levels they walked; null if nothing was sold. */
-function soldOf(exits: readonly Exit[]): { slippage: number; levels: number } | null {
+function soldOf(exits: readonly Exit<string>[]): { slippage: number; levels: number } | null {
   let [sales, size, weighted, levels] = [0, 0, 0, 0];
   let slippage = 0;
   for (const { of } of exits) {
@@ -203,7 +268,7 @@ function soldOf(exits: readonly Exit[]): { slippage: number; levels: number } | 
   return { slippage: sales === 1 ? slippage : weighted / size, levels };
 }
 
-function levelsOf(exits: readonly Exit[]): readonly FilledLevel[] {
+function levelsOf(exits: readonly Exit<string>[]): readonly FilledLevel[] {
   const [first] = exits;
   return exits.length === 1 && first !== undefined ? first.of.levels : exits.flatMap(({ of }) => of.levels);
 }

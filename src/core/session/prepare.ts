@@ -2,6 +2,7 @@
 
 import { MarketRules } from '../marketRules.ts';
 import { ReadingColumns } from '../strategies/readingColumns.ts';
+import { GapEnds } from './gapEnds.ts';
 import { GapReplay } from './gapReplay.ts';
 import { ROW_GAP_KNOWN, RowBuilder, type RowNeeds, type Rows } from './rows.ts';
 import { type Ladders, type MarketTape, type TapeBooks, TapeLadders } from './tape.ts';
@@ -91,8 +92,6 @@ function insideOf({ startTimeMs, endTimeMs }: MarketTape['market'], rows: Rows):
   return inside;
 }
 
-/** Less than receive times can differ by. */
-const AFTER_MS = 0.5;
 const NO_SEQ = new Float64Array(0);
 
 function pushPrice(
@@ -151,7 +150,7 @@ function pushQuote(
 class GapRows {
   readonly #builder: RowBuilder;
   readonly #gapReplay: GapReplay;
-  #ends: number[] = [];
+  readonly #ends = new GapEnds();
 
   constructor({ gaps }: MarketTape, builder: RowBuilder) {
     this.#builder = builder;
@@ -160,10 +159,7 @@ class GapRows {
         this.#passEnds(gap.knownMs);
         builder.gapDetected(gap);
       },
-      gapEnded: ({ endMs }) => {
-        this.#ends.push(endMs);
-        this.#ends.sort((a, b) => a - b);
-      },
+      gapEnded: ({ endMs }) => this.#ends.add(endMs),
     });
     this.#gapReplay.add(gaps);
   }
@@ -179,13 +175,8 @@ class GapRows {
     this.#passEnds(receivedMs);
   }
 
-  /** A record received exactly at the end is still in the gap. */
   #passEnds(receivedMs: number): void {
-    for (;;) {
-      const endMs = this.#ends[0];
-      if (endMs === undefined || endMs + AFTER_MS > receivedMs) return;
-      this.#ends.shift();
+    for (let endMs = this.#ends.pass(receivedMs); endMs !== null; endMs = this.#ends.pass(receivedMs))
       this.#builder.gapEnded(endMs);
-    }
   }
 }

@@ -139,7 +139,7 @@ describe('a taker order', () => {
     const fills = replay(tape.tape(), { strategy, size: 7.5 }).events.filter(
       (event) => event.kind === 'fill',
     );
-    const bought = fills.filter(({ order }) => order.kind === 'buy').map(({ fill }) => fill.size);
+    const bought = fills.filter(({ order }) => order.action === 'buy').map(({ fill }) => fill.size);
     expect(bought).toEqual([30 * USD, 10 * USD]);
     tape.book({ at: 8_000, ...shown, asks: [[0.25, 50]] });
     for (let at = 8_200; at < 10_000; at += 200)
@@ -147,7 +147,7 @@ describe('a taker order', () => {
     const refilled = replay(tape.tape(), { strategy, size: 7.5 }).events.filter(
       (event) => event.kind === 'fill',
     );
-    expect(refilled.filter(({ order }) => order.kind === 'buy').map(({ fill }) => fill.size)).toEqual(
+    expect(refilled.filter(({ order }) => order.action === 'buy').map(({ fill }) => fill.size)).toEqual(
       [30, 10, 30, 20].map((n) => n * USD),
     );
   });
@@ -162,13 +162,13 @@ describe('a taker order', () => {
       else tape.book({ at, bids: [[0.2, 1_000 + at]], asks });
     }
     const fills = replay(tape.tape(), { strategy, size: 100 }).events.filter(
-      (event) => event.kind === 'fill' && event.order.kind === 'buy',
+      (event) => event.kind === 'fill' && event.order.action === 'buy',
     );
     expect(fills).toHaveLength(1);
     tape.book({ at: 4_000, bids, asks: [] });
     for (let at = 4_200; at < 6_000; at += 200) tape.book({ at, bids: [[0.2, at]], asks: [[0.25, 40]] });
     const refilled = replay(tape.tape(), { strategy, size: 100 }).events.filter(
-      (event) => event.kind === 'fill' && event.order.kind === 'buy',
+      (event) => event.kind === 'fill' && event.order.action === 'buy',
     );
     expect(refilled).toHaveLength(2);
   });

@@ -4,7 +4,7 @@
  * differ.
  */
 import type { SideView } from '../../schema/records.ts';
-import type { Best } from '../fills/engine.ts';
+import type { Best, BestPrices } from '../fills/engine.ts';
 import { TICKS_PER_USDC } from '../money.ts';
 import { FairValueModel } from '../signals/fairValueModel.ts';
 import type { Token } from '../signals/signal.ts';
@@ -71,6 +71,16 @@ export function bestAt({ yesBid, yesAsk, noBid, noAsk }: Rows, row: number, toke
   return token === 'yes'
     ? { bid: yesBid[row] as number, ask: yesAsk[row] as number }
     : { bid: noBid[row] as number, ask: noAsk[row] as number };
+}
+
+/** Best prices of both tokens at a row. */
+export function bestPricesAt({ yesBid, yesAsk, noBid, noAsk }: Rows, row: number): BestPrices {
+  return {
+    yesBid: yesBid[row] as number,
+    yesAsk: yesAsk[row] as number,
+    noBid: noBid[row] as number,
+    noAsk: noAsk[row] as number,
+  };
 }
 
 const FLOAT_COLUMNS = [

@@ -1,21 +1,12 @@
 /**
  * One strategy on one market, as a state machine: rows in, orders and fills out. Backtests, sweeps and paper trading
- * all run this; only the source of the rows differs.
- * An order meets the book in force when latency and hold have passed. Only a later message of the market proves that
- * this book was current. So the order is matched when that message arrives, against the book of its due time: a feed
- * that was dead by then fills nothing.
+ * all run this; only the source of the rows differs. Its desk decides what the venue makes of its orders.
  */
 import type { ReplayParams } from '../../schema/strategy.ts';
-import { Consumption } from '../fills/consumption.ts';
-import {
-  type Best,
-  dueTime,
-  fillTaker,
-  limitOf,
-  midSide,
-  type TakerOrder,
-  whyNothing,
-} from '../fills/engine.ts';
+import { MarketDesk } from '../desk/marketDesk.ts';
+import type { OrderTerms } from '../desk/order.ts';
+import type { DeskListener, DeskReport, MissReason } from '../desk/report.ts';
+import { limitOf } from '../fills/engine.ts';
 import type { Fill } from '../fills/walk.ts';
 import type { Ledger } from '../ledger.ts';
 import { MarketRules } from '../marketRules.ts';
@@ -34,8 +25,8 @@ import {
 } from '../strategies/strategy.ts';
 import { type ExitReason, Position, type Trade } from './position.ts';
 import { PositionBook } from './positionBook.ts';
-import { bestAt, firstRow, ROW_BOOK, ROW_GAP_KNOWN, type Rows } from './rows.ts';
-import type { MissReason, OrderCounts, SessionListener } from './sessionEvents.ts';
+import { bestAt, bestPricesAt, firstRow, ROW_BOOK, ROW_GAP_KNOWN, type Rows } from './rows.ts';
+import type { OrderCounts, SessionListener } from './sessionEvents.ts';
 import type { Ladders, Resolution, TapeMarket } from './tape.ts';
 
 export interface SessionTerms {
@@ -45,14 +36,21 @@ export interface SessionTerms {
   readonly params: ReplayParams;
 }
 
-interface PendingOrder {
-  readonly order: TakerOrder;
+/** The decision behind an order in flight. */
+interface Decision {
   readonly placedMs: number;
-  readonly dueMs: number;
-  /** In ticks, at the decision. */
+  /** In ticks. */
   readonly best: number;
   readonly reason: ExitReason | null;
 }
+
+interface Purchase {
+  readonly token: Token;
+  readonly timeMs: number;
+  readonly fill: Fill;
+}
+
+const FILL_AND_KILL = { timeInForce: 'fak', expiresMs: null, postOnly: false } as const;
 
 /** The rows of a market, and the books that they refer to. */
 export interface SessionMarket {
@@ -75,7 +73,7 @@ export interface Entries {
  * No member holds a closure: V8 allocates a function that is assigned to a member in old memory, and one that refers to
  * its session keeps all of a replay alive until a full collection. That cost a third of the time of a trading run.
  */
-export class MarketSession {
+export class MarketSession implements DeskListener {
   readonly #market: TapeMarket;
   readonly #rows: Rows;
   readonly #terms: SessionTerms;
@@ -83,21 +81,14 @@ export class MarketSession {
   readonly #ledger: Ledger;
   readonly #listener: SessionListener | null;
   readonly #entries: Readonly<Entries>;
-  readonly #consumption = new Consumption();
-  readonly #ladders: Ladders | null;
-  readonly #rules: MarketRules;
+  readonly #desk: MarketDesk;
   /** In ticks; the slippage is infinite without a limit. */
   readonly #limits: { readonly maxSlippage: number; readonly maxFillPrice: number };
   readonly #positions: PositionBook;
-  #pending: PendingOrder | null = null;
+  /** Of the order in flight; null: there is none. */
+  #decision: Decision | null = null;
   /** The newest processed row. */
   #row = -1;
-  #book = -1;
-  /** The newest proven book, which `#consumption` has observed. */
-  #observed = -1;
-  #trusted = false;
-  /** The best prices before the current row, kept only while an order is in flight. */
-  #best: Best = { bid: Number.NaN, ask: Number.NaN };
   #placed = 0;
   #filled = 0;
   #takenBack = 0;
@@ -119,7 +110,6 @@ export class MarketSession {
   ) {
     this.#market = market;
     this.#rows = rows;
-    this.#rules = rules;
     this.#terms = terms;
     this.#ledger = ledger;
     this.#listener = listener;
@@ -128,26 +118,31 @@ export class MarketSession {
     this.#run =
       (columns === undefined ? undefined : strategy.startRecorded?.(columns)) ?? strategy.start(rows, market);
     this.#positions = new PositionBook(terms.strategy);
-    const { max_fill_price, max_slippage } = terms.params;
+    const { max_fill_price, max_slippage, latency_ms, fill_mode } = terms.params;
     const maxSlippage = max_slippage === null ? Number.POSITIVE_INFINITY : ticksOf(max_slippage);
     this.#limits = { maxSlippage, maxFillPrice: ticksOf(max_fill_price) };
-    this.#ladders = ladders;
+    this.#desk = new MarketDesk({
+      ...{ market, rules, ladders, fillMode: fill_mode },
+      ...{ latency: { kind: 'constant', ms: latency_ms }, random: null, outages: [] },
+      ...{ queueModel: 'pessimistic', countsRebate: false, listener: this },
+    });
   }
 
   /** Processes a row. Rows must come in order, each once; rows that `next` skips may be left out. */
   step(row: number): void {
     const rows = this.#rows;
+    const desk = this.#desk;
     if (row > this.#row + 1) this.#pass(row - 1);
     this.#row = row;
     const timeMs = rows.timeMs[row] as number;
-    if (this.#pending !== null && this.#isDue(this.#pending, row)) this.#match(this.#pending, timeMs);
-    if (rows.kind[row] === ROW_GAP_KNOWN) this.#reverse(rows.gapStartMs[row] as number, timeMs);
+    if (this.#isDue(row)) desk.message(timeMs);
+    if (rows.kind[row] === ROW_GAP_KNOWN) desk.gapKnown(rows.gapStartMs[row] as number, timeMs);
     this.#show(row);
     if (timeMs < this.#market.endTimeMs) {
       const intent = this.#run.decide(row, this.#positions.held?.token ?? null);
-      if (this.#trusted && this.#pending === null) this.#act(intent, row, timeMs);
+      if (desk.trusted && this.#decision === null) this.#act(intent, row, timeMs);
     }
-    if (this.#pending !== null) this.#best = bestAt(rows, row, this.#pending.order.token);
+    if (this.#decision !== null) desk.quote(bestPricesAt(rows, row));
   }
 
   /**
@@ -157,40 +152,35 @@ export class MarketSession {
   next(): number {
     const from = this.#row + 1;
     const { nextWish } = this.#run;
-    const pending = this.#pending;
     if (nextWish === undefined) return from;
-    if (pending !== null) return firstRow(this.#rows, from, (row) => this.#isDue(pending, row));
+    if (this.#decision !== null) return firstRow(this.#rows, from, (row) => this.#isDue(row));
     if (this.finished) return firstRow(this.#rows, from, () => false);
     const { held } = this.#positions;
     return held?.exiting ? from : nextWish(from, held?.token ?? null);
   }
 
-  /** Whether a later message of the market has arrived. */
-  #isDue({ dueMs }: PendingOrder, row: number): boolean {
-    return (this.#rows.kind[row] as number) <= ROW_BOOK && (this.#rows.timeMs[row] as number) > dueMs;
+  /** Whether the row is a later message of the market than the due time of the order in flight. */
+  #isDue(row: number): boolean {
+    return (
+      (this.#rows.kind[row] as number) <= ROW_BOOK &&
+      (this.#rows.timeMs[row] as number) > this.#desk.nextDueMs
+    );
   }
 
   /** Applies skipped rows up to this one. */
   #pass(row: number): void {
-    const rows = this.#rows;
     // Consumption of a level depends on every book in between.
-    for (let at = this.#consumption.isEmpty ? row : this.#row + 1; at <= row; at++) this.#show(at);
-    if (this.#pending !== null) this.#best = bestAt(rows, row, this.#pending.order.token);
+    for (let at = this.#desk.hasConsumed ? this.#row + 1 : row; at <= row; at++) this.#show(at);
+    if (this.#decision !== null) this.#desk.quote(bestPricesAt(this.#rows, row));
   }
 
   #show(row: number): void {
-    this.#book = this.#rows.book[row] as number;
-    this.#trusted = this.#rows.trusted[row] === 1;
-    // A level missing from an unproven book may still exist.
-    if (!this.#trusted || this.#book === this.#observed) return;
-    this.#observed = this.#book;
-    if (!this.#consumption.isEmpty && this.#ladders !== null)
-      this.#consumption.observe(this.#ladders, this.#book);
+    this.#desk.show(this.#rows.book[row] as number, this.#rows.trusted[row] === 1);
   }
 
   /** The venue has named the outcome: pays out the held position. */
   settle({ payoutYes, resolvedTimeMs }: Resolution): void {
-    if (this.#pending !== null) this.#miss(this.#pending, resolvedTimeMs, 'unconfirmed');
+    this.#desk.end(resolvedTimeMs);
     const { held } = this.#positions;
     if (held === null) return;
     held.settle(resolvedTimeMs, payoutYes === null || held.token === 'yes' ? payoutYes : 1 - payoutYes);
@@ -202,7 +192,7 @@ export class MarketSession {
    * strategy would change it.
    */
   get isIdle(): boolean {
-    return this.#pending === null && this.#consumption.isEmpty && !this.#positions.held?.exiting;
+    return this.#decision === null && !this.#desk.hasConsumed && !this.#positions.held?.exiting;
   }
 
   get holds(): boolean {
@@ -222,7 +212,7 @@ export class MarketSession {
   /** Not even a gap makes it need the rows until then. */
   get isDone(): boolean {
     // Reversing only some of the trades makes consumed liquidity available again.
-    return this.finished && (!this.#terms.strategy.exits || this.#consumption.isEmpty);
+    return this.finished && (!this.#terms.strategy.exits || !this.#desk.hasConsumed);
   }
 
   /** All positions, oldest first; the last may be open. */
@@ -246,7 +236,10 @@ export class MarketSession {
       const token: Token = intent === BUY_YES ? 'yes' : 'no';
       const best = bestAt(this.#rows, row, token).ask;
       const limitPrice = limitOf('buy', { best, ...this.#limits });
-      this.#place({ kind: 'buy', token, budget: this.#terms.size, limitPrice }, best, timeMs);
+      this.#place(
+        { ...FILL_AND_KILL, token, action: 'buy', size: null, budget: this.#terms.size, limitPrice },
+        { placedMs: timeMs, best, reason: null },
+      );
       return;
     }
     if (intent === STOP_LOSS) held.exiting ??= { reason: 'stop_loss', sinceMs: timeMs };
@@ -254,86 +247,64 @@ export class MarketSession {
     if (held.exiting === null) return;
     const best = bestAt(this.#rows, row, held.token).bid;
     const limitPrice = limitOf('sell', { best, ...this.#limits });
-    this.#place({ kind: 'sell', token: held.token, size: held.left, limitPrice }, best, timeMs);
+    this.#place(
+      { ...FILL_AND_KILL, token: held.token, action: 'sell', size: held.left, budget: null, limitPrice },
+      { placedMs: timeMs, best, reason: held.exiting.reason },
+    );
   }
 
   /**
    * Does not place an order that would meet the book only after the window's end, or that has no price. Without any
    * book received it does not place one that has to walk the book: whether the recording has books is not known yet.
    */
-  #place(order: TakerOrder, best: number, placedMs: number): void {
-    if (this.#terms.params.fill_mode === 'walk_book' && this.#book < 0) return;
-    const takerHoldMs = this.#rules.takerHoldMs(placedMs);
-    const dueMs = dueTime(placedMs, { latencyMs: this.#terms.params.latency_ms, takerHoldMs });
-    if (dueMs >= this.#market.endTimeMs || Number.isNaN(best)) return;
-    this.#pending = { order, placedMs, dueMs, best, reason: this.#positions.held?.exiting?.reason ?? null };
+  #place(order: OrderTerms, decision: Decision): void {
+    if (this.#terms.params.fill_mode === 'walk_book' && this.#desk.book < 0) return;
+    if (Number.isNaN(decision.best)) return;
+    const dueMs = this.#desk.place(this.#placed, order, decision.placedMs);
+    if (typeof dueMs === 'string') return;
+    this.#decision = decision;
     this.#placed++;
-    this.#listener?.({ kind: 'order', knownMs: placedMs, dueMs, order });
+    this.#listener?.({ kind: 'order', knownMs: decision.placedMs, dueMs, order });
   }
 
-  #match(pending: PendingOrder, knownMs: number): void {
-    const { order, dueMs } = pending;
-    if (!this.#trusted || this.#best.bid > this.#best.ask) {
-      this.#miss(pending, knownMs, 'untrusted');
+  onReport(report: DeskReport): void {
+    if (report.kind === 'taken_back') {
+      this.#reverse(report.sinceMs, report.knownMs);
       return;
     }
-    const fill = this.#fill(order, dueMs);
-    if (typeof fill === 'string') {
-      this.#miss(pending, knownMs, fill);
+    const { order, knownMs, kind } = report;
+    const { terms } = order;
+    if (kind !== 'miss' && kind !== 'fill') return;
+    const decision = this.#decision;
+    if (decision === null) throw new RangeError('a report without an order');
+    this.#decision = null;
+    if (kind === 'miss') {
+      const { reason } = report;
+      this.#missed[reason]++;
+      this.#listener?.({ kind, knownMs, order: terms, reason });
       return;
     }
-    this.#pending = null;
+    const { timeMs, fill } = report;
     this.#filled++;
-    this.#listener?.({ kind: 'fill', knownMs, timeMs: dueMs, order, fill });
-    if (order.kind === 'buy') this.#open(pending, fill);
-    else this.#sold(pending, fill);
+    this.#listener?.({ kind, knownMs, timeMs, order: terms, fill });
+    if (terms.action === 'buy') this.#open({ token: terms.token, timeMs, fill }, decision);
+    else this.#sold({ timeMs, fill }, decision);
   }
 
-  /** @returns The fill, or why there is none. */
-  #fill(order: TakerOrder, dueMs: number): Fill | MissReason {
-    // The rule in force when the order trades, not when it is replayed.
-    const fee = this.#rules.fee(dueMs);
-    const { token, kind } = order;
-    if (this.#terms.params.fill_mode === 'mid') {
-      const mid = midSide(kind, this.#best);
-      return fillTaker(order, mid, fee) ?? whyNothing(mid);
-    }
-    if (this.#book < 0) return 'no_depth';
-    if (this.#ladders === null) throw new RangeError(`no books of ${this.#market.marketId}`);
-    const side = kind === 'buy' ? 'asks' : 'bids';
-    const shown = this.#ladders.side(this.#book, token, side);
-    const remaining = this.#consumption.remaining(token, side, shown);
-    const fill = fillTaker(order, remaining, fee);
-    if (fill === null) return whyNothing(remaining);
-    this.#consumption.consume({ token, side, view: shown, filled: fill.levels, timeMs: dueMs });
-    return fill;
+  #open({ token, timeMs, fill }: Purchase, { placedMs, best }: Decision): void {
+    this.#positions.open(
+      new Position(this.#ledger, { token, decidedMs: placedMs, openedMs: timeMs, fill, best }),
+    );
   }
 
-  #open({ order, placedMs, dueMs, best }: PendingOrder, fill: Fill): void {
-    const opened = { token: order.token, decidedMs: placedMs, openedMs: dueMs, fill, best };
-    this.#positions.open(new Position(this.#ledger, opened));
-  }
-
-  #sold({ dueMs, reason, best }: PendingOrder, fill: Fill): void {
+  #sold({ timeMs, fill }: Omit<Purchase, 'token'>, { best, reason }: Decision): void {
     const { held } = this.#positions;
     if (held === null || reason === null) throw new RangeError('a sale without a position');
-    held.sell(dueMs, fill, { reason, best });
+    held.sell(timeMs, fill, { reason, best });
     if (held.left === 0) this.#positions.close(held);
   }
 
-  #miss({ order }: PendingOrder, knownMs: number, reason: MissReason): void {
-    this.#pending = null;
-    this.#missed[reason]++;
-    this.#listener?.({ kind: 'miss', knownMs, order, reason });
-  }
-
-  /** A gap reaches back to its last good receive time: fills since then used a book that did not exist. */
   #reverse(sinceMs: number, knownMs: number): void {
-    const pending = this.#pending;
-    // The feed was still good at `sinceMs`, so an order due by then met the known book.
-    if (pending !== null && pending.dueMs <= sinceMs) this.#match(pending, knownMs);
-    else if (pending !== null) this.#miss(pending, knownMs, 'untrusted');
-    this.#consumption.reverseSince(sinceMs);
     const fills = this.#positions.reverseSince(sinceMs);
     if (fills === null) return;
     this.#takenBack += fills;

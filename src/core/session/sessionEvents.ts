@@ -1,17 +1,7 @@
 /** The events that a session emits. */
-import type { TakerOrder } from '../fills/engine.ts';
+import type { OrderTerms } from '../desk/order.ts';
+import type { MissReason } from '../desk/report.ts';
 import type { Fill } from '../fills/walk.ts';
-
-/** Why an order was not filled. */
-export type MissReason =
-  /** Nothing was for sale (bid). */
-  | 'no_depth'
-  /** All levels were beyond the order's limit. */
-  | 'price'
-  /** The book in force was not proven, or was in a gap. */
-  | 'untrusted'
-  /** No later message of the market arrived. */
-  | 'unconfirmed';
 
 /** Outcomes of the orders of one session or of several. */
 export interface OrderCounts {
@@ -30,18 +20,18 @@ export const NO_ORDERS: OrderCounts = {
 
 /** The events of a session, in order. `knownMs`: receive time of the row at which the event became known. */
 export type SessionEvent =
-  | { readonly kind: 'order'; readonly knownMs: number; readonly dueMs: number; readonly order: TakerOrder }
+  | { readonly kind: 'order'; readonly knownMs: number; readonly dueMs: number; readonly order: OrderTerms }
   | {
       readonly kind: 'fill';
       readonly knownMs: number;
       readonly timeMs: number;
-      readonly order: TakerOrder;
+      readonly order: OrderTerms;
       readonly fill: Fill;
     }
   | {
       readonly kind: 'miss';
       readonly knownMs: number;
-      readonly order: TakerOrder;
+      readonly order: OrderTerms;
       readonly reason: MissReason;
     }
   /** A gap that reaches back to `sinceMs` was detected: fills since then are reversed. */

@@ -1,4 +1,6 @@
 /** The figures of a backtest, from the trades of its markets. */
+
+import type { MissReason } from '../desk/report.ts';
 import { MICRO_PER_USDC } from '../fees.ts';
 import type { TradedMarket } from '../statistics/bootstrap.ts';
 import {
@@ -11,7 +13,7 @@ import {
 import { scaledSharpe } from '../statistics/serialCorrelation.ts';
 import type { Trade } from './position.ts';
 import type { MarketReplay } from './replay.ts';
-import type { MissReason, OrderCounts } from './sessionEvents.ts';
+import type { OrderCounts } from './sessionEvents.ts';
 import type { TapeMarket } from './tape.ts';
 
 const YEAR_MS = 365 * 86_400_000;

@@ -5,9 +5,12 @@
  */
 
 import type { DecidingFeed, EventType, Ticker } from '../../schema/market.ts';
-import type { BookSide, SideView } from '../../schema/records.ts';
+import type { BookSide, SideView, TradeSide } from '../../schema/records.ts';
 import { TICKS_PER_USDC } from '../money.ts';
 import type { Token } from '../signals/signal.ts';
+
+/** Length of the recording before the window: a strategy may ask for a mean over it when the window opens. */
+export const TAPE_BEFORE_MS = 3_600_000;
 
 /** The market's own data. */
 export interface TapeMarket {
@@ -76,6 +79,21 @@ export interface TapePrices {
   readonly price: Float64Array;
 }
 
+/** The order of sides in `TapeTrades`. */
+export const TAPE_TRADE_SIDES: readonly TradeSide[] = ['BUY_YES', 'SELL_YES', 'BUY_NO', 'SELL_NO'];
+
+/** The venue's trades. */
+export interface TapeTrades {
+  readonly seq: Float64Array;
+  readonly receivedMs: Float64Array;
+  /** The venue's own time. */
+  readonly eventMs: Float64Array;
+  /** Index in `TAPE_TRADE_SIDES`. */
+  readonly side: Uint8Array;
+  readonly price: Float64Array;
+  readonly size: Float64Array;
+}
+
 /** A period that cannot be trusted. `knownMs`: when it was detected; it reaches back to `startMs`. */
 export interface TapeGap {
   readonly startMs: number;
@@ -92,6 +110,8 @@ export interface MarketTape {
   /** Null: best prices only; then no order can walk a book. */
   readonly books: TapeBooks | null;
   readonly prices: TapePrices | null;
+  /** Read by strategies of one's own and by resting orders only. */
+  readonly trades?: TapeTrades | null;
   readonly gaps: readonly TapeGap[];
 }
 

@@ -20,11 +20,11 @@ interface Point {
   readonly price: number;
 }
 
-/** The received prices of one ticker, and what they mean for one window. */
+/** The received prices of one ticker; one instance may serve all markets of the ticker. */
 export class UnderlyingState {
   #estimator = new VolatilityEstimator();
   #seconds = new SecondPrices();
-  readonly #sigmaFromMs: number;
+  #sigmaFromMs: number;
   readonly #openMs: number;
   /** The newest price of the current second: the estimator gets the last one of each second. */
   #unfinished: Point | null = null;
@@ -42,11 +42,22 @@ export class UnderlyingState {
 
   /**
    * @param sigmaFromMs The model's volatility, which is expensive, is not computed before this time.
-   * @param openMs When the window opens.
+   * @param openMs When the window opens; infinite: the prices of several windows, without moves.
    */
-  constructor({ sigmaFromMs, openMs }: { sigmaFromMs: number; openMs: number }) {
+  constructor({
+    sigmaFromMs = Number.NEGATIVE_INFINITY,
+    openMs = Number.POSITIVE_INFINITY,
+  }: {
+    sigmaFromMs?: number;
+    openMs?: number;
+  } = {}) {
     this.#sigmaFromMs = sigmaFromMs;
     this.#openMs = openMs;
+  }
+
+  /** The volatility is needed from this time on, or from an earlier one. */
+  computeSigmaFrom(timeMs: number): void {
+    this.#sigmaFromMs = Math.min(this.#sigmaFromMs, timeMs);
   }
 
   /** Adds a price of the feed that resolves the market. */

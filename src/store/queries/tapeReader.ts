@@ -2,15 +2,16 @@
  * Reads a recorded market into the arrays of a replay: streamed, into memory that threads share, within a size limit.
  */
 import type { Readable } from 'node:stream';
-import type {
-  MarketTape,
-  Resolution,
-  TapeGap,
-  TapeMarket,
-  TapePrices,
-  TapeQuotes,
+import {
+  type MarketTape,
+  type Resolution,
+  TAPE_BEFORE_MS,
+  type TapeGap,
+  type TapeMarket,
+  type TapePrices,
+  type TapeQuotes,
 } from '../../core/session/tape.ts';
-import { settlementOfMarket } from '../../core/venueRules.ts';
+import { decidingSource } from '../../core/venueRules.ts';
 import { StoreUnavailableError, TooMuchDataError } from '../../runtime/errors.ts';
 import type { UnderlyingSource } from '../../schema/events.ts';
 import { type Market, type Ticker, UNKNOWN } from '../../schema/market.ts';
@@ -23,8 +24,6 @@ import { PRICE_DOUBLES, QUOTE_DOUBLES, STRETCH_END, TAPE_BOOKS, TAPE_PRICES, TAP
 /** Rows of one stream and levels of all books of one market: about 300 MB. */
 const ROWS_MAX = 4_000_000;
 const LEVELS_MAX = 20_000_000;
-/** Length of the recording before the window: a strategy may ask for a mean over it when the window opens. */
-export const TAPE_BEFORE_MS = 3_600_000;
 /** A fill counts only after a later message has arrived; after the end messages are rare. */
 export const TAPE_AFTER_MS = 60_000;
 
@@ -205,13 +204,6 @@ async function stream(
   const body: Readable = await reader.stream(query, { ...params }, { format, signal });
   for await (const bytes of body) onBytes(bytes as Buffer);
   if (!isWhole()) throw new StoreUnavailableError('the store ended an answer within a row');
-}
-
-/** The recorded feed nearest to the price that decides the market. */
-export function decidingSource(market: Parameters<typeof settlementOfMarket>[0]): UnderlyingSource {
-  const kind = settlementOfMarket(market)?.kind ?? market.decidingFeed;
-  // Only listings of hours and days name an unknown feed.
-  return kind === 'unknown' || kind?.startsWith('binance_') ? 'binance_spot' : 'chainlink';
 }
 
 /** Reads binary rows of one flag and a fixed number of doubles; chunks may be cut at any byte. */

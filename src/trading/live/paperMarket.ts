@@ -1,21 +1,20 @@
 import { depthOf } from '../../backtest/depth.ts';
 import { MICRO_PER_USDC } from '../../core/fees.ts';
 import { MarketRules } from '../../core/marketRules.ts';
+import { GapEnds } from '../../core/session/gapEnds.ts';
 import type { SessionMarket } from '../../core/session/session.ts';
-import type { Resolution, TapeMarket } from '../../core/session/tape.ts';
+import { TAPE_BEFORE_MS, type Resolution, type TapeMarket } from '../../core/session/tape.ts';
 import { PRICE_FRESH_MS, UnderlyingState } from '../../core/session/underlyingState.ts';
+import { decidingSource } from '../../core/venueRules.ts';
 import type { UnderlyingSource } from '../../schema/events.ts';
 import type { Outcome } from '../../schema/market.ts';
 import type { BookRecord, QuoteRecord } from '../../schema/records.ts';
-import { decidingSource, TAPE_AFTER_MS, TAPE_BEFORE_MS } from '../../store/queries/tapeReader.ts';
+import { TAPE_AFTER_MS } from '../../store/queries/tapeReader.ts';
 import type { MarketTerms } from '../catchUp/marketTerms.ts';
 import { NewestRecords } from './newestRecords.ts';
 import type { LiveStrategy, PaperSession } from './paperSession.ts';
 import type { PricePoint } from './priceHistory.ts';
 import { type OnBroken, SessionGroup } from './sessionGroup.ts';
-
-/** Less than receive times can differ by. */
-const AFTER_MS = 0.5;
 
 /**
  * One market and its sessions. Each session sees exactly the rows of a tape read for it, in the same order, so that
@@ -36,8 +35,7 @@ export class PaperMarket {
   /** Keys of all gaps ever detected, and of those still open: see `gapKey`. */
   readonly #knownGaps = new Set<number>();
   readonly #openGaps = new Set<number>();
-  /** Known gap ends that no record has passed yet. */
-  #gapEnds: number[] = [];
+  readonly #gapEnds = new GapEnds();
   /** The latest gap end that a record has passed; null: none. */
   #passedEndMs: number | null = null;
 
@@ -123,11 +121,9 @@ export class PaperMarket {
     }
   }
 
-  /** A record received exactly at the end is still in the gap. */
   gapEnded({ id, endMs }: { id: number; endMs: number }): void {
     if (!this.#openGaps.delete(id)) return;
-    this.#gapEnds.push(endMs);
-    this.#gapEnds.sort((a, b) => a - b);
+    this.#gapEnds.add(endMs);
   }
 
   settle(resolution: Resolution, outcome: Outcome | null): void {
@@ -149,17 +145,14 @@ export class PaperMarket {
       group.live.gapDetected({ startMs: 0, knownMs: 0 });
       group.live.gapEnded(this.#passedEndMs);
     }
-    const standing = this.#openGaps.size + this.#gapEnds.length;
+    const standing = this.#openGaps.size + this.#gapEnds.count;
     for (let n = 0; n < standing; n++) group.live.gapDetected({ startMs: 0, knownMs: 0 });
     this.#groups.set(key, group);
     return group;
   }
 
   #before(receivedMs: number): void {
-    for (;;) {
-      const endMs = this.#gapEnds[0];
-      if (endMs === undefined || endMs + AFTER_MS > receivedMs) return;
-      this.#gapEnds.shift();
+    for (let endMs = this.#gapEnds.pass(receivedMs); endMs !== null; endMs = this.#gapEnds.pass(receivedMs)) {
       this.#passedEndMs = Math.max(endMs, this.#passedEndMs ?? endMs);
       for (const group of this.#groups.values()) {
         group.live.gapEnded(endMs);

@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'vitest';
+import { QUEUE_MODELS, type QueueModel } from '../../schema/strategy.ts';
+import { Random } from '../random.ts';
+import { QueuePosition } from './queue.ts';
+
+/** Longer than a trade can explain a decrease. */
+const LATER_MS = 2_000;
+
+function queueOf(model: QueueModel, { ahead, shown }: { ahead: number; shown: number }): QueuePosition {
+  const queue = new QueuePosition(model, ahead);
+  queue.displayed(shown, 0);
+  return queue;
+}
+
+test.each(QUEUE_MODELS)(
+  'behind 100 shown, 50 of ours: sales of 80, 30 and 50 reach us with 0, 10 and 50, model %s',
+  (model) => {
+    const queue = new QueuePosition(model, 100);
+    expect(queue.traded(80, 1)).toBe(0);
+    expect(queue.ahead).toBe(20);
+    expect([queue.traded(30, 2), queue.traded(50, 3)]).toEqual([10, 50]);
+  },
+);
+
+describe('a decrease without a trade', () => {
+  test.each([
+    ['optimistic', 40],
+    ['proportional', 48],
+    ['pessimistic', 60],
+  ] as const)('front 60 of 100, down to 80: %s leaves %d ahead', (model, ahead) => {
+    const queue = queueOf(model, { ahead: 60, shown: 100 });
+    queue.displayed(80, 1);
+    expect(queue.ahead).toBeCloseTo(ahead, 9);
+    queue.displayed(80, LATER_MS);
+    expect(queue.ahead).toBeCloseTo(ahead, 9);
+  });
+
+  test.each(QUEUE_MODELS)('cannot leave more ahead than is displayed, model %s', (model) => {
+    const queue = queueOf(model, { ahead: 60, shown: 60 });
+    queue.displayed(120, 1);
+    expect(queue.ahead).toBe(60);
+    queue.displayed(25, 2);
+    expect(queue.ahead).toBeLessThanOrEqual(25);
+    queue.displayed(0, 3);
+    expect(queue.ahead).toBe(0);
+  });
+});
+
+describe('a trade and the decrease that it caused count once', () => {
+  test.each(QUEUE_MODELS)('the trade arrives first, model %s', (model) => {
+    const queue = queueOf(model, { ahead: 60, shown: 100 });
+    expect(queue.traded(30, 100)).toBe(0);
+    queue.displayed(70, 400);
+    expect(queue.ahead).toBe(30);
+  });
+
+  test.each(QUEUE_MODELS)('the book arrives first, model %s', (model) => {
+    const queue = queueOf(model, { ahead: 60, shown: 100 });
+    queue.displayed(70, 100);
+    expect(queue.traded(30, 700)).toBe(0);
+    expect(queue.ahead).toBe(30);
+  });
+
+  test.each(QUEUE_MODELS)('the level is swept, and its trade arrives afterwards, model %s', (model) => {
+    const queue = queueOf(model, { ahead: 60, shown: 100 });
+    queue.displayed(0, 100);
+    expect(queue.traded(100, 300)).toBe(40);
+  });
+
+  test('a trade does not explain a decrease of two seconds before', () => {
+    const queue = queueOf('optimistic', { ahead: 60, shown: 100 });
+    queue.displayed(70, 100);
+    expect(queue.traded(30, 100 + LATER_MS)).toBe(0);
+    expect(queue.ahead).toBe(0);
+  });
+});
+
+describe('an unknown position', () => {
+  test('of a level beyond the displayed ones, is known when it is displayed', () => {
+    const queue = new QueuePosition('optimistic', null);
+    expect(queue.traded(1_000, 1)).toBe(0);
+    expect(queue.ahead).toBe(Number.POSITIVE_INFINITY);
+    queue.displayed(40, 2);
+    expect(queue.ahead).toBe(40);
+  });
+
+  test('after an unproven book is behind all that is displayed', () => {
+    const queue = new QueuePosition('optimistic', 100);
+    queue.traded(90, 1);
+    queue.lost();
+    queue.displayed(70, 2);
+    expect(queue.ahead).toBe(70);
+  });
+});
+
+test('after any trades and books: optimistic <= proportional <= pessimistic', () => {
+  for (let seed = 0; seed < 300; seed++) {
+    const random = new Random(`queue ${seed}`);
+    let shown = 1 + random.below(200);
+    const queues = QUEUE_MODELS.map((model) => new QueuePosition(model, shown));
+    let timeMs = 0;
+    for (let step = 0; step < 60; step++) {
+      timeMs += random.below(random.chance(0.2) ? 3_000 : 200);
+      if (random.chance(0.5)) {
+        const size = random.below(30);
+        const reached = queues.map((queue) => queue.traded(size, timeMs));
+        expect(reached, `seed ${seed}, step ${step}`).toEqual(reached.toSorted((a, b) => b - a));
+        if (random.chance(0.5)) shown = Math.max(0, shown - size);
+      } else {
+        shown = random.chance(0.1) ? 0 : Math.max(0, shown + random.below(60) - 30);
+        for (const queue of queues) queue.displayed(shown, timeMs);
+      }
+      const [best, middle, worst] = queues.map(({ ahead }) => ahead) as [number, number, number];
+      expect(best, `seed ${seed}, step ${step}`).toBeLessThanOrEqual(middle + 1e-9);
+      expect(middle, `seed ${seed}, step ${step}`).toBeLessThanOrEqual(worst + 1e-9);
+    }
+  }
+});

@@ -1,0 +1,71 @@
+import type { OrderTerms } from '../desk/order.ts';
+import { TICKS_PER_USDC, UNITS_PER_SHARE } from '../money.ts';
+import type { OwnOrder } from './definition.ts';
+import type { OrderOutcome, OrderReason, RunFill, RunOrder, RunTrade, SaleReason } from './result.ts';
+
+interface Decision {
+  readonly orderId: number;
+  readonly marketId: string;
+  readonly terms: OrderTerms;
+  readonly decidedMs: number;
+  /** Best price of the side that it meets, in ticks; the order's own limit without one. */
+  readonly best: number;
+  readonly saleReason: SaleReason;
+  /** Of a purchase. */
+  readonly atEntry: RunTrade['atEntry'] | null;
+}
+
+/** One order of a run, from its decision to its end. */
+export class OrderRecord {
+  readonly decision: Decision;
+  dueMs: number | null = null;
+  endedMs: number | null = null;
+  outcome: OrderOutcome = 'in_flight';
+  reason: OrderReason | null = null;
+  /** Of a purchase, micro-USD that its open part can cost. */
+  reserved = 0;
+  fills: RunFill[] = [];
+  /** Micro-USD spent on shares. */
+  spent = 0;
+
+  constructor(decision: Decision) {
+    this.decision = decision;
+  }
+
+  get isOpen(): boolean {
+    return this.endedMs === null;
+  }
+
+  get filledSize(): number {
+    return this.fills.reduce((sum, { size }) => sum + size, 0);
+  }
+
+  /** Shares and money that may still be filled. */
+  get open(): { readonly size: number | null; readonly budget: number | null } {
+    const { size, budget } = this.decision.terms;
+    return {
+      size: size === null ? null : size - this.filledSize,
+      budget: budget === null ? null : budget - this.spent,
+    };
+  }
+
+  /** As the strategy sees it; a new object after each change. */
+  get view(): OwnOrder {
+    const { orderId, marketId, terms } = this.decision;
+    const { filledSize } = this;
+    const cost = this.fills.reduce((sum, { price, size }) => sum + price * size, 0);
+    return {
+      ...{ orderId, marketId, token: terms.token, action: terms.action },
+      limitPrice: terms.limitPrice / TICKS_PER_USDC,
+      ...{ state: this.outcome, reason: this.reason },
+      filledSize: filledSize / UNITS_PER_SHARE,
+      averagePrice: filledSize === 0 ? null : cost / (filledSize * TICKS_PER_USDC),
+    };
+  }
+
+  get report(): RunOrder {
+    const { orderId, marketId, terms, decidedMs } = this.decision;
+    const { dueMs, endedMs, outcome, reason, filledSize } = this;
+    return { orderId, marketId, terms, decidedMs, dueMs, endedMs, outcome, reason, filledSize };
+  }
+}

@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { TakerFee } from '../fees.ts';
+import { buyShares, type Fill, sellShares } from '../fills/walk.ts';
+import { Ledger } from '../ledger.ts';
+import { Position } from './position.ts';
+
+const SHARE = 1_000_000;
+const FEE = new TakerFee({ rate: 0.07, exponent: 1, base: 'share', decimals: 5, rounding: 'half_up' });
+
+function filled(action: 'buy' | 'sell', price: number, shares: number): Fill {
+  const side = { count: 1, prices: Uint16Array.of(price), sizes: Float64Array.of(1e12) };
+  const fill = (action === 'buy' ? buyShares : sellShares)(side, { size: shares * SHARE, fee: FEE });
+  if (fill === null) throw new Error('no fill');
+  return fill;
+}
+
+const bought = (price: number, shares: number, openedMs: number) => ({
+  ...{ decidedMs: openedMs - 200, openedMs, fill: filled('buy', price, shares), best: price - 100 },
+});
+
+test('a position of two purchases reports their sums and averages', () => {
+  const position = new Position(new Ledger(), { token: 'yes', ...bought(4_000, 10, 1_000) });
+  position.buy({ ...bought(5_000, 30, 2_000), best: 5_000 });
+  position.sell(3_000, filled('sell', 6_000, 40), { reason: 'take_profit', best: 6_000 });
+  const fees = filled('buy', 4_000, 10).fee + filled('buy', 5_000, 30).fee + filled('sell', 6_000, 40).fee;
+  expect(position.trade()).toEqual({
+    ...{ token: 'yes', decidedMs: 800, openedMs: 1_000, closedMs: 3_000, size: 40 * SHARE },
+    ...{ entryPrice: 0.475, exitPrice: 0.6, exitReason: 'take_profit', principal: 19 * SHARE, fees },
+    ...{ decisionPrice: 0.39, entrySlippage: expect.closeTo(0.0025, 12), exitSlippage: 0 },
+    ...{ entryLevels: 2, exitLevels: 1, pnl: 5 * SHARE - fees },
+  });
+});
+
+test('reversing a later purchase leaves the earlier one, with its cost', () => {
+  const ledger = new Ledger();
+  const position = new Position(ledger, { token: 'no', ...bought(4_000, 10, 1_000) });
+  position.buy(bought(5_000, 30, 2_000));
+  position.sell(3_000, filled('sell', 6_000, 40), { reason: 'stop_loss', best: 6_000 });
+  expect(position.reverseSince(1_500)).toBe('reopened');
+  expect([position.left, position.cost, ledger.positions, position.fills]).toEqual([
+    ...[10 * SHARE, 4 * SHARE, 4 * SHARE, 1],
+  ]);
+  position.settle(9_000, null);
+  expect(position.trade()).toMatchObject({ exitReason: 'market_void', exitPrice: 0.4, principal: 4 * SHARE });
+  expect(position.reverseSince(500)).toBe('gone');
+  expect([ledger.cash, ledger.positions, ledger.fees, ledger.won]).toEqual([0, 0, 0, 0]);
+});
+
+/** Prices in ticks, shares, and whether it is a purchase; sales are cut to the shares held. */
+const steps = fc.array(
+  fc.record({
+    price: fc.integer({ min: 100, max: 9_900 }),
+    shares: fc.integer({ min: 1, max: 50 }),
+    buys: fc.boolean(),
+  }),
+  { minLength: 1, maxLength: 12 },
+);
+
+test('reversing to any time gives the position and the ledger of the fills up to then', () => {
+  fc.assert(
+    fc.property(steps, fc.nat(12), (all, cut) => {
+      const play = (until: number) => {
+        const ledger = new Ledger();
+        const position = new Position(ledger, { token: 'yes', ...bought(5_000, 20, 1) });
+        for (const [at, { price, shares, buys }] of all.entries()) {
+          const timeMs = at + 2;
+          if (timeMs > until) break;
+          if (buys) position.buy(bought(price, shares, timeMs));
+          // Never all of them: the position stays open.
+          else if (position.left > shares * SHARE)
+            position.sell(timeMs, filled('sell', price, shares), { reason: 'take_profit', best: price });
+        }
+        return { ledger, position };
+      };
+      const [whole, part] = [play(99), play(cut + 1)];
+      whole.position.reverseSince(cut + 1);
+      for (const { ledger, position } of [whole, part]) {
+        position.settle(100, 1);
+        expect(ledger.positions).toBe(0);
+      }
+      expect(whole.position.trade()).toEqual(part.position.trade());
+      expect([whole.ledger.cash, whole.ledger.fees]).toEqual([part.ledger.cash, part.ledger.fees]);
+    }),
+  );
+});
