@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import { singleConditions } from '../core/strategies/condition.ts';
 import { DEFAULT_PARAMS } from '../schema/api/strategies.ts';
 import type { SweepSpec } from '../schema/backtest.ts';
-import type { Strategy } from '../schema/strategy.ts';
+import type { ConditionBased, EntryCondition } from '../schema/strategy.ts';
 import { axisProblems } from './asked.ts';
 import { axisValues, type Cell, cellsOf, sweepableParams } from './cells.ts';
 
-const CONDITIONS: Strategy = {
+const CONDITIONS: ConditionBased = {
   type: 'condition_based',
   entry: [
     { metric: 'token_price', operator: 'below', value: 0.4 },
@@ -35,10 +36,24 @@ describe('an axis', () => {
     ]);
     const cells = cellsOf(SPEC) as Cell[];
     const values = cells.map(
-      ({ strategy }) => strategy.type === 'condition_based' && strategy.entry[1]?.value,
+      ({ strategy }) => strategy.type === 'condition_based' && singleConditions(strategy.entry)[1]?.value,
     );
     expect(values).toEqual([30, 60, 90]);
-    expect(CONDITIONS.entry[1]?.value).toBe(60);
+    expect(CONDITIONS.entry[1]).toMatchObject({ value: 60 });
+  });
+
+  test('varies values inside groups of conditions', () => {
+    const entry = [CONDITIONS.entry[0] as EntryCondition, { any: singleConditions(CONDITIONS.entry) }];
+    const strategy = { ...CONDITIONS, entry };
+    expect(sweepableParams(strategy).slice(0, 3)).toEqual([
+      ...['entry.0.value', 'entry.1.any.0.value', 'entry.1.any.1.value'],
+    ]);
+    const xAxis = { param: 'entry.1.any.1.value', start: 30, end: 90, steps: 3 };
+    const cells = cellsOf({ ...SPEC, strategy, xAxis }) as Cell[];
+    const values = cells.map(
+      (cell) => cell.strategy.type === 'condition_based' && singleConditions(cell.strategy.entry)[2]?.value,
+    );
+    expect(values).toEqual([30, 60, 90]);
   });
 
   test('produces rows of equal y, and a reason for each invalid value', () => {

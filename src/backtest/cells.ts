@@ -4,7 +4,7 @@ import { type JsonType, NestedProblems } from '../schema/api/body.ts';
 import { paramsType, sizeUsdType, strategyType } from '../schema/api/strategies.ts';
 import { Invalid } from '../schema/api/types.ts';
 import type { Axis, BacktestSpec, SweepSpec } from '../schema/backtest.ts';
-import type { ReplayParams, Strategy } from '../schema/strategy.ts';
+import type { EntryCondition, ReplayParams, Strategy } from '../schema/strategy.ts';
 
 /** The parameters of one cell's backtest. */
 export interface Cell {
@@ -20,7 +20,7 @@ const WHOLE = new Set(['lookback', 'max_trades_per_market', 'latency_ms']);
 const OF_PARAMS = ['latency_ms', 'max_fill_price', 'max_slippage'];
 const SIZE = 'size_usd';
 
-/** Parameter names allowed for this strategy; `entry.0.value` belongs to the first condition. */
+/** Parameter names allowed for this strategy; `entry.0.value` belongs to the first condition, `entry.1.any.0.value` to one in a group. */
 export function sweepableParams(strategy: Strategy): string[] {
   return [...strategyParams(strategy), ...OF_PARAMS, SIZE];
 }
@@ -36,11 +36,15 @@ function strategyParams(strategy: Strategy): string[] {
     case 'condition_based':
       return [
         ...(['entry', 'take_profit', 'stop_loss'] as const).flatMap((list) =>
-          strategy[list].map((_, at) => `${list}.${at}.value`),
+          strategy[list].flatMap((item, at) => valueNames(`${list}.${at}`, item)),
         ),
         'max_trades_per_market',
       ];
   }
+}
+
+function valueNames(place: string, item: EntryCondition): string[] {
+  return 'any' in item ? item.any.map((_, at) => `${place}.any.${at}.value`) : [`${place}.value`];
 }
 
 /** `steps` values from start to end, both included; rounded if the parameter is a whole number. */

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { beyondPlace } from '../control/keyset.ts';
 import type { Database } from '../control/schema.ts';
-import type { JobSpec, JobStatus } from '../schema/backtest.ts';
+import { type BacktestUniverse, type JobSpec, type JobStatus, seriesSetOf } from '../schema/backtest.ts';
 import { cellCount } from './cells.ts';
 import { storedSpec } from './jobs.ts';
 
@@ -83,12 +83,21 @@ function orderOf({ submittedMs, jobId }: Place) {
 }
 
 function isSameUniverse({ universe: a }: JobSpec, { universe: b }: JobSpec): boolean {
-  return a.ticker === b.ticker && a.event_type === b.event_type;
+  return seriesNames(a) === seriesNames(b);
+}
+
+/** The series of a universe in one text, in whatever order and however often it names them. */
+function seriesNames(universe: BacktestUniverse): string {
+  const { tickers, event_types } = seriesSetOf(universe);
+  const names = [tickers, event_types].map((list) => [...new Set<string>(list)].sort().join());
+  return names.join(' ');
 }
 
 /** The job's question without its time range, which the data hash represents: an open end moves with every request. */
 function keyOf(spec: JobSpec, dataHash: string): string {
-  const { strategy, params, sizeUsd } = spec;
+  const { strategy, sizeUsd } = spec;
+  // A stress only adds figures.
+  const { stress: _, ...params } = spec.params;
   const axes = spec.kind === 'sweep' ? [spec.xAxis, spec.yAxis] : [];
   return JSON.stringify([strategy, params, sizeUsd, axes, dataHash]);
 }

@@ -3,18 +3,22 @@ import { MICRO_PER_USDC } from '../core/fees.ts';
 import { tapeAtDepth } from '../core/session/depth.ts';
 import { type PreparedMarket, prepareMarket } from '../core/session/prepare.ts';
 import { coverageOf, type MarketReplay, replayMarket, type SkipReason } from '../core/session/replay.ts';
+import { needsOfAll, type RowNeeds } from '../core/session/rows.ts';
 import type { SessionTerms } from '../core/session/session.ts';
 import { NO_ORDERS } from '../core/session/sessionEvents.ts';
 import type { MarketTape, Resolution } from '../core/session/tape.ts';
 import { compileStrategy } from '../core/strategies/compile.ts';
 import type { Cell } from './cells.ts';
 import { depthOf } from './depth.ts';
+import { type StressKind, stressedResolution } from './stress.ts';
 
 /** Result of one backtest on one market. */
 export interface MarketOutcome {
   readonly replay: MarketReplay;
   /** `coverageOf` the market. */
   readonly coverage: number;
+  /** Under the job's stress, if that changes the market's resolution. */
+  readonly stressed?: { readonly kind: StressKind; readonly replay: MarketReplay };
 }
 
 /** Results of a sweep's cells on one market. */
@@ -27,6 +31,8 @@ export interface MarketSweep {
   readonly closedMs: Float64Array;
   /** In whole micro-USD. */
   readonly pnl: Float64Array;
+  /** The sum of each cell, if the job's stress annuls the market. */
+  readonly stressedPnl?: Float64Array;
 }
 
 export function notReplayed(skipped: SkipReason): MarketOutcome {
@@ -41,7 +47,17 @@ export function notSwept(skipped: SkipReason, cells: number): MarketSweep {
 export function replayOne(tape: MarketTape, resolution: Resolution | null, cell: Cell): MarketOutcome {
   const terms = termsOf(cell);
   const prepared = prepareMarket(tape, terms.strategy.needs);
-  return { replay: replayMarket(prepared, terms, { resolution }), coverage: coverageOf(prepared) };
+  const outcome = { replay: replayMarket(prepared, terms, { resolution }), coverage: coverageOf(prepared) };
+  const stressed = stressedBy(terms, tape, resolution);
+  if (stressed === null) return outcome;
+  const { kind } = stressed;
+  const replay = replayMarket(prepared, terms, { resolution: stressed.resolution });
+  return { ...outcome, stressed: { kind, replay } };
+}
+
+function stressedBy({ params: { stress } }: SessionTerms, tape: MarketTape, resolution: Resolution | null) {
+  if (stress === undefined || resolution === null) return null;
+  return stressedResolution(tape.market.marketId, { stress, resolution });
 }
 
 /**
@@ -53,8 +69,12 @@ export function replayCells(
   resolution: Resolution | null,
   runs: readonly (SessionTerms | null)[],
 ): MarketSweep {
-  const preparedFor = preparedByDepth(tape, { model: runs.some((run) => run?.strategy.needs.model) });
+  const preparedFor = preparedByDepth(
+    tape,
+    needsOfAll(runs.flatMap((run) => (run === null ? [] : [run.strategy.needs]))),
+  );
   const offsets = new Uint32Array(runs.length + 1);
+  const annulled = annulledPnls(tape, resolution, runs);
   const closedMs: number[] = [];
   const pnls: number[] = [];
   let [tried, skips] = [0, 0];
@@ -62,6 +82,10 @@ export function replayCells(
   for (const [at, terms] of runs.entries()) {
     if (terms !== null) {
       const replay = replayMarket(preparedFor(terms), terms, { resolution });
+      if (annulled !== null) {
+        const { trades } = replayMarket(preparedFor(terms), terms, { resolution: annulled.resolution });
+        annulled.pnl[at] = trades.reduce((sum, { pnl }) => sum + (pnl ?? 0), 0);
+      }
       for (const trade of replay.trades) {
         closedMs.push(trade.closedMs ?? Number.NaN);
         pnls.push(trade.pnl ?? 0);
@@ -78,17 +102,27 @@ export function replayCells(
     offsets,
     closedMs: Float64Array.from(closedMs),
     pnl: Float64Array.from(pnls),
+    ...(annulled === null ? {} : { stressedPnl: annulled.pnl }),
   };
+}
+
+/** Where the job's stress annuls the market: how, and room for each cell's P&L. A late payout changes no P&L. */
+function annulledPnls(
+  tape: MarketTape,
+  resolution: Resolution | null,
+  runs: readonly (SessionTerms | null)[],
+): { resolution: Resolution; pnl: Float64Array } | null {
+  const terms = runs.find((run) => run !== null) ?? null;
+  const stressed = terms === null ? null : stressedBy(terms, tape, resolution);
+  if (stressed?.kind !== 'void') return null;
+  return { resolution: stressed.resolution, pnl: new Float64Array(runs.length) };
 }
 
 /**
  * Prepares the rows of each depth once, with everything that any cell reads. `null` stands for the full depth of the
  * tape.
  */
-function preparedByDepth(
-  tape: MarketTape,
-  needs: { model: boolean },
-): (terms: SessionTerms | null) => PreparedMarket {
+function preparedByDepth(tape: MarketTape, needs: RowNeeds): (terms: SessionTerms | null) => PreparedMarket {
   const prepared = new Map<MarketTape, PreparedMarket>();
   const tapes = new Map<number, MarketTape>();
   const tapeOf = (depth: number) => {

@@ -8,11 +8,12 @@ import { type ResultIntervals, resultIntervals } from '../core/statistics/bootst
 import type { Interval } from '../core/statistics/wilson.ts';
 import { BacktestFailedError } from '../runtime/errors.ts';
 import type { BacktestResultBody, BacktestTradeBody } from '../schema/api/backtests.ts';
-import type { BacktestSpec, Receipt } from '../schema/backtest.ts';
+import { type BacktestSpec, type Receipt, seriesSetOf } from '../schema/backtest.ts';
 import type { Market } from '../schema/market.ts';
 import { formatTime } from '../schema/time.ts';
 import { tapeMarketOf } from '../store/queries/tapeReader.ts';
 import type { MarketOutcome } from './marketReplay.ts';
+import { stressedBody } from './stressReport.ts';
 import { tradeBody } from './tradeBody.ts';
 
 export interface ReplayedMarket extends MarketOutcome {
@@ -76,6 +77,7 @@ export function resultBody(
     largest_trade_share: summary.largestTradeShare,
     intervals: intervalsBody(resultIntervals(tradedMarkets(results), draws)),
     coverage: summary.coverage ?? 0,
+    ...(spec.params.stress === undefined ? {} : { stress: stressedBody(results, spec.sizeUsd) }),
     equity_curve: summary.equityCurve.map(({ marketId, timeMs, cumulativePnl }) => ({
       market_id: marketId,
       ts: formatTime(timeMs),
@@ -107,8 +109,9 @@ export function checkReplayed(
   { universe }: Pick<BacktestSpec, 'universe'>,
 ): void {
   if (skips.length === 0) {
-    const { ticker, event_type: eventType } = universe;
-    throw new BacktestFailedError(`no ${ticker} ${eventType} market ended in the range asked for`);
+    const { tickers, event_types: eventTypes } = seriesSetOf(universe);
+    const series = `${tickers.join(' or ')} ${eventTypes.join(' or ')}`;
+    throw new BacktestFailedError(`no ${series} market ended in the range asked for`);
   }
   if (skips.some((skip) => skip === null)) return;
   throw new BacktestFailedError(`none of ${skips.length} markets could be replayed: ${countedSkips(skips)}`);

@@ -8,7 +8,7 @@ import type { Receipt, SweepSpec } from '../schema/backtest.ts';
 import { axisValues, type Cell } from './cells.ts';
 import type { MarketSweep } from './marketReplay.ts';
 import { checkReplayed, countedSkips } from './report.ts';
-import { type CellTrades, cellTrades } from './sweptTrades.ts';
+import { type CellTrades, cellTrades, stressedPnl } from './sweptTrades.ts';
 
 /** All cells on one market; the ranges are in the order of the cells. */
 export interface SweptMarket {
@@ -41,7 +41,8 @@ export function judgeSweep(
   const bodies = cells.map((cell) => failedCell(typeof cell === 'string' ? cell : ''));
   for (const [trial, { cell, at }] of tried.entries()) {
     const trades = cellTrades(replayed, at);
-    bodies[at] = cellBody(trades, cell.sizeUsd);
+    const stressed = cell.params.stress === undefined ? null : stressedPnl(replayed, at);
+    bodies[at] = cellBody(trades, cell.sizeUsd, stressed);
     for (const [period, pnl] of trades.marketPnls.entries()) {
       results[period * trials + trial] = pnl / cell.sizeUsd;
     }
@@ -110,7 +111,7 @@ function skipOf(ranges: readonly MarketSweep[]): MarketSweep['skipped'] {
   return replayed ? null : (ranges[0]?.skipped ?? null);
 }
 
-function cellBody({ pnls, tradedPnls }: CellTrades, sizeUsd: number): SweepCellBody {
+function cellBody({ pnls, tradedPnls }: CellTrades, sizeUsd: number, stressed: number | null): SweepCellBody {
   const figures = tradeFigures(pnls);
   return {
     trades_total: figures.tradesTotal,
@@ -119,6 +120,7 @@ function cellBody({ pnls, tradedPnls }: CellTrades, sizeUsd: number): SweepCellB
     sharpe_per_market: sharpeRatio(tradedPnls.map((pnl) => pnl / sizeUsd)),
     max_drawdown: figures.maxDrawdown,
     profit_factor: figures.profitFactor,
+    ...(stressed === null ? {} : { stressed_pnl: stressed }),
     error: null,
   };
 }

@@ -45,6 +45,18 @@ export function cellTrades(markets: readonly (readonly MarketSweep[])[], cell: n
   return { pnls: inOrder ? pnls : ordered(pnls, closedMs), marketPnls, tradedPnls, tradedAt };
 }
 
+/** The P&L of one cell under the job's stress, in USD. Markets that it does not annul keep theirs. */
+export function stressedPnl(markets: readonly (readonly MarketSweep[])[], cell: number): number {
+  let micro = 0;
+  for (const ranges of markets) {
+    const { range, at } = placeOf(ranges, cell);
+    const [from, to] = [range.offsets[at] as number, range.offsets[at + 1] as number];
+    if (range.stressedPnl !== undefined) micro += range.stressedPnl[at] as number;
+    else for (let i = from; i < to; i++) micro += range.pnl[i] as number;
+  }
+  return micro / MICRO_PER_USDC;
+}
+
 /** Trades that closed at the same time stay in the order of their markets. */
 function ordered(pnls: readonly number[], closedMs: readonly number[]): number[] {
   return pnls

@@ -14,9 +14,21 @@ export interface Universe {
   readonly event_type: EventType;
 }
 
+/** The markets of every series of these tickers and windows. */
+export interface SeriesSet {
+  readonly tickers: readonly Ticker[];
+  readonly event_types: readonly EventType[];
+}
+export type BacktestUniverse = Universe | SeriesSet;
+
+export function seriesSetOf(universe: BacktestUniverse): SeriesSet {
+  if ('tickers' in universe) return universe;
+  return { tickers: [universe.ticker], event_types: [universe.event_type] };
+}
+
 export interface BacktestSpec {
   readonly strategy: Strategy;
-  readonly universe: Universe;
+  readonly universe: BacktestUniverse;
   /** USD spent on shares per position. */
   readonly sizeUsd: number;
   readonly params: ReplayParams;
@@ -56,7 +68,7 @@ export type JobSpec =
 /** The request body of a job, with every default filled in. */
 export interface JobRequest {
   readonly strategy: Strategy;
-  readonly universe: Universe;
+  readonly universe: BacktestUniverse;
   readonly size_usd: number;
   readonly start: string | null;
   readonly end: string;

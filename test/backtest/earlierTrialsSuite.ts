@@ -69,6 +69,16 @@ export function earlierTrialsSuite(name: string, open: () => Promise<Database>):
       expect(await trialsBefore(a, sweep(40))).toBe(17 + 10 + 1);
     });
 
+    test('are those of the same series, however the universe names them, with or without a stress', async () => {
+      const { user, done, trialsBefore } = await begin();
+      const userId = await user('a@example.com');
+      const stress = { void_share: 0.1, disputed_share: 0, dispute_delay_hours: 1 };
+      await done(userId, sweep(17, { universe: { tickers: ['BTC', 'BTC'], event_types: ['5m'] } }));
+      await done(userId, sweep(17, { params: { ...DEFAULT_PARAMS, stress } }));
+      await done(userId, sweep(100, { universe: { tickers: ['BTC', 'ETH'], event_types: ['5m'] } }));
+      expect(await trialsBefore(userId, sweep(40))).toBe(17);
+    });
+
     test('include a running job, but not a failed, cancelled or paper comparison job', async () => {
       const { jobs, queue, user, submit, trialsBefore } = await begin();
       const userId = await user('a@example.com');

@@ -106,6 +106,45 @@ describe('a backtest', () => {
     ]);
   });
 
+  test('repeats and replays every member of a condition', async () => {
+    const entry = [
+      {
+        any: [
+          { metric: 'token_move', operator: '<=', value: 0.01 },
+          { metric: 'seconds_since_open', operator: '>=', value: 60 },
+        ],
+      },
+      { metric: 'token_volatility', operator: '>=', value: 0, token: 'no', window_s: 5 },
+      { metric: 'underlying_volatility', operator: '!=', value: -1, window_s: 60 },
+    ];
+    const { status, job } = await rig.submit('/v1/backtest', { ...BODY, strategy: { ...SIGMA, entry } }, key);
+    expect([status, job.status, job.error]).toEqual([201, 'complete', null]);
+    expect(job.strategy).toMatchObject({ entry });
+    expect(job.result.markets_skipped).toEqual(SKIPPED);
+    expect(job.result.trades_total).toBeGreaterThan(3);
+  });
+
+  test('of several series replays the markets of all of them', async () => {
+    const universe = { tickers: ['ETH', 'BTC'], event_types: ['15m', '5m'] };
+    const { job } = await rig.submit('/v1/backtest', { ...BODY, universe }, key);
+    const one = (await rig.submit('/v1/backtest', BODY, key)).job;
+    expect([job.universe, job.request.universe]).toEqual([universe, universe]);
+    expect(job.result).toEqual(one.result);
+  });
+
+  test('adds figures under a stress, and changes no other', async () => {
+    const stress = { void_share: 0.5, disputed_share: 0.25, dispute_delay_hours: 24 };
+    const { job } = await rig.submit('/v1/backtest', { ...BODY, params: { stress } }, key);
+    const { stress: figures, ...plain } = job.result;
+    expect(plain).toEqual((await rig.submit('/v1/backtest', BODY, key)).job.result);
+    expect(figures.void_markets).toBeGreaterThan(10);
+    expect(figures.disputed_markets).toBeGreaterThan(4);
+    expect(figures.total_pnl).not.toBe(plain.total_pnl);
+    const sweep = (await rig.submit('/v1/backtest/sweep', { ...SWEEP, params: { stress } }, key)).job;
+    const [cell] = sweep.result.cells[0].slice(3);
+    expect([cell.total_pnl, cell.stressed_pnl]).toEqual([plain.total_pnl, figures.total_pnl]);
+  });
+
   test('selects the newest markets of a half-open range', async () => {
     const end = new Date(START + 20 * WINDOW_MS).toISOString();
     const { job } = await rig.submit('/v1/backtest', { ...BODY, end, market_limit: 4 }, key);

@@ -16,6 +16,9 @@ export interface Job {
   readonly job_id: string;
   readonly status: string;
   readonly error: string | null;
+  readonly strategy: object;
+  readonly universe: object;
+  readonly request: { readonly universe: object };
   // biome-ignore lint/suspicious/noExplicitAny: each test reads the type of result it requested
   readonly result: any;
 }

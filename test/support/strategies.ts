@@ -32,6 +32,40 @@ export const STRATEGIES: Readonly<Record<string, Strategy>> = {
     stop_loss: [{ metric: 'model_probability', operator: 'crosses_below', value: 0.25 }],
     max_trades_per_market: 100,
   },
+  'condition_based on moves of the underlying': {
+    type: 'condition_based',
+    side: 'buy_yes',
+    entry: [
+      {
+        any: [
+          { metric: 'underlying_move_usd', operator: '>=', value: 20 },
+          { metric: 'underlying_move_pct', operator: '<=', value: -0.02 },
+        ],
+      },
+      { metric: 'underlying_volatility', operator: '!=', value: 0, window_s: 60 },
+      { metric: 'token_price', operator: '<=', value: 0.6, token: 'no' },
+      { metric: 'seconds_since_open', operator: '>=', value: 10 },
+    ],
+    take_profit: [{ metric: 'underlying_move_usd', operator: 'crosses_above', value: 30 }],
+    stop_loss: [{ metric: 'underlying_volatility', operator: 'crosses_below', value: 1.1, window_s: 90 }],
+    max_trades_per_market: 100,
+  },
+  'condition_based on moves of the token': {
+    type: 'condition_based',
+    side: 'buy_no',
+    entry: [
+      {
+        any: [
+          { metric: 'token_move', operator: '<=', value: -0.01 },
+          { metric: 'token_move', operator: 'crosses_below', value: 0.02, token: 'yes' },
+        ],
+      },
+      { metric: 'token_volatility', operator: '>=', value: 0.001, window_s: 8 },
+    ],
+    take_profit: [{ metric: 'token_move', operator: '>=', value: 0.01 }],
+    stop_loss: [{ metric: 'token_volatility', operator: '==', value: 0, window_s: 4 }],
+    max_trades_per_market: 100,
+  },
 };
 
 /** Buys Up while it costs less than `below`, and sells as soon as more than `above` is bid. */

@@ -73,7 +73,23 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     const json = page.getByLabel('Request body');
     expect(JSON.parse(await json.inputValue())).toMatchObject({ strategy: { type: 'condition_based' } });
     await page.getByText('Form', { exact: true }).click();
+    const ofEntry = (what: string) => page.getByLabel(`Buy when all are true: ${what}`);
+    await ofEntry('what').selectOption('token_volatility');
+    await ofEntry('token').selectOption('no');
+    await ofEntry('seconds').fill('30');
+    await ofEntry('how').selectOption('>=');
+    await page.getByRole('button', { name: 'Buy when all are true: add an alternative' }).click();
     await watched.inspect('backtests');
+    await page.getByText('JSON', { exact: true }).click();
+    expect(JSON.parse(await json.inputValue()).strategy.entry).toEqual([
+      {
+        any: [
+          { metric: 'token_volatility', operator: '>=', value: 0.6, token: 'no', window_s: 30 },
+          { metric: 'token_price', operator: 'below', value: 0.5 },
+        ],
+      },
+    ]);
+    await page.getByText('Form', { exact: true }).click();
     await page.getByLabel('Strategy').selectOption('mean_reversion');
     await page.getByRole('button', { name: 'Sweep a parameter' }).click();
     await page.getByRole('button', { name: 'Add a second axis' }).click();

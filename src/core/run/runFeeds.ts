@@ -47,7 +47,7 @@ export class RunFeeds {
     const key = `${ticker} ${source}`;
     const known = this.#states.get(key);
     if (known !== undefined) return known;
-    const state = new UnderlyingState(Number.POSITIVE_INFINITY);
+    const state = new UnderlyingState({ sigmaFromMs: Number.POSITIVE_INFINITY });
     this.#states.set(key, state);
     return state;
   }

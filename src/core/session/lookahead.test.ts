@@ -224,7 +224,7 @@ function liveDecisions(tape: MarketTape, strategy: Strategy): SessionEvent[] {
   const { market, quotes, books, prices, gaps } = tape;
   if (books === null || prices === null) throw new Error('a tape with everything is needed');
   const compiled = compileStrategy(strategy);
-  const underlying = new UnderlyingState();
+  const underlying = new UnderlyingState({ openMs: market.startTimeMs });
   const { strikePrice, strikeKnownTimeMs } = market;
   const live = new LiveMarket(
     { ...market, strikePrice: null, strikeKnownTimeMs: null },

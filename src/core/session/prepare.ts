@@ -24,12 +24,15 @@ export interface PreparedMarket {
 /** Merges the streams of a tape in their order of arrival. */
 export function prepareMarket(tape: MarketTape, needs: RowNeeds): PreparedMarket {
   const { market, quotes, books, prices } = tape;
-  const underlying = needs.model ? new UnderlyingState(market.startTimeMs - PRICE_FRESH_MS) : null;
+  const openMs = market.startTimeMs;
+  const underlying = needs.model
+    ? new UnderlyingState({ sigmaFromMs: openMs - PRICE_FRESH_MS, openMs })
+    : null;
   const capacity = Math.max(
     2,
     quotes.seq.length + (books?.seq.length ?? 0) + (prices?.seq.length ?? 0) + 2 * tape.gaps.length,
   );
-  const builder = new RowBuilder(market, { underlying, capacity });
+  const builder = new RowBuilder(market, { underlying, capacity, measures: needs.measures });
   const ladders = books === null ? null : new TapeLadders(books);
   const gaps = new GapRows(tape, builder);
   const streams = { quote: quotes.seq, book: books?.seq ?? NO_SEQ, price: prices?.seq ?? NO_SEQ };

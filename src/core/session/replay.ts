@@ -53,7 +53,7 @@ export function replayMarket(
   session.settle(resolution);
   const trades = session.trades();
   // Decided afterwards: no strategy could know whether a strike would still arrive.
-  const blind = trades.length === 0 && terms.strategy.needs.model && !strikeKnown(prepared.market);
+  const blind = trades.length === 0 && terms.strategy.needs.strike && !strikeKnown(prepared.market);
   return { skipped: blind ? 'no_strike' : null, trades, orders: session.orders };
 }
 

@@ -10,7 +10,7 @@ import { FairValueModel } from '../signals/fairValueModel.ts';
 import type { Token } from '../signals/signal.ts';
 import { isDeciderRecorded, settlementOfMarket } from '../venueRules.ts';
 import type { TapeMarket } from './tape.ts';
-import type { UnderlyingState } from './underlyingState.ts';
+import type { UnderlyingMeasure, UnderlyingState } from './underlyingState.ts';
 
 /** Levels per side that the imbalance uses. */
 const IMBALANCE_LEVELS = 5;
@@ -51,6 +51,11 @@ export interface Rows {
   readonly yesProb: Float64Array;
   /** Start of the gap that the row reports. */
   readonly gapStartMs: Float64Array;
+  /**
+   * The column of a measure. Rows that are all kept have only those named in their needs; rows of which the newest is
+   * kept have any, from the next row on.
+   */
+  readonly measured: (measure: UnderlyingMeasure) => Float64Array;
 }
 
 /** The first row from `from` on that passes, or at which a gap becomes known; `rows.count` if there is none. */
@@ -95,8 +100,18 @@ type FloatColumns = { readonly [K in (typeof FLOAT_COLUMNS)[number]]: Float64Arr
 
 /** The needs of a strategy that cost computing time. */
 export interface RowNeeds {
-  /** Distance to the strike, volatility, probability. */
+  /** Any value that depends on the underlying: distance to the strike, volatility, probability, moves. */
   readonly model: boolean;
+  readonly measures?: readonly UnderlyingMeasure[];
+}
+
+/** The needs of several strategies that read the same rows. */
+export function needsOfAll(all: readonly RowNeeds[]): RowNeeds {
+  const measures = new Map<string, UnderlyingMeasure>();
+  for (const measure of all.flatMap((needs) => needs.measures ?? [])) {
+    measures.set(`${measure.of} ${measure.windowSeconds}`, measure);
+  }
+  return { model: all.some(({ model }) => model), measures: [...measures.values()] };
 }
 
 interface QuoteEvent {
@@ -122,7 +137,9 @@ interface BookEvent {
 export class RowBuilder {
   readonly rows: Rows;
   readonly #columns: FloatColumns;
+  readonly #measured: { readonly measure: UnderlyingMeasure; readonly column: Float64Array }[] = [];
   readonly #keepAll: boolean;
+  readonly #capacity: number;
   #market: TapeMarket;
   readonly #underlying: UnderlyingState | null;
   readonly #model: FairValueModel | null;
@@ -146,11 +163,21 @@ export class RowBuilder {
    */
   constructor(
     market: TapeMarket,
-    { underlying, capacity }: { underlying: UnderlyingState | null; capacity: number },
+    {
+      underlying,
+      capacity,
+      measures = [],
+    }: {
+      underlying: UnderlyingState | null;
+      capacity: number;
+      measures?: readonly UnderlyingMeasure[] | undefined;
+    },
   ) {
     this.#market = market;
     this.#underlying = underlying;
     this.#keepAll = capacity > 1;
+    this.#capacity = capacity;
+    for (const measure of measures) this.#addMeasure(measure);
     const settlement = settlementOfMarket(market);
     const isPriced = settlement !== null && isDeciderRecorded(market);
     this.#model = underlying && isPriced ? new FairValueModel({ ...market, settlement }) : null;
@@ -163,10 +190,26 @@ export class RowBuilder {
       kind: new Uint8Array(capacity),
       trusted: new Uint8Array(capacity),
       book: new Int32Array(capacity),
+      measured: (measure) => builder.#columnOf(measure),
       get count() {
         return builder.#count;
       },
     };
+  }
+
+  #columnOf(measure: UnderlyingMeasure): Float64Array {
+    const { of, windowSeconds } = measure;
+    const isSame = (known: UnderlyingMeasure) => known.of === of && known.windowSeconds === windowSeconds;
+    const known = this.#measured.find((one) => isSame(one.measure));
+    if (known !== undefined) return known.column;
+    if (this.#keepAll) throw new RangeError(`the rows were made without ${of} ${windowSeconds ?? ''}`);
+    return this.#addMeasure(measure);
+  }
+
+  #addMeasure(measure: UnderlyingMeasure): Float64Array {
+    const column = new Float64Array(this.#capacity).fill(Number.NaN);
+    this.#measured.push({ measure, column });
+    return column;
   }
 
   /** @returns False if the book has already shown the same values: then there is no new row. */
@@ -270,6 +313,7 @@ export class RowBuilder {
     rows.distance[at] = strike === null ? Number.NaN : (spot - strike) / strike;
     rows.distanceSigma[at] = model.distance ?? Number.NaN;
     rows.yesProb[at] = model.yesProb ?? Number.NaN;
+    for (const { measure, column } of this.#measured) column[at] = underlying.measure(measure, nowMs);
   }
 }
 

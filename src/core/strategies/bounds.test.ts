@@ -1,36 +1,32 @@
 import { expect, test } from 'vitest';
+import { drawnStrategy } from '../../../test/support/drawnConditions.ts';
 import { STRATEGIES } from '../../../test/support/strategies.ts';
 import { randomTape } from '../../../test/support/tapes.ts';
-import { CONDITION_METRICS, OPERATORS, type Strategy } from '../../schema/strategy.ts';
+import { CONDITION_METRICS, type Strategy } from '../../schema/strategy.ts';
 import { Random } from '../random.ts';
 import { type PreparedMarket, prepareMarket } from '../session/prepare.ts';
+import { needsOfAll } from '../session/rows.ts';
+import type { Bound } from './bound.ts';
 import { compileStrategy } from './compile.ts';
-import { type Bound, readerOf, rememberedAfter } from './condition.ts';
+import { rememberedAfter } from './condition.ts';
+import { hasSeries, readerOf } from './reading.ts';
 import { STOP_LOSS, TAKE_PROFIT, WAIT } from './strategy.ts';
 
-const VALUES = [-0.5, 0.02, 0.3, 0.5, 0.52, 1, 60, 150] as const;
+const SEEN_ROW_BY_ROW = CONDITION_METRICS.filter((metric) => !hasSeries({ metric }));
 
-function drawn(seed: string): Strategy {
-  const random = new Random(seed);
-  const pick = <T>(of: readonly T[]) => of[random.below(of.length)] as T;
-  const conditions = (most: number) =>
-    Array.from({ length: 1 + random.below(most) }, () => ({
-      ...{ metric: pick(CONDITION_METRICS), operator: pick(OPERATORS), value: pick(VALUES) },
-    }));
-  return {
-    ...{ type: 'condition_based', side: pick(['buy_yes', 'buy_no']), max_trades_per_market: 9 },
-    ...{ entry: conditions(3), take_profit: conditions(2), stop_loss: [] },
-  };
-}
-
-const ALL = {
+const ALL: Readonly<Record<string, Strategy>> = {
   ...STRATEGIES,
-  ...Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`drawn ${n}`, drawn(`strategy ${n}`)])),
+  ...Object.fromEntries(
+    Array.from({ length: 90 }, (_, n) => [
+      `drawn ${n}`,
+      { ...drawnStrategy(new Random(`strategy ${n}`), SEEN_ROW_BY_ROW), stop_loss: [] },
+    ]),
+  ),
 };
 
 /** Whether a row reaches a bound, for each row in turn. */
 function reaches({ reading, side, crosses, value }: Bound, { rows, market }: PreparedMarket) {
-  const read = readerOf(reading, { rows, endTimeMs: market.endTimeMs });
+  const read = readerOf(reading, { ...market, rows });
   let before = Number.NaN;
   return (row: number) => {
     const now = read(row);
@@ -42,7 +38,8 @@ function reaches({ reading, side, crosses, value }: Bound, { rows, market }: Pre
 }
 
 test.each(['bought', 'sold'] as const)('nothing is %s at a row that reaches none of the bounds', (what) => {
-  const prepared = prepareMarket(randomTape('bound', { books: 800, levels: 5 }), { model: true });
+  const needs = needsOfAll(Object.values(ALL).map((strategy) => compileStrategy(strategy).needs));
+  const prepared = prepareMarket(randomTape('bound', { books: 800, levels: 5 }), needs);
   const { rows, market } = prepared;
   let [wished, withheld] = [0, 0];
   for (const [name, strategy] of Object.entries(ALL)) {

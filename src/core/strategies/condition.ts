@@ -1,16 +1,15 @@
 /** Conditions compiled to closures over the columns they read. */
-import type { Condition, ConditionMetric } from '../../schema/strategy.ts';
-import { TICKS_PER_USDC } from '../money.ts';
-import type { Rows } from '../session/rows.ts';
-import type { Token } from '../signals/signal.ts';
-
-/** A value that conditions are about. */
-export interface Reading {
-  readonly metric: ConditionMetric;
-  readonly token: Token;
-  /** Which price `token_price` is: the ask before the token is held, the bid while it is. */
-  readonly price: 'ask' | 'bid';
-}
+import type { Condition, EntryCondition, Operator } from '../../schema/strategy.ts';
+import {
+  type ReadFrom,
+  type Reading,
+  type ReadingTerms,
+  readerOf,
+  readingKey,
+  readingOf,
+  type Series,
+  seriesOf,
+} from './reading.ts';
 
 /** What a crossing remembers: the value before the row that comes next; NaN at first, and after a break. */
 export interface Crossing {
@@ -18,69 +17,67 @@ export interface Crossing {
   before: number;
 }
 
-/** Reached at a row whose reading is beyond the value, or has come there just now. */
-export interface Bound {
-  readonly reading: Reading;
-  readonly side: 'above' | 'below';
-  /** The reading of the row before, as a crossing remembers it, has to lie on the other side or at the value. */
-  readonly crosses: boolean;
-  readonly value: number;
-}
-
-/** The inputs for the conditions of one list. */
-interface ConditionContext extends Omit<Reading, 'metric'>, ReadFrom {
-  /** Receives the memory of its crossings. */
-  readonly crossings: Crossing[];
-}
-
-/** The source of a value. */
-interface ReadFrom {
-  readonly rows: Rows;
-  readonly endTimeMs: number;
-}
-
 /** Whether a condition is true at a row; rows must come in order, each once. */
 type Test = (row: number) => boolean;
 
+/** The inputs for the conditions of one list. */
+interface ConditionContext extends ReadingTerms {
+  readonly memory: ConditionMemory;
+}
+
 const NEVER: Test = () => false;
-const MODEL_METRICS: readonly ConditionMetric[] = [
-  'underlying_distance_pct',
-  'underlying_distance_sigma',
-  'model_probability',
-];
 
-export function needsModel(conditions: readonly Condition[]): boolean {
-  return conditions.some(({ metric }) => MODEL_METRICS.includes(metric));
+/** What the conditions of one strategy in one market remember of earlier rows. */
+export class ConditionMemory {
+  readonly crossings: Crossing[] = [];
+  readonly from: ReadFrom;
+  readonly #series = new Map<string, { readonly series: Series; value: number }>();
+
+  constructor(from: ReadFrom) {
+    this.from = from;
+  }
+
+  /** Whether it consists of crossings only. */
+  get isOfCrossings(): boolean {
+    return this.#series.size === 0;
+  }
+
+  /** Call for every row, before the conditions see it. */
+  see(row: number): void {
+    for (const known of this.#series.values()) known.value = known.series.see(row);
+  }
+
+  /** The value of a reading at the row seen last. */
+  reader(reading: Reading): (row: number) => number {
+    const key = readingKey(reading);
+    const known = this.#series.get(key);
+    if (known !== undefined) return () => known.value;
+    const series = seriesOf(reading, this.from);
+    if (series === null) return readerOf(reading, this.from);
+    const seen = { series, value: Number.NaN };
+    this.#series.set(key, seen);
+    return () => seen.value;
+  }
 }
 
-export function needsBooks(conditions: readonly Condition[]): boolean {
-  return conditions.some(({ metric }) => metric === 'imbalance');
+/** The conditions of an entry one by one, also those in groups. */
+export function singleConditions(entry: readonly EntryCondition[]): Condition[] {
+  return entry.flatMap((item) => ('any' in item ? item.any : [item]));
 }
 
-export function crosses({ operator }: Condition): boolean {
+export function crosses({ operator }: Pick<Condition, 'operator'>): boolean {
   return operator === 'crosses_above' || operator === 'crosses_below';
 }
 
-/**
- * A condition that must be true at a row for all of a list to be. A crossing if there is one, because it is true at few
- * rows; otherwise one on the price, which tells strategies apart best.
- */
-export function rarestOf(conditions: readonly Condition[]): readonly Condition[] {
-  const rank = (condition: Condition) =>
-    (crosses(condition) ? 2 : 0) + (condition.metric === 'token_price' ? 1 : 0);
-  return conditions.toSorted((a, b) => rank(b) - rank(a)).slice(0, 1);
-}
-
-export function boundOf(condition: Condition, of: Omit<Reading, 'metric'>): Bound {
-  const { metric, operator, value } = condition;
-  const side = operator === 'above' || operator === 'crosses_above' ? 'above' : 'below';
-  return { reading: { ...of, metric }, side, crosses: crosses(condition), value };
-}
-
 /** True if all of a list are. A list without conditions never is. */
-export function compileAll(conditions: readonly Condition[], context: ConditionContext): Test {
-  const { plain, crossing } = compileEach(conditions, context);
-  if (conditions.length < 2) return plain[0] ?? crossing[0] ?? NEVER;
+export function compileAll(entry: readonly EntryCondition[], context: ConditionContext): Test {
+  const plain: Test[] = [];
+  const crossing: Test[] = [];
+  for (const item of entry) {
+    const test = 'any' in item ? compileAny(item.any, context) : compare(item, context);
+    (singleConditions([item]).some(crosses) ? crossing : plain).push(test);
+  }
+  if (entry.length < 2) return plain[0] ?? crossing[0] ?? NEVER;
   return (row) => {
     let holds = true;
     // Each must see every row, so all of them run even if one fails.
@@ -93,7 +90,11 @@ export function compileAll(conditions: readonly Condition[], context: ConditionC
 
 /** True if any of a list is. */
 export function compileAny(conditions: readonly Condition[], context: ConditionContext): Test {
-  const { plain, crossing } = compileEach(conditions, context);
+  const plain: Test[] = [];
+  const crossing: Test[] = [];
+  for (const condition of conditions) {
+    (crosses(condition) ? crossing : plain).push(compare(condition, context));
+  }
   if (conditions.length < 2) return plain[0] ?? crossing[0] ?? NEVER;
   return (row) => {
     let holds = false;
@@ -104,50 +105,53 @@ export function compileAny(conditions: readonly Condition[], context: ConditionC
   };
 }
 
-function compileEach(conditions: readonly Condition[], context: ConditionContext) {
-  const plain: Test[] = [];
-  const crossing: Test[] = [];
-  for (const condition of conditions) {
-    const test = compare(condition, context);
-    (crosses(condition) ? crossing : plain).push(test);
-  }
-  return { plain, crossing };
-}
-
-/** An unknown value is neither above nor below anything. */
-function compare({ metric, operator, value }: Condition, context: ConditionContext): Test {
-  const { token, price } = context;
-  const reading = { metric, token, price };
-  const read = readerOf(reading, context);
+/** An unknown value satisfies no operator. */
+function compare(condition: Condition, context: ConditionContext): Test {
+  const { operator, value } = condition;
+  const reading = readingOf(condition, context);
+  const read = context.memory.reader(reading);
   switch (operator) {
     case 'above':
       return (row) => read(row) > value;
     case 'below':
       return (row) => read(row) < value;
+    case '>=':
+      return (row) => read(row) >= value;
+    case '<=':
+      return (row) => read(row) <= value;
+    case '==':
+      return (row) => read(row) === value;
+    case '!=':
+      return (row) => {
+        const now = read(row);
+        return now < value || now > value;
+      };
     case 'crosses_above':
-      return crossing(read, (before, now) => before <= value && now > value, crossingOf(reading, context));
     case 'crosses_below':
-      return crossing(read, (before, now) => before >= value && now < value, crossingOf(reading, context));
+      return crossing(read, condition, crossingOf(reading, context));
   }
 }
 
-function crossingOf(reading: Reading, { rows, crossings }: ConditionContext) {
-  const memory: Crossing = { reading, before: Number.NaN };
-  crossings.push(memory);
-  return { memory, trusted: rows.trusted };
+function crossingOf(reading: Reading, { memory }: ConditionContext) {
+  const { crossings, from } = memory;
+  const remembered: Crossing = { reading, before: Number.NaN };
+  crossings.push(remembered);
+  return { remembered, trusted: from.rows.trusted };
 }
 
 function crossing(
   read: (row: number) => number,
-  crossed: (before: number, now: number) => boolean,
-  { memory, trusted }: { memory: Crossing; trusted: Uint8Array },
+  { operator, value }: { readonly operator: Operator; readonly value: number },
+  { remembered, trusted }: { remembered: Crossing; trusted: Uint8Array },
 ): Test {
+  const isUpwards = operator === 'crosses_above';
   return (row) => {
-    const { before } = memory;
+    const { before } = remembered;
     const now = read(row);
     const isTrusted = trusted[row] === 1;
-    memory.before = rememberedAfter(before, now, isTrusted);
-    return isTrusted && crossed(before, now);
+    remembered.before = rememberedAfter(before, now, isTrusted);
+    if (!isTrusted) return false;
+    return isUpwards ? before <= value && now > value : before >= value && now < value;
   };
 }
 
@@ -156,31 +160,4 @@ export function rememberedAfter(before: number, now: number, isTrusted: boolean)
   // The path of the value across a break is unknown.
   if (!isTrusted) return Number.NaN;
   return Number.isNaN(now) ? before : now;
-}
-
-export function readerOf(
-  { metric, token, price }: Reading,
-  { rows, endTimeMs }: ReadFrom,
-): (row: number) => number {
-  const isYes = token === 'yes';
-  const bids = isYes ? rows.yesBid : rows.noBid;
-  const asks = isYes ? rows.yesAsk : rows.noAsk;
-  const dealt = price === 'ask' ? asks : bids;
-  const { distance, distanceSigma, timeMs, imbalance, yesProb } = rows;
-  switch (metric) {
-    case 'token_price':
-      return (row) => (dealt[row] as number) / TICKS_PER_USDC;
-    case 'underlying_distance_pct':
-      return (row) => (distance[row] as number) * 100;
-    case 'underlying_distance_sigma':
-      return (row) => distanceSigma[row] as number;
-    case 'seconds_to_end':
-      return (row) => (endTimeMs - (timeMs[row] as number)) / 1_000;
-    case 'spread':
-      return (row) => ((asks[row] as number) - (bids[row] as number)) / TICKS_PER_USDC;
-    case 'imbalance':
-      return isYes ? (row) => imbalance[row] as number : (row) => -(imbalance[row] as number);
-    case 'model_probability':
-      return isYes ? (row) => yesProb[row] as number : (row) => 1 - (yesProb[row] as number);
-  }
 }

@@ -1,13 +1,16 @@
 import { expect, test } from 'vitest';
+import { drawnStrategy } from '../../../test/support/drawnConditions.ts';
 import { PlainReplay } from '../../../test/support/plainReplay.ts';
 import { START_MS, TAPE_MARKET, TapeWriter } from '../../../test/support/tapes.ts';
-import { CONDITION_METRICS, type Condition, type ConditionBased, OPERATORS } from '../../schema/strategy.ts';
+import type { ConditionBased } from '../../schema/strategy.ts';
 import { Ledger } from '../ledger.ts';
 import { Random } from '../random.ts';
 import { type PreparedMarket, prepareMarket } from '../session/prepare.ts';
 import { replayMarket } from '../session/replay.ts';
+import { needsOfAll } from '../session/rows.ts';
 import { MarketSession, type SessionTerms } from '../session/session.ts';
 import type { SessionEvent } from '../session/sessionEvents.ts';
+import type { MarketTape } from '../session/tape.ts';
 import { compileStrategy } from './compile.ts';
 import { WAIT } from './strategy.ts';
 
@@ -15,19 +18,8 @@ const RESOLUTION = { payoutYes: 0, resolvedTimeMs: START_MS + 400_000 };
 const PARAMS = { fill_mode: 'walk_book', latency_ms: 50, max_fill_price: 0.985, max_slippage: null } as const;
 const TAPES = 8;
 const STRATEGIES_A_TAPE = 30;
-/** Around the values on the tapes, so that most conditions are true at some rows and not at others. */
-const VALUES: Readonly<Record<(typeof CONDITION_METRICS)[number], readonly number[]>> = {
-  token_price: [0.4, 0.48, 0.5, 0.52, 0.6],
-  underlying_distance_pct: [-0.05, 0, 0.05],
-  underlying_distance_sigma: [-0.5, 0, 0.5],
-  seconds_to_end: [60, 150, 250, 290],
-  spread: [0.02, 0.021, 0.04],
-  imbalance: [-0.3, 0, 0.3],
-  model_probability: [0.4, 0.5, 0.6],
-};
-
 /** Books of some levels, of one side, or of none, unproven ones and gaps; the strike is known from second 2 on. */
-function tape(seed: string): PreparedMarket {
+function tapeOf(seed: string): MarketTape {
   const random = new Random(seed);
   const writer = new TapeWriter({ strikePrice: random.chance(0.8) ? 97_000 : null });
   const books = 40 + random.below(500);
@@ -52,29 +44,17 @@ function tape(seed: string): PreparedMarket {
       writer.gap({ start: at - random.below(3_000), known: at + 900, end: at + 900 + random.below(9_000) });
     }
   }
-  return prepareMarket(writer.tape(), { model: true });
-}
-
-function drawn(random: Random): ConditionBased {
-  const pick = <T>(of: readonly T[]) => of[random.below(of.length)] as T;
-  const conditions = (least: number, most: number) =>
-    Array.from({ length: least + random.below(1 + most - least) }, (): Condition => {
-      const metric = random.chance(0.4) ? 'token_price' : pick(CONDITION_METRICS);
-      return { metric, operator: pick(OPERATORS), value: pick(VALUES[metric]) };
-    });
-  return {
-    ...{ type: 'condition_based', side: pick(['buy_yes', 'buy_no']), max_trades_per_market: 20 },
-    ...{ entry: conditions(1, 3), take_profit: conditions(0, 2), stop_loss: conditions(0, 2) },
-  };
+  return writer.tape();
 }
 
 /** Every tape with every strategy drawn for it. */
-function* cases() {
+function* cases(): Generator<{ prepared: PreparedMarket; strategy: ConditionBased; name: string }> {
   for (let n = 0; n < TAPES; n++) {
-    const prepared = tape(`scanned tape ${n}`);
     const random = new Random(`scanned strategies ${n}`);
-    for (let i = 0; i < STRATEGIES_A_TAPE; i++)
-      yield { prepared, strategy: drawn(random), name: `${n}.${i}` };
+    const strategies = Array.from({ length: STRATEGIES_A_TAPE }, () => drawnStrategy(random));
+    const needs = needsOfAll(strategies.map((strategy) => compileStrategy(strategy).needs));
+    const prepared = prepareMarket(tapeOf(`scanned tape ${n}`), { ...needs, model: true });
+    for (const [i, strategy] of strategies.entries()) yield { prepared, strategy, name: `${n}.${i}` };
   }
 }
 

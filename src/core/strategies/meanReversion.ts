@@ -1,6 +1,7 @@
 import type { MeanReversion } from '../../schema/strategy.ts';
 import type { Rows } from '../session/rows.ts';
 import type { Token } from '../signals/signal.ts';
+import { SecondMids } from './secondMids.ts';
 import {
   BUY_NO,
   BUY_YES,
@@ -17,7 +18,7 @@ import {
  */
 export function meanReversion(strategy: MeanReversion): CompiledStrategy {
   return {
-    needs: { model: false, books: false },
+    needs: { model: false, books: false, strike: false },
     tradesMax: 1,
     exits: true,
     bounds: null,
@@ -28,65 +29,32 @@ export function meanReversion(strategy: MeanReversion): CompiledStrategy {
 class MeanReversionRun implements StrategyRun {
   readonly #rows: Rows;
   readonly #threshold: number;
-  /** Twice the mid, in ticks: whole, so that the sums below are exact. */
-  readonly #samples: Float64Array;
-  #next = 0;
-  #filled = 0;
-  #sum = 0;
-  #squares = 0;
-  #second = 0;
-  /** Of the current second; NaN until a mid was seen since the last break. */
-  #last = Number.NaN;
+  readonly #mids: SecondMids;
 
   constructor(rows: Rows, { lookback, z_threshold }: MeanReversion) {
     this.#rows = rows;
     this.#threshold = z_threshold;
-    this.#samples = new Float64Array(lookback);
+    this.#mids = new SecondMids(lookback);
   }
 
   decide(row: number, held: Token | null): Intent {
     const { timeMs, trusted, yesBid, yesAsk } = this.#rows;
     const doubled = (yesBid[row] as number) + (yesAsk[row] as number);
     if (trusted[row] === 0 || Number.isNaN(doubled)) {
-      this.#forget();
+      this.#mids.restart();
       return WAIT;
     }
-    const second = Math.floor((timeMs[row] as number) / 1_000);
-    if (!Number.isNaN(this.#last)) this.#pass(second - this.#second);
-    this.#second = second;
-    this.#last = doubled;
-    if (this.#filled < this.#samples.length) return WAIT;
-    return this.#intent(doubled, held);
+    this.#mids.push(timeMs[row] as number, doubled);
+    return this.#mids.isFull ? this.#intent(doubled, held) : WAIT;
   }
 
   #intent(doubled: number, held: Token | null): Intent {
-    const count = this.#filled;
-    const mean = this.#sum / count;
+    const { mean, variance } = this.#mids;
     if (held === 'yes') return doubled >= mean ? TAKE_PROFIT : WAIT;
     if (held === 'no') return doubled <= mean ? TAKE_PROFIT : WAIT;
-    const variance = (this.#squares - this.#sum * mean) / (count - 1);
     if (!(variance > 0)) return WAIT;
     const z = (doubled - mean) / Math.sqrt(variance);
     if (z <= -this.#threshold) return BUY_YES;
     return z >= this.#threshold ? BUY_NO : WAIT;
-  }
-
-  /** The last mid of a second is its sample, and that of following seconds without a change. */
-  #pass(seconds: number): void {
-    const { length } = this.#samples;
-    for (let i = Math.min(seconds, length); i > 0; i--) {
-      const oldest = this.#filled === length ? (this.#samples[this.#next] as number) : 0;
-      this.#sum += this.#last - oldest;
-      this.#squares += this.#last * this.#last - oldest * oldest;
-      this.#samples[this.#next] = this.#last;
-      this.#next = (this.#next + 1) % length;
-      if (this.#filled < length) this.#filled++;
-    }
-  }
-
-  /** The window restarts after a break: an untrusted book, or one with only one side. */
-  #forget(): void {
-    this.#filled = this.#next = this.#sum = this.#squares = 0;
-    this.#last = Number.NaN;
   }
 }

@@ -4,7 +4,8 @@
  */
 import { ROW_GAP_KNOWN, type Rows } from '../session/rows.ts';
 import type { TapeMarket } from '../session/tape.ts';
-import { type Reading, readerOf, rememberedAfter } from './condition.ts';
+import { rememberedAfter } from './condition.ts';
+import { type Reading, readerOf, seriesOf } from './reading.ts';
 
 const BLOCK_BITS = 5;
 const BLOCK_ROWS = 1 << BLOCK_BITS;
@@ -56,11 +57,38 @@ export class Column {
   }
 }
 
+/** Whether a value of a column passes. */
+interface ValueTest {
+  /** Whether a block with this minimum and maximum may have such a value. */
+  readonly inBlock: (min: number, max: number) => boolean;
+  readonly passes: (value: number) => boolean;
+}
+
+/** The first row from `from` on, below `end`, whose value passes; `end` if there is none. */
+export function firstPassing({ inBlock, passes }: ValueTest, column: Column, range: RowRange): number {
+  const { values, min, max } = column;
+  const { from, end } = range;
+  for (let row = from; row < end; ) {
+    const block = row >> BLOCK_BITS;
+    const blockEnd = Math.min(end, (block + 1) << BLOCK_BITS);
+    if (inBlock(min[block] as number, max[block] as number)) {
+      for (; row < blockEnd; row++) if (passes(values[row] as number)) return row;
+    }
+    row = blockEnd;
+  }
+  return end;
+}
+
+interface RowRange {
+  readonly from: number;
+  readonly end: number;
+}
+
 /**
  * A value to be crossed, with the readings that a crossing compares: the remembered one before a row, and the row's
  * own.
  */
-export interface Crossed {
+interface Crossed {
   readonly before: Column;
   readonly now: Column;
   readonly value: number;
@@ -108,7 +136,7 @@ export class ReadingColumns {
   readonly first: number;
   readonly end: number;
   readonly #rows: Rows;
-  readonly #endTimeMs: number;
+  readonly #window: Pick<TapeMarket, 'startTimeMs' | 'endTimeMs'>;
   readonly #gapRows: readonly number[];
   readonly #columns = new Map<string, CrossedColumns>();
 
@@ -123,7 +151,7 @@ export class ReadingColumns {
       if (kind[row] === ROW_GAP_KNOWN) gapRows.push(row);
     }
     this.#rows = rows;
-    this.#endTimeMs = endTimeMs;
+    this.#window = { startTimeMs, endTimeMs };
     this.#gapRows = gapRows;
     this.first = first;
     this.end = end;
@@ -151,9 +179,14 @@ export class ReadingColumns {
     const known = this.#columns.get(key);
     if (known !== undefined) return known;
     const { count, trusted } = this.#rows;
-    const read = readerOf(reading, { rows: this.#rows, endTimeMs: this.#endTimeMs });
+    const from = { ...this.#window, rows: this.#rows };
+    const series = seriesOf(reading, from);
     const values = new Float64Array(count);
-    for (let row = 0; row < count; row++) values[row] = trusted[row] === 1 ? read(row) : Number.NaN;
+    if (series !== null) for (let row = 0; row < count; row++) values[row] = series.see(row);
+    else {
+      const read = readerOf(reading, from);
+      for (let row = 0; row < count; row++) values[row] = trusted[row] === 1 ? read(row) : Number.NaN;
+    }
     const columns = { now: new Column(values), before: null };
     this.#columns.set(key, columns);
     return columns;
@@ -169,9 +202,4 @@ export class ReadingColumns {
     }
     return values;
   }
-}
-
-/** The key of a reading in `ReadingColumns`. */
-export function readingKey({ metric, token, price }: Reading): string {
-  return `${metric} ${token} ${price}`;
 }

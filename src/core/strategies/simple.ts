@@ -2,10 +2,16 @@
 import type { StrategySide, ThresholdEntry, TimeBeforeResolution } from '../../schema/strategy.ts';
 import { TICKS_PER_USDC } from '../money.ts';
 import { firstRow } from '../session/rows.ts';
-import type { Bound, Crossing } from './condition.ts';
+import type { Bound } from './bound.ts';
+import type { Crossing } from './condition.ts';
+import { tokenBought } from './reading.ts';
 import { type Bounds, BUY_NO, BUY_YES, type CompiledStrategy, type Intent, WAIT } from './strategy.ts';
 
-const BUY_AND_HOLD = { needs: { model: false, books: false }, tradesMax: 1, exits: false } as const;
+const BUY_AND_HOLD = {
+  needs: { model: false, books: false, strike: false },
+  tradesMax: 1,
+  exits: false,
+} as const;
 const MS_PER_MINUTE = 60_000;
 const SECONDS_PER_MINUTE = 60;
 const NOTHING_REMEMBERED: readonly Crossing[] = [];
@@ -24,7 +30,7 @@ export function thresholdEntry({ threshold, direction, side }: ThresholdEntry): 
   return {
     ...BUY_AND_HOLD,
     bounds: heldFrom({
-      reading: { metric: 'token_price', token: side === 'buy_yes' ? 'yes' : 'no', price: 'ask' },
+      reading: { metric: 'token_price', token: tokenBought(side), price: 'ask', windowSeconds: null },
       ...{ side: direction, crosses: false, value: threshold },
     }),
     start: (rows) => {
@@ -49,7 +55,10 @@ export function timeBeforeResolution(strategy: TimeBeforeResolution): CompiledSt
   return {
     ...BUY_AND_HOLD,
     bounds: heldFrom({
-      reading: { metric: 'seconds_to_end', token: strategy.side === 'buy_yes' ? 'yes' : 'no', price: 'ask' },
+      reading: {
+        ...{ metric: 'seconds_to_end', token: tokenBought(strategy.side), price: 'ask' },
+        windowSeconds: null,
+      },
       // Larger than any rounding error.
       ...{ side: 'below', crosses: false, value: strategy.minutes_before * SECONDS_PER_MINUTE + 1 },
     }),

@@ -2,7 +2,8 @@
 import type { RowNeeds, Rows } from '../session/rows.ts';
 import type { TapeMarket } from '../session/tape.ts';
 import type { Token } from '../signals/signal.ts';
-import type { Bound, Crossing } from './condition.ts';
+import type { Bound } from './bound.ts';
+import type { Crossing } from './condition.ts';
 import type { ReadingColumns } from './readingColumns.ts';
 
 export const WAIT = 0;
@@ -39,7 +40,8 @@ export interface StrategyRun {
 
 /** A strategy ready to run on any number of markets. */
 export interface CompiledStrategy {
-  readonly needs: RowNeeds & { readonly books: boolean };
+  /** `strike`: it reads values that are unknown without the strike. */
+  readonly needs: RowNeeds & { readonly books: boolean; readonly strike: boolean };
   /** Maximum number of positions opened in one market, one at a time. */
   readonly tradesMax: number;
   /** False: positions are held to the resolution. */

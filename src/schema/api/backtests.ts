@@ -1,20 +1,18 @@
 /** Request bodies and answer shapes of backtests and sweeps. */
 import { z } from 'zod';
-import { type Axis, JOB_KINDS, JOB_STATUSES, type Universe } from '../backtest.ts';
-import { EVENT_TYPES, TICKERS, type Ticker } from '../market.ts';
+import { type Axis, JOB_KINDS, JOB_STATUSES } from '../backtest.ts';
+import type { Ticker } from '../market.ts';
 import { STRATEGY_SIDES } from '../strategy.ts';
 import {
   defaultMember,
   type JsonType,
   jsonInteger,
-  jsonLiteral,
   jsonText,
   optionalMember,
   requiredMember,
 } from './body.ts';
 import { jsonNumber, jsonObject } from './bodyParts.ts';
 import { datetime } from './datetime.ts';
-import { eventTypeType, tickerType } from './parameters.ts';
 import {
   DEFAULT_PARAMS,
   paramsShape,
@@ -25,6 +23,7 @@ import {
   strategyType,
 } from './strategies.ts';
 import { Invalid, text } from './types.ts';
+import { backtestUniverseShape, backtestUniverseType } from './universe.ts';
 
 export const MARKET_LIMIT_DEFAULT = 50;
 /** Highest limit of any tier; each tier has its own lower limit. */
@@ -44,17 +43,10 @@ const jsonDatetime: JsonType<number> = {
   },
 };
 
-/** @param tickers The followed assets. */
-export const universeType = (tickers: readonly Ticker[]): JsonType<Universe> =>
-  jsonObject({
-    ticker: requiredMember(jsonLiteral(tickerType(tickers)), 'The underlying asset'),
-    event_type: requiredMember(jsonText(eventTypeType), 'The window'),
-  });
-
 const axisType: JsonType<Axis> = jsonObject({
   param: requiredMember(
     jsonText(text({ minLength: 1, maxLength: PARAM_NAME_MAX })),
-    'A numeric field of the strategy, `latency_ms`, `max_fill_price`, `max_slippage` or `size_usd`; for a condition `entry.0.value`',
+    'A numeric field of the strategy, `latency_ms`, `max_fill_price`, `max_slippage` or `size_usd`; for a condition `entry.0.value`, in a group `entry.1.any.0.value`',
   ),
   start: requiredMember(jsonNumber({ ge: -AXIS_VALUE_MAX, le: AXIS_VALUE_MAX }), 'First value'),
   end: requiredMember(jsonNumber({ ge: -AXIS_VALUE_MAX, le: AXIS_VALUE_MAX }), 'Last value'),
@@ -77,7 +69,7 @@ export const sweepMembers = (tickers: readonly Ticker[]) => ({
 
 const firstMembers = (tickers: readonly Ticker[]) => ({
   strategy: requiredMember(strategyType, 'The trading rules'),
-  universe: requiredMember(universeType(tickers), 'Which markets'),
+  universe: requiredMember(backtestUniverseType(tickers), 'Which markets'),
   size_usd: defaultMember(sizeUsdType, SIZE_USD.default, 'USD spent on shares per position'),
   start: optionalMember(jsonDatetime, 'Only windows that end at or after this'),
   end: optionalMember(jsonDatetime, 'Only windows that end before this; now when absent'),
@@ -143,6 +135,25 @@ const intervalsShape = z
   .nullable()
   .describe('95 % intervals by block bootstrap over the traded markets; null below 30 of them');
 
+const stressedShape = z.strictObject({
+  void_markets: count.describe(
+    'Markets that were annulled; one that the venue itself annulled does not count',
+  ),
+  disputed_markets: count.describe('Markets that paid late'),
+  trades_total: count,
+  trades_won: count,
+  win_rate: share.nullable(),
+  total_pnl: z
+    .number()
+    .describe('USD after fees; an annulled market refunds the cost of the shares, not the fees'),
+  total_fees: z.number(),
+  profit_factor: ratio,
+  sharpe_per_market: ratio,
+  max_drawdown: z.number().max(0).describe('Of the equity curve in the order of the payouts'),
+  late_usd_max: z.number().min(0).describe('Most money, at cost, that waited for late payouts at one time'),
+});
+export type StressedBody = z.infer<typeof stressedShape>;
+
 export const backtestResultShape = z.strictObject({
   markets_total: count,
   markets_traded: count,
@@ -190,6 +201,7 @@ export const backtestResultShape = z.strictObject({
   ),
   intervals: intervalsShape,
   coverage: share.describe('Share of window time with a verified book'),
+  stress: stressedShape.optional().describe('With `params.stress`: the figures under it'),
   equity_curve: z.array(z.strictObject({ market_id: z.string(), ts: time, cumulative_pnl: z.number() })),
   trades: z.array(backtestTradeShape),
   receipt: receiptShape,
@@ -204,6 +216,7 @@ export const sweepCellShape = z.strictObject({
   sharpe_per_market: ratio,
   max_drawdown: z.number().max(0),
   profit_factor: ratio,
+  stressed_pnl: z.number().optional().describe('With `params.stress`: `total_pnl` under it'),
   error: z.string().nullable().describe('Why the cell could not be run'),
 });
 export type SweepCellBody = z.infer<typeof sweepCellShape>;
@@ -256,11 +269,10 @@ const requestAxisShape = z.strictObject({
   end: z.number(),
   steps: z.int(),
 });
-const universeShape = z.strictObject({ ticker: z.enum(TICKERS), event_type: z.enum(EVENT_TYPES) });
 const requestShape = z
   .strictObject({
     strategy: strategyShape,
-    universe: universeShape,
+    universe: backtestUniverseShape,
     size_usd: z.number(),
     start: time.nullable(),
     end: time.describe('As requested, or the time of submission'),
@@ -280,7 +292,7 @@ const jobMembers = {
   started_at: time.nullable(),
   completed_at: time.nullable(),
   strategy: strategyShape,
-  universe: universeShape,
+  universe: backtestUniverseShape,
   size_usd: z.number(),
   params: paramsShape,
   request: requestShape,

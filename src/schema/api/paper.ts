@@ -1,10 +1,11 @@
 /** Request bodies and answer shapes of paper strategies. */
 import { z } from 'zod';
 import { EVENT_TYPES, TICKERS, type Ticker } from '../market.ts';
-import { backtestTradeShape, universeType } from './backtests.ts';
+import { backtestTradeShape } from './backtests.ts';
 import { defaultMember, jsonBoolean, jsonText, optionalMember, requiredMember } from './body.ts';
 import { SIZE_USD, sizeUsdType, strategyShape, strategyType } from './strategies.ts';
 import { text } from './types.ts';
+import { universeType } from './universe.ts';
 
 const NAME_MAX = 128;
 const JOB_ID_MAX = 128;

@@ -1,28 +1,23 @@
 /** Strategies and replay parameters as request bodies contain them and answers repeat them. */
 import { z } from 'zod';
-import {
-  CONDITION_METRICS,
-  DIRECTIONS,
-  FILL_MODES,
-  OPERATORS,
-  type ReplayParams,
-  STRATEGY_SIDES,
-  type Strategy,
-} from '../strategy.ts';
+import { DIRECTIONS, FILL_MODES, type ReplayParams, STRATEGY_SIDES, type Strategy } from '../strategy.ts';
 import {
   defaultMember,
   type JsonType,
   jsonInteger,
   jsonLiteral,
   type Members,
+  NestedProblems,
   nullable,
+  omittedMember,
   requiredMember,
 } from './body.ts';
-import { jsonList, jsonNumber, jsonObject, jsonUnion } from './bodyParts.ts';
-import { literal } from './types.ts';
+import { jsonNumber, jsonObject, jsonUnion } from './bodyParts.ts';
+import { conditionShape, entryShape, entryType, exitType, windowsProblem } from './conditions.ts';
+import { stressShape, stressType } from './stress.ts';
+import { Invalid, literal } from './types.ts';
 
 const LOOKBACK_SECONDS_MAX = 3_600;
-const CONDITIONS_MAX = 20;
 const TRADES_PER_MARKET_MAX = 100;
 /** The longest window is a day. */
 const MINUTES_BEFORE_MAX = 1_440;
@@ -38,14 +33,7 @@ export const DEFAULT_PARAMS: ReplayParams = {
 
 const side = requiredMember(jsonLiteral(literal(STRATEGY_SIDES)), 'Which token is bought');
 
-const condition = jsonObject({
-  metric: requiredMember(jsonLiteral(literal(CONDITION_METRICS)), 'The compared value'),
-  operator: requiredMember(jsonLiteral(literal(OPERATORS)), 'The comparison'),
-  value: requiredMember(jsonNumber({ ge: -1e9, le: 1e9 }), 'The value to compare with'),
-});
-
-const exits = (description: string) =>
-  defaultMember(jsonList(condition, { maxLength: CONDITIONS_MAX }), [], description);
+const exits = (description: string) => defaultMember(exitType, [], description);
 
 /** Members of each type, besides `type` itself. */
 const VARIANTS = {
@@ -63,10 +51,7 @@ const VARIANTS = {
     side,
   },
   condition_based: {
-    entry: requiredMember(
-      jsonList(condition, { minLength: 1, maxLength: CONDITIONS_MAX }),
-      'Buys when all are true',
-    ),
+    entry: requiredMember(entryType, 'Buys when all are true'),
     take_profit: exits('Sells when any is true'),
     stop_loss: exits('Sells when any is true; evaluated before take_profit'),
     side,
@@ -78,9 +63,21 @@ const VARIANTS = {
   },
 } as const satisfies Record<Strategy['type'], Members>;
 
-export const strategyType: JsonType<Strategy> = jsonUnion('type', VARIANTS);
+const anyStrategy = jsonUnion('type', VARIANTS);
 
-export const paramsType: JsonType<ReplayParams> = jsonObject({
+export const strategyType: JsonType<Strategy> = {
+  schema: anyStrategy.schema,
+  parse(value) {
+    const parsed = anyStrategy.parse(value);
+    if (parsed instanceof Invalid || parsed instanceof NestedProblems) return parsed;
+    const problem = parsed.type === 'condition_based' ? windowsProblem(parsed) : null;
+    return problem === null
+      ? parsed
+      : new NestedProblems([{ ...problem, loc: [parsed.type, ...problem.loc] }]);
+  },
+};
+
+const paramsMembers = jsonObject({
   fill_mode: defaultMember(
     jsonLiteral(literal(FILL_MODES)),
     DEFAULT_PARAMS.fill_mode,
@@ -101,15 +98,15 @@ export const paramsType: JsonType<ReplayParams> = jsonObject({
     DEFAULT_PARAMS.max_slippage,
     'An order fills at most this far from its decision price (best ask, or bid of a sale), USDC per share; null: no limit',
   ),
+  stress: omittedMember(
+    stressType,
+    'Adds the same figures for outcomes that some markets did not have: annulled, or resolved late',
+  ),
 });
+
+export const paramsType = paramsMembers as JsonType<ReplayParams>;
 
 export const sizeUsdType = jsonNumber({ ge: SIZE_USD.min, le: SIZE_USD.max });
-
-const conditionShape = z.strictObject({
-  metric: z.enum(CONDITION_METRICS),
-  operator: z.enum(OPERATORS),
-  value: z.number(),
-});
 
 /** A strategy as answers show it: all its members, including defaults. */
 export const strategyShape = z.discriminatedUnion('type', [
@@ -127,7 +124,7 @@ export const strategyShape = z.discriminatedUnion('type', [
   }),
   z.strictObject({
     type: z.literal('condition_based'),
-    entry: z.array(conditionShape),
+    entry: entryShape,
     take_profit: z.array(conditionShape),
     stop_loss: z.array(conditionShape),
     side: z.enum(STRATEGY_SIDES),
@@ -140,4 +137,5 @@ export const paramsShape = z.strictObject({
   latency_ms: z.int(),
   max_fill_price: z.number(),
   max_slippage: z.number().nullable(),
+  stress: stressShape.optional(),
 });

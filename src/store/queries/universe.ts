@@ -1,13 +1,13 @@
 /** The markets of a backtest, and their known gaps. */
 import type { TapeGap } from '../../core/session/tape.ts';
-import type { Universe } from '../../schema/backtest.ts';
+import { type BacktestUniverse, seriesSetOf } from '../../schema/backtest.ts';
 import type { Market } from '../../schema/market.ts';
 import type { StoreReader } from '../reader.ts';
 import { GAP_END_RECEIVED, GAP_START_RECEIVED, MARKET_FIELDS, maybeMs } from './resume.ts';
 import { rangeConditions, where } from './sql.ts';
 
 interface UniverseRange {
-  readonly universe: Universe;
+  readonly universe: BacktestUniverse;
   /** Filters by the window's end: startMs <= end < endMs. */
   readonly startMs: number | null;
   readonly endMs: number;
@@ -15,17 +15,18 @@ interface UniverseRange {
 }
 
 /**
- * The newest markets of a series whose windows ended in a range, oldest first: resolved or not, traded or not, listed
+ * The newest markets of one or more series whose windows ended in a range, oldest first: resolved or not, traded or not, listed
  * or not. A caller that excludes some reports which and why.
  */
 export async function loadUniverse(reader: StoreReader, range: UniverseRange): Promise<Market[]> {
   const { universe, startMs, endMs, limit } = range;
   const { conditions, params } = rangeConditions('end_time', { startMs, endMs });
-  conditions.push('ticker = {ticker:String}', 'event_type = {event_type:String}');
+  const { tickers, event_types } = seriesSetOf(universe);
+  conditions.push('ticker IN {tickers:Array(String)}', 'event_type IN {event_types:Array(String)}');
   const markets = await reader.rows<Market>(
     `SELECT ${MARKET_FIELDS} FROM markets FINAL ${where(conditions)}
      ORDER BY end_time DESC, market_id DESC LIMIT {limit:UInt32}`,
-    { ...params, ...universe, limit },
+    { ...params, tickers, event_types, limit },
   );
   return markets.reverse();
 }

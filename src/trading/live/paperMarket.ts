@@ -44,7 +44,8 @@ export class PaperMarket {
     this.market = { ...market };
     this.source = decidingSource(market);
     this.rules = new MarketRules(this.market);
-    this.#underlying = new UnderlyingState(market.startTimeMs - PRICE_FRESH_MS);
+    const openMs = market.startTimeMs;
+    this.#underlying = new UnderlyingState({ sigmaFromMs: openMs - PRICE_FRESH_MS, openMs });
     this.#onBroken = onBroken;
   }
 

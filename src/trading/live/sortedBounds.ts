@@ -1,4 +1,4 @@
-import type { Bound } from '../../core/strategies/condition.ts';
+import type { Bound } from '../../core/strategies/bound.ts';
 
 /** Deleted entries are removed from the array when there are this many and they are half of all. */
 const GONE_MIN = 64;

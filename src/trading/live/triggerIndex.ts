@@ -1,6 +1,8 @@
 import type { Rows } from '../../core/session/rows.ts';
 import type { TapeMarket } from '../../core/session/tape.ts';
-import { type Bound, type Reading, readerOf, rememberedAfter } from '../../core/strategies/condition.ts';
+import type { Bound } from '../../core/strategies/bound.ts';
+import { rememberedAfter } from '../../core/strategies/condition.ts';
+import { type Reading, readerOf, readingKey } from '../../core/strategies/reading.ts';
 import type { PaperSession } from './paperSession.ts';
 import { SortedBounds } from './sortedBounds.ts';
 
@@ -30,15 +32,15 @@ const sides = (): Sides => ({ below: new SortedBounds('below'), above: new Sorte
  */
 export class TriggerIndex {
   readonly #rows: Rows;
-  readonly #endTimeMs: number;
+  readonly #window: Pick<TapeMarket, 'startTimeMs' | 'endTimeMs'>;
   readonly #watched = new Map<string, Watched>();
   /** The same, by the readings that refer to them. */
   readonly #known = new WeakMap<Reading, Watched>();
   readonly #asleep = new Map<PaperSession, readonly Waiting[]>();
 
-  constructor(rows: Rows, { endTimeMs }: Pick<TapeMarket, 'endTimeMs'>) {
+  constructor(rows: Rows, { startTimeMs, endTimeMs }: Pick<TapeMarket, 'startTimeMs' | 'endTimeMs'>) {
     this.#rows = rows;
-    this.#endTimeMs = endTimeMs;
+    this.#window = { startTimeMs, endTimeMs };
   }
 
   /** Call after all awake sessions saw the newest row, and before any of them is put to sleep. */
@@ -108,7 +110,7 @@ export class TriggerIndex {
   #of(reading: Reading): Watched {
     const known = this.#known.get(reading);
     if (known !== undefined) return known;
-    const key = `${reading.metric} ${reading.token} ${reading.price}`;
+    const key = readingKey(reading);
     const watched = this.#watched.get(key) ?? this.#watch(reading);
     this.#watched.set(key, watched);
     this.#known.set(reading, watched);
@@ -116,7 +118,7 @@ export class TriggerIndex {
   }
 
   #watch(reading: Reading): Watched {
-    const read = readerOf(reading, { rows: this.#rows, endTimeMs: this.#endTimeMs });
+    const read = readerOf(reading, { ...this.#window, rows: this.#rows });
     return { read: () => read(0), before: Number.NaN, beyond: sides(), crossed: sides() };
   }
 }

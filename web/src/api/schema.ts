@@ -587,19 +587,33 @@ export type BacktestJobList = {
     } | {
       type: 'condition_based';
       entry: ({
-        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
         value: number;
+        token?: 'own' | 'yes' | 'no' | undefined;
+        window_s?: number | undefined;
+      } | {
+        any: ({
+          metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+          operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
+          value: number;
+          token?: 'own' | 'yes' | 'no' | undefined;
+          window_s?: number | undefined;
+        })[];
       })[];
       take_profit: ({
-        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
         value: number;
+        token?: 'own' | 'yes' | 'no' | undefined;
+        window_s?: number | undefined;
       })[];
       stop_loss: ({
-        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
         value: number;
+        token?: 'own' | 'yes' | 'no' | undefined;
+        window_s?: number | undefined;
       })[];
       side: 'buy_yes' | 'buy_no';
       max_trades_per_market: number;
@@ -607,6 +621,9 @@ export type BacktestJobList = {
     universe: {
       ticker: 'BTC' | 'ETH' | 'SOL';
       event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down';
+    } | {
+      tickers: ('BTC' | 'ETH' | 'SOL')[];
+      event_types: ('5m' | '15m' | '1h' | '4h' | 'daily_up_down')[];
     };
     size_usd: number;
     params: {
@@ -614,6 +631,11 @@ export type BacktestJobList = {
       latency_ms: number;
       max_fill_price: number;
       max_slippage: number | null;
+      stress?: {
+        void_share: number;
+        disputed_share: number;
+        dispute_delay_hours: number;
+      } | undefined;
     };
     request: {
       strategy: {
@@ -632,19 +654,33 @@ export type BacktestJobList = {
       } | {
         type: 'condition_based';
         entry: ({
-          metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-          operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+          metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+          operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
           value: number;
+          token?: 'own' | 'yes' | 'no' | undefined;
+          window_s?: number | undefined;
+        } | {
+          any: ({
+            metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+            operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
+            value: number;
+            token?: 'own' | 'yes' | 'no' | undefined;
+            window_s?: number | undefined;
+          })[];
         })[];
         take_profit: ({
-          metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-          operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+          metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+          operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
           value: number;
+          token?: 'own' | 'yes' | 'no' | undefined;
+          window_s?: number | undefined;
         })[];
         stop_loss: ({
-          metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-          operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+          metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+          operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
           value: number;
+          token?: 'own' | 'yes' | 'no' | undefined;
+          window_s?: number | undefined;
         })[];
         side: 'buy_yes' | 'buy_no';
         max_trades_per_market: number;
@@ -652,6 +688,9 @@ export type BacktestJobList = {
       universe: {
         ticker: 'BTC' | 'ETH' | 'SOL';
         event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down';
+      } | {
+        tickers: ('BTC' | 'ETH' | 'SOL')[];
+        event_types: ('5m' | '15m' | '1h' | '4h' | 'daily_up_down')[];
       };
       size_usd: number;
       start: string | null;
@@ -674,6 +713,11 @@ export type BacktestJobList = {
         latency_ms: number;
         max_fill_price: number;
         max_slippage: number | null;
+        stress?: {
+          void_share: number;
+          disputed_share: number;
+          dispute_delay_hours: number;
+        } | undefined;
       };
     };
     error: string | null;
@@ -708,19 +752,33 @@ export type BacktestJob = {
   } | {
     type: 'condition_based';
     entry: ({
-      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
       value: number;
+      token?: 'own' | 'yes' | 'no' | undefined;
+      window_s?: number | undefined;
+    } | {
+      any: ({
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
+        value: number;
+        token?: 'own' | 'yes' | 'no' | undefined;
+        window_s?: number | undefined;
+      })[];
     })[];
     take_profit: ({
-      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
       value: number;
+      token?: 'own' | 'yes' | 'no' | undefined;
+      window_s?: number | undefined;
     })[];
     stop_loss: ({
-      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
       value: number;
+      token?: 'own' | 'yes' | 'no' | undefined;
+      window_s?: number | undefined;
     })[];
     side: 'buy_yes' | 'buy_no';
     max_trades_per_market: number;
@@ -728,6 +786,9 @@ export type BacktestJob = {
   universe: {
     ticker: 'BTC' | 'ETH' | 'SOL';
     event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down';
+  } | {
+    tickers: ('BTC' | 'ETH' | 'SOL')[];
+    event_types: ('5m' | '15m' | '1h' | '4h' | 'daily_up_down')[];
   };
   size_usd: number;
   params: {
@@ -735,6 +796,11 @@ export type BacktestJob = {
     latency_ms: number;
     max_fill_price: number;
     max_slippage: number | null;
+    stress?: {
+      void_share: number;
+      disputed_share: number;
+      dispute_delay_hours: number;
+    } | undefined;
   };
   request: {
     strategy: {
@@ -753,19 +819,33 @@ export type BacktestJob = {
     } | {
       type: 'condition_based';
       entry: ({
-        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
         value: number;
+        token?: 'own' | 'yes' | 'no' | undefined;
+        window_s?: number | undefined;
+      } | {
+        any: ({
+          metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+          operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
+          value: number;
+          token?: 'own' | 'yes' | 'no' | undefined;
+          window_s?: number | undefined;
+        })[];
       })[];
       take_profit: ({
-        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
         value: number;
+        token?: 'own' | 'yes' | 'no' | undefined;
+        window_s?: number | undefined;
       })[];
       stop_loss: ({
-        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
         value: number;
+        token?: 'own' | 'yes' | 'no' | undefined;
+        window_s?: number | undefined;
       })[];
       side: 'buy_yes' | 'buy_no';
       max_trades_per_market: number;
@@ -773,6 +853,9 @@ export type BacktestJob = {
     universe: {
       ticker: 'BTC' | 'ETH' | 'SOL';
       event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down';
+    } | {
+      tickers: ('BTC' | 'ETH' | 'SOL')[];
+      event_types: ('5m' | '15m' | '1h' | '4h' | 'daily_up_down')[];
     };
     size_usd: number;
     start: string | null;
@@ -795,6 +878,11 @@ export type BacktestJob = {
       latency_ms: number;
       max_fill_price: number;
       max_slippage: number | null;
+      stress?: {
+        void_share: number;
+        disputed_share: number;
+        dispute_delay_hours: number;
+      } | undefined;
     };
   };
   error: string | null;
@@ -839,6 +927,19 @@ export type BacktestResult = {
     sharpe_per_market: [number, number] | null;
   } | null;
   coverage: number;
+  stress?: {
+    void_markets: number;
+    disputed_markets: number;
+    trades_total: number;
+    trades_won: number;
+    win_rate: number | null;
+    total_pnl: number;
+    total_fees: number;
+    profit_factor: number | null;
+    sharpe_per_market: number | null;
+    max_drawdown: number;
+    late_usd_max: number;
+  } | undefined;
   equity_curve: ({
     market_id: string;
     ts: string;
@@ -880,6 +981,7 @@ export type SweepCell = {
   sharpe_per_market: number | null;
   max_drawdown: number;
   profit_factor: number | null;
+  stressed_pnl?: number | undefined;
   error: string | null;
 };
 export type SweepResult = {
@@ -1011,19 +1113,33 @@ export type PaperStrategyList = {
     } | {
       type: 'condition_based';
       entry: ({
-        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
         value: number;
+        token?: 'own' | 'yes' | 'no' | undefined;
+        window_s?: number | undefined;
+      } | {
+        any: ({
+          metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+          operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
+          value: number;
+          token?: 'own' | 'yes' | 'no' | undefined;
+          window_s?: number | undefined;
+        })[];
       })[];
       take_profit: ({
-        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
         value: number;
+        token?: 'own' | 'yes' | 'no' | undefined;
+        window_s?: number | undefined;
       })[];
       stop_loss: ({
-        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
         value: number;
+        token?: 'own' | 'yes' | 'no' | undefined;
+        window_s?: number | undefined;
       })[];
       side: 'buy_yes' | 'buy_no';
       max_trades_per_market: number;
@@ -1060,19 +1176,33 @@ export type PaperStrategy = {
   } | {
     type: 'condition_based';
     entry: ({
-      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
       value: number;
+      token?: 'own' | 'yes' | 'no' | undefined;
+      window_s?: number | undefined;
+    } | {
+      any: ({
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
+        value: number;
+        token?: 'own' | 'yes' | 'no' | undefined;
+        window_s?: number | undefined;
+      })[];
     })[];
     take_profit: ({
-      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
       value: number;
+      token?: 'own' | 'yes' | 'no' | undefined;
+      window_s?: number | undefined;
     })[];
     stop_loss: ({
-      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
       value: number;
+      token?: 'own' | 'yes' | 'no' | undefined;
+      window_s?: number | undefined;
     })[];
     side: 'buy_yes' | 'buy_no';
     max_trades_per_market: number;
@@ -1206,19 +1336,33 @@ export interface Operations {
   } | {
     type: 'condition_based';
     entry: ({
-      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
       value: number;
+      token?: 'own' | 'yes' | 'no' | undefined;
+      window_s?: number | undefined;
+    } | {
+      any: ({
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
+        value: number;
+        token?: 'own' | 'yes' | 'no' | undefined;
+        window_s?: number | undefined;
+      })[];
     })[];
     take_profit?: ({
-      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
       value: number;
+      token?: 'own' | 'yes' | 'no' | undefined;
+      window_s?: number | undefined;
     })[] | undefined;
     stop_loss?: ({
-      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
       value: number;
+      token?: 'own' | 'yes' | 'no' | undefined;
+      window_s?: number | undefined;
     })[] | undefined;
     side: 'buy_yes' | 'buy_no';
     max_trades_per_market?: number | undefined;
@@ -1226,6 +1370,9 @@ export interface Operations {
   universe: {
     ticker: 'BTC' | 'ETH' | 'SOL';
     event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down';
+  } | {
+    tickers: ('BTC' | 'ETH' | 'SOL')[];
+    event_types: ('5m' | '15m' | '1h' | '4h' | 'daily_up_down')[];
   };
   size_usd?: number | undefined;
   start?: string | null | undefined;
@@ -1236,6 +1383,11 @@ export interface Operations {
     latency_ms?: number | undefined;
     max_fill_price?: number | undefined;
     max_slippage?: number | null | undefined;
+    stress?: {
+      void_share: number;
+      disputed_share: number;
+      dispute_delay_hours: number;
+    } | undefined;
   } | undefined;
 }; answer: BacktestJob };
   'GET /v1/backtest': { path: Record<never, never>; query: { limit?: number | undefined; offset?: number | undefined; cursor?: string | undefined }; body: undefined; answer: BacktestJobList };
@@ -1256,19 +1408,33 @@ export interface Operations {
   } | {
     type: 'condition_based';
     entry: ({
-      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
       value: number;
+      token?: 'own' | 'yes' | 'no' | undefined;
+      window_s?: number | undefined;
+    } | {
+      any: ({
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
+        value: number;
+        token?: 'own' | 'yes' | 'no' | undefined;
+        window_s?: number | undefined;
+      })[];
     })[];
     take_profit?: ({
-      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
       value: number;
+      token?: 'own' | 'yes' | 'no' | undefined;
+      window_s?: number | undefined;
     })[] | undefined;
     stop_loss?: ({
-      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
       value: number;
+      token?: 'own' | 'yes' | 'no' | undefined;
+      window_s?: number | undefined;
     })[] | undefined;
     side: 'buy_yes' | 'buy_no';
     max_trades_per_market?: number | undefined;
@@ -1276,6 +1442,9 @@ export interface Operations {
   universe: {
     ticker: 'BTC' | 'ETH' | 'SOL';
     event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down';
+  } | {
+    tickers: ('BTC' | 'ETH' | 'SOL')[];
+    event_types: ('5m' | '15m' | '1h' | '4h' | 'daily_up_down')[];
   };
   size_usd?: number | undefined;
   start?: string | null | undefined;
@@ -1298,6 +1467,11 @@ export interface Operations {
     latency_ms?: number | undefined;
     max_fill_price?: number | undefined;
     max_slippage?: number | null | undefined;
+    stress?: {
+      void_share: number;
+      disputed_share: number;
+      dispute_delay_hours: number;
+    } | undefined;
   } | undefined;
 }; answer: BacktestJob };
   'GET /v1/backtest/{job_id}': { path: { job_id: string }; query: Record<never, never>; body: undefined; answer: BacktestJob };
@@ -1320,19 +1494,33 @@ export interface Operations {
   } | {
     type: 'condition_based';
     entry: ({
-      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
       value: number;
+      token?: 'own' | 'yes' | 'no' | undefined;
+      window_s?: number | undefined;
+    } | {
+      any: ({
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
+        value: number;
+        token?: 'own' | 'yes' | 'no' | undefined;
+        window_s?: number | undefined;
+      })[];
     })[];
     take_profit?: ({
-      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
       value: number;
+      token?: 'own' | 'yes' | 'no' | undefined;
+      window_s?: number | undefined;
     })[] | undefined;
     stop_loss?: ({
-      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
       value: number;
+      token?: 'own' | 'yes' | 'no' | undefined;
+      window_s?: number | undefined;
     })[] | undefined;
     side: 'buy_yes' | 'buy_no';
     max_trades_per_market?: number | undefined;

@@ -4,7 +4,7 @@ import { useAssets } from '../api/assets.ts';
 import type { InputOf } from '../api/client.ts';
 import { WINDOW_NAMES } from '../ui/format.ts';
 
-type Universe = NonNullable<InputOf<'POST /v1/backtest'>['body']>['universe'];
+type Universe = NonNullable<InputOf<'POST /v1/paper/strategies'>['body']>['universe'];
 
 const WINDOWS = ['5m', '15m', '1h', '4h', 'daily_up_down'].map((value) => ({
   value,

@@ -1,7 +1,7 @@
 import { Group, NativeSelect } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { NumberField } from '../ui/NumberField.tsx';
-import { ConditionList } from './ConditionList.tsx';
+import { ConditionList, EntryList } from './ConditionList.tsx';
 import { STRATEGIES, STRATEGY_NAMES, type Strategy } from './strategies.ts';
 
 const SIDES = [
@@ -57,7 +57,7 @@ function Members({ strategy, change, errors }: FormProps): ReactNode {
       error={errorOf('side')}
     />
   );
-  const conditions = (title: string, name: 'entry' | 'take_profit' | 'stop_loss') =>
+  const exits = (title: string, name: 'take_profit' | 'stop_loss') =>
     strategy.type === 'condition_based' && (
       <ConditionList
         title={title}
@@ -102,9 +102,14 @@ function Members({ strategy, change, errors }: FormProps): ReactNode {
         <>
           {side(strategy.side)}
           {number('Max trades per market', 'max_trades_per_market', strategy.max_trades_per_market ?? 1, 1)}
-          {conditions('Buy when all are true', 'entry')}
-          {conditions('Take profit when any is true', 'take_profit')}
-          {conditions('Stop loss when any is true', 'stop_loss')}
+          <EntryList
+            title="Buy when all are true"
+            list={strategy.entry}
+            change={(entry) => change({ ...strategy, entry })}
+            errorOf={(place) => errorOf(`entry${place}`)}
+          />
+          {exits('Take profit when any is true', 'take_profit')}
+          {exits('Stop loss when any is true', 'stop_loss')}
         </>
       );
   }

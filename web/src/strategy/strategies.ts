@@ -1,7 +1,8 @@
 import type { Operations } from '../api/schema.ts';
 
 export type Strategy = Operations['POST /v1/backtest']['body']['strategy'];
-export type Condition = Extract<Strategy, { type: 'condition_based' }>['entry'][number];
+export type EntryCondition = Extract<Strategy, { type: 'condition_based' }>['entry'][number];
+export type Condition = Exclude<EntryCondition, { any: unknown }>;
 
 /** The initial strategy of each type. */
 export const STRATEGIES: Readonly<Record<Strategy['type'], Strategy>> = {
@@ -33,4 +34,37 @@ export const METRIC_NAMES: Readonly<Record<Condition['metric'], string>> = {
   spread: 'spread',
   imbalance: 'imbalance of the best levels',
   model_probability: 'model probability',
+  seconds_since_open: 'seconds since the open',
+  underlying_move_usd: 'move of the underlying since the open, $',
+  underlying_move_pct: 'move of the underlying since the open, %',
+  underlying_volatility: 'volatility of the underlying, per year',
+  token_move: 'move of the token since the open',
+  token_volatility: 'volatility of the token',
 };
+
+/** Metrics of one of the two tokens. */
+const TOKEN_METRICS: ReadonlySet<Condition['metric']> = new Set([
+  ...(['token_price', 'spread', 'imbalance', 'model_probability', 'token_move', 'token_volatility'] as const),
+]);
+
+export function isOfToken(metric: Condition['metric']): boolean {
+  return TOKEN_METRICS.has(metric);
+}
+
+const FIRST_WINDOW_SECONDS = 60;
+
+/** The same condition on another metric, with a window and a token only if this metric has them. */
+export function withMetric(condition: Condition, metric: Condition['metric']): Condition {
+  const { window_s = FIRST_WINDOW_SECONDS, token, ...rest } = condition;
+  const hasWindow = metric === 'underlying_volatility' || metric === 'token_volatility';
+  return {
+    ...{ ...rest, metric },
+    ...(token !== undefined && isOfToken(metric) ? { token } : {}),
+    ...(hasWindow ? { window_s } : {}),
+  };
+}
+
+/** The conditions of an item: its own, or those of its group. */
+export function singleConditions(item: EntryCondition): readonly Condition[] {
+  return 'any' in item ? item.any : [item];
+}

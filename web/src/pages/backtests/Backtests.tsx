@@ -3,8 +3,9 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type { BacktestJobList } from '../../api/schema.ts';
+import { seriesText } from '../../strategy/series.ts';
 import { STRATEGY_NAMES } from '../../strategy/strategies.ts';
-import { moment, WINDOW_NAMES } from '../../ui/format.ts';
+import { moment } from '../../ui/format.ts';
 import { Page } from '../../ui/Page.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { Builder } from './Builder.tsx';
@@ -69,9 +70,7 @@ function Jobs({ jobs }: Pick<BacktestJobList, 'jobs'>): ReactNode {
                   {STRATEGY_NAMES[job.strategy.type]}
                 </Link>
               </Table.Td>
-              <Table.Td className="nowrap">
-                {job.universe.ticker} {WINDOW_NAMES[job.universe.event_type]}
-              </Table.Td>
+              <Table.Td className="nowrap">{seriesText(job.universe)}</Table.Td>
               <Table.Td className="nowrap">{moment(job.submitted_at)}</Table.Td>
               <Table.Td>
                 <JobState status={job.status} progress={job.progress} />

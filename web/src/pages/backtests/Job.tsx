@@ -3,8 +3,9 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useAction, useApi } from '../../api/hooks.ts';
 import type { BacktestJob, BacktestResult, SweepResult } from '../../api/schema.ts';
+import { seriesText } from '../../strategy/series.ts';
 import { STRATEGY_NAMES } from '../../strategy/strategies.ts';
-import { moment, WINDOW_NAMES } from '../../ui/format.ts';
+import { moment } from '../../ui/format.ts';
 import { Page } from '../../ui/Page.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { JobState } from './Backtests.tsx';
@@ -39,7 +40,7 @@ function Shown({ job }: { job: BacktestJob }): ReactNode {
   return (
     <Page
       title={`${job.kind === 'sweep' ? 'Sweep: ' : ''}${STRATEGY_NAMES[job.strategy.type]}`}
-      about={`${job.universe.ticker} ${WINDOW_NAMES[job.universe.event_type]}, submitted ${moment(job.submitted_at)}`}
+      about={`${seriesText(job.universe)}, submitted ${moment(job.submitted_at)}`}
       actions={
         <>
           <JobState status={job.status} progress={job.progress} />

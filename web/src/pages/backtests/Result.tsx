@@ -34,6 +34,7 @@ export function Result({ result, jobId }: { result: BacktestResult; jobId: strin
     ['P&L / max drawdown', number(result.calmar_ratio)],
     ['Max drawdown', usd(result.max_drawdown)],
     ['Coverage', percent(result.coverage)],
+    ...(result.stress ? stressFigures(result.stress) : []),
   ];
   return (
     <>
@@ -60,6 +61,14 @@ export function Result({ result, jobId }: { result: BacktestResult; jobId: strin
       </Section>
     </>
   );
+}
+
+function stressFigures(stress: NonNullable<BacktestResult['stress']>): Figure[] {
+  const { void_markets, disputed_markets, late_usd_max } = stress;
+  return [
+    ['P&L under stress', usd(stress.total_pnl), `${void_markets} annulled, ${disputed_markets} paid late`],
+    ['Max drawdown under stress', usd(stress.max_drawdown), `up to ${usd(late_usd_max)} paid late at once`],
+  ];
 }
 
 function Section({ title, children }: { title: string; children: ReactNode }): ReactNode {

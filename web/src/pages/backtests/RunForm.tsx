@@ -1,6 +1,7 @@
-import { Group, NativeSelect, NumberInput, TextInput } from '@mantine/core';
+import { Button, Group, Input, NativeSelect, NumberInput, Text, TextInput } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { SeriesForm } from '../../strategy/SeriesForm.tsx';
+import { firstSeries, seriesText } from '../../strategy/series.ts';
 import { NumberField } from '../../ui/NumberField.tsx';
 import type { Draft } from './draft.ts';
 
@@ -23,11 +24,15 @@ export function RunForm({ draft, change, errors }: RunProps): ReactNode {
   return (
     <>
       <Group align="flex-start">
-        <SeriesForm
-          universe={draft.universe}
-          change={(universe) => change({ ...draft, universe })}
-          errors={errors}
-        />
+        {'tickers' in draft.universe ? (
+          <SeriesSet draft={draft} change={change} errors={errors} />
+        ) : (
+          <SeriesForm
+            universe={draft.universe}
+            change={(universe) => change({ ...draft, universe })}
+            errors={errors}
+          />
+        )}
         <NumberField
           label="Size per trade ($)"
           value={draft.size_usd ?? 10}
@@ -74,6 +79,23 @@ export function RunForm({ draft, change, errors }: RunProps): ReactNode {
         <MaxSlippage draft={draft} change={change} errors={errors} />
       </Group>
     </>
+  );
+}
+
+/** Several series, which a request names in JSON. */
+function SeriesSet({ draft, change }: RunProps): ReactNode {
+  const { universe } = draft;
+  return (
+    <Input.Wrapper label="Markets">
+      <Text>{seriesText(universe)}</Text>
+      <Button
+        size="xs"
+        variant="default"
+        onClick={() => change({ ...draft, universe: firstSeries(universe) })}
+      >
+        One series only
+      </Button>
+    </Input.Wrapper>
   );
 }
 

@@ -1,5 +1,5 @@
 import type { BacktestJob, Operations } from '../../api/schema.ts';
-import { METRIC_NAMES, STRATEGIES, type Strategy } from '../../strategy/strategies.ts';
+import { METRIC_NAMES, STRATEGIES, type Strategy, singleConditions } from '../../strategy/strategies.ts';
 
 type BacktestBody = Operations['POST /v1/backtest']['body'];
 export type SweepBody = Operations['POST /v1/backtest/sweep']['body'];
@@ -67,10 +67,12 @@ export function sweepable(strategy: Strategy): Readonly<Record<string, string>> 
 function conditionValues(strategy: Strategy): Record<string, string> {
   if (strategy.type !== 'condition_based') return {};
   const named = (['entry', 'take_profit', 'stop_loss'] as const).flatMap((list) =>
-    (strategy[list] ?? []).map(({ metric }, at) => [
-      `${list}.${at}.value`,
-      `${PURPOSES[list]} ${at + 1}: ${METRIC_NAMES[metric]}`,
-    ]),
+    (strategy[list] ?? []).flatMap((item, at) =>
+      singleConditions(item).map(({ metric }, inside) => [
+        'any' in item ? `${list}.${at}.any.${inside}.value` : `${list}.${at}.value`,
+        `${PURPOSES[list]} ${at + 1}: ${METRIC_NAMES[metric]}`,
+      ]),
+    ),
   );
   return Object.fromEntries(named);
 }

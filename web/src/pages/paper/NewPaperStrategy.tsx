@@ -5,9 +5,9 @@ import type { InputOf } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/hooks.ts';
 import { SeriesForm } from '../../strategy/SeriesForm.tsx';
 import { StrategyForm } from '../../strategy/StrategyForm.tsx';
+import { firstSeries, seriesText } from '../../strategy/series.ts';
 import { STRATEGIES, STRATEGY_NAMES } from '../../strategy/strategies.ts';
 import { FormProblem, fieldsOf } from '../../ui/FormProblem.tsx';
-import { WINDOW_NAMES } from '../../ui/format.ts';
 import { NumberField } from '../../ui/NumberField.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
 
@@ -30,8 +30,10 @@ export function NewPaperStrategy({ from }: { from: string | undefined }): ReactN
   if (from === undefined) return <Form key="new" first={FIRST_DRAFT} />;
   if (job.isPending) return <Loading />;
   if (job.isError) return <Failure error={job.error} retry={() => void job.refetch()} />;
-  const { strategy, universe, size_usd, job_id } = job.data;
-  const name = `${universe.ticker} ${WINDOW_NAMES[universe.event_type]}: ${STRATEGY_NAMES[strategy.type]}`;
+  const { strategy, size_usd, job_id } = job.data;
+  // A paper strategy trades one series.
+  const universe = firstSeries(job.data.universe);
+  const name = `${seriesText(universe)}: ${STRATEGY_NAMES[strategy.type]}`;
   return <Form key={from} first={{ name, strategy, universe, size_usd, baseline_backtest_id: job_id }} />;
 }
 

@@ -1,0 +1,50 @@
+/** The figures of a backtest under its stress. */
+import { MICRO_PER_USDC } from '../core/fees.ts';
+import { type MarketResult, summarize } from '../core/session/summary.ts';
+import type { StressedBody } from '../schema/api/backtests.ts';
+import type { MarketOutcome } from './marketReplay.ts';
+import type { StressKind } from './stress.ts';
+
+/** @param markets All markets of the job with their outcomes, in order of their windows. */
+export function stressedBody(
+  markets: readonly (MarketOutcome & Pick<MarketResult, 'market'>)[],
+  sizeUsd: number,
+): StressedBody {
+  const summary = summarize(
+    markets.map(({ market, replay, stressed, coverage }) => ({
+      ...{ market, coverage, replay: stressed?.replay ?? replay },
+    })),
+    sizeUsd,
+  );
+  const count = (kind: StressKind) => markets.filter(({ stressed }) => stressed?.kind === kind).length;
+  return {
+    ...{ void_markets: count('void'), disputed_markets: count('disputed') },
+    ...{ trades_total: summary.tradesTotal, trades_won: summary.tradesWon, win_rate: summary.winRate },
+    ...{ total_pnl: summary.totalPnl, total_fees: summary.totalFees, profit_factor: summary.profitFactor },
+    ...{ sharpe_per_market: summary.sharpePerMarket, max_drawdown: summary.maxDrawdown },
+    late_usd_max: lateUsdMax(markets),
+  };
+}
+
+/** The most money that waits for late payouts at one time, at the cost of the shares. */
+function lateUsdMax(markets: readonly MarketOutcome[]): number {
+  const changes = markets.flatMap(({ replay, stressed }) => {
+    if (stressed?.kind !== 'disputed') return [];
+    return replay.trades.flatMap(({ principal, closedMs }, at) => {
+      const lateMs = stressed.replay.trades[at]?.closedMs ?? null;
+      if (closedMs === null || lateMs === null || lateMs === closedMs) return [];
+      return [
+        { timeMs: closedMs, micro: principal },
+        { timeMs: lateMs, micro: -principal },
+      ];
+    });
+  });
+  // At equal times the money that arrives counts first.
+  changes.sort((a, b) => a.timeMs - b.timeMs || a.micro - b.micro);
+  let [waiting, most] = [0, 0];
+  for (const { micro } of changes) {
+    waiting += micro;
+    most = Math.max(most, waiting);
+  }
+  return most / MICRO_PER_USDC;
+}
