@@ -10,6 +10,7 @@ import { registerMaintenance } from './maintenance.ts';
 import { registerServe } from './serve.ts';
 import { registerStore } from './store.ts';
 import { registerUsers } from './users.ts';
+import { registerVerify } from './verify.ts';
 import { registerWebhooks } from './webhooks.ts';
 
 const SETTINGS_HELP = `
@@ -23,6 +24,7 @@ export function registerCommands(program: Command): void {
   registerStore(program);
   registerImport(program);
   registerExport(program);
+  registerVerify(program);
   registerBacktest(program);
   registerKeys(program);
   registerUsers(program);
