@@ -13,34 +13,44 @@ interface FolderOptions {
   readonly format: ExportFormat;
   readonly out: string;
   readonly signal: AbortSignal;
+  /** Called after each file with a line about it. */
+  readonly onFile: (line: string) => void;
+}
+
+interface FolderResult {
+  readonly files: number;
+  /** Of these files, ones that were there and whose rows have not changed. */
+  readonly kept: number;
+  /** Of the other files. */
+  readonly rows: number;
+  readonly bytes: number;
 }
 
 /** Writes one file for each series or asset and day. Keeps finished files whose rows have not changed. */
-export async function exportFolder(store: StoreReader, options: FolderOptions): Promise<void> {
-  const { datasets, filter, range, format, out, signal } = options;
+export async function exportFolder(store: StoreReader, options: FolderOptions): Promise<FolderResult> {
+  const { datasets, filter, range, format, out, signal, onFile } = options;
   const parts: ExportPart[] = [];
   for (const dataset of datasets)
     parts.push(...(await exportParts(store, dataset, { filter, range, signal })));
-  let [kept, rows, bytes] = [0, 0, 0];
+  const result = { files: parts.length, kept: 0, rows: 0, bytes: 0 };
   for (const [index, part] of parts.entries()) {
     const name = await exportFileName(store, part.subject, { ...part, format, signal });
     const path = join(out, part.folder, name);
     const file = { ...part, format, path, signal };
     const counted = `[${index + 1}/${parts.length}]`;
     if (await isUpToDate(store, file)) {
-      kept++;
-      console.error(`${counted} kept ${path}`);
+      result.kept++;
+      onFile(`${counted} kept ${path}`);
       continue;
     }
     makeDirectories(join(out, part.folder));
-    const manifest = await writeExport(store, file);
-    rows += manifest.rows;
-    bytes += manifest.file.bytes ?? 0;
-    const size = (manifest.file.bytes ?? 0).toLocaleString('en-US');
-    console.error(`${counted} wrote ${path}: ${manifest.rows.toLocaleString('en-US')} rows, ${size} bytes`);
+    const { rows, file: written } = await writeExport(store, file);
+    const bytes = written.bytes ?? 0;
+    result.rows += rows;
+    result.bytes += bytes;
+    onFile(
+      `${counted} wrote ${path}: ${rows.toLocaleString('en-US')} rows, ${bytes.toLocaleString('en-US')} bytes`,
+    );
   }
-  const written = parts.length - kept;
-  console.log(
-    `${parts.length} files: ${written} written with ${rows.toLocaleString('en-US')} rows and ${bytes.toLocaleString('en-US')} bytes, ${kept} kept`,
-  );
+  return result;
 }

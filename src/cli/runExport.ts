@@ -59,7 +59,10 @@ export async function runExport(datasets: string, options: ExportOptions): Promi
       const { out } = options;
       if (out !== undefined && isFolder(out)) {
         const asked = readFolder(datasets, options);
-        await reading(options, (store) => exportFolder(store, { ...asked, out, signal }));
+        await reading(options, async (store) => {
+          const onFile = (line: string) => console.error(line);
+          printFolder(await exportFolder(store, { ...asked, out, signal, onFile }));
+        });
       } else {
         const asked = readFile(datasets, options);
         if (out !== undefined) checkOut(out);
@@ -70,6 +73,11 @@ export async function runExport(datasets: string, options: ExportOptions): Promi
       if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
     }
   });
+}
+
+function printFolder({ files, kept, rows, bytes }: Awaited<ReturnType<typeof exportFolder>>): void {
+  const written = `${files - kept} written with ${rows.toLocaleString('en-US')} rows and ${bytes.toLocaleString('en-US')} bytes`;
+  console.log(`${files} files: ${written}, ${kept} kept`);
 }
 
 const isFolder = (out: string) =>

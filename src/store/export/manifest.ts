@@ -48,7 +48,7 @@ export async function buildManifest(
 }
 
 /** The number of rows and their hash; the engine hashes each row. */
-async function hashRows(
+export async function hashRows(
   store: StoreReader,
   sources: readonly RowSource[],
   signal: AbortSignal,

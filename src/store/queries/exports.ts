@@ -74,7 +74,7 @@ export function assetSource(
   return inRange({ ...source, params: { ...source.params }, dataset, order: BY_TIME, marketId: null }, range);
 }
 
-function marketSource(dataset: MarketDataset, marketId: string, range: ExportRange): RowSource {
+export function marketSource(dataset: MarketDataset, marketId: string, range: ExportRange): RowSource {
   const { conditions, params } = dataset === 'trades' ? tradesOf(marketId) : booksOf(marketId);
   const table = TABLE_OF[dataset];
   return inRange({ dataset, table, conditions, params: { ...params }, order: BY_TIME, marketId }, range);
