@@ -8,6 +8,7 @@ import type { Figure } from './figure.ts';
 const PARTS: Record<string, () => Promise<{ run(): Promise<Figure[]> }>> = {
   core: () => import('./core.ts'),
   store: () => import('./store.ts'),
+  export: () => import('./export.ts'),
   api: () => import('./api.ts'),
   calibration: () => import('./calibration.ts'),
   pricing: () => import('./pricing.ts'),

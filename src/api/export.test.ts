@@ -3,11 +3,10 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { KEY, testApi } from '../../test/support/api.ts';
-import { M, writeDataSet } from '../../test/support/apiDataSet.ts';
+import { EMPTY, M, writeDataSet } from '../../test/support/apiDataSet.ts';
 import { openTestStore, type TestStore } from '../../test/support/store.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
-import { EXPORT_DATASETS } from '../schema/export.ts';
-import { exportColumns } from '../store/queries/exports.ts';
+import { EXPORT_COLUMNS, EXPORT_DATASETS, type ExportDataset } from '../schema/export.ts';
 
 let opened: TestStore;
 let app: FastifyInstance;
@@ -32,7 +31,36 @@ const SUBJECTS = {
   trades: `market_id=${M}`,
   underlying: 'ticker=BTC&source=chainlink',
   perp_depth: 'ticker=BTC',
+  deltas: `market_id=${M}`,
+  markets: 'ticker=BTC&event_type=5m',
+  gaps: `market_id=${M}`,
 } as const;
+/** The columns that an export has and a list of the API has not. */
+const BEYOND_LISTS = [
+  'market_id',
+  'ticker',
+  'source',
+  'venue',
+  'received_at',
+  'seq',
+  'trusted_on_arrival',
+  'late',
+  'engine_time',
+  'round_trip_ms',
+];
+const columnsOf = (dataset: ExportDataset) => EXPORT_COLUMNS[dataset].map(({ name }) => name);
+/** The window of the market. */
+const WINDOW = '20261120T120000Z-20261120T120500Z';
+const NAMES: Readonly<Record<ExportDataset, string>> = {
+  snapshots: `snapshots-btc-updown-5m-1795176000-${WINDOW}`,
+  deltas: `deltas-btc-updown-5m-1795176000-${WINDOW}`,
+  quotes: `quotes-btc-updown-5m-1795176000-${WINDOW}`,
+  trades: `trades-btc-updown-5m-1795176000-${WINDOW}`,
+  underlying: 'underlying-BTC-chainlink-20261120T120000.010Z-20261120T120000.010Z',
+  perp_depth: 'perp_depth-BTC-bybit-20261120T120000Z-20261120T120000.400Z',
+  markets: `markets-BTC-5m-${WINDOW}`,
+  gaps: `gaps-btc-updown-5m-1795176000-${WINDOW}`,
+};
 /** The paged endpoints that return the same rows. */
 const LISTS = {
   snapshots: [`/v1/snapshots?market_id=${M}`, 'snapshots'],
@@ -63,9 +91,9 @@ describe('JSON lines', () => {
     const rows = await rowsOf(`dataset=${dataset}&${SUBJECTS[dataset as keyof typeof SUBJECTS]}`);
     expect(rows.length).toBeGreaterThan(0);
     expect(
-      rows.map(({ received_at: receivedAt, ...row }) => {
-        expect(receivedAt).toMatch(/^2026-11-20T\d\d:\d\d:\d\d\.\d{3}\+00:00$/);
-        return row;
+      rows.map((row) => {
+        expect(row.received_at).toMatch(/^2026-11-20T\d\d:\d\d:\d\d\.\d{3}\+00:00$/);
+        return Object.fromEntries(Object.entries(row).filter(([name]) => !BEYOND_LISTS.includes(name)));
       }),
     ).toEqual((listed ?? []).map(({ underlying_ticker: _, ...row }) => row));
   });
@@ -81,7 +109,7 @@ describe('JSON lines', () => {
 
   test.each(EXPORT_DATASETS)('%s: the declared columns, in order', async (dataset) => {
     const [row = {}] = await rowsOf(`dataset=${dataset}&${SUBJECTS[dataset]}`);
-    expect(Object.keys(row)).toEqual(exportColumns(dataset));
+    expect(Object.keys(row)).toEqual(columnsOf(dataset));
   });
 
   test('a range includes its start and excludes its end', async () => {
@@ -101,10 +129,10 @@ describe('CSV', () => {
     const { headers, body } = await ask(`dataset=${dataset}&${SUBJECTS[dataset]}&format=csv`);
     expect(headers).toMatchObject({
       'content-type': 'text/csv',
-      'content-disposition': `attachment; filename="${dataset}.csv"`,
+      'content-disposition': `attachment; filename="${NAMES[dataset]}.csv"`,
     });
     const [header, ...lines] = body.split('\n').slice(0, -1);
-    expect(header).toBe(exportColumns(dataset).join(','));
+    expect(header).toBe(columnsOf(dataset).join(','));
     expect(lines).toHaveLength(rows.length);
     expect(lines[0]).toContain(`"${Object.values(rows[0] ?? {})[0]}"`);
   });
@@ -125,17 +153,20 @@ describe('CSV', () => {
     }
     await opened.store.writer.flush();
     const asked = `dataset=trades&${SUBJECTS.trades}&start=2026-11-21`;
-    const shown = ids.map((id, at) => (at < 6 ? `'${id}` : id));
+    const shown = ids.map((id, at) => (at < 6 || id.startsWith("'") ? `'${id}` : id));
     const { body } = await ask(`${asked}&format=csv`);
     expect(body.split('\n').slice(1, -1)).toEqual(
-      shown.map((id, at) => `"${timeOf(from + at)}","${timeOf(from + at)}","BUY_YES",0.5,1,"${id}"`),
+      shown.map(
+        (id, at) =>
+          `"${M}","${timeOf(from + at)}","${timeOf(from + at)}","BUY_YES",0.5,1,"${id}",${1_000_000 + at}`,
+      ),
     );
     expect((await rowsOf(asked)).map(({ trade_id }) => trade_id)).toEqual(ids);
   });
 
   test('an empty export is only the header', async () => {
     const { body } = await ask(`dataset=trades&${SUBJECTS.trades}&format=csv&start=2027-01-01`);
-    expect(body).toBe('ts,received_at,side,price,size,trade_id\n');
+    expect(body).toBe('market_id,ts,received_at,side,price,size,trade_id,seq\n');
   });
 });
 
@@ -145,7 +176,7 @@ describe('Parquet', () => {
     const { headers, rawPayload } = await ask(`dataset=${dataset}&${SUBJECTS[dataset]}&format=parquet`);
     expect(headers).toMatchObject({
       'content-type': 'application/vnd.apache.parquet',
-      'content-disposition': `attachment; filename="${dataset}.parquet"`,
+      'content-disposition': `attachment; filename="${NAMES[dataset]}.parquet"`,
     });
     const path = join(temporaryDirectory(), `${dataset}.parquet`);
     writeFileSync(path, rawPayload);
@@ -161,19 +192,84 @@ describe('Parquet', () => {
       ),
     );
   });
+});
 
-  test('a Parquet file with too many rows is refused before it is built', async () => {
-    const many = { ...opened.store, rows: async () => [{ total: '200001' }] as never };
-    const limited = testApi({ store: many });
-    const { statusCode, body } = await limited.inject({
-      url: '/v1/export?dataset=perp_depth&ticker=BTC&format=parquet',
-      headers: KEY,
+test('ladders in CSV are JSON, and null is an empty cell', async () => {
+  const { body } = await ask(`dataset=snapshots&${SUBJECTS.snapshots}&format=csv`);
+  const [, , second] = body.split('\n');
+  const yesBids = '"[{""price"":0.5,""size"":1}]"';
+  expect(second).toContain(`,true,,${yesBids},"[]",`);
+});
+
+test('deltas are the levels that changed; the first book is complete', async () => {
+  const rows = await rowsOf(`dataset=deltas&${SUBJECTS.deltas}`);
+  const shown = rows.map(({ seq, token, side, price, size, is_snapshot: isSnapshot }) =>
+    [seq, token, side, price, size, isSnapshot].join(' '),
+  );
+  expect(shown).toMatchInlineSnapshot(`
+    [
+      "4 yes bid 0.5 1 true",
+      "4 yes bid 0.49 2.5 true",
+      "4 yes ask 0.53 80 true",
+      "4 no bid 0.47 80 true",
+      "4 no ask 0.5 1 true",
+      "4 no ask 0.51 2.5 true",
+      "5 yes bid 0.49 0 false",
+      "5 yes ask 0.53 0 false",
+      "5 no bid 0.47 0 false",
+      "5 no ask 0.51 0 false",
+      "6 yes bid 0.999 1.234567 false",
+      "6 yes bid 0.5 0 false",
+      "6 yes ask 0.9991 0.000003 false",
+      "6 no bid 0.01 5 false",
+      "6 no ask 0.5 0 false",
+    ]
+  `);
+});
+
+describe('several markets', () => {
+  test('named ones and a series: rows one market after the other, by the starts of their windows', async () => {
+    const both = await rowsOf(`dataset=trades&market_id=${EMPTY},${M}`);
+    expect(both).toEqual(await rowsOf(`dataset=trades&${SUBJECTS.trades}`));
+    expect(await rowsOf('dataset=trades&ticker=BTC&event_type=5m')).toEqual(both);
+    expect(await rowsOf('dataset=trades&ticker=ETH&event_type=15m')).toEqual([]);
+    const { headers } = await ask(`dataset=trades&market_id=${EMPTY},${M}&start=2026-11-20`);
+    expect(headers['content-disposition']).toBe(
+      'attachment; filename="trades-2-markets-20261120T000000Z-20261120T121500Z.jsonl"',
+    );
+  });
+
+  test('all markets and gaps need no name', async () => {
+    expect((await rowsOf('dataset=markets')).map(({ market_id: id }) => id)).toEqual([M, EMPTY]);
+    expect((await rowsOf('dataset=gaps')).map(({ gap_id: id }) => id)).toEqual(['gap_1', 'gap_2']);
+    expect(await rowsOf('dataset=gaps&ticker=ETH&event_type=15m')).toEqual([]);
+  });
+});
+
+describe('the manifest', () => {
+  const manifestOf = async (query: string) =>
+    (await app.inject({ url: `/v1/export/manifest?${query}`, headers: KEY })).json();
+
+  test.each(EXPORT_DATASETS)('%s: rows, columns, and one hash for all formats', async (dataset) => {
+    const query = `dataset=${dataset}&${SUBJECTS[dataset]}`;
+    const manifest = await manifestOf(query);
+    expect(manifest.rows).toBe((await rowsOf(query)).length);
+    expect(manifest.columns.map(({ name }: { name: string }) => name)).toEqual(columnsOf(dataset));
+    expect(manifest.file).toEqual({
+      name: `${NAMES[dataset]}.jsonl`,
+      format: 'jsonl',
+      bytes: null,
+      sha256: null,
     });
-    await limited.close();
-    expect([statusCode, JSON.parse(body).detail]).toEqual([
-      400,
-      '200,001 rows; a Parquet file holds at most 200,000: name a shorter range, or another format',
-    ]);
+    const csv = await manifestOf(`${query}&format=csv`);
+    expect(csv.data_sha256).toBe(manifest.data_sha256);
+  });
+
+  test('it has the gaps of the markets in the range', async () => {
+    const query = `dataset=snapshots&${SUBJECTS.snapshots}`;
+    const { gaps } = await manifestOf(query);
+    expect(gaps).toEqual(await rowsOf(`dataset=gaps&${SUBJECTS.gaps}`));
+    expect((await manifestOf(`${query}&end=2026-11-20T12:10:00Z`)).gaps).toEqual([gaps[0]]);
   });
 });
 
@@ -191,6 +287,7 @@ describe('refusals', () => {
     ['trades', 'market_id'],
     ['underlying', 'ticker'],
     ['perp_depth', 'ticker'],
+    ['deltas', 'market_id'],
   ])('%s without %s', async (dataset, name) => {
     const { statusCode, body } = await ask(`dataset=${dataset}&start=2027-01-01&end=2026-01-01`);
     const problem = { type: 'missing', loc: ['query', name], msg: 'Field required', input: null };
@@ -200,6 +297,7 @@ describe('refusals', () => {
   test.each([
     [`dataset=trades&market_id=${M}&start=2027-01-01&end=2026-01-01`, 400, 'start must not be after end'],
     ['dataset=trades&market_id=nope', 404, 'Market not found'],
+    [`dataset=trades&market_id=${M},nope`, 404, 'Market not found'],
   ])('%s', async (query, status, detail) => {
     const { statusCode, body } = await ask(query);
     expect([statusCode, JSON.parse(body)]).toEqual([status, { detail }]);

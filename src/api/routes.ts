@@ -6,7 +6,7 @@ import { calibrationRoute } from './calibration.ts';
 import { candlesRoute } from './candles.ts';
 import { dashboardRoutes, mirroredRoutes, type Needs } from './dashboard/routes.ts';
 import { descriptionRoutes } from './description.ts';
-import { exportRoute } from './export.ts';
+import { exportManifestRoute, exportRoute } from './export.ts';
 import { gapsRoute } from './gaps.ts';
 import { healthRoutes } from './health.ts';
 import { marketRoutes } from './markets.ts';
@@ -55,6 +55,7 @@ export function allRoutes(parts: RouteDependencies): Route[] {
     gapsRoute(parts),
     exportRoute(parts),
     ...tapeRoutes(parts),
+    exportManifestRoute(parts),
     arbLiveRoute(parts),
     ...arbAuditRoutes(parts),
     ...backtestRoutes(parts),

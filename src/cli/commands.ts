@@ -11,6 +11,7 @@ import { registerMaintenance } from './maintenance.ts';
 import { registerServe } from './serve.ts';
 import { registerStore } from './store.ts';
 import { registerUsers } from './users.ts';
+import { registerVerify } from './verify.ts';
 import { registerWebhooks } from './webhooks.ts';
 
 const SETTINGS_HELP = `
@@ -24,6 +25,7 @@ export function registerCommands(program: Command): void {
   registerStore(program);
   registerImport(program);
   registerExport(program);
+  registerVerify(program);
   registerBacktest(program);
   registerCompare(program);
   registerKeys(program);

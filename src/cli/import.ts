@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { InvalidInputError } from '../runtime/errors.ts';
-import { printFailure } from './failure.ts';
+import type { ImportedFiles } from '../store/export/importFiles.ts';
+import { interruptible } from './failure.ts';
 
 interface ImportOptions {
   dataDir?: string;
@@ -14,9 +15,11 @@ export function registerImport(program: Command): void {
     .command('import')
     .argument(
       '[file|dir]',
-      'recorded frames as JSON lines of {"received_ms", "frame"} or bare frames, optionally .gz',
+      'files of "underround export" with their manifests; or recorded frames as JSON lines of {"received_ms", "frame"} or bare frames, optionally .gz',
     )
-    .description('import recorded venue frames into the store, or frames that an earlier version set aside')
+    .description(
+      'import exported files or recorded venue frames into the store, or frames that an earlier version set aside',
+    )
     .option('--data-dir <dir>', 'data directory (UNDERROUND_DATA_DIR)')
     .option('--again', 'also import files that were imported before; this stores their rows twice')
     .option(
@@ -24,22 +27,29 @@ export function registerImport(program: Command): void {
       'instead of a file: the set-aside frames of the data directory that this version understands',
     )
     .option('--json', 'print the result as JSON')
-    .action(async (target: string | undefined, options: ImportOptions) => {
-      try {
+    .action((target: string | undefined, options: ImportOptions) =>
+      interruptible(async (signal) => {
         if (options.quarantine) await runQuarantine(target, options);
-        else await runImport(target, options);
-      } catch (error) {
-        printFailure(error);
-        process.exitCode = 1;
-      }
-    });
+        else await runImport(target, options, signal);
+      }),
+    );
 }
 
 async function runImport(
   target: string | undefined,
   { dataDir, json, again = false }: ImportOptions,
+  signal: AbortSignal,
 ): Promise<void> {
   if (target === undefined) throw new InvalidInputError('name a file or a directory, or use --quarantine');
+  const { exportsUnder, importExports } = await import('./importExports.ts');
+  const exported = await exportsUnder(target);
+  if (exported !== null) {
+    const { config } = await load(dataDir, 'record');
+    const imported = await importExports(config, exported, signal);
+    if (json) console.log(JSON.stringify(imported));
+    else printImported(imported);
+    return;
+  }
   const { config, importInto } = await load(dataDir, 'record');
   const result = await importInto(config, target, { again });
   if (json) console.log(JSON.stringify(result));
@@ -72,6 +82,12 @@ async function load(dataDir: string | undefined, use: 'record' | 'record into ex
   ]);
   process.umask(OWNER_ONLY_UMASK);
   return { ...imports, config: await readSettings({ dataDir, use }) };
+}
+
+function printImported({ files, rows, skipped }: ImportedFiles): void {
+  console.log(`${files} exported file(s); the stored rows are those of the files`);
+  printRecorded(rows);
+  for (const path of skipped) console.log(`  skipped ${path}: its rows follow from snapshots`);
 }
 
 function printResult(result: Awaited<ReturnType<typeof import('./importInto.ts')['importInto']>>): void {

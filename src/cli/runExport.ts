@@ -1,14 +1,23 @@
-import { createWriteStream, existsSync, statSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { InvalidInputError } from '../runtime/errors.ts';
 import { exportFields, exportSubject } from '../schema/api/exports.ts';
 import { readFields } from '../schema/api/fields.ts';
-import type { ExportSubject } from '../schema/export.ts';
-import { openExport, whyTooLong } from '../store/export.ts';
+import {
+  EXPORT_DATASETS,
+  type ExportDataset,
+  type ExportFormat,
+  type ExportRange,
+  type ExportSubject,
+} from '../schema/export.ts';
+import { openExport } from '../store/export/openExport.ts';
+import { writeExport } from '../store/export/writtenFile.ts';
+import type { PartFilter } from '../store/queries/exportParts.ts';
+import { exportSources } from '../store/queries/exports.ts';
 import { findMarketKey } from '../store/queries/markets.ts';
 import type { StoreReader } from '../store/reader.ts';
+import { exportFolder } from './exportFolder.ts';
 import { interruptible } from './failure.ts';
 import { openRecording } from './openRecording.ts';
 import { followedAssets, readSettings } from './settings.ts';
@@ -16,22 +25,49 @@ import { followedAssets, readSettings } from './settings.ts';
 export interface ExportOptions {
   readonly marketId?: string;
   readonly ticker?: string;
+  readonly eventType?: string;
   readonly source?: string;
   readonly venue?: string;
   readonly start?: string;
+  readonly since?: string;
   readonly end?: string;
   readonly format?: string;
   readonly out?: string;
   readonly dataDir?: string;
 }
 
-/** Writes an export. A refusal is one line on standard error and exit status 1, and leaves no file. */
-export async function runExport(dataset: string, options: ExportOptions): Promise<void> {
+interface Asked {
+  readonly range: ExportRange;
+  readonly format: ExportFormat;
+}
+interface AskedFile extends Asked {
+  readonly subject: ExportSubject;
+}
+interface AskedFolder extends Asked {
+  readonly datasets: readonly ExportDataset[];
+  readonly filter: PartFilter;
+}
+
+/** The word for every dataset that an import needs; `deltas` follow from `snapshots`. */
+const ALL = 'all';
+const RECORDED = EXPORT_DATASETS.filter((dataset) => dataset !== 'deltas');
+
+/** Writes an export. A refusal is one line on standard error and exit status 1, and leaves no unfinished file. */
+export async function runExport(datasets: string, options: ExportOptions): Promise<void> {
   await interruptible(async (signal) => {
     try {
-      const asked = read(dataset, options);
-      if (options.out !== undefined) checkOut(options.out);
-      await write(asked, options, signal);
+      const { out } = options;
+      if (out !== undefined && isFolder(out)) {
+        const asked = readFolder(datasets, options);
+        await reading(options, async (store) => {
+          const onFile = (line: string) => console.error(line);
+          printFolder(await exportFolder(store, { ...asked, out, signal, onFile }));
+        });
+      } else {
+        const asked = readFile(datasets, options);
+        if (out !== undefined) checkOut(out);
+        await reading(options, (store) => writeOne(store, asked, { out, signal }));
+      }
     } catch (error) {
       // The reader of standard output closed it, which is no failure.
       if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
@@ -39,70 +75,111 @@ export async function runExport(dataset: string, options: ExportOptions): Promis
   });
 }
 
+function printFolder({ files, kept, rows, bytes }: Awaited<ReturnType<typeof exportFolder>>): void {
+  const written = `${files - kept} written with ${rows.toLocaleString('en-US')} rows and ${bytes.toLocaleString('en-US')} bytes`;
+  console.log(`${files} files: ${written}, ${kept} kept`);
+}
+
+const isFolder = (out: string) =>
+  out.endsWith('/') || statSync(out, { throwIfNoEntry: false })?.isDirectory() === true;
+
 /** @throws {InvalidInputError} Lists every problem. */
-function read(dataset: string, { marketId, ...options }: ExportOptions) {
-  const { ticker, source, venue, start, end, format } = options;
-  const asked = { dataset, market_id: marketId, ticker, source, start, end, format, venue };
-  const { values, problems } = readFields(exportFields(followedAssets().tickers), asked, 'query');
+function readFile(dataset: string, options: ExportOptions): AskedFile {
+  if (dataset === ALL || dataset.includes(',')) {
+    throw new InvalidInputError('several datasets need a folder: --out with a slash at the end');
+  }
+  const { subject, values } = readOptions(dataset, options);
+  if ('msg' in subject) throw new InvalidInputError(`${dataset} needs ${optionOf(subject.loc.at(-1))}`);
+  return { subject, range: rangeOf(values), format: values.format };
+}
+
+/** @throws {InvalidInputError} Lists every problem. */
+function readFolder(datasets: string, options: ExportOptions): AskedFolder {
+  const names = datasets === ALL ? RECORDED : datasets.split(',');
+  if (options.marketId !== undefined) {
+    throw new InvalidInputError('--market-id gives one file: name it with --out; a folder has whole series');
+  }
+  const read = names.map((dataset) => readOptions(dataset, options).values);
+  const [values] = read as [(typeof read)[number]];
+  const { ticker, event_type: eventType } = values;
+  const source = options.source === undefined ? null : values.source;
+  const venue = options.venue === undefined ? null : values.venue;
+  return {
+    datasets: [...new Set(read.map(({ dataset }) => dataset))],
+    filter: { ticker, eventType, source, venue },
+    range: rangeOf(values),
+    format: values.format,
+  };
+}
+
+/** @throws {InvalidInputError} Lists every problem. */
+function readOptions(dataset: string, { marketId, eventType, since, ...options }: ExportOptions) {
+  const { ticker, source, venue, end, format } = options;
+  if (since !== undefined && options.start !== undefined) {
+    throw new InvalidInputError('--since is the same as --start: name one of them');
+  }
+  const start = since ?? options.start;
+  const named = { market_id: marketId, event_type: eventType, ticker, source, venue };
+  const asked = { dataset, ...named, start, end, format };
+  const { values, problems, refusal } = readFields(exportFields(followedAssets().tickers), asked, 'query');
   const lines = problems.map(({ loc, msg }) => `${optionOf(loc.at(-1))}: ${msg}`);
+  if (refusal !== null) lines.push(refusal);
   if (lines.length > 0) throw new InvalidInputError(lines.join('; '));
-  const subject = exportSubject(values);
-  if (!('dataset' in subject))
-    throw new InvalidInputError(`${dataset} needs ${optionOf(subject.loc.at(-1))}`);
   if (values.start !== null && values.end !== null && values.start > values.end) {
     throw new InvalidInputError('--start must not be after --end');
   }
-  return { subject, startMs: values.start, endMs: values.end, format: values.format };
+  return { values, subject: exportSubject(values) };
 }
+
+const rangeOf = ({ start, end }: { start: number | null; end: number | null }): ExportRange => ({
+  startMs: start,
+  endMs: end,
+});
 
 /**
  * @throws {InvalidInputError} If no file can have this name. Without this check it would fail only after the whole
  * export.
  */
 function checkOut(out: string): void {
+  if (out === '') throw new InvalidInputError('--out "" must name a file');
   if (!existsSync(dirname(out))) throw new InvalidInputError(`--out: there is no directory ${dirname(out)}`);
-  if (out === '' || statSync(out, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new InvalidInputError(`--out ${JSON.stringify(out)} must name a file`);
-  }
 }
 
 const optionOf = (name: string | number | undefined) =>
   name === 'dataset' ? 'dataset' : `--${String(name).replace('_', '-')}`;
 
-async function write(
-  asked: ReturnType<typeof read>,
-  { out, dataDir }: ExportOptions,
-  signal: AbortSignal,
+async function reading(
+  { dataDir }: ExportOptions,
+  run: (store: StoreReader) => Promise<void>,
 ): Promise<void> {
   const config = await readSettings({ dataDir, use: 'read recording' });
   const store = await openRecording(config);
   try {
-    await checkMarket(store, asked.subject, signal);
-    const { subject, ...range } = { ...asked, signal };
-    const tooLong = await whyTooLong(store, subject, range);
-    if (tooLong !== null) throw new InvalidInputError(tooLong);
-    const rows = await openExport(store, subject, range);
-    if (out === undefined) await pipeline(rows, process.stdout, { end: false, signal });
-    else await writeFile(rows, out, signal);
+    await run(store);
   } finally {
     await store.close();
   }
 }
 
-async function checkMarket(store: StoreReader, subject: ExportSubject, signal: AbortSignal): Promise<void> {
-  if (!('marketId' in subject)) return;
-  const found = await findMarketKey(store, subject.marketId, signal);
-  if (found === null) throw new InvalidInputError(`no market ${subject.marketId} was recorded`);
+async function writeOne(
+  store: StoreReader,
+  { subject, range, format }: AskedFile,
+  { out, signal }: { out: string | undefined; signal: AbortSignal },
+): Promise<void> {
+  await checkMarkets(store, subject, signal);
+  if (out !== undefined) {
+    await writeExport(store, { subject, range, format, path: out, signal });
+    return;
+  }
+  const sources = await exportSources(store, subject, { range, signal });
+  const rows = openExport(store, sources, { dataset: subject.dataset, format, signal });
+  await pipeline(rows, process.stdout, { end: false, signal });
 }
 
-/** Writes to a temporary name and renames the file once it is complete. */
-async function writeFile(rows: NodeJS.ReadableStream, path: string, signal: AbortSignal): Promise<void> {
-  const part = `${path}.part`;
-  try {
-    await pipeline(rows, createWriteStream(part), { signal });
-    await rename(part, path);
-  } catch (error) {
-    await rm(part, { force: true });
-    throw error;
+async function checkMarkets(store: StoreReader, subject: ExportSubject, signal: AbortSignal): Promise<void> {
+  if (!('markets' in subject) || subject.markets === 'all' || !('marketIds' in subject.markets)) return;
+  for (const marketId of subject.markets.marketIds) {
+    const found = await findMarketKey(store, marketId, signal);
+    if (found === null) throw new InvalidInputError(`no market ${marketId} was recorded`);
   }
 }

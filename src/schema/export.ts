@@ -1,19 +1,172 @@
 import type { PerpVenueName, UnderlyingSource } from './events.ts';
-import type { Ticker } from './market.ts';
+import type { MarketEventType, MarketTicker, Ticker } from './market.ts';
 
 /** Datasets that can be exported as a file. */
-export const EXPORT_DATASETS = ['snapshots', 'quotes', 'trades', 'underlying', 'perp_depth'] as const;
+export const EXPORT_DATASETS = [
+  'snapshots',
+  'quotes',
+  'trades',
+  'underlying',
+  'perp_depth',
+  'deltas',
+  'markets',
+  'gaps',
+] as const;
 export type ExportDataset = (typeof EXPORT_DATASETS)[number];
+/** Datasets with rows that belong to one market each. */
+export type MarketDataset = 'snapshots' | 'deltas' | 'quotes' | 'trades';
+/** Datasets with one row per market or gap. */
+export type ListDataset = 'markets' | 'gaps';
 
 export const EXPORT_FORMATS = ['jsonl', 'csv', 'parquet'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
-/** Limit of a Parquet file: its footer comes last, so the engine builds the whole file before it sends any of it. */
-export const PARQUET_ROWS_MAX = 200_000;
-export const PARQUET_ROWS_TEXT = PARQUET_ROWS_MAX.toLocaleString('en-US');
+/** The markets of an export: named ones, those of a series, or all. */
+export type MarketSelection =
+  | { readonly marketIds: readonly string[] }
+  | { readonly ticker: MarketTicker; readonly eventType: MarketEventType }
+  | 'all';
 
-/** The recording to export: of a market, or of an asset's prices or depth. */
+/** The recording to export: of markets, or of an asset's prices or depth. */
 export type ExportSubject =
-  | { readonly dataset: 'snapshots' | 'quotes' | 'trades'; readonly marketId: string }
+  | { readonly dataset: MarketDataset | ListDataset; readonly markets: MarketSelection }
   | { readonly dataset: 'underlying'; readonly ticker: Ticker; readonly source: UnderlyingSource }
   | { readonly dataset: 'perp_depth'; readonly ticker: Ticker; readonly venue: PerpVenueName };
+
+/** Rows of `[startMs, endMs)` by their own time; null: no bound. */
+export interface ExportRange {
+  readonly startMs: number | null;
+  readonly endMs: number | null;
+}
+
+/** `levels`: objects of price and size, best first. `pairs`: the same as lists of two numbers. */
+export type ColumnKind = 'time' | 'text' | 'bool' | 'float' | 'uint' | 'levels' | 'pairs';
+
+export interface ExportColumn {
+  readonly name: string;
+  readonly kind: ColumnKind;
+  readonly nullable: boolean;
+  /** Null where the kind or the name already says it. */
+  readonly unit: string | null;
+}
+
+const of =
+  (kind: ColumnKind, nullable: boolean) =>
+  (name: string, unit: string | null = null): ExportColumn => ({ name, kind, nullable, unit });
+const time = of('time', false);
+const maybeTime = of('time', true);
+const text = of('text', false);
+const maybeText = of('text', true);
+const bool = of('bool', false);
+const maybeBool = of('bool', true);
+const float = of('float', false);
+const maybeFloat = of('float', true);
+const uint = of('uint', false);
+const maybeUint = of('uint', true);
+const SHARE_PRICE = 'USDC per share';
+const USD = 'USD';
+const levels = (name: string) => of('levels', false)(name, `price: ${SHARE_PRICE}; size: shares`);
+const price = (name: string) => maybeFloat(name, SHARE_PRICE);
+
+const TIMES = [time('ts', 'UTC'), time('received_at', 'UTC')];
+/** `trusted_on_arrival`: before gaps that were detected later. `late`: no live consumer saw the row. */
+const ARRIVAL = [uint('seq'), bool('trusted_on_arrival'), bool('late')];
+const STATE = [text('market_id'), ...TIMES, bool('trusted'), maybeFloat('underlying_price', USD)];
+
+/** The columns of each dataset, in their order. Files and the hash of a file's rows have exactly these. */
+export const EXPORT_COLUMNS: Readonly<Record<ExportDataset, readonly ExportColumn[]>> = {
+  snapshots: [...STATE, ...['yes_bids', 'yes_asks', 'no_bids', 'no_asks'].map(levels), ...ARRIVAL],
+  deltas: [
+    text('market_id'),
+    ...TIMES,
+    bool('trusted'),
+    text('token'),
+    text('side'),
+    float('price', SHARE_PRICE),
+    float('size', 'shares; 0: the level is gone'),
+    bool('is_snapshot'),
+    uint('seq'),
+  ],
+  quotes: [
+    ...STATE,
+    ...['yes_bid', 'yes_ask', 'no_bid', 'no_ask'].map(price),
+    bool('yes_changed'),
+    ...ARRIVAL,
+  ],
+  trades: [
+    text('market_id'),
+    ...TIMES,
+    text('side'),
+    float('price', SHARE_PRICE),
+    float('size', 'shares'),
+    text('trade_id'),
+    uint('seq'),
+  ],
+  underlying: [text('ticker'), text('source'), ...TIMES, float('price', USD), uint('seq'), bool('late')],
+  perp_depth: [
+    text('ticker'),
+    text('venue'),
+    time('timestamp', 'UTC'),
+    uint('update_id'),
+    of('pairs', false)('bids', 'price: USD; size: base units'),
+    of('pairs', false)('asks', 'price: USD; size: base units'),
+    maybeFloat('best_bid', USD),
+    maybeFloat('best_ask', USD),
+    uint('n_bids'),
+    uint('n_asks'),
+    time('received_at', 'UTC'),
+    maybeTime('engine_time', 'UTC'),
+    maybeFloat('round_trip_ms', 'ms'),
+    uint('seq'),
+  ],
+  markets: [
+    ...['market_id', 'event_id', 'slug', 'question', 'market_type', 'ticker'].map((name) => text(name)),
+    ...['yes_token_id', 'no_token_id', 'status'].map((name) => text(name)),
+    time('start_time', 'UTC'),
+    time('end_time', 'UTC'),
+    maybeFloat('strike_price', USD),
+    maybeText('strike_source'),
+    maybeFloat('close_price', USD),
+    maybeText('outcome'),
+    maybeFloat('payout_yes', SHARE_PRICE),
+    maybeTime('resolved_at', 'UTC'),
+    maybeText('resolved_at_source'),
+    maybeFloat('volume', USD),
+    maybeFloat('liquidity', USD),
+    float('tick_size', SHARE_PRICE),
+    maybeFloat('taker_fee_rate', 'fraction'),
+    maybeFloat('taker_fee_exponent'),
+    maybeFloat('taker_delay_ms', 'ms'),
+    maybeText('taker_delay_source'),
+    maybeText('strike_basis'),
+    maybeTime('strike_known_time', 'UTC'),
+    maybeFloat('strike_difference', USD),
+    maybeText('close_basis'),
+    maybeTime('close_known_time', 'UTC'),
+    maybeFloat('close_difference', USD),
+    maybeFloat('computed_payout_yes', SHARE_PRICE),
+    maybeBool('winner_disagrees'),
+    maybeText('resolved_by'),
+    maybeTime('confirmed_time', 'UTC'),
+    maybeFloat('twap_lookback_seconds', 's'),
+    maybeText('deciding_feed'),
+    maybeTime('rules_read_time', 'UTC'),
+    maybeText('rules_version'),
+    maybeTime('recorded_since', 'UTC'),
+    uint('seq'),
+  ],
+  gaps: [
+    text('market_id'),
+    text('gap_id'),
+    time('start', 'UTC'),
+    maybeTime('end', 'UTC'),
+    maybeTime('start_received', 'UTC'),
+    maybeTime('end_received', 'UTC'),
+    text('cause'),
+    text('feed'),
+    maybeText('repaired_by'),
+    maybeTime('known_time', 'UTC'),
+    maybeUint('known_seq'),
+    uint('seq'),
+  ],
+};

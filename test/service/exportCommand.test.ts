@@ -36,11 +36,11 @@ describe.skipIf(commandAbsent)(`underround export ${commandAbsent ? '(skipped: n
     const lines = (
       await run('perp_depth', '--ticker', 'BTC', '--format', 'csv', '--end', '2020-01-01')
     ).split('\n');
-    expect(lines).toEqual([expect.stringMatching(/^timestamp,update_id,/), '']);
+    expect(lines).toEqual([expect.stringMatching(/^ticker,venue,timestamp,update_id,/), '']);
   });
 
   test.each([
-    [['nonsense'], "dataset: Input should be 'snapshots', 'quotes', 'trades', 'underlying' or 'perp_depth'"],
+    [['nonsense'], "dataset: Input should be 'snapshots', 'quotes', 'trades', 'underlying', 'perp_depth', 'deltas', 'markets' or 'gaps'"],
     [['trades'], 'trades needs --market-id'],
     [['underlying'], 'underlying needs --ticker'],
     [

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import * as accountResources from '../../schema/api/accountResources.ts';
 import * as backtests from '../../schema/api/backtests.ts';
+import * as exportManifest from '../../schema/api/exportManifest.ts';
 import * as liveResources from '../../schema/api/liveResources.ts';
 import * as paper from '../../schema/api/paper.ts';
 import * as resources from '../../schema/api/resources.ts';
@@ -18,6 +19,7 @@ const NAMES = new Map<z.ZodType, string>(
     ...signals,
     ...backtests,
     ...paper,
+    ...exportManifest,
     ...webhookResources,
   }).flatMap(([name, shape]) => (shape instanceof z.ZodType ? [[shape, componentName(name)] as const] : [])),
 );
@@ -40,7 +42,7 @@ export function componentSchemas(tickers: readonly Ticker[]): Record<string, Jso
 
 /**
  * @throws {TypeError} For a shape that is not exported by `schema/api/resources.ts`, `accountResources.ts`,
- * `liveResources.ts`, `signals.ts` or `webhookResources.ts`, and therefore has no name.
+ * `liveResources.ts`, `signals.ts`, `exportManifest.ts` or `webhookResources.ts`, and therefore has no name.
  */
 export function schemaReference(shape: z.ZodType): { $ref: string } {
   const name = NAMES.get(shape);

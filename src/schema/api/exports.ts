@@ -1,9 +1,32 @@
 import { UNDERLYING_SOURCES } from '../events.ts';
-import { EXPORT_DATASETS, EXPORT_FORMATS, type ExportSubject, PARQUET_ROWS_TEXT } from '../export.ts';
+import {
+  EXPORT_DATASETS,
+  EXPORT_FORMATS,
+  type ExportSubject,
+  type ListDataset,
+  type MarketDataset,
+} from '../export.ts';
 import type { Ticker } from '../market.ts';
 import { missing, optional, type Problem, required, type Values, withDefault } from './fields.ts';
 import * as parameter from './parameters.ts';
-import { literal } from './types.ts';
+import { Invalid, listOf, literal, type Type, text } from './types.ts';
+
+/** Each one is looked up before the first row is sent. */
+const MARKETS_MAX = 100;
+const someMarketIds = listOf(parameter.marketIdType);
+const tooManyMarkets = new Invalid({
+  type: 'too_long',
+  msg: `List should have at most ${MARKETS_MAX} items after validation`,
+  ctx: { field_type: 'List', max_length: MARKETS_MAX },
+});
+const marketIds: Type<readonly string[]> = {
+  schema: text().schema,
+  parse(given) {
+    const ids = someMarketIds.parse(given);
+    if (ids instanceof Invalid) return ids;
+    return ids.length > MARKETS_MAX ? tooManyMarkets : [...new Set(ids)];
+  },
+};
 
 /**
  * The parameters of an export, for a request and for the command line.
@@ -11,8 +34,15 @@ import { literal } from './types.ts';
  */
 export const exportFields = (tickers: readonly Ticker[]) => ({
   dataset: required(literal(EXPORT_DATASETS), 'What to export'),
-  market_id: optional(parameter.marketIdType, 'The market, for `snapshots`, `quotes` and `trades`'),
-  ticker: optional(parameter.tickerType(tickers), 'The asset, for `underlying` and `perp_depth`'),
+  market_id: optional(
+    marketIds,
+    `The market, or up to ${MARKETS_MAX} between commas, for \`snapshots\`, \`deltas\`, \`quotes\`, \`trades\`, \`markets\` and \`gaps\``,
+  ),
+  ticker: optional(
+    parameter.tickerType(tickers),
+    'The asset, for `underlying` and `perp_depth`; with `event_type` all markets of that series, instead of `market_id`',
+  ),
+  event_type: optional(parameter.eventTypeType, 'The windows of the series; needs `ticker`'),
   source: withDefault(
     literal(UNDERLYING_SOURCES),
     'binance_spot',
@@ -23,17 +53,32 @@ export const exportFields = (tickers: readonly Ticker[]) => ({
   format: withDefault(
     literal(EXPORT_FORMATS),
     'jsonl',
-    `JSON, one object per line; CSV with a header, where texts that begin with =, +, -, @, a tab or a carriage return get a leading apostrophe; or Parquet, for up to ${PARQUET_ROWS_TEXT} rows`,
+    'JSON, one object per line; CSV with a header, with ladders as JSON, where texts that begin with an apostrophe, =, +, -, @, a tab or a carriage return get a leading apostrophe; or Parquet in row groups of up to 50,000 rows',
   ),
   venue: { ...parameter.perpVenue, description: 'The venue, for `perp_depth`' },
 });
 
-/** The export's subject, or the problem if its market or asset is missing. */
-export function exportSubject(asked: Values<ReturnType<typeof exportFields>>): ExportSubject | Problem {
-  const { dataset, market_id: marketId, ticker, source, venue } = asked;
+type Asked = Values<ReturnType<typeof exportFields>>;
+
+/** The export's subject, or the problem if its market, series or asset is missing. */
+export function exportSubject(asked: Asked): ExportSubject | Problem {
+  const { dataset, ticker, source, venue } = asked;
   if (dataset === 'underlying' || dataset === 'perp_depth') {
     if (ticker === null) return missing('query', 'ticker');
     return dataset === 'underlying' ? { dataset, ticker, source } : { dataset, ticker, venue };
   }
-  return marketId === null ? missing('query', 'market_id') : { dataset, marketId };
+  return marketsSubject(dataset, asked);
+}
+
+function marketsSubject(
+  dataset: MarketDataset | ListDataset,
+  { market_id: ids, ticker, event_type: eventType }: Asked,
+): ExportSubject | Problem {
+  if (ids !== null) return { dataset, markets: { marketIds: ids } };
+  if (ticker !== null && eventType !== null) return { dataset, markets: { ticker, eventType } };
+  if (ticker !== null) return missing('query', 'event_type');
+  if (eventType !== null) return missing('query', 'ticker');
+  return dataset === 'markets' || dataset === 'gaps'
+    ? { dataset, markets: 'all' }
+    : missing('query', 'market_id');
 }

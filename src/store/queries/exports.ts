@@ -1,126 +1,262 @@
 /** Complete recordings, row by row as stored, for `/v1/export` and `underround export`. */
-import type { ExportDataset, ExportSubject } from '../../schema/export.ts';
+import type {
+  ExportDataset,
+  ExportRange,
+  ExportSubject,
+  ListDataset,
+  MarketDataset,
+  MarketSelection,
+} from '../../schema/export.ts';
+import type { StoreReader } from '../reader.ts';
 import { booksOf } from './books.ts';
+import { exportList, type RowForm } from './exportColumns.ts';
 import { levels } from './ladders.ts';
-import { PERP_DEPTH_COLUMNS, perpDepthOf, tradesOf, underlyingOf } from './lists.ts';
-import { isoTime, type QueryParams, rangeConditions, type Source, where } from './sql.ts';
-import { TRUSTED } from './trust.ts';
+import { perpDepthOf, tradesOf, underlyingOf } from './lists.ts';
+import { rangeConditions, storedTime, timeParam, where } from './sql.ts';
+import { TRUST_REVISION, TRUSTED } from './trust.ts';
 
-const TIMES = `${isoTime('t.ts')} AS ts, ${isoTime('t.received')} AS received_at`;
-const TIME_NAMES = ['ts', 'received_at'];
-const STATE_NAMES = [...TIME_NAMES, 'trusted', 'underlying_price'];
+type Params = Record<string, string | number | readonly string[]>;
 
-const price = (column: string) => `if(isNull(${column}), NULL, assumeNotNull(${column}) / 10000)`;
-
-interface Shape {
-  /** In the order of `columns`, for a header. */
-  readonly names: readonly string[];
-  readonly columns: string;
+/** Rows of one statement: those of a market, of an asset, or a list. */
+export interface RowSource {
+  readonly dataset: ExportDataset;
+  readonly table: string;
+  readonly conditions: readonly string[];
+  readonly params: Params;
+  /** The columns of the rows' order. */
+  readonly order: readonly string[];
+  /** The market, where the rows belong to one. */
+  readonly marketId: string | null;
 }
 
-const SHAPES: Readonly<Record<ExportDataset, Shape>> = {
-  snapshots: {
-    names: [...STATE_NAMES, 'yes_bids', 'yes_asks', 'no_bids', 'no_asks'],
-    columns: `${TIMES}, ${TRUSTED} AS trusted, t.underlying AS underlying_price, ${levels('yes_bid')} AS yes_bids,
-      ${levels('yes_ask')} AS yes_asks, ${levels('no_bid')} AS no_bids, ${levels('no_ask')} AS no_asks`,
-  },
-  quotes: {
-    names: [...STATE_NAMES, 'yes_bid', 'yes_ask', 'no_bid', 'no_ask'],
-    columns: `${TIMES}, ${TRUSTED} AS trusted, t.underlying AS underlying_price, ${price('t.yes_bid')} AS yes_bid,
-      ${price('t.yes_ask')} AS yes_ask, ${price('t.no_bid')} AS no_bid, ${price('t.no_ask')} AS no_ask`,
-  },
-  trades: {
-    names: [...TIME_NAMES, 'side', 'price', 'size', 'trade_id'],
-    columns: `${TIMES}, t.side AS side, t.price / 10000 AS price, t.size / 1000000 AS size, t.trade_id AS trade_id`,
-  },
-  underlying: {
-    names: [...TIME_NAMES, 'price'],
-    columns: `${TIMES}, t.price AS price`,
-  },
-  perp_depth: {
-    names: [
-      ...['timestamp', 'update_id', 'bids', 'asks', 'best_bid', 'best_ask', 'n_bids', 'n_asks'],
-      'received_at',
-    ],
-    columns: `${PERP_DEPTH_COLUMNS}, ${isoTime('t.received')} AS received_at`,
-  },
-};
-
-/** Column names of a dataset, in their order. */
-export function exportColumns(dataset: ExportDataset): readonly string[] {
-  return SHAPES[dataset].names;
+/** A row's place in the order of its source. */
+export interface Place {
+  readonly tsMs: number;
+  readonly seq: number;
 }
 
-export interface ExportRange {
-  readonly startMs: number | null;
-  readonly endMs: number | null;
+/** Rows after one place, up to and including another; null: no bound. */
+export interface Stretch {
+  readonly after: Place | null;
+  readonly upTo: Place | null;
 }
+export const WHOLE: Stretch = { after: null, upTo: null };
 
 interface Query {
   readonly query: string;
-  readonly params: QueryParams;
+  readonly params: Params;
 }
 
-/**
- * The statement for the rows of `[startMs, endMs)`, oldest first; rows with equal times are in arrival order.
- * @param times Whether times are printed as text or as the engine's time type.
- * @param isSpreadsheet Whether texts that a spreadsheet would run as a formula get a leading apostrophe.
- */
-export function exportRows(
+const BY_TIME = ['ts', 'seq'];
+
+/** The statements that together give the rows of a subject, in their order: markets by the start of their windows. */
+export async function exportSources(
+  store: StoreReader,
   subject: ExportSubject,
-  { times, isSpreadsheet, ...range }: ExportRange & { times: 'texts' | 'moments'; isSpreadsheet: boolean },
-): Query {
-  const { from, params } = rangeOf(subject, range);
-  const { columns } = SHAPES[subject.dataset];
-  const shown = withoutFormulas(times === 'texts' ? columns : momentsOf(columns), { isSpreadsheet });
-  return { query: `SELECT ${shown} ${from} ORDER BY t.ts, t.seq`, params };
+  { range, signal }: { range: ExportRange; signal: AbortSignal },
+): Promise<RowSource[]> {
+  const { dataset } = subject;
+  if (dataset === 'markets' || dataset === 'gaps') return [listSource(dataset, subject.markets, range)];
+  if (dataset === 'underlying' || dataset === 'perp_depth') return [assetSource(subject, range)];
+  const marketIds = await marketsWithRows(store, { dataset, markets: subject.markets, range }, signal);
+  // A Parquet file without rows still needs a statement that gives its columns.
+  return (marketIds.length === 0 ? [''] : marketIds).map((id) => marketSource(dataset, id, range));
 }
 
-/** The statement that counts these rows, as the text `total`. */
-export function exportCount(subject: ExportSubject, range: ExportRange): Query {
-  const { from, params } = rangeOf(subject, range);
-  return { query: `SELECT toString(count()) AS total ${from}`, params };
+/** The rows of an asset. */
+export function assetSource(
+  subject: Exclude<ExportSubject, { markets: unknown }>,
+  range: ExportRange,
+): RowSource {
+  const { dataset, ticker } = subject;
+  const source =
+    dataset === 'underlying' ? underlyingOf(ticker, subject.source) : perpDepthOf(ticker, subject.venue);
+  return inRange({ ...source, params: { ...source.params }, dataset, order: BY_TIME, marketId: null }, range);
 }
 
-function rangeOf(subject: ExportSubject, range: ExportRange): { from: string; params: QueryParams } {
-  const { table, conditions, params } = sourceOf(subject);
+export function marketSource(dataset: MarketDataset, marketId: string, range: ExportRange): RowSource {
+  const { conditions, params } = dataset === 'trades' ? tradesOf(marketId) : booksOf(marketId);
+  const table = TABLE_OF[dataset];
+  return inRange({ dataset, table, conditions, params: { ...params }, order: BY_TIME, marketId }, range);
+}
+
+const TABLE_OF: Readonly<Record<MarketDataset, string>> = {
+  snapshots: 'books',
+  deltas: 'books',
+  quotes: 'quotes',
+  trades: 'trades',
+};
+
+function inRange(source: RowSource, range: ExportRange): RowSource {
   const bounds = rangeConditions('t.ts', range);
   return {
-    from: `FROM ${table} AS t ${where([...conditions, ...bounds.conditions])}`,
+    ...source,
+    conditions: [...source.conditions, ...bounds.conditions],
+    params: { ...source.params, ...bounds.params },
+  };
+}
+
+/** Markets whose window, and gaps whose time, overlaps the range. */
+export function listSource(dataset: ListDataset, markets: MarketSelection, range: ExportRange): RowSource {
+  const chosen = selectedMarkets(markets);
+  const conditions = [];
+  const params = { ...chosen.params };
+  if (dataset === 'markets') conditions.push(...chosen.conditions);
+  else if (chosen.conditions.length > 0) {
+    conditions.push(`t.market_id IN (SELECT t.market_id FROM markets AS t ${where(chosen.conditions)})`);
+  }
+  if (range.startMs !== null) {
+    conditions.push(`(t.end_time IS NULL OR t.end_time > ${timeParam('range_start')})`);
+    params.range_start = storedTime(Math.floor(range.startMs));
+  }
+  if (range.endMs !== null) {
+    conditions.push(`t.start_time < ${timeParam('range_end')}`);
+    params.range_end = storedTime(Math.ceil(range.endMs));
+  }
+  const order = dataset === 'markets' ? ['start_time', 'market_id'] : ['start_time', 'market_id', 'gap_id'];
+  return { dataset, table: dataset, conditions, params, order, marketId: null };
+}
+
+/** The conditions on the table of markets. */
+export function selectedMarkets(markets: MarketSelection): { conditions: string[]; params: Params } {
+  if (markets === 'all') return { conditions: [], params: {} };
+  if ('marketIds' in markets) {
+    return {
+      conditions: ['t.market_id IN {market_ids:Array(String)}'],
+      params: { market_ids: markets.marketIds },
+    };
+  }
+  const { ticker, eventType } = markets;
+  return {
+    conditions: ['t.ticker = {ticker:String}', 't.event_type = {event_type:String}'],
+    params: { ticker, event_type: eventType },
+  };
+}
+
+async function marketsWithRows(
+  store: StoreReader,
+  { dataset, markets, range }: { dataset: MarketDataset; markets: MarketSelection; range: ExportRange },
+  signal: AbortSignal,
+): Promise<string[]> {
+  if (markets !== 'all' && 'marketIds' in markets) return await byWindow(store, markets.marketIds, signal);
+  const { table, conditions, params } = rowsOfMarkets(dataset, markets, range);
+  const rows = await store.rows<{ id: string }>(
+    `SELECT t.market_id AS id FROM markets AS t FINAL
+     WHERE t.market_id IN (SELECT DISTINCT t.market_id FROM ${table} AS t ${where(conditions)})
+     ORDER BY t.start_time, t.market_id`,
+    params,
+    { signal },
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Named markets, also ones without a record, in the order of their windows. */
+async function byWindow(
+  store: StoreReader,
+  marketIds: readonly string[],
+  signal: AbortSignal,
+): Promise<string[]> {
+  if (marketIds.length < 2) return [...marketIds];
+  const rows = await store.rows<{ id: string }>(
+    `SELECT t.market_id AS id FROM markets AS t FINAL WHERE t.market_id IN {market_ids:Array(String)}
+     ORDER BY t.start_time, t.market_id`,
+    { market_ids: marketIds },
+    { signal },
+  );
+  const known = rows.map(({ id }) => id);
+  return [...known, ...marketIds.filter((id) => !known.includes(id)).sort()];
+}
+
+/** All rows of several markets, for statements that only count or list them. */
+export function rowsOfMarkets(
+  dataset: MarketDataset,
+  markets: MarketSelection,
+  range: ExportRange,
+): Pick<RowSource, 'table' | 'conditions' | 'params'> {
+  const { conditions, params } = selectedMarkets(markets);
+  const bounds = rangeConditions('t.ts', range);
+  const chosen = `SELECT t.market_id FROM markets AS t ${where(conditions)}`;
+  return {
+    table: TABLE_OF[dataset],
+    conditions: [`t.market_id IN (${chosen})`, ...bounds.conditions],
     params: { ...params, ...bounds.params },
   };
 }
 
-/** Columns with texts of the venue; all other texts are times and this service's own words. */
-const FOREIGN_TEXTS = ['t.trade_id'];
-
-function withoutFormulas(columns: string, { isSpreadsheet }: { isSpreadsheet: boolean }): string {
-  if (!isSpreadsheet) return columns;
-  return FOREIGN_TEXTS.reduce(
-    (text, column) => text.replaceAll(`${column} AS`, `${asText(column)} AS`),
-    columns,
-  );
-}
-
-function asText(column: string): string {
-  return `if(match(${column}, '^[=+@\\t\\r-]'), concat('''', ${column}), ${column})`;
-}
-
-function momentsOf(columns: string): string {
-  return ['t.ts', 't.received'].reduce((text, column) => text.replaceAll(isoTime(column), column), columns);
-}
-
-function sourceOf(subject: ExportSubject): Source {
-  switch (subject.dataset) {
-    case 'snapshots':
-      return booksOf(subject.marketId);
-    case 'quotes':
-      return { ...booksOf(subject.marketId), table: 'quotes' };
-    case 'trades':
-      return tradesOf(subject.marketId);
-    case 'underlying':
-      return underlyingOf(subject.ticker, subject.source);
-    case 'perp_depth':
-      return perpDepthOf(subject.ticker, subject.venue);
+/** The statement for the rows of a source, or of a stretch of it, in their order. */
+export function exportRows(source: RowSource, form: RowForm, stretch: Stretch = WHOLE): Query {
+  const { dataset, table, order } = source;
+  const places = stretchConditions(stretch, dataset === 'deltas');
+  const params = { ...source.params, ...places.params };
+  const conditions = where([...source.conditions, ...places.conditions]);
+  const list = exportList(dataset, form);
+  const by = order.map((column) => `t.${column}`).join(', ');
+  if (dataset === 'deltas') {
+    return {
+      query: `SELECT ${list} FROM (${changes(conditions, stretch)}) AS t ORDER BY ${by}, t.place`,
+      params,
+    };
   }
+  const final = dataset === 'markets' || dataset === 'gaps' ? 'FINAL' : '';
+  return { query: `SELECT ${list} FROM ${table} AS t ${final} ${conditions} ORDER BY ${by}`, params };
+}
+
+const PLACE = '(t.ts, t.seq)';
+const place = (name: string) => `(${timeParam(`${name}_ms`)}, {${name}_seq:UInt64})`;
+
+/** @param withLast Also the last row before the stretch. */
+function stretchConditions({ after, upTo }: Stretch, withLast: boolean) {
+  const conditions: string[] = [];
+  const params: Params = {};
+  if (after !== null) {
+    conditions.push(`${PLACE} ${withLast ? '>=' : '>'} ${place('after')}`);
+    Object.assign(params, { after_ms: after.tsMs, after_seq: after.seq });
+  }
+  if (upTo !== null) {
+    conditions.push(`${PLACE} <= ${place('up_to')}`);
+    Object.assign(params, { up_to_ms: upTo.tsMs, up_to_seq: upTo.seq });
+  }
+  return { conditions, params };
+}
+
+const SIDES = ['yes_bid', 'yes_ask', 'no_bid', 'no_ask'] as const;
+
+/** The levels that differ from the book before; all levels of the first book of a source. */
+function changes(conditions: string, { after }: Stretch): string {
+  const sides = SIDES.map((side) => levels(side)).join(', ');
+  const names = SIDES.map((side) => `('${side.split('_').join("', '")}')`).join(', ');
+  const perSide = `arrayMap((cur, old, name) -> arrayConcat(
+      arrayMap(l -> (name.1, name.2, l.1, l.2), arrayFilter(l -> NOT has(old, l), cur)),
+      arrayMap(l -> (name.1, name.2, l.1, 0.), arrayFilter(l -> NOT arrayExists(c -> c.1 = l.1, cur), old))),
+    sides, earlier, [${names}])`;
+  return `SELECT market_id, ts, received_at, trusted, seq, is_snapshot, place,
+      change.1 AS token, change.2 AS side, change.3 AS price, change.4 AS size
+    FROM (SELECT t.market_id AS market_id, t.ts AS ts, t.received AS received_at, ${TRUSTED} AS trusted, t.seq AS seq,
+        [${sides}] AS sides, ${after === null ? 'row_number() OVER w = 1' : 'false'} AS is_snapshot,
+        lagInFrame(sides, 1, [[], [], [], []]::Array(Array(Tuple(price Float64, size Float64)))) OVER w AS earlier
+      FROM books AS t ${conditions}
+      WINDOW w AS (ORDER BY t.ts, t.seq ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW))
+    ARRAY JOIN arrayFlatten(${perSide}) AS change, arrayEnumerate(arrayFlatten(${perSide})) AS place
+    ${after === null ? '' : `WHERE (ts, seq) > ${place('after')}`}`;
+}
+
+/** The last places of the stretches of so many stored rows each; a last, shorter stretch has none. */
+export function stretchEnds({ table, conditions, params }: RowSource, rows: number): Query {
+  return {
+    query: `SELECT toUnixTimestamp64Milli(ts) AS tsMs, seq FROM (
+        SELECT t.ts AS ts, t.seq AS seq, row_number() OVER (ORDER BY t.ts, t.seq) AS number
+        FROM ${table} AS t ${where(conditions)})
+      WHERE number % {stretch_rows:UInt32} = 0 ORDER BY ts, seq`,
+    params: { ...params, stretch_rows: rows },
+  };
+}
+
+/** Differs between two times where the rows of the source, or their trust, changed in between. */
+export function revisionOf({ dataset, table, conditions, params, marketId }: RowSource): Query {
+  const gaps = marketId === null || dataset === 'trades' ? '0' : TRUST_REVISION;
+  return {
+    query: `SELECT concat(toString(count()), ' ', toString(sum(t.seq)), ' ', toString(${gaps})) AS revision
+      FROM ${table} AS t ${where(conditions)}`,
+    params,
+  };
 }

@@ -11,7 +11,7 @@ import { reachEngine } from '../engine/engineAccess.ts';
 import { PartitionWriter } from '../partitionWriter.ts';
 import { loadBookReceivedBy } from '../tables/bookReceived.ts';
 import { candlesWithNext } from './candles.ts';
-import { exportRows } from './exports.ts';
+import { exportRows, exportSources, type RowSource } from './exports.ts';
 import { findBook } from './orderbook.ts';
 import { booksBefore, nextBooks, spansOf } from './replay.ts';
 import {
@@ -150,12 +150,16 @@ test('the archive has a late row at its venue time', async () => {
   expect((await at(3_500))?.timeMs).toBe(T0 + 3_000);
   expect((await at(9_000))?.timeMs).toBe(T0 + 6_000);
   const range = { startMs: null, endMs: null };
-  const { query, params } = exportRows(
-    { dataset: 'snapshots', marketId },
-    { times: 'texts', isSpreadsheet: false, ...range },
+  const subject = { dataset: 'snapshots', markets: { marketIds: [marketId] } } as const;
+  const [source] = await exportSources(opened.store, subject, { range, signal: NEVER });
+  const { query, params } = exportRows(source as RowSource, 'json');
+  const exported = await opened.store.rows<{ ts: string; late: boolean }>(query, { ...params });
+  expect(exported.map(({ ts, late }) => [Date.parse(ts) - T0, late])).toEqual(
+    [0, 1_000, 3_000, 5_000, 5_500, 6_000].map((afterMs) => [
+      afterMs,
+      afterMs === 3_000 || afterMs === 5_500,
+    ]),
   );
-  const exported = await opened.store.rows<{ ts: string }>(query, { ...params });
-  expect(exported.map(({ ts }) => Date.parse(ts) - T0)).toEqual([0, 1_000, 3_000, 5_000, 5_500, 6_000]);
   const minutes = { startMs: T0, endMs: T0 + 60_000, timeframeMs: 1_000, limit: 10 };
   const candles = candlesWithNext({ marketId, ...minutes }, 'bucket AS key');
   const closes = await opened.store.rows<{ close: number }>(candles.query, candles.params);

@@ -1217,6 +1217,51 @@ export type PaperStrategy = {
   closed_positions: number;
   baseline_backtest_id: string;
 };
+export type ExportManifest = {
+  manifest_version: 1;
+  file: {
+    name: string;
+    format: 'jsonl' | 'csv' | 'parquet';
+    bytes: number | null;
+    sha256: string | null;
+  };
+  rows: number;
+  data_sha256: string;
+  columns: ({
+    name: string;
+    type: 'time' | 'text' | 'bool' | 'float' | 'uint' | 'levels' | 'pairs';
+    nullable: boolean;
+    unit: string | null;
+  })[];
+  asked: {
+    dataset: 'snapshots' | 'quotes' | 'trades' | 'underlying' | 'perp_depth' | 'deltas' | 'markets' | 'gaps';
+    market_ids: (string)[] | null;
+    ticker: 'BTC' | 'ETH' | 'SOL' | 'unknown' | null;
+    event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | 'unknown' | null;
+    source: 'binance_spot' | 'coinbase_spot' | 'chainlink' | 'twap60' | null;
+    venue: 'bybit' | 'binance' | 'okx' | 'hyperliquid' | null;
+    start: string | null;
+    end: string | null;
+  };
+  gaps: ({
+    market_id: string;
+    gap_id: string;
+    start: string;
+    end: string | null;
+    start_received: string | null;
+    end_received: string | null;
+    cause: string;
+    feed: string;
+    repaired_by: string | null;
+    known_time: string | null;
+    known_seq: number | null;
+    seq: number;
+  })[];
+  made_by: {
+    release: string;
+    engine: string;
+  };
+};
 export type WebhookDeliveryList = {
   count: number;
   deliveries: (WebhookDelivery)[];
@@ -1315,7 +1360,8 @@ export interface Operations {
   'GET /v1/candles': { path: Record<never, never>; query: { market_id: string; timeframe: '5m' | '15m' | '1h' | '4h' | '24h'; start: string; end: string; limit?: number | undefined; cursor?: string | undefined }; body: undefined; answer: Candles };
   'GET /v1/stats/calibration': { path: Record<never, never>; query: { ticker?: 'BTC' | 'ETH' | 'SOL' | undefined; event_type?: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | undefined; minutes_before?: number | undefined; since?: string | undefined; until?: string | undefined; buckets?: number | undefined; max_markets?: number | undefined }; body: undefined; answer: Calibration };
   'GET /v1/gaps': { path: Record<never, never>; query: { market_id: string; start?: string | undefined; end?: string | undefined; limit?: number | undefined; cursor?: string | undefined }; body: undefined; answer: Gaps };
-  'GET /v1/export': { path: Record<never, never>; query: { dataset: 'snapshots' | 'quotes' | 'trades' | 'underlying' | 'perp_depth'; market_id?: string | undefined; ticker?: 'BTC' | 'ETH' | 'SOL' | undefined; source?: 'binance_spot' | 'coinbase_spot' | 'chainlink' | 'twap60' | undefined; start?: string | undefined; end?: string | undefined; format?: 'jsonl' | 'csv' | 'parquet' | undefined; venue?: 'bybit' | 'binance' | 'okx' | 'hyperliquid' | undefined }; body: undefined; answer: undefined };
+  'GET /v1/export': { path: Record<never, never>; query: { dataset: 'snapshots' | 'quotes' | 'trades' | 'underlying' | 'perp_depth' | 'deltas' | 'markets' | 'gaps'; market_id?: string | undefined; ticker?: 'BTC' | 'ETH' | 'SOL' | undefined; event_type?: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | undefined; source?: 'binance_spot' | 'coinbase_spot' | 'chainlink' | 'twap60' | undefined; start?: string | undefined; end?: string | undefined; format?: 'jsonl' | 'csv' | 'parquet' | undefined; venue?: 'bybit' | 'binance' | 'okx' | 'hyperliquid' | undefined }; body: undefined; answer: undefined };
+  'GET /v1/export/manifest': { path: Record<never, never>; query: { dataset: 'snapshots' | 'quotes' | 'trades' | 'underlying' | 'perp_depth' | 'deltas' | 'markets' | 'gaps'; market_id?: string | undefined; ticker?: 'BTC' | 'ETH' | 'SOL' | undefined; event_type?: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | undefined; source?: 'binance_spot' | 'coinbase_spot' | 'chainlink' | 'twap60' | undefined; start?: string | undefined; end?: string | undefined; format?: 'jsonl' | 'csv' | 'parquet' | undefined; venue?: 'bybit' | 'binance' | 'okx' | 'hyperliquid' | undefined }; body: undefined; answer: ExportManifest };
   'GET /v1/arb/live': { path: Record<never, never>; query: { min_edge_pp?: number | undefined; vol_window_sec?: number | undefined; tickers?: string | undefined; event_types?: string | undefined; limit?: number | undefined }; body: undefined; answer: LiveBoard };
   'GET /v1/arb/audit/aggregate': { path: Record<never, never>; query: { window?: '1h' | '24h' | '7d' | '30d' | 'all' | undefined }; body: undefined; answer: AuditAggregate };
   'GET /v1/arb/audit': { path: Record<never, never>; query: { window?: '1h' | '24h' | '7d' | '30d' | 'all' | undefined; ticker?: 'BTC' | 'ETH' | 'SOL' | undefined; tier?: 'logical' | 'endgame' | 'stable' | 'stale' | undefined; event_type?: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | undefined; limit?: number | undefined; cursor?: string | undefined }; body: undefined; answer: AuditRows };

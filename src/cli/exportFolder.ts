@@ -1,0 +1,56 @@
+import { join } from 'node:path';
+import { makeDirectories } from '../runtime/makeDirectories.ts';
+import type { ExportDataset, ExportFormat, ExportRange } from '../schema/export.ts';
+import { exportFileName } from '../store/export/fileName.ts';
+import { isUpToDate, writeExport } from '../store/export/writtenFile.ts';
+import { type ExportPart, exportParts, type PartFilter } from '../store/queries/exportParts.ts';
+import type { StoreReader } from '../store/reader.ts';
+
+interface FolderOptions {
+  readonly datasets: readonly ExportDataset[];
+  readonly filter: PartFilter;
+  readonly range: ExportRange;
+  readonly format: ExportFormat;
+  readonly out: string;
+  readonly signal: AbortSignal;
+  /** Called after each file with a line about it. */
+  readonly onFile: (line: string) => void;
+}
+
+interface FolderResult {
+  readonly files: number;
+  /** Of these files, ones that were there and whose rows have not changed. */
+  readonly kept: number;
+  /** Of the other files. */
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+/** Writes one file for each series or asset and day. Keeps finished files whose rows have not changed. */
+export async function exportFolder(store: StoreReader, options: FolderOptions): Promise<FolderResult> {
+  const { datasets, filter, range, format, out, signal, onFile } = options;
+  const parts: ExportPart[] = [];
+  for (const dataset of datasets)
+    parts.push(...(await exportParts(store, dataset, { filter, range, signal })));
+  const result = { files: parts.length, kept: 0, rows: 0, bytes: 0 };
+  for (const [index, part] of parts.entries()) {
+    const name = await exportFileName(store, part.subject, { ...part, format, signal });
+    const path = join(out, part.folder, name);
+    const file = { ...part, format, path, signal };
+    const counted = `[${index + 1}/${parts.length}]`;
+    if (await isUpToDate(store, file)) {
+      result.kept++;
+      onFile(`${counted} kept ${path}`);
+      continue;
+    }
+    makeDirectories(join(out, part.folder));
+    const { rows, file: written } = await writeExport(store, file);
+    const bytes = written.bytes ?? 0;
+    result.rows += rows;
+    result.bytes += bytes;
+    onFile(
+      `${counted} wrote ${path}: ${rows.toLocaleString('en-US')} rows, ${bytes.toLocaleString('en-US')} bytes`,
+    );
+  }
+  return result;
+}

@@ -1,0 +1,66 @@
+/** Names of exported files: `{dataset}-{slug, series or asset}-{start}-{end}.{format}`. */
+import type { ExportFormat, ExportRange, ExportSubject } from '../../schema/export.ts';
+import { exportedMarkets, firstAndLast } from '../queries/exportNames.ts';
+import type { StoreReader } from '../reader.ts';
+
+/** Slugs are texts of the venue, and a name goes into a header and a file system. */
+const UNSAFE = /[^\w.-]/g;
+const LENGTH_MAX = 100;
+
+interface Named {
+  readonly format: ExportFormat;
+  readonly range: ExportRange;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The name of an export's file. An open end of the range is named by the windows of the markets, or by the first and
+ * last row of an asset.
+ */
+export async function exportFileName(
+  store: StoreReader,
+  subject: ExportSubject,
+  { format, range, signal }: Named,
+): Promise<string> {
+  const { what, startMs, endMs } = await described(store, subject, { range, signal });
+  const times = `${timeText(range.startMs ?? startMs)}-${timeText(range.endMs ?? endMs)}`;
+  return `${subject.dataset}-${safe(what)}-${times}.${format}`;
+}
+
+interface Described extends ExportRange {
+  readonly what: string;
+}
+
+async function described(
+  store: StoreReader,
+  subject: ExportSubject,
+  { range, signal }: { range: ExportRange; signal: AbortSignal },
+): Promise<Described> {
+  if ('markets' in subject) {
+    const { slug, markets, startMs, endMs } = await exportedMarkets(store, subject.markets, signal);
+    return {
+      what: marketsName(subject.markets, markets === 1 ? slug : `${markets}-markets`),
+      startMs,
+      endMs,
+    };
+  }
+  const { ticker } = subject;
+  const what = `${ticker}-${subject.dataset === 'underlying' ? subject.source : subject.venue}`;
+  return { what, ...(await firstAndLast(store, subject, { range, signal })) };
+}
+
+function marketsName(
+  markets: Extract<ExportSubject, { markets: unknown }>['markets'],
+  named: string,
+): string {
+  if (markets === 'all') return 'all';
+  return 'marketIds' in markets ? named : `${markets.ticker}-${markets.eventType}`;
+}
+
+const safe = (text: string) => text.replaceAll(UNSAFE, '_').slice(0, LENGTH_MAX);
+
+/** `20261120T120000Z`; with milliseconds where there are some. Times beyond the calendar's range are `none`. */
+function timeText(timeMs: number | null): string {
+  if (timeMs === null || Math.abs(timeMs) > 8.64e15) return 'none';
+  return new Date(timeMs).toISOString().replaceAll(/[-:]/g, '').replace('.000Z', 'Z');
+}

@@ -1,0 +1,143 @@
+/** Files of exports: bytes as the engine prints them, at the reader's pace. */
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { EXPORT_COLUMNS, type ExportDataset, type ExportFormat } from '../../schema/export.ts';
+import type { RowForm } from '../queries/exportColumns.ts';
+import {
+  exportRows,
+  type Place,
+  type RowSource,
+  type Stretch,
+  stretchEnds,
+  WHOLE,
+} from '../queries/exports.ts';
+import type { StoreReader } from '../reader.ts';
+import { ParquetJoiner } from './parquetFile.ts';
+
+/**
+ * Rows of one row group: the engine builds it in memory (about 70 MB for books of 20 levels per side), and this process
+ * keeps two of them in their compressed form.
+ */
+export const ROW_GROUP_ROWS = 50_000;
+
+type Settings = Readonly<Record<string, string | number>>;
+interface EngineFormat {
+  readonly format: string;
+  readonly form: RowForm;
+  readonly settings: Settings;
+}
+
+/** The engine would repeat CSV's header line with every block, so this module writes that line. */
+const TEXT_FORMATS: Readonly<Record<Exclude<ExportFormat, 'parquet'>, EngineFormat>> = {
+  jsonl: {
+    ...{ format: 'JSONEachRow', form: 'json' },
+    settings: { output_format_json_escape_forward_slashes: 0 },
+  },
+  csv: { format: 'CSV', form: 'spreadsheet', settings: { format_csv_null_representation: '' } },
+};
+const PARQUET: EngineFormat = {
+  ...{ format: 'Parquet', form: 'typed' },
+  settings: {
+    output_format_parquet_compression_method: 'zstd',
+    output_format_parquet_row_group_size: ROW_GROUP_ROWS,
+    // Both are outside of the row groups; `ParquetJoiner` would drop them.
+    output_format_parquet_write_page_index: 0,
+    output_format_parquet_write_bloom_filter: 0,
+    // The blocks of an answer in one piece need not be small.
+    max_block_size: 8_192,
+  },
+};
+
+interface ExportOptions {
+  readonly dataset: ExportDataset;
+  readonly format: ExportFormat;
+  readonly signal: AbortSignal;
+  /** Called with the number of rows of each finished row group or source. */
+  readonly rowGroupRows?: number;
+}
+
+/**
+ * Streams the rows of all sources as one file.
+ * @returns A stream that fails where the engine fails and never ends early as if complete; destroying it ends the
+ * query.
+ */
+export function openExport(
+  store: StoreReader,
+  sources: readonly RowSource[],
+  options: ExportOptions,
+): Readable {
+  const pieces =
+    options.format === 'parquet' ? parquet(store, sources, options) : texts(store, sources, options);
+  return Readable.from(pieces, { objectMode: false });
+}
+
+async function* texts(
+  store: StoreReader,
+  sources: readonly RowSource[],
+  { dataset, format, signal }: ExportOptions,
+): AsyncGenerator<Buffer> {
+  if (format === 'parquet') return;
+  const { form, ...engine } = TEXT_FORMATS[format];
+  if (format === 'csv') yield Buffer.from(`${EXPORT_COLUMNS[dataset].map(({ name }) => name).join(',')}\n`);
+  for (const source of sources) {
+    const { query, params } = exportRows(source, form);
+    yield* await store.stream(query, params, { ...engine, signal });
+  }
+}
+
+async function* parquet(
+  store: StoreReader,
+  sources: readonly RowSource[],
+  { signal, rowGroupRows = ROW_GROUP_ROWS }: ExportOptions,
+): AsyncGenerator<Buffer> {
+  const joiner = new ParquetJoiner();
+  const { form, ...engine } = PARQUET;
+  const settings = { ...engine.settings, output_format_parquet_row_group_size: rowGroupRows };
+  const load = async ({ source, stretch }: Part) => {
+    const { query, params } = exportRows(source, form, stretch);
+    return await buffer(await store.stream(query, params, { ...engine, settings, signal }));
+  };
+  for await (const file of ahead(parts(store, sources, { signal, rowGroupRows }), load))
+    yield joiner.add(file);
+  yield joiner.end();
+}
+
+interface Part {
+  readonly source: RowSource;
+  readonly stretch: Stretch;
+}
+
+/** Loads the next part while the reader still has the present one. */
+async function* ahead<P, T>(all: AsyncIterable<P>, load: (part: P) => Promise<T>): AsyncGenerator<T> {
+  let next: Promise<T> | null = null;
+  try {
+    for await (const part of all) {
+      const loading = load(part);
+      // It is awaited later; a failure before that must not end the process.
+      loading.catch(() => undefined);
+      if (next !== null) yield await next;
+      next = loading;
+    }
+    if (next !== null) yield await next;
+  } finally {
+    await next?.catch(() => undefined);
+  }
+}
+
+async function* parts(
+  store: StoreReader,
+  sources: readonly RowSource[],
+  { signal, rowGroupRows }: { signal: AbortSignal; rowGroupRows: number },
+): AsyncGenerator<Part> {
+  for (const source of sources) {
+    if (source.dataset === 'markets' || source.dataset === 'gaps') {
+      yield { source, stretch: WHOLE };
+      continue;
+    }
+    const { query, params } = stretchEnds(source, rowGroupRows);
+    const ends = await store.rows<Place>(query, params, { signal });
+    for (const [index, upTo] of ends.entries())
+      yield { source, stretch: { after: ends[index - 1] ?? null, upTo } };
+    yield { source, stretch: { after: ends.at(-1) ?? null, upTo: null } };
+  }
+}

@@ -1,0 +1,150 @@
+/** An exported file with its manifest beside it. The manifest is written last: a file without one is not finished. */
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { InvalidInputError, StoreUnavailableError } from '../../runtime/errors.ts';
+import { type ExportManifest, exportManifestShape } from '../../schema/api/exportManifest.ts';
+import type { ExportFormat, ExportRange, ExportSubject } from '../../schema/export.ts';
+import { exportSources, type RowSource, revisionOf } from '../queries/exports.ts';
+import type { StoreReader } from '../reader.ts';
+import { buildManifest, recordedPart } from './manifest.ts';
+import { openExport } from './openExport.ts';
+
+const MANIFEST_SUFFIX = '.manifest.json';
+/** Rows that arrive, and gaps that are found, while a file is written change it; then it is written again. */
+const TRIES_MAX = 3;
+
+export interface FileToWrite {
+  readonly subject: ExportSubject;
+  readonly range: ExportRange;
+  readonly format: ExportFormat;
+  readonly path: string;
+  readonly signal: AbortSignal;
+}
+
+export const manifestPath = (path: string) => `${path}${MANIFEST_SUFFIX}`;
+export const isManifest = (path: string) => path.endsWith(MANIFEST_SUFFIX);
+export const describedFile = (manifest: string) => manifest.slice(0, -MANIFEST_SUFFIX.length);
+
+/**
+ * Writes a file and its manifest. A failure leaves neither.
+ * @throws {StoreUnavailableError} If the recorded rows changed during each of several tries.
+ */
+export async function writeExport(store: StoreReader, file: FileToWrite): Promise<ExportManifest> {
+  const { path } = file;
+  await rm(manifestPath(path), { force: true });
+  for (let tries = 1; ; tries++) {
+    const manifest = await writeOnce(store, file);
+    if (manifest !== null) return manifest;
+    if (tries === TRIES_MAX)
+      throw new StoreUnavailableError(
+        `${path}: its rows changed while they were written, ${TRIES_MAX} times`,
+      );
+  }
+}
+
+/** Null where the rows changed meanwhile. */
+async function writeOnce(store: StoreReader, file: FileToWrite): Promise<ExportManifest | null> {
+  const { subject, range, format, path, signal } = file;
+  const part = `${path}.part`;
+  try {
+    const sources = await exportSources(store, subject, { range, signal });
+    const before = await revisions(store, sources, signal);
+    const sum = new HashedBytes();
+    const rows = openExport(store, sources, { dataset: subject.dataset, format, signal });
+    await pipeline(rows, sum, createWriteStream(part), { signal });
+    const name = basename(path);
+    const written = { name, bytes: sum.bytes, sha256: sum.digest() };
+    const manifest = await buildManifest(store, sources, { ...file, file: written });
+    if ((await revisions(store, sources, signal)) !== before) return null;
+    await rename(part, path);
+    await writeFile(`${manifestPath(path)}.part`, `${JSON.stringify(manifest, null, 2)}\n`);
+    await rename(`${manifestPath(path)}.part`, manifestPath(path));
+    return manifest;
+  } finally {
+    await rm(part, { force: true });
+  }
+}
+
+async function revisions(
+  store: StoreReader,
+  sources: readonly RowSource[],
+  signal: AbortSignal,
+): Promise<string> {
+  const found: string[] = [];
+  for (const source of sources) {
+    const { query, params } = revisionOf(source);
+    const [row] = await store.rows<{ revision: string }>(query, { ...params }, { signal });
+    found.push(row?.revision ?? '');
+  }
+  return found.join(', ');
+}
+
+/** Whether a file is finished, its bytes are those that were written, and the rows and gaps are still the same. */
+export async function isUpToDate(store: StoreReader, file: FileToWrite): Promise<boolean> {
+  const { path, subject, range, format, signal } = file;
+  const manifest = await readManifest(path).catch(() => null);
+  if (manifest === null || manifest.file.format !== format) return false;
+  const found = await hashFile(path).catch(() => null);
+  if (found === null || found.sha256 !== manifest.file.sha256) return false;
+  const sources = await exportSources(store, subject, { range, signal });
+  const now = await buildManifest(store, sources, { subject, range, format, file: manifest.file, signal });
+  return JSON.stringify(recordedPart(now)) === JSON.stringify(recordedPart(manifest));
+}
+
+/** @throws {InvalidInputError} If there is no manifest beside the file, or it is not one. */
+export async function readManifest(path: string): Promise<ExportManifest> {
+  const text = await readFile(manifestPath(path), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    throw new InvalidInputError(`${path}: there is no ${basename(manifestPath(path))} beside it`);
+  });
+  const parsed = exportManifestShape.safeParse(jsonOrNull(text));
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const place = issue?.path.join('.') ?? '';
+  throw new InvalidInputError(
+    `${manifestPath(path)} is no manifest of this release: ${place === '' ? '' : `${place}: `}${issue?.message}`,
+  );
+}
+
+function jsonOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** The bytes of a file and their hash. */
+export async function hashFile(path: string): Promise<{ bytes: number; sha256: string }> {
+  const { size } = await stat(path);
+  const sum = createHash('sha256');
+  for await (const chunk of createReadStream(path)) sum.update(chunk as Buffer);
+  return { bytes: size, sha256: sum.digest('hex') };
+}
+
+class HashedBytes extends Transform {
+  readonly #sum = createHash('sha256');
+  #bytes = 0;
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  digest(): string {
+    return this.#sum.digest('hex');
+  }
+
+  override _transform(
+    chunk: Buffer,
+    _encoding: BufferEncoding,
+    done: (error: null, chunk: Buffer) => void,
+  ): void {
+    this.#sum.update(chunk);
+    this.#bytes += chunk.length;
+    done(null, chunk);
+  }
+}
