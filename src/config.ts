@@ -115,6 +115,10 @@ export interface Config {
   /** The servers of the stream that joins several processes; null: this process does everything. */
   natsUrl: string | null;
   stream: StreamLimits;
+  /** The service whose API the commands for clients read; null: none is named. */
+  serviceUrl: string | null;
+  /** The key with which they read it. */
+  serviceKey: Secret | null;
 }
 
 /**
@@ -186,6 +190,8 @@ const environment = z.object({
   CLICKHOUSE_DELETE_AFTER_DAYS: days.optional(),
   DATABASE_URL: urlOf('postgres:', 'postgresql:').optional(),
   NATS_URL: urlsOf('nats:', 'tls:').optional(),
+  UNDERROUND_URL: urlOf('http:', 'https:').optional(),
+  UNDERROUND_API_KEY: secret,
 });
 
 type Environment = z.output<typeof environment>;
@@ -205,6 +211,7 @@ export const CONFIG_VARIABLES: ReadonlyMap<string, string | null> = new Map(
 const SECRETS: ReadonlySet<string> = new Set([
   'UNDERROUND_SECRET_KEY',
   'UNDERROUND_STORE_PASSWORD',
+  'UNDERROUND_API_KEY',
   ...CREDENTIALS,
   'CLICKHOUSE_URL',
   'DATABASE_URL',
@@ -353,6 +360,8 @@ function toConfig(env: Environment): Config {
       maxBytes: bytesOf(env.UNDERROUND_STREAM_SIZE),
       replicas: Number(env.UNDERROUND_STREAM_REPLICAS),
     },
+    serviceUrl: env.UNDERROUND_URL ?? null,
+    serviceKey: env.UNDERROUND_API_KEY ?? null,
   };
 }
 

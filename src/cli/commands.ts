@@ -7,6 +7,7 @@ import { registerExport } from './export.ts';
 import { registerImport } from './import.ts';
 import { registerKeys } from './keys.ts';
 import { registerMaintenance } from './maintenance.ts';
+import { registerReplay } from './replay.ts';
 import { registerServe } from './serve.ts';
 import { registerStore } from './store.ts';
 import { registerUsers } from './users.ts';
@@ -23,6 +24,7 @@ export function registerCommands(program: Command): void {
   registerStore(program);
   registerImport(program);
   registerExport(program);
+  registerReplay(program);
   registerBacktest(program);
   registerKeys(program);
   registerUsers(program);
