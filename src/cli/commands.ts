@@ -7,6 +7,7 @@ import { registerExport } from './export.ts';
 import { registerImport } from './import.ts';
 import { registerKeys } from './keys.ts';
 import { registerMaintenance } from './maintenance.ts';
+import { registerMcp } from './mcp.ts';
 import { registerReplay } from './replay.ts';
 import { registerServe } from './serve.ts';
 import { registerStore } from './store.ts';
@@ -25,6 +26,7 @@ export function registerCommands(program: Command): void {
   registerImport(program);
   registerExport(program);
   registerReplay(program);
+  registerMcp(program);
   registerBacktest(program);
   registerKeys(program);
   registerUsers(program);
