@@ -2,6 +2,7 @@
  * The client of an Underround service, for Node and browsers. `client/` packs this folder; it imports nothing else.
  * docs/CLIENTS.md describes it.
  */
+export { type Book, booksOf, type DeltaRow, LiveBooks } from './book.ts';
 export { Underround } from './client.ts';
 export type { ClientClock } from './clock.ts';
 export {
