@@ -1,4 +1,4 @@
-// Converts docs/openapi.json to the types of the dashboard's client: every schema by its name, and the parameters and
+// Converts docs/openapi.json to the types of a client: every schema by its name, and the parameters and
 // answers of every operation. Written for this project, because existing generators need a TypeScript version that it
 // no longer uses.
 
@@ -25,6 +25,25 @@ export function apiTypes(document) {
     '}',
     '',
   ].join('\n');
+}
+
+/** The part of the description that a client with an API key uses: `/v1`, and the schemas that it refers to. */
+export function publicPart(document) {
+  const paths = Object.fromEntries(
+    Object.entries(document.paths).filter(([path]) => path.startsWith('/v1/')),
+  );
+  const { schemas } = document.components;
+  const wanted = new Set();
+  const collect = (part) => {
+    for (const [, name] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      if (wanted.has(name) || schemas[name] === undefined) continue;
+      wanted.add(name);
+      collect(schemas[name]);
+    }
+  };
+  collect(paths);
+  const kept = Object.entries(schemas).filter(([name]) => wanted.has(name));
+  return { ...document, paths, components: { ...document.components, schemas: Object.fromEntries(kept) } };
 }
 
 function operationType({ parameters = [], requestBody, responses }) {

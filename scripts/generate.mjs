@@ -1,19 +1,26 @@
-// Writes the generated files that are committed: docs/openapi.json, and the dashboard's types derived from it. With
-// --check it writes nothing and fails when a committed file differs. It runs on the build, so `scripts/prepare.mjs`
+// Writes the generated files that are committed: docs/openapi.json, and the types of the dashboard and of the clients
+// derived from it. With --check it writes nothing and fails when a committed file differs. It runs on the build, so `scripts/prepare.mjs`
 // must run first.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { apiTypes } from './apiTypes.mjs';
+import { apiTypes, publicPart } from './apiTypes.mjs';
+import { pythonTypes } from './pythonTypes.mjs';
 
 const { describeApi } = await import('../dist/http/description/openapi.js');
 const { allRoutes } = await import('../dist/api/routes.js');
-const { DEFAULT_TICKERS } = await import('../dist/schema/market.js');
+const { DEFAULT_TICKERS, TICKERS } = await import('../dist/schema/market.js');
 
 // Declaring routes does not use the components that will serve them.
 const assets = { tickers: DEFAULT_TICKERS };
 const description = describeApi(allRoutes(assets), assets);
+// A client may read any service, whichever assets that one follows.
+const everyAsset = { tickers: TICKERS };
+const everyDescription = describeApi(allRoutes(everyAsset), everyAsset);
+const ofClients = publicPart(JSON.parse(JSON.stringify(everyDescription)));
 const files = {
   'docs/openapi.json': `${JSON.stringify(description, null, 2)}\n`,
   'web/src/api/schema.ts': apiTypes(JSON.parse(JSON.stringify(description))),
+  'src/client/schema.ts': apiTypes(ofClients),
+  'clients/python/underround/_types.py': pythonTypes(ofClients),
 };
 for (const [path, text] of Object.entries(files)) {
   const file = new URL(`../${path}`, import.meta.url);

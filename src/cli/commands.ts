@@ -8,6 +8,8 @@ import { registerExport } from './export.ts';
 import { registerImport } from './import.ts';
 import { registerKeys } from './keys.ts';
 import { registerMaintenance } from './maintenance.ts';
+import { registerMcp } from './mcp.ts';
+import { registerReplay } from './replay.ts';
 import { registerServe } from './serve.ts';
 import { registerStore } from './store.ts';
 import { registerUsers } from './users.ts';
@@ -26,6 +28,8 @@ export function registerCommands(program: Command): void {
   registerImport(program);
   registerExport(program);
   registerVerify(program);
+  registerReplay(program);
+  registerMcp(program);
   registerBacktest(program);
   registerCompare(program);
   registerKeys(program);

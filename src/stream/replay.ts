@@ -11,7 +11,7 @@ import {
 } from '../store/queries/replay.ts';
 import type { StoreReader } from '../store/reader.ts';
 import { CommandError, errorText, parseCommand } from './commands.ts';
-import type { Connection } from './connection.ts';
+import type { CloseCause } from './connection.ts';
 import { formatPlace, type StreamPlace } from './cursor.ts';
 import { noticesOf, type ReplayNotice } from './replayNotices.ts';
 import { ReplayPace } from './replayPace.ts';
@@ -26,12 +26,26 @@ const RECORDED = '000000000000';
 /** A cursor before the first change. */
 const BEGINNING = 0;
 
-interface ReplayTerms {
+export interface ReplayTerms {
   /** Null: from the first record. */
   readonly fromMs: number | null;
   readonly toMs: number;
   /** Recorded seconds per second; 0: as fast as the client reads. */
   readonly speed: number;
+}
+
+/** The receiver of a replay: the connection of a client, or the output of a command. */
+export interface ReplayClient {
+  onText: ((text: string) => void) | null;
+  onClosed: (() => void) | null;
+  onDrained: (() => void) | null;
+  /** So much is buffered that nothing should be sent before `onDrained`. */
+  readonly isPressed: boolean;
+  send(message: Buffer): void;
+  /** Sends a reply to the client's own command. */
+  answer(text: string): void;
+  /** @param error Why the replay failed. */
+  close(cause: CloseCause, error?: unknown): void;
 }
 
 interface ReplayOptions extends FollowedAssets {
@@ -45,13 +59,13 @@ interface ReplayOptions extends FollowedAssets {
  * `subscribe` starts it. It waits for a slow client: nothing is skipped.
  */
 export class Replay {
-  readonly #connection: Connection;
+  readonly #connection: ReplayClient;
   readonly #terms: ReplayTerms;
   readonly #parts: ReplayOptions;
   readonly #gone = new AbortController();
   #begun = false;
 
-  constructor(connection: Connection, terms: ReplayTerms, parts: ReplayOptions) {
+  constructor(connection: ReplayClient, terms: ReplayTerms, parts: ReplayOptions) {
     this.#connection = connection;
     this.#terms = terms;
     this.#parts = parts;
@@ -81,7 +95,7 @@ export class Replay {
       return;
     }
     this.#parts.log.error({ err: error }, 'stream.replay_failed');
-    this.#connection.close('failed');
+    this.#connection.close('failed', error);
   }
 
   async #run(selection: Selection, afterSeq: number): Promise<void> {

@@ -1,9 +1,14 @@
 import { type Clock, sleep } from '../runtime/clock.ts';
-import type { Connection } from './connection.ts';
+
+/** A client whose buffer may be full. */
+interface PacedClient {
+  readonly isPressed: boolean;
+  onDrained: (() => void) | null;
+}
 
 /** Waits until recorded times are due at the replay's speed. */
 export class ReplayPace {
-  readonly #connection: Connection;
+  readonly #connection: PacedClient;
   readonly #clock: Clock;
   readonly #speed: number;
   readonly #signal: AbortSignal;
@@ -15,7 +20,7 @@ export class ReplayPace {
 
   /** @param speed 0: every time is due. */
   constructor(
-    connection: Connection,
+    connection: PacedClient,
     {
       clock,
       speed,

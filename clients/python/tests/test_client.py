@@ -1,0 +1,115 @@
+"""Requests, pages, exports and errors."""
+
+import datetime
+import unittest
+
+from fake_service import FakeService
+
+from underround import ApiError, NoAnswerError, Underround
+
+
+class Rig(unittest.TestCase):
+    def client(self, *serve, **options):
+        self.service = FakeService(*serve)
+        self.pauses = []
+        return Underround(self.service.url, "k", sleep=self.pauses.append, chance=lambda: 0, **options)
+
+
+def answer(status, body, **headers):
+    return lambda connection: connection.answer(status, body, **headers)
+
+
+def broken(connection):
+    connection.raw(200, b'{"a"', {"Content-Length": "100"})
+
+
+LIMITED = answer(429, {"detail": "Too many"}, Retry_After="7")
+BUSY = answer(503, {"detail": "Busy"})
+
+
+class Calls(Rig):
+    def test_fills_path_and_query(self):
+        client = self.client(answer(200, {"market_id": "x"}))
+        at = datetime.datetime(2026, 11, 20, 12, tzinfo=datetime.timezone.utc)
+        self.assertEqual(client.book("a/../b", at), {"market_id": "x"})
+        path = "/v1/markets/a%2F..%2Fb/orderbook?at=2026-11-20T12%3A00%3A00%2B00%3A00"
+        self.assertEqual(self.service.requests, [f"GET {path}"])
+
+    def test_raises_typed_errors(self):
+        problem = {"type": "missing", "loc": ["query", "market_id"], "msg": "Field required"}
+        cases = [
+            (401, {"detail": "Unknown API key"}, "unauthorized", "Unknown API key (401)"),
+            (404, {"detail": "No such market"}, "not_found", "No such market (404)"),
+            (422, {"detail": [problem]}, "invalid_request", "market_id: Field required (422)"),
+            (418, b"<h1>", "unexpected", "the service answered 418 (418)"),
+        ]
+        for status, body, code, text in cases:
+            with self.subTest(status), self.assertRaises(ApiError) as raised:
+                self.client(answer(status, body, X_Request_Id="req_1")).market("x")
+            error = raised.exception
+            self.assertEqual((error.status, error.code, str(error)), (status, code, text))
+            self.assertEqual(error.request_id, "req_1")
+            self.assertEqual(error.problems, [problem] if status == 422 else [])
+
+    def test_repeats_reads_after_retry_after_and_growing_pauses(self):
+        client = self.client(LIMITED, BUSY, broken, answer(200, {"market_id": "x"}))
+        self.assertEqual(client.market("x"), {"market_id": "x"})
+        self.assertEqual(self.pauses, [7.0, 1.0, 2.0])
+
+    def test_gives_up(self):
+        with self.assertRaisesRegex(ApiError, "Busy"):
+            self.client(*[BUSY] * 5).market("x")
+        self.assertEqual(self.pauses, [0.5, 1.0, 2.0, 4.0])
+        with self.assertRaisesRegex(ApiError, "Wait"):
+            self.client(*[answer(503, {"detail": "Wait"}, Retry_After="40")] * 2).market("x")
+        self.assertEqual(self.pauses, [40.0])
+
+    def test_repeats_a_write_only_if_it_was_refused_unread(self):
+        with self.assertRaises(NoAnswerError):
+            self.client(broken).call("POST", "/v1/backtest", body={})
+        self.assertEqual(self.pauses, [])
+        client = self.client(LIMITED, answer(201, {"job_id": "bt_1"}))
+        self.assertEqual(client.call("POST", "/v1/backtest", body={"a": 1}), {"job_id": "bt_1"})
+
+    def test_follows_no_redirect_with_the_key(self):
+        with self.assertRaises(ApiError) as raised:
+            self.client(answer(302, b"", Location="http://127.0.0.1:1/")).market("x")
+        self.assertEqual(raised.exception.status, 302)
+
+    def test_needs_an_address_and_a_key(self):
+        for url, key in [("ftp://x", "k"), ("http://x", "a\nb"), ("http://x", "")]:
+            with self.subTest(url=url, key=key), self.assertRaises(ValueError):
+                Underround(url, key)
+
+
+class Iterators(Rig):
+    def test_reads_page_after_page(self):
+        pages = [{"trades": [1, 2], "next_cursor": "c/1"}, {"trades": [3], "next_cursor": None}]
+        client = self.client(*[answer(200, page) for page in pages])
+        self.assertEqual(list(client.trades("x", limit=2)), [1, 2, 3])
+        base = "GET /v1/trades?market_id=x&limit=2"
+        self.assertEqual(self.service.requests, [base, f"{base}&cursor=c%2F1"])
+
+    def test_reads_exports_as_they_arrive_and_sees_when_they_break_off(self):
+        whole = b'9\r\n{"a":1}\n{\r\n7\r\n"a":2}\n\r\n0\r\n\r\n'
+        chunked = {"Transfer-Encoding": "chunked"}
+        client = self.client(lambda connection: connection.raw(200, whole, chunked))
+        self.assertEqual(list(client.export_rows("trades", market_id="x")), [{"a": 1}, {"a": 2}])
+        self.assertEqual(
+            self.service.requests, ["GET /v1/export?dataset=trades&market_id=x&format=jsonl"]
+        )
+        for cut in (whole[:20], whole[:12], whole[:-5]):
+            with self.subTest(cut), self.assertRaises(NoAnswerError):
+                list(self.client(lambda connection: connection.raw(200, cut, chunked)).export_rows("trades"))
+
+    def test_waits_for_a_backtest(self):
+        jobs = [answer(200, {"job_id": "bt_1", "status": status}) for status in ("queued", "running", "failed")]
+        progress = []
+        job = self.client(answer(201, {"job_id": "bt_1"}), *jobs).backtest({}, progress.append)
+        self.assertEqual(job["status"], "failed")
+        self.assertEqual([one["status"] for one in progress], ["queued", "running"])
+        self.assertEqual(self.pauses, [1.0, 1.0])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,1010 @@
+// Generated from docs/openapi.json by `npm run generate`; do not edit.
+export type CalibrationBucket = {
+  prob_lo: number;
+  prob_hi: number;
+  n_markets: number;
+  frac_resolved_up: number | null;
+  mean_prob: number | null;
+  ci_lo: number | null;
+  ci_hi: number | null;
+};
+export type Calibration = {
+  ticker: 'BTC' | 'ETH' | 'SOL' | 'XRP' | 'DOGE' | 'BNB' | 'HYPE' | 'ZEC' | null;
+  event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | null;
+  minutes_before: number;
+  buckets: (CalibrationBucket)[];
+  n_markets: number;
+  n_without_mid: number;
+  brier_score: number | null;
+  log_loss: number | null;
+  ece: number | null;
+  reliability: number | null;
+  resolution: number | null;
+  uncertainty: number | null;
+};
+export type Candle = {
+  ts: string;
+  open: number;
+  high: number;
+  low: number;
+  close: number;
+  volume: number;
+  trade_count: number;
+};
+export type Candles = {
+  market_id: string;
+  timeframe: '5m' | '15m' | '1h' | '4h' | '24h';
+  count: number;
+  candles: (Candle)[];
+  next_cursor: string | null;
+};
+export type DepthSnapshot = {
+  timestamp: string;
+  update_id: number;
+  bids: ([number, number])[];
+  asks: ([number, number])[];
+  best_bid: number | null;
+  best_ask: number | null;
+  n_bids: number;
+  n_asks: number;
+};
+export type Gap = {
+  gap_id: string;
+  start: string;
+  end: string | null;
+  start_received: string;
+  end_received: string | null;
+  cause: 'disconnected' | 'silent_feed' | 'silent_market' | 'book_mismatch' | 'crossed_book' | 'frame_rejected' | 'clock_step' | 'process_down' | 'store_down' | 'late_feed' | 'venue_restart' | 'data_lost';
+  feed: string;
+  repaired_by: string | null;
+};
+export type Gaps = {
+  market_id: string;
+  count: number;
+  gaps: (Gap)[];
+  next_cursor: string | null;
+};
+export type Level = {
+  price: number;
+  size: number;
+};
+export type MarketList = {
+  markets: (Market)[];
+  count: number;
+  next_cursor: string | null;
+};
+export type MarketReference = {
+  market_id: string;
+  market_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | 'unknown';
+};
+export type Market = {
+  market_id: string;
+  event_id: string;
+  slug: string;
+  question: string;
+  market_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | 'unknown';
+  ticker: 'BTC' | 'ETH' | 'SOL' | 'XRP' | 'DOGE' | 'BNB' | 'HYPE' | 'ZEC' | 'unknown';
+  status: 'open' | 'closed' | 'resolved';
+  start_time: string;
+  end_time: string;
+  strike_price: number | null;
+  strike_source: 'official' | 'relayed' | 'estimated' | null;
+  close_price: number | null;
+  outcome: 'Up' | 'Down' | null;
+  payout_yes: number | null;
+  coverage: number;
+  resolved_at: string | null;
+  resolved_at_source: 'stream' | 'exchange' | 'listing' | null;
+  volume: number | null;
+  liquidity: number | null;
+  tick_size: number;
+  taker_fee_rate: number | null;
+  taker_delay_ms: number | null;
+  polymarket_url: string | null;
+};
+export type Orderbook = {
+  ts: string;
+  yes_bids: (Level)[];
+  yes_asks: (Level)[];
+  no_bids: (Level)[];
+  no_asks: (Level)[];
+  underlying_price: number | null;
+  underlying_ticker: 'BTC' | 'ETH' | 'SOL' | 'XRP' | 'DOGE' | 'BNB' | 'HYPE' | 'ZEC' | 'unknown';
+  trusted: boolean;
+  market_id: string;
+};
+export type PerpDepth = {
+  ticker: 'BTC' | 'ETH' | 'SOL' | 'XRP' | 'DOGE' | 'BNB' | 'HYPE' | 'ZEC';
+  total: number;
+  limit: number;
+  offset: number;
+  snapshots: (DepthSnapshot)[];
+  next_cursor: string | null;
+};
+export type Snapshot = {
+  ts: string;
+  yes_bids: (Level)[];
+  yes_asks: (Level)[];
+  no_bids: (Level)[];
+  no_asks: (Level)[];
+  underlying_price: number | null;
+  underlying_ticker: 'BTC' | 'ETH' | 'SOL' | 'XRP' | 'DOGE' | 'BNB' | 'HYPE' | 'ZEC' | 'unknown';
+  trusted: boolean;
+};
+export type Snapshots = {
+  market_id: string;
+  count: number;
+  snapshots: (Snapshot)[];
+  next_cursor: string | null;
+};
+export type TimeseriesPoint = {
+  ts: string;
+  mid_yes: number | null;
+  spread_yes: number | null;
+  underlying_price: number | null;
+};
+export type Timeseries = {
+  market: MarketReference;
+  snapshots: (TimeseriesPoint)[];
+  total: number;
+  limit: number;
+  offset: number;
+  next_cursor: string | null;
+};
+export type Trade = {
+  ts: string;
+  side: 'BUY_YES' | 'SELL_YES' | 'BUY_NO' | 'SELL_NO';
+  price: number;
+  size: number;
+  trade_id: string;
+};
+export type Trades = {
+  market_id: string;
+  count: number;
+  trades: (Trade)[];
+  next_cursor: string | null;
+};
+export type UnderlyingPoint = {
+  ts: string;
+  price: number;
+};
+export type Underlying = {
+  ticker: 'BTC' | 'ETH' | 'SOL' | 'XRP' | 'DOGE' | 'BNB' | 'HYPE' | 'ZEC';
+  source: 'binance_spot' | 'coinbase_spot' | 'chainlink' | 'twap60';
+  count: number;
+  points: (UnderlyingPoint)[];
+  next_cursor: string | null;
+};
+export type AuditAggregate = {
+  window: '1h' | '24h' | '7d' | '30d' | 'all';
+  since: string | null;
+  as_of: string;
+  overall: {
+    total: number;
+    resolved: number;
+    open: number;
+    logical_total: number;
+    logical_resolved: number;
+    avg_model_ev: number | null;
+    avg_realized: number | null;
+    total_realized: number;
+    first_detection: string | null;
+    last_detection: string | null;
+  };
+  by_ticker: ({
+    bucket: 'BTC' | 'ETH' | 'SOL' | 'XRP' | 'DOGE' | 'BNB' | 'HYPE' | 'ZEC';
+    total: number;
+    resolved: number;
+    avg_model_ev: number | null;
+    avg_realized: number | null;
+    total_realized: number;
+  })[];
+  by_tier: ({
+    bucket: 'logical' | 'endgame' | 'stable' | 'stale';
+    total: number;
+    resolved: number;
+    avg_model_ev: number | null;
+    avg_realized: number | null;
+    total_realized: number;
+  })[];
+  by_event_type: ({
+    bucket: '5m' | '15m' | '1h' | '4h';
+    total: number;
+    resolved: number;
+    avg_model_ev: number | null;
+    avg_realized: number | null;
+    total_realized: number;
+  })[];
+};
+export type AuditRow = {
+  audit_id: string;
+  detected_at: string;
+  market_id: string;
+  polymarket_slug: string;
+  ticker: 'BTC' | 'ETH' | 'SOL' | 'XRP' | 'DOGE' | 'BNB' | 'HYPE' | 'ZEC';
+  event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down';
+  tier: 'logical' | 'endgame' | 'stable' | 'stale';
+  confidence: 'stable' | 'stale';
+  direction: 'BUY_YES' | 'BUY_NO' | 'BUY_BOTH';
+  fill_price: number;
+  fill_spread: number;
+  est_fee_per_share: number;
+  model_ev_per_share: number;
+  model_yes_prob: number;
+  available_size: number;
+  underlying: number | null;
+  strike_price: number | null;
+  strike_source: 'official' | 'relayed' | 'estimated' | null;
+  sigma_annual: number | null;
+  tau_minutes: number;
+  executable: ({
+    after_ms: number;
+    fill_price: number | null;
+    size: number;
+  })[];
+  resolved_at: string | null;
+  outcome: 'Up' | 'Down' | null;
+  realized_per_share: number | null;
+  hash: string;
+  prev_hash: string;
+};
+export type AuditRows = {
+  count: number;
+  rows: (AuditRow)[];
+  next_cursor: string | null;
+};
+export type LiveBoard = {
+  as_of: string;
+  count: number;
+  tickers: ('BTC' | 'ETH' | 'SOL' | 'XRP' | 'DOGE' | 'BNB' | 'HYPE' | 'ZEC')[];
+  event_types: ('5m' | '15m' | '1h' | '4h' | 'daily_up_down')[];
+  min_edge_pp: number;
+  opportunities: (LiveOpportunity)[];
+};
+export type LiveOpportunity = {
+  type: 'opportunity';
+  tier: 'logical' | 'endgame' | 'stable' | 'stale';
+  ticker: 'BTC' | 'ETH' | 'SOL' | 'XRP' | 'DOGE' | 'BNB' | 'HYPE' | 'ZEC';
+  event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down';
+  market_id: string;
+  polymarket_slug: string;
+  direction: 'BUY_YES' | 'BUY_NO' | 'BUY_BOTH';
+  fill_price: number;
+  fill_spread: number;
+  expected_pnl_per_share: number;
+  est_fee_per_share: number;
+  tau_minutes: number;
+  confidence: 'stable' | 'stale';
+  model_yes_prob: number;
+  detected_at: string;
+  polymarket_url: string;
+  question: string;
+  resolution_at: string;
+  seconds_to_resolution: number;
+  underlying_now: number | null;
+  strike_price: number | null;
+  log_diff: number | null;
+  sigma_annual: number | null;
+  sigma_tau: number | null;
+  market_yes_mid: number | null;
+  mismatch_mid: number | null;
+  yes_bid: number | null;
+  yes_ask: number | null;
+  no_bid: number | null;
+  no_ask: number | null;
+  edge_per_share: number;
+  available_size: number;
+};
+export type BacktestJobList = {
+  jobs: ({
+    job_id: string;
+    kind: 'backtest' | 'sweep';
+    status: 'queued' | 'running' | 'complete' | 'failed' | 'cancelled';
+    progress: number;
+    submitted_at: string;
+    started_at: string | null;
+    completed_at: string | null;
+    strategy: {
+      type: 'threshold_entry';
+      threshold: number;
+      direction: 'below' | 'above';
+      side: 'buy_yes' | 'buy_no';
+    } | {
+      type: 'mean_reversion';
+      lookback: number;
+      z_threshold: number;
+    } | {
+      type: 'time_before_resolution';
+      minutes_before: number;
+      side: 'buy_yes' | 'buy_no';
+    } | {
+      type: 'condition_based';
+      entry: ({
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+        value: number;
+      })[];
+      take_profit: ({
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+        value: number;
+      })[];
+      stop_loss: ({
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+        value: number;
+      })[];
+      side: 'buy_yes' | 'buy_no';
+      max_trades_per_market: number;
+    };
+    universe: {
+      ticker: 'BTC' | 'ETH' | 'SOL' | 'XRP' | 'DOGE' | 'BNB' | 'HYPE' | 'ZEC';
+      event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down';
+    };
+    size_usd: number;
+    params: {
+      fill_mode: 'walk_book' | 'mid';
+      latency_ms: number;
+      max_fill_price: number;
+      max_slippage: number | null;
+    };
+    request: {
+      strategy: {
+        type: 'threshold_entry';
+        threshold: number;
+        direction: 'below' | 'above';
+        side: 'buy_yes' | 'buy_no';
+      } | {
+        type: 'mean_reversion';
+        lookback: number;
+        z_threshold: number;
+      } | {
+        type: 'time_before_resolution';
+        minutes_before: number;
+        side: 'buy_yes' | 'buy_no';
+      } | {
+        type: 'condition_based';
+        entry: ({
+          metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
+          operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+          value: number;
+        })[];
+        take_profit: ({
+          metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
+          operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+          value: number;
+        })[];
+        stop_loss: ({
+          metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
+          operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+          value: number;
+        })[];
+        side: 'buy_yes' | 'buy_no';
+        max_trades_per_market: number;
+      };
+      universe: {
+        ticker: 'BTC' | 'ETH' | 'SOL' | 'XRP' | 'DOGE' | 'BNB' | 'HYPE' | 'ZEC';
+        event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down';
+      };
+      size_usd: number;
+      start: string | null;
+      end: string;
+      market_limit: number;
+      x_axis?: {
+        param: string;
+        start: number;
+        end: number;
+        steps: number;
+      } | undefined;
+      y_axis?: {
+        param: string;
+        start: number;
+        end: number;
+        steps: number;
+      } | null | undefined;
+      params: {
+        fill_mode: 'walk_book' | 'mid';
+        latency_ms: number;
+        max_fill_price: number;
+        max_slippage: number | null;
+      };
+    };
+    error: string | null;
+    result: null;
+  })[];
+  count: number;
+  limit: number;
+  offset: number;
+  next_cursor: string | null;
+};
+export type BacktestJob = {
+  job_id: string;
+  kind: 'backtest' | 'sweep';
+  status: 'queued' | 'running' | 'complete' | 'failed' | 'cancelled';
+  progress: number;
+  submitted_at: string;
+  started_at: string | null;
+  completed_at: string | null;
+  strategy: {
+    type: 'threshold_entry';
+    threshold: number;
+    direction: 'below' | 'above';
+    side: 'buy_yes' | 'buy_no';
+  } | {
+    type: 'mean_reversion';
+    lookback: number;
+    z_threshold: number;
+  } | {
+    type: 'time_before_resolution';
+    minutes_before: number;
+    side: 'buy_yes' | 'buy_no';
+  } | {
+    type: 'condition_based';
+    entry: ({
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      value: number;
+    })[];
+    take_profit: ({
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      value: number;
+    })[];
+    stop_loss: ({
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      value: number;
+    })[];
+    side: 'buy_yes' | 'buy_no';
+    max_trades_per_market: number;
+  };
+  universe: {
+    ticker: 'BTC' | 'ETH' | 'SOL' | 'XRP' | 'DOGE' | 'BNB' | 'HYPE' | 'ZEC';
+    event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down';
+  };
+  size_usd: number;
+  params: {
+    fill_mode: 'walk_book' | 'mid';
+    latency_ms: number;
+    max_fill_price: number;
+    max_slippage: number | null;
+  };
+  request: {
+    strategy: {
+      type: 'threshold_entry';
+      threshold: number;
+      direction: 'below' | 'above';
+      side: 'buy_yes' | 'buy_no';
+    } | {
+      type: 'mean_reversion';
+      lookback: number;
+      z_threshold: number;
+    } | {
+      type: 'time_before_resolution';
+      minutes_before: number;
+      side: 'buy_yes' | 'buy_no';
+    } | {
+      type: 'condition_based';
+      entry: ({
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+        value: number;
+      })[];
+      take_profit: ({
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+        value: number;
+      })[];
+      stop_loss: ({
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+        value: number;
+      })[];
+      side: 'buy_yes' | 'buy_no';
+      max_trades_per_market: number;
+    };
+    universe: {
+      ticker: 'BTC' | 'ETH' | 'SOL' | 'XRP' | 'DOGE' | 'BNB' | 'HYPE' | 'ZEC';
+      event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down';
+    };
+    size_usd: number;
+    start: string | null;
+    end: string;
+    market_limit: number;
+    x_axis?: {
+      param: string;
+      start: number;
+      end: number;
+      steps: number;
+    } | undefined;
+    y_axis?: {
+      param: string;
+      start: number;
+      end: number;
+      steps: number;
+    } | null | undefined;
+    params: {
+      fill_mode: 'walk_book' | 'mid';
+      latency_ms: number;
+      max_fill_price: number;
+      max_slippage: number | null;
+    };
+  };
+  error: string | null;
+  result: BacktestResult | SweepResult | null;
+};
+export type BacktestResult = {
+  markets_total: number;
+  markets_traded: number;
+  markets_skipped: ({
+    market_id: string;
+    reason: 'unresolved' | 'gap' | 'no_data' | 'no_strike' | 'no_books' | 'too_large';
+  })[];
+  trades_total: number;
+  trades_won: number;
+  win_rate: number | null;
+  total_pnl: number;
+  total_fees: number;
+  avg_pnl_per_trade: number | null;
+  avg_slippage: number | null;
+  orders: {
+    placed: number;
+    filled: number;
+    missed: {
+      no_depth: number;
+      price: number;
+      untrusted: number;
+      unconfirmed: number;
+    };
+    taken_back: number;
+  };
+  fill_rate: number | null;
+  profit_factor: number | null;
+  sharpe_per_market: number | null;
+  sharpe_ratio: number | null;
+  sortino_ratio: number | null;
+  calmar_ratio: number | null;
+  max_drawdown: number;
+  largest_trade_share: number | null;
+  intervals: {
+    total_pnl: [number, number];
+    win_rate: [number, number];
+    sharpe_per_market: [number, number] | null;
+  } | null;
+  coverage: number;
+  equity_curve: ({
+    market_id: string;
+    ts: string;
+    cumulative_pnl: number;
+  })[];
+  trades: (BacktestTrade)[];
+  receipt: {
+    data_hash: string;
+    venue_rules: string;
+    code_version: string;
+    seed: number;
+  };
+};
+export type BacktestTrade = {
+  market_id: string;
+  side: 'buy_yes' | 'buy_no';
+  decided_at: string;
+  opened_at: string;
+  closed_at: string | null;
+  decision_price: number;
+  entry_price: number;
+  exit_price: number | null;
+  shares: number;
+  size_usd: number;
+  fees_usd: number;
+  slippage: number;
+  entry_slippage: number;
+  exit_slippage: number | null;
+  entry_levels: number | null;
+  exit_levels: number | null;
+  net_pnl: number | null;
+  outcome: 'Up' | 'Down' | null;
+  exit_reason: 'resolved' | 'take_profit' | 'stop_loss' | 'market_void' | null;
+};
+export type SweepCell = {
+  trades_total: number;
+  total_pnl: number;
+  win_rate: number | null;
+  sharpe_per_market: number | null;
+  max_drawdown: number;
+  profit_factor: number | null;
+  error: string | null;
+};
+export type SweepResult = {
+  x_axis: {
+    param: string;
+    values: (number)[];
+  };
+  y_axis: {
+    param: string;
+    values: (number)[];
+  } | null;
+  cells: ((SweepCell)[])[];
+  best: {
+    x: number;
+    y: number;
+  } | null;
+  n_trials: number;
+  n_trials_before: number;
+  n_trials_effective: number | null;
+  sharpe_variance: number | null;
+  deflated_sharpe: number | null;
+  min_track_record_markets: number | null;
+  pbo: number | null;
+  warnings: (string)[];
+  receipt: {
+    data_hash: string;
+    venue_rules: string;
+    code_version: string;
+    seed: number;
+  };
+};
+export type PaperDivergence = {
+  paper_strategy_id: string;
+  from: string;
+  to: string;
+  live: {
+    backtest_id: string | null;
+    status: 'live' | 'queued' | 'running' | 'complete' | 'failed' | 'cancelled' | 'gone';
+    trades: number | null;
+    win_rate: number | null;
+    net_pnl: number | null;
+    fees: number | null;
+    avg_pnl_per_trade: number | null;
+    avg_slippage: number | null;
+  };
+  baseline: {
+    backtest_id: string | null;
+    status: 'live' | 'queued' | 'running' | 'complete' | 'failed' | 'cancelled' | 'gone';
+    trades: number | null;
+    win_rate: number | null;
+    net_pnl: number | null;
+    fees: number | null;
+    avg_pnl_per_trade: number | null;
+    avg_slippage: number | null;
+  };
+  window: {
+    backtest_id: string | null;
+    status: 'live' | 'queued' | 'running' | 'complete' | 'failed' | 'cancelled' | 'gone';
+    trades: number | null;
+    win_rate: number | null;
+    net_pnl: number | null;
+    fees: number | null;
+    avg_pnl_per_trade: number | null;
+    avg_slippage: number | null;
+  } | null;
+  same: number | null;
+  differing: ({
+    market_id: string;
+    opened_at: string;
+    found_in: 'live' | 'backtest' | 'both';
+    live_net_pnl: number | null;
+    backtest_net_pnl: number | null;
+  })[];
+};
+export type PaperEquity = {
+  paper_strategy_id: string;
+  n_closed_positions: number;
+  final_net_pnl: number;
+  points: ({
+    ts: string;
+    cumulative_pnl: number;
+  })[];
+};
+export type PaperPositions = {
+  count: number;
+  positions: ({
+    position_id: string;
+    market_id: string;
+    side: 'buy_yes' | 'buy_no';
+    decided_at: string;
+    opened_at: string;
+    closed_at: string | null;
+    decision_price: number;
+    entry_price: number;
+    exit_price: number | null;
+    shares: number;
+    size_usd: number;
+    fees_usd: number;
+    slippage: number;
+    entry_slippage: number;
+    exit_slippage: number | null;
+    entry_levels: number | null;
+    exit_levels: number | null;
+    net_pnl: number | null;
+    outcome: 'Up' | 'Down' | null;
+    exit_reason: 'resolved' | 'take_profit' | 'stop_loss' | 'market_void' | null;
+  })[];
+  next_cursor: string | null;
+};
+export type PaperStrategyList = {
+  strategies: ({
+    paper_strategy_id: string;
+    name: string;
+    active: boolean;
+    created_at: string;
+    strategy: {
+      type: 'threshold_entry';
+      threshold: number;
+      direction: 'below' | 'above';
+      side: 'buy_yes' | 'buy_no';
+    } | {
+      type: 'mean_reversion';
+      lookback: number;
+      z_threshold: number;
+    } | {
+      type: 'time_before_resolution';
+      minutes_before: number;
+      side: 'buy_yes' | 'buy_no';
+    } | {
+      type: 'condition_based';
+      entry: ({
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+        value: number;
+      })[];
+      take_profit: ({
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+        value: number;
+      })[];
+      stop_loss: ({
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+        value: number;
+      })[];
+      side: 'buy_yes' | 'buy_no';
+      max_trades_per_market: number;
+    };
+    universe: {
+      ticker: 'BTC' | 'ETH' | 'SOL' | 'XRP' | 'DOGE' | 'BNB' | 'HYPE' | 'ZEC';
+      event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down';
+    };
+    size_usd: number;
+    net_pnl: number;
+    open_positions: number;
+    closed_positions: number;
+  })[];
+  count: number;
+};
+export type PaperStrategy = {
+  paper_strategy_id: string;
+  name: string;
+  active: boolean;
+  created_at: string;
+  strategy: {
+    type: 'threshold_entry';
+    threshold: number;
+    direction: 'below' | 'above';
+    side: 'buy_yes' | 'buy_no';
+  } | {
+    type: 'mean_reversion';
+    lookback: number;
+    z_threshold: number;
+  } | {
+    type: 'time_before_resolution';
+    minutes_before: number;
+    side: 'buy_yes' | 'buy_no';
+  } | {
+    type: 'condition_based';
+    entry: ({
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      value: number;
+    })[];
+    take_profit: ({
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      value: number;
+    })[];
+    stop_loss: ({
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      value: number;
+    })[];
+    side: 'buy_yes' | 'buy_no';
+    max_trades_per_market: number;
+  };
+  universe: {
+    ticker: 'BTC' | 'ETH' | 'SOL' | 'XRP' | 'DOGE' | 'BNB' | 'HYPE' | 'ZEC';
+    event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down';
+  };
+  size_usd: number;
+  net_pnl: number;
+  open_positions: number;
+  closed_positions: number;
+  baseline_backtest_id: string;
+};
+export interface Operations {
+  'GET /v1/perp/depth': { path: Record<never, never>; query: { ticker: 'BTC' | 'ETH' | 'SOL' | 'XRP' | 'DOGE' | 'BNB' | 'HYPE' | 'ZEC'; start?: string | undefined; end?: string | undefined; limit?: number | undefined; offset?: number | undefined; order?: 'asc' | 'desc' | undefined; cursor?: string | undefined; venue?: 'bybit' | 'binance' | 'okx' | 'hyperliquid' | undefined }; body: undefined; answer: PerpDepth };
+  'GET /v1/markets': { path: Record<never, never>; query: { ticker?: 'BTC' | 'ETH' | 'SOL' | 'XRP' | 'DOGE' | 'BNB' | 'HYPE' | 'ZEC' | undefined; event_type?: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | undefined; since?: string | undefined; until?: string | undefined; limit?: number | undefined; cursor?: string | undefined; status?: 'open' | 'closed' | 'resolved' | undefined }; body: undefined; answer: MarketList };
+  'GET /v1/markets/resolved': { path: Record<never, never>; query: { ticker?: 'BTC' | 'ETH' | 'SOL' | 'XRP' | 'DOGE' | 'BNB' | 'HYPE' | 'ZEC' | undefined; event_type?: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | undefined; since?: string | undefined; until?: string | undefined; limit?: number | undefined; cursor?: string | undefined }; body: undefined; answer: MarketList };
+  'GET /v1/markets/{market_id}': { path: { market_id: string }; query: Record<never, never>; body: undefined; answer: Market };
+  'GET /v1/markets/{market_id}/timeseries': { path: { market_id: string }; query: { start?: string | undefined; end?: string | undefined; limit?: number | undefined; offset?: number | undefined; order?: 'asc' | 'desc' | undefined; cursor?: string | undefined }; body: undefined; answer: Timeseries };
+  'GET /v1/snapshots': { path: Record<never, never>; query: { market_id: string; start?: string | undefined; end?: string | undefined; limit?: number | undefined; depth?: number | undefined; interval_ms?: number | undefined; order?: 'asc' | 'desc' | undefined; cursor?: string | undefined }; body: undefined; answer: Snapshots };
+  'GET /v1/snapshot-at/{ts}': { path: { ts: string }; query: { market_id: string }; body: undefined; answer: Orderbook };
+  'GET /v1/markets/{market_id}/orderbook': { path: { market_id: string }; query: { at?: string | undefined }; body: undefined; answer: Orderbook };
+  'GET /v1/trades': { path: Record<never, never>; query: { market_id: string; start?: string | undefined; end?: string | undefined; limit?: number | undefined; order?: 'asc' | 'desc' | undefined; cursor?: string | undefined }; body: undefined; answer: Trades };
+  'GET /v1/underlying': { path: Record<never, never>; query: { ticker: 'BTC' | 'ETH' | 'SOL' | 'XRP' | 'DOGE' | 'BNB' | 'HYPE' | 'ZEC'; source: 'binance_spot' | 'coinbase_spot' | 'chainlink' | 'twap60'; start?: string | undefined; end?: string | undefined; limit?: number | undefined; order?: 'asc' | 'desc' | undefined; cursor?: string | undefined }; body: undefined; answer: Underlying };
+  'GET /v1/candles': { path: Record<never, never>; query: { market_id: string; timeframe: '5m' | '15m' | '1h' | '4h' | '24h'; start: string; end: string; limit?: number | undefined; cursor?: string | undefined }; body: undefined; answer: Candles };
+  'GET /v1/stats/calibration': { path: Record<never, never>; query: { ticker?: 'BTC' | 'ETH' | 'SOL' | 'XRP' | 'DOGE' | 'BNB' | 'HYPE' | 'ZEC' | undefined; event_type?: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | undefined; minutes_before?: number | undefined; since?: string | undefined; until?: string | undefined; buckets?: number | undefined; max_markets?: number | undefined }; body: undefined; answer: Calibration };
+  'GET /v1/gaps': { path: Record<never, never>; query: { market_id: string; start?: string | undefined; end?: string | undefined; limit?: number | undefined; cursor?: string | undefined }; body: undefined; answer: Gaps };
+  'GET /v1/export': { path: Record<never, never>; query: { dataset: 'snapshots' | 'quotes' | 'trades' | 'underlying' | 'perp_depth'; market_id?: string | undefined; ticker?: 'BTC' | 'ETH' | 'SOL' | 'XRP' | 'DOGE' | 'BNB' | 'HYPE' | 'ZEC' | undefined; source?: 'binance_spot' | 'coinbase_spot' | 'chainlink' | 'twap60' | undefined; start?: string | undefined; end?: string | undefined; format?: 'jsonl' | 'csv' | 'parquet' | undefined; venue?: 'bybit' | 'binance' | 'okx' | 'hyperliquid' | undefined }; body: undefined; answer: undefined };
+  'GET /v1/arb/live': { path: Record<never, never>; query: { min_edge_pp?: number | undefined; vol_window_sec?: number | undefined; tickers?: string | undefined; event_types?: string | undefined; limit?: number | undefined }; body: undefined; answer: LiveBoard };
+  'GET /v1/arb/audit/aggregate': { path: Record<never, never>; query: { window?: '1h' | '24h' | '7d' | '30d' | 'all' | undefined }; body: undefined; answer: AuditAggregate };
+  'GET /v1/arb/audit': { path: Record<never, never>; query: { window?: '1h' | '24h' | '7d' | '30d' | 'all' | undefined; ticker?: 'BTC' | 'ETH' | 'SOL' | 'XRP' | 'DOGE' | 'BNB' | 'HYPE' | 'ZEC' | undefined; tier?: 'logical' | 'endgame' | 'stable' | 'stale' | undefined; event_type?: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | undefined; limit?: number | undefined; cursor?: string | undefined }; body: undefined; answer: AuditRows };
+  'POST /v1/backtest': { path: Record<never, never>; query: { wait_for_result?: boolean | undefined }; body: {
+  strategy: {
+    type: 'threshold_entry';
+    threshold: number;
+    direction: 'below' | 'above';
+    side: 'buy_yes' | 'buy_no';
+  } | {
+    type: 'mean_reversion';
+    lookback: number;
+    z_threshold: number;
+  } | {
+    type: 'time_before_resolution';
+    minutes_before: number;
+    side: 'buy_yes' | 'buy_no';
+  } | {
+    type: 'condition_based';
+    entry: ({
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      value: number;
+    })[];
+    take_profit?: ({
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      value: number;
+    })[] | undefined;
+    stop_loss?: ({
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      value: number;
+    })[] | undefined;
+    side: 'buy_yes' | 'buy_no';
+    max_trades_per_market?: number | undefined;
+  };
+  universe: {
+    ticker: 'BTC' | 'ETH' | 'SOL' | 'XRP' | 'DOGE' | 'BNB' | 'HYPE' | 'ZEC';
+    event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down';
+  };
+  size_usd?: number | undefined;
+  start?: string | null | undefined;
+  end?: string | null | undefined;
+  market_limit?: number | null | undefined;
+  params?: {
+    fill_mode?: 'walk_book' | 'mid' | undefined;
+    latency_ms?: number | undefined;
+    max_fill_price?: number | undefined;
+    max_slippage?: number | null | undefined;
+  } | undefined;
+}; answer: BacktestJob };
+  'GET /v1/backtest': { path: Record<never, never>; query: { limit?: number | undefined; offset?: number | undefined; cursor?: string | undefined }; body: undefined; answer: BacktestJobList };
+  'POST /v1/backtest/sweep': { path: Record<never, never>; query: { wait_for_result?: boolean | undefined }; body: {
+  strategy: {
+    type: 'threshold_entry';
+    threshold: number;
+    direction: 'below' | 'above';
+    side: 'buy_yes' | 'buy_no';
+  } | {
+    type: 'mean_reversion';
+    lookback: number;
+    z_threshold: number;
+  } | {
+    type: 'time_before_resolution';
+    minutes_before: number;
+    side: 'buy_yes' | 'buy_no';
+  } | {
+    type: 'condition_based';
+    entry: ({
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      value: number;
+    })[];
+    take_profit?: ({
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      value: number;
+    })[] | undefined;
+    stop_loss?: ({
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      value: number;
+    })[] | undefined;
+    side: 'buy_yes' | 'buy_no';
+    max_trades_per_market?: number | undefined;
+  };
+  universe: {
+    ticker: 'BTC' | 'ETH' | 'SOL' | 'XRP' | 'DOGE' | 'BNB' | 'HYPE' | 'ZEC';
+    event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down';
+  };
+  size_usd?: number | undefined;
+  start?: string | null | undefined;
+  end?: string | null | undefined;
+  market_limit?: number | null | undefined;
+  x_axis: {
+    param: string;
+    start: number;
+    end: number;
+    steps: number;
+  };
+  y_axis?: {
+    param: string;
+    start: number;
+    end: number;
+    steps: number;
+  } | null | undefined;
+  params?: {
+    fill_mode?: 'walk_book' | 'mid' | undefined;
+    latency_ms?: number | undefined;
+    max_fill_price?: number | undefined;
+    max_slippage?: number | null | undefined;
+  } | undefined;
+}; answer: BacktestJob };
+  'GET /v1/backtest/{job_id}': { path: { job_id: string }; query: Record<never, never>; body: undefined; answer: BacktestJob };
+  'DELETE /v1/backtest/{job_id}': { path: { job_id: string }; query: Record<never, never>; body: undefined; answer: undefined };
+  'POST /v1/paper/strategies': { path: Record<never, never>; query: Record<never, never>; body: {
+  name: string;
+  strategy: {
+    type: 'threshold_entry';
+    threshold: number;
+    direction: 'below' | 'above';
+    side: 'buy_yes' | 'buy_no';
+  } | {
+    type: 'mean_reversion';
+    lookback: number;
+    z_threshold: number;
+  } | {
+    type: 'time_before_resolution';
+    minutes_before: number;
+    side: 'buy_yes' | 'buy_no';
+  } | {
+    type: 'condition_based';
+    entry: ({
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      value: number;
+    })[];
+    take_profit?: ({
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      value: number;
+    })[] | undefined;
+    stop_loss?: ({
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      value: number;
+    })[] | undefined;
+    side: 'buy_yes' | 'buy_no';
+    max_trades_per_market?: number | undefined;
+  };
+  universe: {
+    ticker: 'BTC' | 'ETH' | 'SOL' | 'XRP' | 'DOGE' | 'BNB' | 'HYPE' | 'ZEC';
+    event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down';
+  };
+  size_usd?: number | undefined;
+  baseline_backtest_id?: string | null | undefined;
+}; answer: PaperStrategy };
+  'GET /v1/paper/strategies': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: PaperStrategyList };
+  'GET /v1/paper/strategies/{strategy_id}': { path: { strategy_id: string }; query: Record<never, never>; body: undefined; answer: PaperStrategy };
+  'PATCH /v1/paper/strategies/{strategy_id}': { path: { strategy_id: string }; query: Record<never, never>; body: {
+  active?: boolean | null | undefined;
+  name?: string | null | undefined;
+}; answer: PaperStrategy };
+  'DELETE /v1/paper/strategies/{strategy_id}': { path: { strategy_id: string }; query: Record<never, never>; body: undefined; answer: undefined };
+  'GET /v1/paper/strategies/{strategy_id}/positions': { path: { strategy_id: string }; query: { limit?: number | undefined; cursor?: string | undefined }; body: undefined; answer: PaperPositions };
+  'GET /v1/paper/strategies/{strategy_id}/equity': { path: { strategy_id: string }; query: Record<never, never>; body: undefined; answer: PaperEquity };
+  'GET /v1/paper/strategies/{strategy_id}/divergence': { path: { strategy_id: string }; query: Record<never, never>; body: undefined; answer: PaperDivergence };
+  'POST /v1/paper/strategies/{strategy_id}/divergence': { path: { strategy_id: string }; query: Record<never, never>; body: undefined; answer: PaperDivergence };
+  'GET /v1/stream': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: undefined };
+  'GET /v1/arb/ws': { path: Record<never, never>; query: { ticker?: string | undefined }; body: undefined; answer: undefined };
+  'GET /v1/replay': { path: Record<never, never>; query: { start?: string | undefined; end?: string | undefined; speed?: number | undefined }; body: undefined; answer: undefined };
+}

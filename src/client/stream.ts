@@ -1,0 +1,108 @@
+import { ApiError, NoAnswerError, StreamError } from './errors.ts';
+import { pauseMs, type Requests } from './requests.ts';
+import type { Subscription } from './streamMessages.ts';
+import { type Socket, StreamSocket } from './streamSocket.ts';
+
+export interface StreamOptions {
+  /**
+   * Opens a WebSocket. Default: the global one, with the key in a header under Node and in `api_key` in browsers, which
+   * cannot send headers.
+   */
+  readonly webSocket?: (url: string, key: string) => Socket;
+  /** Failed connections in a row after which a stream gives up (default 10). */
+  readonly connectionsMax?: number;
+}
+
+interface Place {
+  readonly path: string;
+  readonly query: object;
+  /** Null: the stream has no subscriptions and no cursors. */
+  readonly subscription: Subscription | null;
+  readonly cursor: string | null;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Close codes after which the same would happen again. */
+const FINAL = new Set([1000, 1003, 1007, 1008, 1009]);
+const UPGRADE_REQUIRED = 426;
+
+/**
+ * The messages of a stream. A lost connection is opened again, and continues after the last snapshot that the caller
+ * has handled.
+ * @throws {ApiError} If the service refuses the stream.
+ * @throws {StreamError} If it refuses the subscription, or ends the stream for good.
+ * @throws {NoAnswerError} After `connectionsMax` failed connections in a row.
+ */
+export async function* messages<M extends { readonly type: string }>(
+  requests: Requests,
+  { webSocket = openSocket, connectionsMax = 10 }: StreamOptions,
+  { path, query, subscription, cursor, signal }: Place,
+): AsyncGenerator<M, void> {
+  let after = cursor;
+  for (let failures = 1; ; failures++) {
+    signal?.throwIfAborted();
+    const address = requests.address(path, { query }).replace(/^http/, 'ws');
+    const socket = new StreamSocket(webSocket(address, requests.key), requests.clock, signal);
+    let isReady = false;
+    try {
+      for await (const text of socket.texts()) {
+        const message = JSON.parse(text) as M & { cursor?: string; detail?: string };
+        const { type } = message;
+        if (type === 'ping') continue;
+        if (type === 'ready') {
+          isReady = true;
+          failures = 0;
+          if (subscription) socket.send(subscribe(subscription, after));
+          continue;
+        }
+        if (type === 'error') throw new StreamError(String(message.detail), null);
+        yield message;
+        // Only now: the caller has handled it.
+        if (type === 'snapshot') after = message.cursor ?? after;
+        if (type === 'end') return;
+      }
+    } finally {
+      socket.close();
+    }
+    signal?.throwIfAborted();
+    const { code, reason } = socket.closing;
+    if (FINAL.has(code)) throw new StreamError(`the service closed the stream: ${reason || code}`, code);
+    const askedMs = isReady ? null : await refusalPauseMs(requests, { path, query, signal });
+    if (failures >= connectionsMax)
+      throw new NoAnswerError(`${failures} connections to ${requests.url} failed in a row (code ${code})`);
+    await requests.clock.sleep(askedMs ?? pauseMs(failures + 1, requests.random), signal);
+  }
+}
+
+function subscribe(subscription: Subscription, after: string | null): string {
+  const resume = after === null ? {} : { resume: after };
+  return JSON.stringify({ type: 'subscribe', ...subscription, ...resume });
+}
+
+/**
+ * Browsers hide why a handshake was refused: the same request without an upgrade shows it.
+ * @returns The pause that the service asks for; null: none.
+ * @throws {ApiError} If the refusal would be the same again.
+ */
+async function refusalPauseMs(
+  requests: Requests,
+  { path, query, signal }: Pick<Place, 'path' | 'query' | 'signal'>,
+): Promise<number | null> {
+  try {
+    await requests.read(requests.address(path, { query }), signal);
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (!(error instanceof ApiError) || error.status === UPGRADE_REQUIRED) return null;
+    if (error.code !== 'rate_limited' && error.code !== 'unavailable') throw error;
+    return error.retryAfterMs;
+  }
+  return null;
+}
+
+function openSocket(url: string, key: string): Socket {
+  const isNode = 'process' in globalThis;
+  if (!isNode)
+    return new WebSocket(`${url}${url.includes('?') ? '&' : '?'}api_key=${encodeURIComponent(key)}`);
+  const init = { headers: { authorization: `Bearer ${key}` } };
+  return new WebSocket(url, init as unknown as string[]);
+}
