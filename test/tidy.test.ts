@@ -171,7 +171,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['trading', 'stream', 'webhooks'],
   ['http'],
   ['api', 'controlDatabase'],
-  ['service'],
+  ['service', 'backup'],
   ['cli'],
 ];
 
