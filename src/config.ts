@@ -58,6 +58,8 @@ export interface Config {
   dataDir: string;
   /** With less free space than this, only the journal is written; null: the larger of 1 GiB and 2 %. */
   diskReserve: DiskReserve | null;
+  /** Days after which the operator is warned that no newer backup was proven; null: never. */
+  backupMaxAgeDays: number | null;
   host: string;
   port: number;
   logLevel: string;
@@ -139,6 +141,7 @@ const CREDENTIALS = [
 const environment = z.object({
   UNDERROUND_DATA_DIR: z.string().min(1).default('./data'),
   UNDERROUND_DISK_RESERVE: diskReserve.optional(),
+  UNDERROUND_BACKUP_MAX_AGE: days.optional(),
   UNDERROUND_HOST: z.string().min(1).default('127.0.0.1'),
   UNDERROUND_PORT: port.default(8080),
   UNDERROUND_LOG_LEVEL: oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent').default('info'),
@@ -300,6 +303,7 @@ function toConfig(env: Environment): Config {
   return {
     dataDir: env.UNDERROUND_DATA_DIR,
     diskReserve: env.UNDERROUND_DISK_RESERVE ?? null,
+    backupMaxAgeDays: env.UNDERROUND_BACKUP_MAX_AGE ?? null,
     host: env.UNDERROUND_HOST,
     port: env.UNDERROUND_PORT,
     logLevel: env.UNDERROUND_LOG_LEVEL,

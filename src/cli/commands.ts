@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { registerAudit } from './audit.ts';
 import { registerBacktest } from './backtest.ts';
+import { registerBackup } from './backup.ts';
 import { registerDemo } from './demo.ts';
 import { registerDoctor } from './doctor.ts';
 import { registerExport } from './export.ts';
@@ -30,5 +31,6 @@ export function registerCommands(program: Command): void {
   registerMaintenance(program);
   registerAudit(program);
   registerDoctor(program);
+  registerBackup(program);
   program.addHelpText('after', SETTINGS_HELP);
 }
