@@ -87,8 +87,8 @@ export async function snapshotEngine(
   const seqs = before.filter((table) => table.rows > 0).map(({ seq }) => seq);
   const seqMax = seqs.length === 0 ? null : Math.max(...seqs);
   const links = await symbolicLinks(dataDir);
-  const [recordingId = null] = links.flatMap(({ target }) => /[0-9a-f-]{36}/.exec(target) ?? []);
-  return { parts, definitions, links, columns, rows, recordingId, seqMax };
+  const found = { parts, definitions, links, columns, rows, seqMax };
+  return { ...found, recordingId: await recordingId(dataDir) };
 }
 
 /** Rows and newest seq of each table. */
@@ -156,6 +156,12 @@ async function contentHash(files: readonly FileSource[]): Promise<string> {
   const sum = createHash('sha256');
   for (const { path, source } of files) sum.update(path).update(await readFile(source));
   return sum.digest('hex');
+}
+
+/** Id of the database of a data directory's engine; null without one. */
+export async function recordingId(dataDir: string): Promise<string | null> {
+  const target = await readlink(join(dataDir, 'engine', 'metadata', DATABASE)).catch(() => '');
+  return /[0-9a-f-]{36}/.exec(target)?.[0] ?? null;
 }
 
 /** The engine's links from names to tables. */

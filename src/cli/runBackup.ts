@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { BackupStorage } from '../backup/backupStorage.ts';
 import { drillBackup } from '../backup/drill.ts';
+import { recordingId } from '../backup/engineSnapshot.ts';
 import { contentBytes, type Manifest, readManifest } from '../backup/manifest.ts';
 import { openBackupStorage, type StorageOptions } from '../backup/openStorage.ts';
 import { restoreBackup } from '../backup/restoreBackup.ts';
@@ -106,9 +107,11 @@ async function verify(manifest: Manifest, storage: BackupStorage, config: Config
   return result;
 }
 
-/** Notes the check in the data directory, if it is on this machine. */
+/** Notes the check in the data directory, if the backup is of its recording. */
 async function noteProven(manifest: Manifest, storage: BackupStorage, { dataDir }: Config): Promise<void> {
-  if (existsSync(dataDir)) await noteBackup(dataDir, { proven: entryOf(manifest, storage) });
+  const { recording_id: id } = manifest;
+  if (!existsSync(dataDir) || (id !== null && id !== (await recordingId(dataDir)))) return;
+  await noteBackup(dataDir, { proven: entryOf(manifest, storage) });
 }
 
 function entryOf({ id }: Manifest, { name }: BackupStorage) {
