@@ -13,6 +13,8 @@ import {
   nodeName,
   oneOf,
   port,
+  type Retention,
+  retention,
   secret,
   size,
   urlOf,
@@ -58,6 +60,12 @@ export interface Config {
   dataDir: string;
   /** With less free space than this, only the journal is written; null: the larger of 1 GiB and 2 %. */
   diskReserve: DiskReserve | null;
+  /** How long the embedded engine keeps rows. */
+  retention: Retention;
+  /** Most bytes of the embedded engine's tables; null: no limit. */
+  diskBudgetBytes: number | null;
+  /** Days after which the operator is warned that no newer backup was proven; null: never. */
+  backupMaxAgeDays: number | null;
   host: string;
   port: number;
   logLevel: string;
@@ -145,6 +153,9 @@ const CREDENTIALS = [
 const environment = z.object({
   UNDERROUND_DATA_DIR: z.string().min(1).default('./data'),
   UNDERROUND_DISK_RESERVE: diskReserve.optional(),
+  UNDERROUND_RETENTION: retention.optional(),
+  UNDERROUND_DISK_BUDGET: size.optional(),
+  UNDERROUND_BACKUP_MAX_AGE: days.optional(),
   UNDERROUND_HOST: z.string().min(1).default('127.0.0.1'),
   UNDERROUND_PORT: port.default(8080),
   UNDERROUND_LOG_LEVEL: oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent').default('info'),
@@ -290,6 +301,16 @@ function missingStorage(set: Variables): string[] {
   const problems = needs
     .filter(([name, needed]) => set[name] !== undefined && set[needed] === undefined)
     .map(([name, needed]) => `${name} needs ${needed}; set ${needed}, or unset ${name}`);
+  for (const name of ['UNDERROUND_RETENTION', 'UNDERROUND_DISK_BUDGET'] as const) {
+    if (
+      set[name] !== undefined &&
+      set.CLICKHOUSE_URL !== undefined &&
+      set.UNDERROUND_STORE_PASSWORD === undefined
+    )
+      problems.push(
+        `${name} is for the embedded engine; use CLICKHOUSE_DELETE_AFTER_DAYS beside CLICKHOUSE_URL, or unset ${name}`,
+      );
+  }
   const [cold, deleted] = [set.CLICKHOUSE_COLD_AFTER_DAYS, set.CLICKHOUSE_DELETE_AFTER_DAYS].map(Number);
   if (Number(cold) >= Number(deleted))
     problems.push('CLICKHOUSE_COLD_AFTER_DAYS must be less than CLICKHOUSE_DELETE_AFTER_DAYS; correct one');
@@ -310,6 +331,9 @@ function toConfig(env: Environment): Config {
   return {
     dataDir: env.UNDERROUND_DATA_DIR,
     diskReserve: env.UNDERROUND_DISK_RESERVE ?? null,
+    retention: env.UNDERROUND_RETENTION ?? {},
+    diskBudgetBytes: env.UNDERROUND_DISK_BUDGET === undefined ? null : bytesOf(env.UNDERROUND_DISK_BUDGET),
+    backupMaxAgeDays: env.UNDERROUND_BACKUP_MAX_AGE ?? null,
     host: env.UNDERROUND_HOST,
     port: env.UNDERROUND_PORT,
     logLevel: env.UNDERROUND_LOG_LEVEL,

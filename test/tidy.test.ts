@@ -174,7 +174,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['trading', 'stream', 'webhooks', 'report'],
   ['http'],
   ['api', 'mcp', 'controlDatabase'],
-  ['service'],
+  ['service', 'backup'],
   ['cli'],
 ];
 

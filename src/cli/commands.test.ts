@@ -45,6 +45,9 @@ const COMMANDS: readonly (readonly [string, { words?: readonly string[]; makes?:
   ['audit verify', {}],
   ['audit head', {}],
   ['doctor', {}],
+  ['backup', { words: ['backups'] }],
+  ['restore', { words: ['backups'], makes: true }],
+  ['verify', { words: ['backups'], makes: true }],
 ];
 
 const READERS = [

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { registerAudit } from './audit.ts';
 import { registerBacktest } from './backtest.ts';
 import { registerCompare } from './compare.ts';
+import { registerBackup } from './backup.ts';
 import { registerDemo } from './demo.ts';
 import { registerDoctor } from './doctor.ts';
 import { registerExport } from './export.ts';
@@ -38,5 +39,6 @@ export function registerCommands(program: Command): void {
   registerMaintenance(program);
   registerAudit(program);
   registerDoctor(program);
+  registerBackup(program);
   program.addHelpText('after', SETTINGS_HELP);
 }

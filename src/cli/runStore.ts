@@ -3,6 +3,7 @@ import { type Config, parseAddress } from '../config.ts';
 import { serveMetrics } from '../ops/metricsServer.ts';
 import { coverLostRows } from '../recorder/lostRows.ts';
 import { Recorder } from '../recorder/recorder.ts';
+import { keepRetention } from '../recorder/retention.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
 import { ConfigError } from '../runtime/errors.ts';
 import type { SharedListening } from '../store/engine/access.ts';
@@ -40,6 +41,7 @@ export async function startStore(
   const metricsServer =
     metricsAddress === null ? null : await serveMetrics(metricsAddress, { metrics, rateLimits: null });
   store.parts.onLost((lost) => coverLostRows(lost, { store, recorder, clock, log }));
+  const retention = keepRetention({ config, store, recorder, clock, log, metrics });
   void store.writer.startRecovery();
   const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
   console.log(`ready http://${host}:${engine.port}`);
@@ -47,6 +49,7 @@ export async function startStore(
     close: async () => {
       metricsServer?.close();
       recorder.close();
+      await retention?.stop();
       await store.close();
     },
   };

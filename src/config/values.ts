@@ -93,6 +93,30 @@ export const days = z
   )
   .transform(Number);
 
+/** Tables whose rows can be removed by age: one file set a day. Markets and gaps stay. */
+export const RETAINED_DATASETS = ['books', 'quotes', 'trades', 'underlying', 'perp_depth'] as const;
+export type RetainedDataset = (typeof RETAINED_DATASETS)[number];
+/** Days that each dataset is kept; null: for ever. A dataset that is absent is kept until the disk budget is used up. */
+export type Retention = Readonly<Partial<Record<RetainedDataset, number | null>>>;
+
+const RETENTION_DAYS_MIN = 2;
+const RETENTION_RULE = `must be a list such as books:90d,quotes:forever of ${RETAINED_DATASETS.join(', ')}, each once, with at least ${RETENTION_DAYS_MIN} days`;
+export const retention = z.string().transform((text, context): Retention => {
+  const kept: Partial<Record<RetainedDataset, number | null>> = {};
+  for (const item of text.split(',')) {
+    const [, name, period = ''] = /^\s*(\w+):(\d{1,5}d|forever)\s*$/.exec(item) ?? [];
+    const dataset = RETAINED_DATASETS.find((known) => known === name);
+    const keptDays = period === 'forever' ? null : Number.parseInt(period, 10);
+    const isShort = keptDays !== null && !(keptDays >= RETENTION_DAYS_MIN && keptDays <= DAYS_MAX);
+    if (dataset === undefined || dataset in kept || isShort) {
+      context.addIssue({ code: 'custom', message: RETENTION_RULE });
+      return z.NEVER;
+    }
+    kept[dataset] = keptDays;
+  }
+  return kept;
+});
+
 const HOST_NAME = /^[a-z\d_](?:[a-z\d_-]*[a-z\d_])?(?:\.[a-z\d_](?:[a-z\d_-]*[a-z\d_])?)*$/i;
 export const hostNames = z
   .string()

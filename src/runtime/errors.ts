@@ -127,3 +127,8 @@ export class TooMuchDataError extends UnderroundError {
 export class BacktestFailedError extends UnderroundError {
   readonly code = 'backtest_failed';
 }
+
+/** A backup lacks bytes or has other ones than were written. Use another backup. */
+export class BackupDamagedError extends UnderroundError {
+  readonly code = 'backup_damaged';
+}

@@ -12,6 +12,7 @@ export const GAP_CAUSES = [
   'late_feed',
   'venue_restart',
   'data_lost',
+  'retention',
 ] as const;
 export type GapCause = (typeof GAP_CAUSES)[number];
 

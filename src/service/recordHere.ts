@@ -5,6 +5,7 @@ import { coverLostRows } from '../recorder/lostRows.ts';
 import { MarketMemory } from '../recorder/marketMemory.ts';
 import { Recorder } from '../recorder/recorder.ts';
 import { resumeRecording } from '../recorder/resume.ts';
+import { keepRetention, type RetentionKeeper } from '../recorder/retention.ts';
 import { silentFeeds } from '../recorder/watchdog/silentFeeds.ts';
 import type { EngineAccess } from '../store/engine/access.ts';
 import { openStore, type Store } from '../store/store.ts';
@@ -42,7 +43,8 @@ export async function recordHere(options: RecordingOptions): Promise<RecordingSo
     const [known, feeds] = await Promise.all([resuming, feedsOpening]);
     feeds.start(known);
     store.parts.onLost((lost) => coverLostRows(lost, { store, recorder, clock, log }));
-    return source({ ...options, store, recorder, feeds }, { bus, memory });
+    const retention = keepRetention({ config, store, recorder, clock, log, metrics });
+    return source({ ...options, store, recorder, feeds, retention }, { bus, memory });
   } catch (error) {
     await feedsOpening.then((feeds) => feeds.stop()).catch(() => undefined);
     await store.close();
@@ -51,10 +53,15 @@ export async function recordHere(options: RecordingOptions): Promise<RecordingSo
 }
 
 function source(
-  parts: RecordingOptions & { store: Store; recorder: Recorder; feeds: Feeds },
+  parts: RecordingOptions & {
+    store: Store;
+    recorder: Recorder;
+    feeds: Feeds;
+    retention: RetentionKeeper | null;
+  },
   shared: Pick<RecordingSource, 'bus' | 'memory'>,
 ): RecordingSource {
-  const { store, recorder, feeds, clock, metrics } = parts;
+  const { store, recorder, feeds, retention, clock, metrics } = parts;
   return {
     ...{ ...shared, store, live: recorder, shared: null },
     storeLagMs: () => store.writer.lagMs(),
@@ -68,6 +75,9 @@ function source(
     },
     listening: () => void store.writer.startRecovery(),
     stopReceiving: () => feeds.stop(),
-    close: () => store.close(),
+    close: async () => {
+      await retention?.stop();
+      await store.close();
+    },
   };
 }

@@ -4,6 +4,7 @@ import { type Accounts, openAccounts } from '../accounts/accounts.ts';
 import type { Database } from '../control/schema.ts';
 import { openControlDatabase } from '../controlDatabase.ts';
 import type { DataSource } from '../http/lifecycle.ts';
+import { watchBackups } from '../ops/backupRecord.ts';
 import { type HistoryState, historyLines } from '../ops/historyProgress.ts';
 import { Readiness } from '../ops/readiness.ts';
 import { StoreProbe } from '../ops/storeProbe.ts';
@@ -48,12 +49,15 @@ export async function serveRecording(recording: RecordingSource, options: Servin
   recording.addChecks(readiness);
   options.addChecks?.(readiness);
   readiness.addDegraded(() => historyLines(history()));
+  const limits = { dataDir: config.dataDir, maxAgeDays: config.backupMaxAgeDays };
+  const backups = await watchBackups(limits, { readiness, clock, log, metrics });
   // Before the detectors, so that no opportunity is published without a subscriber.
   const streams = hasApi ? openStreams(recording, { ...options, accounts }) : null;
   const reading = { ...options, database, division };
   const roles = await startReadingRoles(recording, reading);
   const stopReading = async () => {
     probe.stop();
+    backups.stop();
     control?.stop();
     await roles.close();
     await accounts.close();

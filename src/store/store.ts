@@ -12,7 +12,8 @@ import type { WaitingRowIndex } from './journal/waitingRowIndex.ts';
 import { StoreWriter } from './journal/writer.ts';
 import type { WriterOptions } from './journal/writerOptions.ts';
 import type { StoreReader } from './reader.ts';
-import { EMBEDDED_FORM } from './tables/statements.ts';
+import type { TableName } from './tables/schema.ts';
+import { dropDayStatement, EMBEDDED_FORM } from './tables/statements.ts';
 
 export interface Store extends StoreReader {
   readonly writer: StoreWriter;
@@ -20,6 +21,8 @@ export interface Store extends StoreReader {
   readonly waiting: WaitingRowIndex;
   readonly guard: DiskGuard;
   readonly parts: PartWatch;
+  /** Removes all rows of a table with a `ts` on this UTC day, e.g. `2026-11-23`. */
+  removeDay(table: TableName, day: string): Promise<void>;
   /** Process id of the embedded engine's host, if this process started it and it is alive. */
   enginePid(): number | null;
   /** Inserts all written rows, disconnects from the engine, and stops it if this process started it. */
@@ -33,6 +36,9 @@ export interface StoreOptions
   /** The engine, if a connection was already started; else this call starts one. */
   engine?: Promise<EngineAccess>;
 }
+
+/** The engine's default refuses to drop more than 50 GB. */
+const DROP_ANY_SIZE = { max_partition_size_to_drop: 0 };
 
 /** Where the caller has no settings of a server's tables. */
 const PLAIN_TABLES = { clickhouseCluster: null, clickhouseStorage: EMBEDDED_FORM.storage };
@@ -86,6 +92,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       guard,
       parts: watch,
       enginePid: () => access.hostPid,
+      removeDay: (table, day) => client.command(dropDayStatement(table, day), DROP_ANY_SIZE),
       rows: (query, params, readOptions) => client.rows(query, params, readOptions),
       stream: (query, params, readOptions) => client.stream(query, params, readOptions),
       close: () => {

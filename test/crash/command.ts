@@ -1,7 +1,7 @@
 /** Parses the arguments of `npm run crash`. */
 import { parseArgs } from 'node:util';
 
-const FAULTS = ['kill', 'disk-full', 'stall', 'starve', 'cluster'] as const;
+const FAULTS = ['kill', 'disk-full', 'stall', 'starve', 'cluster', 'backup', 'restore'] as const;
 export type Fault = (typeof FAULTS)[number];
 export const FILE_SYSTEMS = ['tmpfs', 'ext4'] as const;
 export type FileSystemKind = (typeof FILE_SYSTEMS)[number];
@@ -21,6 +21,8 @@ const DEFAULTS: Record<Fault, FaultDefaults> = {
   stall: { rounds: 1, density: 0.25, seconds: 60 },
   starve: { rounds: 1, density: 0.1, seconds: 180 },
   cluster: { rounds: 20, density: 0.02, seconds: 30 },
+  backup: { rounds: 50, density: 0.05, seconds: 0 },
+  restore: { rounds: 50, density: 0.05, seconds: 0 },
 };
 const ROUNDS_MAX = 100_000;
 const SECONDS_MAX = 3_600;
@@ -39,6 +41,8 @@ answer. Exit status 2: the run could not be made. Progress goes to standard erro
   --fault starve      gives service and engine a share of one core (${DEFAULTS.starve.rounds}; needs root)
 
   --fault cluster     kills one process of a cluster after the other (${DEFAULTS.cluster.rounds}; needs nats-server)
+  --fault backup      kills \`underround backup\` beside a service that records (${DEFAULTS.backup.rounds})
+  --fault restore     kills \`underround restore\` (${DEFAULTS.restore.rounds})
 
   --rounds N          number of rounds
   --seed TEXT         seed of all random choices (default: 1)

@@ -22,6 +22,8 @@ const BAD = [
     'endpointErrors',
     'exits',
     'notInTime',
+    'between',
+    'commandsFailed',
   ],
 ];
 

@@ -5,7 +5,14 @@
  */
 import type { ClickHouseStorage } from '../../config.ts';
 import { PROJECTIONS } from './rollups.ts';
-import { type ColumnDefinition, DATABASE, TABLE_NAMES, TABLES, type Table } from './schema.ts';
+import {
+  type ColumnDefinition,
+  DATABASE,
+  TABLE_NAMES,
+  TABLES,
+  type Table,
+  type TableName,
+} from './schema.ts';
 
 export interface TableForm {
   /** Name of the cluster; null: one engine. */
@@ -39,6 +46,14 @@ export function databaseStatement(form: TableForm): string {
 export function syncStatement(table: string, cluster: string): string {
   const form = { ...EMBEDDED_FORM, cluster };
   return `SYSTEM SYNC REPLICA${onCluster(form)} ${DATABASE}.${storedName(table, form)} LIGHTWEIGHT`;
+}
+
+/**
+ * Removes a day of a table of the embedded engine: whole parts, without a rewrite.
+ * @param day As `yyyy-mm-dd`.
+ */
+export function dropDayStatement(table: TableName, day: string): string {
+  return `ALTER TABLE ${DATABASE}.${table} DROP PARTITION '${day}'`;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Fault, FaultRunOptions } from '../command.ts';
+import { type CopyRoundsResult, runBackupRounds, runRestoreRounds } from './backupRounds.ts';
 import { runClusterRounds } from './clusterRounds.ts';
 import { runDiskRounds } from './diskRounds.ts';
 import type { FaultOptions, FaultResult } from './faultRig.ts';
@@ -6,10 +7,15 @@ import { runKillRounds } from './killRounds.ts';
 import { runStallRounds, runStarveRounds } from './slowRounds.ts';
 
 /** The run of each `--fault`. */
-export const FAULT_RUNS: Record<Fault, (options: FaultOptions & FaultRunOptions) => Promise<FaultResult>> = {
+export const FAULT_RUNS: Record<
+  Fault,
+  (options: FaultOptions & FaultRunOptions) => Promise<FaultResult | CopyRoundsResult>
+> = {
   kill: runKillRounds,
   'disk-full': runDiskRounds,
   stall: runStallRounds,
   starve: runStarveRounds,
   cluster: runClusterRounds,
+  backup: runBackupRounds,
+  restore: runRestoreRounds,
 };

@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { BackupDamagedError, InvalidInputError } from '../runtime/errors.ts';
+import { makeDirectories } from '../runtime/makeDirectories.ts';
+import { readDiskSpace } from '../store/engine/diskGuard.ts';
+import { syncDirectory } from '../store/journal/durableFile.ts';
+import { RunClaim } from '../store/journal/runClaim.ts';
+import type { BackupStorage } from './backupStorage.ts';
+
+/** Objects are written here and renamed into place. */
+const INCOMING = 'incoming';
+
+/** Backups in a directory: one file for each object. */
+export class DirectoryStorage implements BackupStorage {
+  readonly name: string;
+
+  constructor(directory: string) {
+    this.name = resolve(directory);
+  }
+
+  async list(prefix: string): Promise<ReadonlyMap<string, number>> {
+    const root = join(this.name, prefix);
+    const found = new Map<string, number>();
+    if (!existsSync(root)) return found;
+    for (const entry of await readdir(root, { withFileTypes: true, recursive: true })) {
+      if (!entry.isFile()) continue;
+      const path = join(entry.parentPath, entry.name);
+      found.set(path.slice(this.name.length + 1), (await stat(path)).size);
+    }
+    return found;
+  }
+
+  async read(name: string): Promise<Buffer> {
+    try {
+      return await readFile(join(this.name, name));
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause;
+      throw new BackupDamagedError(`${name} is missing in ${this.name}`, { cause });
+    }
+  }
+
+  async write(name: string, bytes: Uint8Array): Promise<void> {
+    const draft = join(this.name, INCOMING, randomBytes(16).toString('hex'));
+    const file = await open(draft, 'wx', 0o600);
+    try {
+      await file.writeFile(bytes);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    const path = join(this.name, name);
+    makeDirectories(dirname(path));
+    await rename(draft, path);
+    await syncDirectory(dirname(path));
+  }
+
+  async freeBytes(): Promise<number> {
+    let existing = this.name;
+    while (!existsSync(existing)) existing = dirname(existing);
+    return (await readDiskSpace(existing)).freeBytes;
+  }
+
+  async claim(): Promise<{ release(): Promise<void> }> {
+    const incoming = join(this.name, INCOMING);
+    makeDirectories(incoming);
+    const claim = await RunClaim.of(incoming);
+    if (claim === null) throw new InvalidInputError(`another process writes a backup into ${this.name}`);
+    const drafts = (await readdir(incoming)).filter((name) => /^[0-9a-f]{32}$/.test(name));
+    for (const name of drafts) await rm(join(incoming, name), { force: true });
+    return claim;
+  }
+}

@@ -1,0 +1,60 @@
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { openTestPostgres } from '../../test/support/postgres.ts';
+import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
+import { openControlDatabase } from '../controlDatabase.ts';
+import { InvalidInputError } from '../runtime/errors.ts';
+import { migrationsIn } from './controlSnapshot.ts';
+import { copyPostgres, fillPostgres } from './postgresCopy.ts';
+
+const postgres = await openTestPostgres();
+
+async function open(databaseUrl: string | null, dataDir = '') {
+  const database = await openControlDatabase({ dataDir, databaseUrl });
+  onTestFinished(() => database.destroy());
+  return database;
+}
+
+test.skipIf(postgres.absent !== null)(
+  'accounts are copied from PostgreSQL to SQLite and back, row by row',
+  async () => {
+    const url = await postgres.createDatabase();
+    const source = await open(url);
+    const users = Array.from({ length: 4_100 }, (_, index) => ({
+      user_id: `usr_${String(index).padStart(5, '0')}`,
+      email: `${index}@example.com`,
+      tier: 'free',
+      created_ms: 1_700_000_000_000 + index,
+    }));
+    for (let at = 0; at < users.length; at += 100)
+      await source
+        .insertInto('users')
+        .values(users.slice(at, at + 100) as never)
+        .execute();
+    const keys = [
+      { key_id: 'key_1', user_id: 'usr_00007', label: 'x', key_hint: 'p', key_hash: 'h', created_ms: 5 },
+    ];
+    await source
+      .insertInto('api_keys')
+      .values(keys as never)
+      .execute();
+    const directory = temporaryDirectory();
+    const path = join(directory, 'control.sqlite');
+    await copyPostgres(url, path);
+    const copy = await open(null, directory);
+    const rowsOf = async (database: typeof copy) => ({
+      users: await database.selectFrom('users').selectAll().orderBy('user_id').execute(),
+      keys: await database.selectFrom('api_keys').selectAll().execute(),
+    });
+    expect(await rowsOf(copy)).toEqual(await rowsOf(source));
+    expect(migrationsIn(path).length).toBeGreaterThan(10);
+
+    const target = await postgres.createDatabase();
+    const options = { path, backupId: 'b1', nowMs: 9 };
+    await fillPostgres(target, options);
+    // A restore that was killed after its transaction is repeated.
+    await fillPostgres(target, options);
+    expect(await rowsOf(await open(target))).toEqual(await rowsOf(source));
+    await expect(fillPostgres(url, options)).rejects.toThrow(InvalidInputError);
+  },
+);

@@ -1,0 +1,94 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { FakeClock } from '../../test/support/fakeClock.ts';
+import { S3_VARIABLES, startS3 } from '../../test/support/s3Server.ts';
+import { BackupDamagedError, InvalidInputError, TransportError } from '../runtime/errors.ts';
+import { openBackupStorage } from './openStorage.ts';
+
+async function rig(variables: Record<string, string> = S3_VARIABLES, place = 's3://books/my backups') {
+  const server = await startS3('books');
+  onTestFinished(() => server.stop());
+  const clock = new FakeClock(1_700_000_000_000);
+  const parts = { variables, clock, random: () => 0.5 };
+  return { server, clock, storage: openBackupStorage(place, { s3Endpoint: server.url }, parts) };
+}
+
+test('objects are stored, listed over several pages and read, each request signed', async () => {
+  const { server, storage } = await rig();
+  const names = [
+    'objects/a b&c',
+    'objects/b',
+    'objects/c',
+    'objects/d',
+    'objects/e',
+    'objects/f',
+    'objects/g',
+  ];
+  for (const [index, name] of names.entries()) await storage.write(name, Buffer.alloc(index + 1, index));
+  await storage.write('backups/x.json', Buffer.from('{}'));
+  expect([...server.objects.keys()].every((key) => key.startsWith('my backups/'))).toBe(true);
+  expect([...(await storage.list('objects/'))]).toEqual(names.map((name, index) => [name, index + 1]));
+  expect(await storage.read('objects/c')).toEqual(Buffer.alloc(3, 2));
+  expect(storage.name).toBe('s3://books/my backups');
+  expect(await storage.freeBytes()).toBeNull();
+});
+
+test('a missing object is damage; a wrong bucket or key is the operator’s to correct', async () => {
+  const { storage } = await rig();
+  await expect(storage.read('objects/none')).rejects.toThrow(
+    new BackupDamagedError('my backups/objects/none is missing in s3://books/my backups'),
+  );
+  const wrong = await rig({ ...S3_VARIABLES, AWS_SECRET_ACCESS_KEY: 'other' });
+  const error = await wrong.storage.claim().catch((caught: unknown) => caught);
+  expect(error).toEqual(
+    new InvalidInputError(
+      `${wrong.server.url} refused the bucket books: SignatureDoesNotMatch; check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and --s3-region`,
+    ),
+  );
+  expect(String(error)).not.toContain('other');
+  const absent = await rig(S3_VARIABLES, 's3://nothing');
+  await expect(absent.storage.claim()).rejects.toThrow(
+    `${absent.server.url} refused the bucket nothing: NoSuchBucket`,
+  );
+});
+
+test('a busy server is asked again, at most six times', async () => {
+  const { server, storage, clock } = await rig();
+  server.failNext(2);
+  const writing = storage.write('objects/a', Buffer.from('a'));
+  let isDone = false;
+  void writing.finally(() => {
+    isDone = true;
+  });
+  while (!isDone) await clock.advance(1_000).then(() => new Promise((resolve) => setImmediate(resolve)));
+  expect(server.requests.map(({ status }) => status)).toEqual([503, 503, 200]);
+  server.failNext(99);
+  const failing = storage.write('objects/b', Buffer.from('b')).catch((error: unknown) => error);
+  isDone = false;
+  void failing.finally(() => {
+    isDone = true;
+  });
+  while (!isDone) await clock.advance(10_000).then(() => new Promise((resolve) => setImmediate(resolve)));
+  expect(await failing).toEqual(new TransportError(`${server.url} did not answer in 6 tries: status 503`));
+  expect(server.objects.has('my backups/objects/b')).toBe(false);
+});
+
+test.each([
+  ['s3://bucket', {}, {}, 's3://bucket needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; set both'],
+  [
+    's3://bucket',
+    {},
+    S3_VARIABLES,
+    's3://bucket needs --s3-endpoint with the http or https URL of the server',
+  ],
+  [
+    's3://b',
+    { s3Endpoint: 'ftp://x' },
+    S3_VARIABLES,
+    's3://b needs --s3-endpoint with the http or https URL of the server',
+  ],
+  ['gs://bucket', {}, {}, '"gs://bucket" must be a directory or s3://BUCKET/PREFIX'],
+  ['', {}, {}, '"" must be a directory or s3://BUCKET/PREFIX'],
+])('refuses the place %s with %j', (place, options, variables, message) => {
+  const parts = { variables, clock: new FakeClock(), random: () => 0.5 };
+  expect(() => openBackupStorage(place, options, parts)).toThrow(new InvalidInputError(message));
+});

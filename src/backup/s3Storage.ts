@@ -1,0 +1,148 @@
+import { type Dispatcher, request } from 'undici';
+import { backoffDelayMs } from '../runtime/backoff.ts';
+import { type Clock, sleep } from '../runtime/clock.ts';
+import { BackupDamagedError, InvalidInputError, TransportError } from '../runtime/errors.ts';
+import { type AwsCredentials, encodeRfc3986, signRequest } from './awsSignature.ts';
+import type { BackupStorage } from './backupStorage.ts';
+
+const TRIES_MAX = 6;
+const BACKOFF = { firstMs: 500, maxMs: 10_000 };
+/** Longest silence of the server; a piece of 32 MiB needs several seconds on a slow line. */
+const SILENCE_MS_MAX = 60_000;
+/** Worth another try: too many requests, and failures of the server. */
+const isPassing = (status: number) => status === 429 || status >= 500;
+
+export interface S3Options {
+  /** Base of the server, e.g. `https://s3.eu-central-1.amazonaws.com`. */
+  readonly endpoint: URL;
+  readonly region: string;
+  readonly bucket: string;
+  /** Without slashes at its ends; may be empty. */
+  readonly prefix: string;
+  readonly credentials: AwsCredentials;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+interface S3Request {
+  readonly method: 'GET' | 'PUT';
+  /** Name of the object; null: the bucket itself. */
+  readonly key: string | null;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array;
+}
+
+/**
+ * Backups in a bucket of S3-compatible storage, addressed by path. A request stores an object whole or not at all.
+ * The bucket has no lock: two backups into one prefix at a time do no harm, but both upload what is new.
+ */
+export class S3Storage implements BackupStorage {
+  readonly name: string;
+  readonly #options: S3Options;
+
+  constructor(options: S3Options) {
+    this.#options = options;
+    this.name = `s3://${[options.bucket, options.prefix].filter(Boolean).join('/')}`;
+  }
+
+  async list(prefix: string): Promise<ReadonlyMap<string, number>> {
+    const found = new Map<string, number>();
+    const root = this.#key('');
+    for (let token: string | null = null; ; ) {
+      const query: Record<string, string> = { 'list-type': '2', prefix: root + prefix };
+      if (token !== null) query['continuation-token'] = token;
+      const xml = (await this.#send({ method: 'GET', key: null, query })).toString('utf8');
+      for (const [, entry = ''] of xml.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
+        const [key, size] = [element(entry, 'Key'), element(entry, 'Size')];
+        if (key?.startsWith(root) && size !== null) found.set(key.slice(root.length), Number(size));
+      }
+      token = element(xml, 'IsTruncated') === 'true' ? element(xml, 'NextContinuationToken') : null;
+      if (token === null) return found;
+    }
+  }
+
+  async read(name: string): Promise<Buffer> {
+    return await this.#send({ method: 'GET', key: this.#key(name) });
+  }
+
+  async write(name: string, bytes: Uint8Array): Promise<void> {
+    await this.#send({ method: 'PUT', key: this.#key(name), body: bytes });
+  }
+
+  async freeBytes(): Promise<null> {
+    return null;
+  }
+
+  async claim(): Promise<{ release(): Promise<void> }> {
+    // Reports a wrong bucket or key before anything is copied.
+    await this.list('backups/');
+    return { release: async () => undefined };
+  }
+
+  #key(name: string): string {
+    return this.#options.prefix === '' ? name : `${this.#options.prefix}/${name}`;
+  }
+
+  async #send(asked: S3Request): Promise<Buffer> {
+    const { clock, random } = this.#options;
+    for (let tries = 1; ; tries++) {
+      const answer = await this.#sendOnce(asked).catch((error: Error) => error);
+      if (!(answer instanceof Error)) {
+        if (answer.status === 200) return answer.body;
+        if (!isPassing(answer.status)) throw this.#refusal(asked, answer);
+      }
+      const reason = answer instanceof Error ? answer.message : `status ${answer.status}`;
+      if (tries === TRIES_MAX)
+        throw new TransportError(
+          `${this.#options.endpoint.origin} did not answer in ${TRIES_MAX} tries: ${reason}`,
+          {
+            cause: answer,
+          },
+        );
+      await sleep(clock, backoffDelayMs(BACKOFF, tries - 1, random));
+    }
+  }
+
+  async #sendOnce({ method, key, query = {}, body = new Uint8Array() }: S3Request): Promise<{
+    status: number;
+    body: Buffer;
+  }> {
+    const { endpoint, bucket, credentials, region, clock } = this.#options;
+    const base = endpoint.pathname.replace(/\/$/, '');
+    const place = key === null ? bucket : `${bucket}/${key}`;
+    const url = new URL(endpoint.origin + base + '/'.concat(place.split('/').map(encodeRfc3986).join('/')));
+    url.search = Object.entries(query)
+      .map(([name, value]) => `${encodeRfc3986(name)}=${encodeRfc3986(value)}`)
+      .join('&');
+    const headers = signRequest({ method, url, body }, { credentials, region, timeMs: clock.now() });
+    const options: Parameters<typeof request>[1] = {
+      method: method as Dispatcher.HttpMethod,
+      headers,
+      headersTimeout: SILENCE_MS_MAX,
+      bodyTimeout: SILENCE_MS_MAX,
+      ...(method === 'PUT' ? { body } : {}),
+    };
+    const answer = await request(url, options);
+    return { status: answer.statusCode, body: Buffer.from(await answer.body.arrayBuffer()) };
+  }
+
+  #refusal({ key }: S3Request, { status, body }: { status: number; body: Buffer }): Error {
+    const code = element(body.toString('utf8'), 'Code') ?? `status ${status}`;
+    if (code === 'NoSuchKey') return new BackupDamagedError(`${key} is missing in ${this.name}`);
+    const { endpoint, bucket } = this.#options;
+    const next = status === 403 ? '; check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and --s3-region' : '';
+    return new InvalidInputError(`${endpoint.origin} refused the bucket ${bucket}: ${code}${next}`);
+  }
+}
+
+/** The text of an XML element; null without one. */
+function element(xml: string, name: string): string | null {
+  const found = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1];
+  return found === undefined ? null : unescapeXml(found);
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };
+
+function unescapeXml(text: string): string {
+  return text.replaceAll(/&(lt|gt|quot|apos|amp);/g, (_, name: string) => ENTITIES[name] ?? '');
+}

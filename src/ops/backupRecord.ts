@@ -1,0 +1,81 @@
+/** When a data directory was last backed up, and when a backup of it was last proven: `backup.json`. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { type Clock, every } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import { replaceFile } from '../store/journal/durableFile.ts';
+import type { Readiness } from './readiness.ts';
+
+const FILE_NAME = 'backup.json';
+const DAY_MS = 86_400_000;
+const READ_PERIOD_MS = 60_000;
+
+const entry = z.object({ id: z.string(), place: z.string(), time_ms: z.number() });
+const recordSchema = z.object({ written: entry.nullable(), proven: entry.nullable() });
+
+export type BackupEntry = z.output<typeof entry>;
+/** `proven`: the newest check that found every byte, or restored the backup. */
+export type BackupRecord = z.output<typeof recordSchema>;
+
+const NONE: BackupRecord = { written: null, proven: null };
+
+/** Empty where no backup was recorded, or the file is damaged. */
+export async function readBackupRecord(dataDir: string): Promise<BackupRecord> {
+  try {
+    return recordSchema.parse(JSON.parse(await readFile(join(dataDir, FILE_NAME), 'utf8')));
+  } catch {
+    return NONE;
+  }
+}
+
+export async function noteBackup(dataDir: string, change: Partial<BackupRecord>): Promise<void> {
+  const record = { ...(await readBackupRecord(dataDir)), ...change };
+  await replaceFile(join(dataDir, FILE_NAME), `${JSON.stringify(record)}\n`);
+}
+
+/** What to warn the operator of; null without a limit or within it. */
+export function backupWarning(
+  { proven }: BackupRecord,
+  { maxAgeDays, nowMs }: { maxAgeDays: number | null; nowMs: number },
+): string | null {
+  if (maxAgeDays === null) return null;
+  const next = `UNDERROUND_BACKUP_MAX_AGE is ${maxAgeDays}; run \`underround backup\` with --verify`;
+  if (proven === null) return `no backup has passed verify; ${next}`;
+  const days = (nowMs - proven.time_ms) / DAY_MS;
+  if (days <= maxAgeDays) return null;
+  return `the last backup that passed verify was checked ${Math.floor(days)} days ago; ${next}`;
+}
+
+/** Reports the age of the last proven backup in `/readyz`, on the operator's page and in a metric. */
+export async function watchBackups(
+  { dataDir, maxAgeDays }: { dataDir: string; maxAgeDays: number | null },
+  { readiness, clock, log, metrics }: { readiness: Readiness; clock: Clock; log: Logger; metrics: Metrics },
+): Promise<{ stop(): void }> {
+  let record = await readBackupRecord(dataDir);
+  let warned: string | null = null;
+  const warn = () => {
+    const line = backupWarning(record, { maxAgeDays, nowMs: clock.now() });
+    if (line !== null && warned === null) log.warn({ reason: line }, 'backup.too_old');
+    warned = line;
+  };
+  warn();
+  const timer = every(clock, READ_PERIOD_MS, () => {
+    void readBackupRecord(dataDir).then((read) => {
+      record = read;
+      warn();
+    });
+  });
+  readiness.addDegraded(() => {
+    const line = backupWarning(record, { maxAgeDays, nowMs: clock.now() });
+    return line === null ? [] : [line];
+  });
+  metrics.gauge(
+    'underround_backup_proven_timestamp_seconds',
+    'When a backup last passed verify or restore --check; 0 if none did',
+    [],
+    (gauge) => gauge.set((record.proven?.time_ms ?? 0) / 1_000),
+  );
+  return { stop: () => timer.cancel() };
+}

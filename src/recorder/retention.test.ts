@@ -1,0 +1,75 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { FakeClock } from '../../test/support/fakeClock.ts';
+import { openTestStore } from '../../test/support/store.ts';
+import { MARKET } from '../../test/support/wire.ts';
+import type { Retention } from '../config/values.ts';
+import { silentLogger } from '../runtime/log.ts';
+import { Metrics } from '../runtime/metrics.ts';
+import { loadGapsOf } from '../store/queries/resume.ts';
+import { Recorder } from './recorder.ts';
+import { RetentionKeeper } from './retention.ts';
+
+const DAY_MS = 86_400_000;
+const NOW_MS = Date.parse('2026-11-23T12:00:00Z');
+
+async function rig(retention: Retention, budgetBytes: number | null = null) {
+  const clock = new FakeClock(NOW_MS);
+  const { store, dispose } = await openTestStore();
+  const metrics = new Metrics();
+  const common = { clock, log: silentLogger, metrics };
+  const recorder = new Recorder({ ...common, sink: store.writer, timeBy: 'receipt' });
+  for (const [index, age] of [40, 20, 1, 0].entries()) {
+    const eventTimeMs = NOW_MS - age * DAY_MS;
+    const times = { eventTimeMs, receivedTimeMs: eventTimeMs + 3, seq: index + 1 };
+    const trade = { side: 'BUY_NO', price: 1, size: 1, tradeId: String(age) } as const;
+    store.writer.trade({ marketId: `m${age}`, ...times, ...trade });
+    store.writer.underlying({ kind: 'underlying', ticker: 'BTC', source: 'twap60', price: 5, ...times });
+  }
+  await store.writer.flush();
+  const freeBytes = async () => 1_000_000;
+  const keeper = new RetentionKeeper({ ...common, store, recorder, retention, budgetBytes, freeBytes });
+  onTestFinished(async () => {
+    await keeper.stop();
+    await dispose();
+  });
+  const seqsOf = async (table: string) =>
+    (await store.rows<{ seq: number }>(`SELECT seq FROM ${table} ORDER BY seq`)).map(({ seq }) => seq);
+  const gaps = () => loadGapsOf(store, ['m40', 'm20', 'm1', 'm0'], new AbortController().signal);
+  return { store, recorder, keeper, metrics, seqsOf, gaps };
+}
+
+test('rows older than their period are removed, and a gap says so', async () => {
+  const { keeper, seqsOf, gaps, metrics } = await rig({ trades: 30 });
+  await keeper.run();
+  expect(await seqsOf('trades')).toEqual([2, 3, 4]);
+  expect(await seqsOf('underlying')).toEqual([1, 2, 3, 4]);
+  const removedMs = NOW_MS - 40 * DAY_MS;
+  expect(await gaps()).toMatchObject([
+    {
+      ...{ marketId: 'm40', cause: 'retention', feed: 'underround.trades' },
+      ...{ startTimeMs: removedMs, endTimeMs: removedMs, startReceivedMs: removedMs + 3 },
+    },
+  ]);
+  expect(await metrics.registry.getSingleMetricAsString('underround_retention_removed_bytes_total')).toMatch(
+    /\{table="trades"\} [1-9]/,
+  );
+  await keeper.run();
+  expect((await gaps()).length).toBe(1);
+});
+
+test('a budget removes the oldest days, and leaves the last two', async () => {
+  const { keeper, seqsOf } = await rig({}, 1);
+  await keeper.run();
+  expect([await seqsOf('trades'), await seqsOf('underlying')]).toEqual([
+    [3, 4],
+    [3, 4],
+  ]);
+});
+
+test('rows of an open window stay, whatever their age', async () => {
+  const { keeper, seqsOf, recorder, store } = await rig({ trades: 2 });
+  recorder.track({ ...MARKET, startTimeMs: NOW_MS - 30 * DAY_MS, endTimeMs: NOW_MS + DAY_MS });
+  await store.writer.flush();
+  await keeper.run();
+  expect(await seqsOf('trades')).toEqual([2, 3, 4]);
+});

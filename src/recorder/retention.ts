@@ -1,0 +1,191 @@
+import { RETAINED_DATASETS, type RetainedDataset, type Retention } from '../config/values.ts';
+import type { Config } from '../config.ts';
+import { type Clock, every, type Timer } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import { readDiskSpace, reserveBytes } from '../store/engine/diskGuard.ts';
+import type { StoreReader } from '../store/reader.ts';
+import {
+  type DatasetDay,
+  type DiskForecast,
+  forecastDisk,
+  planRemovals,
+} from '../store/retention/removals.ts';
+import { DATABASE, TABLES, type TableName } from '../store/tables/schema.ts';
+import type { Recorder } from './recorder.ts';
+
+const PERIOD_MS = 600_000;
+/** Windows end at most a day late; a market without an outcome does not keep its rows for ever. */
+const OPEN_SECONDS_MAX = 86_400;
+const FEED = 'underround';
+
+interface RetentionOptions {
+  readonly store: StoreReader & {
+    removeDay(table: TableName, day: string): Promise<void>;
+    readonly writer: { flush(): Promise<void> };
+  };
+  readonly recorder: Recorder;
+  readonly retention: Retention;
+  readonly budgetBytes: number | null;
+  /** Free space of the disk beyond its reserve. */
+  readonly freeBytes: () => Promise<number>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+interface RemovedMarket {
+  readonly marketId: string;
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly receivedFromMs: number;
+  readonly receivedToMs: number;
+}
+
+/**
+ * Keeps the embedded engine within its periods and its budget, and measures its growth. It removes whole days, the oldest
+ * first. Before it removes rows of a market it writes a gap (`retention`) from the first to the last of them, so that a
+ * reader of that time is answered by a gap and not by an empty recording.
+ */
+export class RetentionKeeper {
+  readonly #options: RetentionOptions;
+  readonly #timer: Timer;
+  readonly #removedBytes;
+  readonly #tableBytes;
+  #forecast: DiskForecast = { bytesPerDay: null, fullAtMs: null };
+  #running: Promise<void> | null = null;
+
+  constructor(options: RetentionOptions) {
+    const { metrics, clock } = options;
+    this.#options = options;
+    this.#removedBytes = metrics.counter(
+      'underround_retention_removed_bytes_total',
+      'Bytes of recorded rows that retention or the disk budget removed',
+      ['table'],
+    );
+    this.#tableBytes = metrics.gauge(
+      'underround_store_table_bytes',
+      'Size of a table of the engine on disk',
+      ['table'],
+    );
+    metrics.gauge(
+      'underround_store_growth_bytes_per_day',
+      'Mean growth of the engine over the last complete days; 0 before the first',
+      [],
+      (gauge) => gauge.set(this.#forecast.bytesPerDay ?? 0),
+    );
+    metrics.gauge(
+      'underround_disk_full_timestamp_seconds',
+      'When the disk is full at this growth; 0 if unknown',
+      [],
+      (gauge) => gauge.set((this.#forecast.fullAtMs ?? 0) / 1_000),
+    );
+    this.#timer = every(clock, PERIOD_MS, () => void this.run());
+  }
+
+  /** Runs one round; concurrent calls share it. A failure is logged, and the next round tries again. */
+  run(): Promise<void> {
+    this.#running ??= this.#round()
+      .catch((error: unknown) => this.#options.log.warn({ err: error }, 'retention.failed'))
+      .finally(() => {
+        this.#running = null;
+      });
+    return this.#running;
+  }
+
+  /** Waits for a running round: the store is about to close. */
+  async stop(): Promise<void> {
+    this.#timer.cancel();
+    await this.#running;
+  }
+
+  async #round(): Promise<void> {
+    const { clock, retention, budgetBytes, log, freeBytes } = this.#options;
+    const { days, otherBytes } = await this.#measure();
+    const nowMs = clock.now();
+    this.#forecast = forecastDisk(days, { freeBytes: await freeBytes(), nowMs });
+    const openSinceMs = await this.#oldestOpenMs(nowMs);
+    const limits = { retention, budgetBytes, otherBytes, nowMs, openSinceMs };
+    const { removals, overBudgetBytes } = planRemovals(days, limits);
+    for (const removal of removals) await this.#remove(removal);
+    if (overBudgetBytes > 0) log.warn({ overBudgetBytes, budgetBytes }, 'retention.over_budget');
+  }
+
+  async #measure(): Promise<{ days: DatasetDay[]; otherBytes: number }> {
+    const rows = await this.#options.store.rows<{ table: TableName; day: string; bytes: number }>(
+      `SELECT table, partition AS day, sum(bytes_on_disk) AS bytes FROM system.parts
+       WHERE active AND database = '${DATABASE}' GROUP BY table, partition`,
+    );
+    const bytesOf = new Map<string, number>();
+    for (const { table, bytes } of rows) bytesOf.set(table, (bytesOf.get(table) ?? 0) + Number(bytes));
+    for (const [table, bytes] of bytesOf) this.#tableBytes.set({ table }, bytes);
+    const days: DatasetDay[] = [];
+    let otherBytes = 0;
+    for (const { table, day, bytes } of rows) {
+      if (isRetained(table)) days.push({ table, day, bytes: Number(bytes) });
+      else otherBytes += Number(bytes);
+    }
+    return { days, otherBytes };
+  }
+
+  /** Start of the recording of the oldest window that has not ended, or ended less than a day ago. */
+  async #oldestOpenMs(nowMs: number): Promise<number> {
+    const [found] = await this.#options.store.rows<{ sinceMs: number; markets: number }>(
+      `SELECT toUnixTimestamp64Milli(min(least(start_time, coalesce(recorded_since, start_time)))) AS sinceMs,
+         count() AS markets FROM markets FINAL
+       WHERE end_time > fromUnixTimestamp64Milli({nowMs:Int64}) - ${OPEN_SECONDS_MAX}`,
+      { nowMs },
+    );
+    return found === undefined || Number(found.markets) === 0 ? nowMs : Number(found.sinceMs);
+  }
+
+  async #remove({ table, day, bytes }: DatasetDay): Promise<void> {
+    const { store, recorder, clock, log } = this.#options;
+    const markets = await this.#marketsOf(table, day);
+    for (const { marketId, fromMs, toMs, receivedFromMs, receivedToMs } of markets) {
+      const start = { eventTimeMs: fromMs, receivedTimeMs: receivedFromMs };
+      const end = { eventTimeMs: toMs, receivedTimeMs: receivedToMs };
+      const gap = { marketId, cause: 'retention', feed: `${FEED}.${table}`, start } as const;
+      recorder.gaps.lost({ ...gap, knownTimeMs: clock.now() }, end);
+    }
+    // The gaps are in the engine before the rows are gone.
+    await store.writer.flush();
+    await store.removeDay(table, day);
+    this.#removedBytes.inc({ table }, bytes);
+    log.info({ table, day, bytes, markets: markets.length }, 'retention.removed');
+  }
+
+  async #marketsOf(table: RetainedDataset, day: string): Promise<RemovedMarket[]> {
+    if (!TABLES[table].orderBy.includes('market_id')) return [];
+    const [from, to] = ['min', 'max'].map(
+      (bound) => (column: string) => `toUnixTimestamp64Milli(${bound}(${column}))`,
+    ) as [(column: string) => string, (column: string) => string];
+    const rows = await this.#options.store.rows<RemovedMarket>(
+      `SELECT market_id AS marketId, ${from('ts')} AS fromMs, ${to('ts')} AS toMs,
+         ${from('received')} AS receivedFromMs, ${to('received')} AS receivedToMs
+       FROM ${table} WHERE toDate(ts) = toDate({day:String}) GROUP BY market_id ORDER BY market_id`,
+      { day },
+    );
+    return rows;
+  }
+}
+
+/** Starts the keeper of a process that has the embedded engine; null where a server's operator keeps the rows. */
+export function keepRetention({
+  config,
+  ...parts
+}: Pick<RetentionOptions, 'store' | 'recorder' | 'clock' | 'log' | 'metrics'> & {
+  readonly config: Config;
+}): RetentionKeeper | null {
+  if (config.clickhouseUrl !== null) return null;
+  const { dataDir, retention, diskBudgetBytes: budgetBytes, diskReserve } = config;
+  const freeBytes = async () => {
+    const space = await readDiskSpace(dataDir);
+    return Math.max(0, space.freeBytes - reserveBytes(diskReserve, space.totalBytes));
+  };
+  return new RetentionKeeper({ ...parts, retention, budgetBytes, freeBytes });
+}
+
+function isRetained(table: string): table is RetainedDataset {
+  return (RETAINED_DATASETS as readonly string[]).includes(table);
+}

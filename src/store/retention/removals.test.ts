@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import type { Retention } from '../../config/values.ts';
+import { type DatasetDay, forecastDisk, planRemovals } from './removals.ts';
+
+const NOW_MS = Date.parse('2026-11-23T12:00:00Z');
+const day = (table: DatasetDay['table'], date: string, bytes = 10): DatasetDay => ({
+  table,
+  day: date,
+  bytes,
+});
+const DAYS = [
+  day('quotes', '2026-11-01'),
+  day('books', '2026-11-01', 100),
+  day('books', '2026-11-10', 100),
+  day('trades', '2026-11-19'),
+  day('books', '2026-11-20', 100),
+  day('books', '2026-11-22', 100),
+  day('books', '2026-11-23', 100),
+];
+
+function plan(retention: Retention, budgetBytes: number | null = null, openSinceMs = NOW_MS) {
+  const options = { retention, budgetBytes, otherBytes: 5, nowMs: NOW_MS, openSinceMs };
+  const { removals, overBudgetBytes } = planRemovals(DAYS, options);
+  return { removed: removals.map((one) => `${one.table} ${one.day}`), overBudgetBytes };
+}
+
+describe('what retention removes', () => {
+  it.each([
+    ['nothing without a period or a budget', {}, null, []],
+    ['days that ended before the period', { books: 13 }, null, ['books 2026-11-01']],
+    [
+      'not a day that is partly within it',
+      { books: 12 },
+      null,
+      ['books 2026-11-01', 'books 2026-11-10'].slice(0, 2),
+    ],
+    ['nothing of a dataset kept for ever', { books: null, quotes: 2 }, null, ['quotes 2026-11-01']],
+    [
+      'never the current and the previous day',
+      { books: 2 },
+      0,
+      ['books 2026-11-01', 'quotes 2026-11-01', 'books 2026-11-10', 'trades 2026-11-19', 'books 2026-11-20'],
+    ],
+    ['the oldest and largest first for a budget', {}, 430, ['books 2026-11-01']],
+    ['no more than the budget needs', {}, 425, ['books 2026-11-01']],
+    [
+      'not what is kept for ever, for a budget',
+      { books: null },
+      100,
+      ['quotes 2026-11-01', 'trades 2026-11-19'],
+    ],
+  ] as const)('%s', (_, retention, budgetBytes, removed) => {
+    expect(plan(retention, budgetBytes).removed).toEqual(removed);
+  });
+
+  it('never rows of a window that is open', () => {
+    expect(plan({ books: 2 }, null, Date.parse('2026-11-10T23:00:00Z')).removed).toEqual([
+      'books 2026-11-01',
+    ]);
+  });
+
+  it('names the bytes that nothing may be removed for', () => {
+    expect(plan({ books: null }, 100)).toMatchObject({ overBudgetBytes: 405 });
+    expect(plan({}, 1_000)).toEqual({ removed: [], overBudgetBytes: 0 });
+  });
+});
+
+describe('the forecast', () => {
+  it('divides free space by the mean of the last complete days', () => {
+    expect(forecastDisk(DAYS, { freeBytes: 700, nowMs: NOW_MS })).toEqual({
+      bytesPerDay: 70,
+      fullAtMs: NOW_MS + 10 * 86_400_000,
+    });
+  });
+
+  it('is unknown without a complete day', () => {
+    const today = [day('books', '2026-11-23')];
+    expect(forecastDisk(today, { freeBytes: 1, nowMs: NOW_MS })).toEqual({
+      bytesPerDay: null,
+      fullAtMs: null,
+    });
+  });
+});

@@ -1,0 +1,92 @@
+/** Which days of which tables are removed, and when the disk will be full. Pure: the caller reads and removes. */
+import type { RetainedDataset, Retention } from '../../config/values.ts';
+
+const DAY_MS = 86_400_000;
+/** Days from which growth is measured: a week has every kind of day. */
+const GROWTH_DAYS = 7;
+
+/** The rows of one table with a `ts` on one UTC day. */
+export interface DatasetDay {
+  readonly table: RetainedDataset;
+  /** As `yyyy-mm-dd`. */
+  readonly day: string;
+  readonly bytes: number;
+}
+
+export interface RemovalPlan {
+  /** The oldest first. */
+  readonly removals: readonly DatasetDay[];
+  /** Bytes beyond the budget that nothing may be removed for. */
+  readonly overBudgetBytes: number;
+}
+
+/**
+ * Chooses what to remove: days older than their dataset's period, then the oldest days until the budget fits.
+ * @param options.openSinceMs Start of the oldest window that is still open: its rows stay.
+ * @param options.otherBytes Size of the tables that are never removed from.
+ */
+export function planRemovals(
+  days: readonly DatasetDay[],
+  options: {
+    retention: Retention;
+    budgetBytes: number | null;
+    otherBytes: number;
+    nowMs: number;
+    openSinceMs: number;
+  },
+): RemovalPlan {
+  const { retention, budgetBytes, otherBytes, nowMs, openSinceMs } = options;
+  // The current and the previous day may still get late rows.
+  const closedMs = Math.min(openSinceMs, nowMs - DAY_MS);
+  const removable = [...days].sort(byAge).filter(({ day }) => endOf(day) <= closedMs);
+  const isExpired = ({ table, day }: DatasetDay) => {
+    const keptDays = retention[table] ?? null;
+    return keptDays !== null && endOf(day) <= nowMs - keptDays * DAY_MS;
+  };
+  const removals = removable.filter(isExpired);
+  let bytes = otherBytes + sizeOf(days) - sizeOf(removals);
+  if (budgetBytes === null) return { removals, overBudgetBytes: 0 };
+  for (const one of removable) {
+    if (bytes <= budgetBytes) break;
+    if (isExpired(one) || retention[one.table] === null) continue;
+    removals.push(one);
+    bytes -= one.bytes;
+  }
+  return { removals: removals.sort(byAge), overBudgetBytes: Math.max(0, bytes - budgetBytes) };
+}
+
+export interface DiskForecast {
+  /** Mean of the last complete days that have rows; null without one. */
+  readonly bytesPerDay: number | null;
+  /** When free space ends at that growth; null if it does not grow. */
+  readonly fullAtMs: number | null;
+}
+
+/** @param freeBytes Free space beyond the reserve. */
+export function forecastDisk(
+  days: readonly DatasetDay[],
+  { freeBytes, nowMs }: { freeBytes: number; nowMs: number },
+): DiskForecast {
+  const bytesOfDay = new Map<string, number>();
+  for (const { day, bytes } of days) {
+    const isRecent = endOf(day) <= nowMs && endOf(day) > nowMs - GROWTH_DAYS * DAY_MS;
+    if (isRecent) bytesOfDay.set(day, (bytesOfDay.get(day) ?? 0) + bytes);
+  }
+  if (bytesOfDay.size === 0) return { bytesPerDay: null, fullAtMs: null };
+  const bytesPerDay = [...bytesOfDay.values()].reduce((sum, bytes) => sum + bytes, 0) / bytesOfDay.size;
+  const fullAtMs = bytesPerDay > 0 ? nowMs + (freeBytes / bytesPerDay) * DAY_MS : null;
+  return { bytesPerDay, fullAtMs };
+}
+
+function endOf(day: string): number {
+  return Date.parse(`${day}T00:00:00Z`) + DAY_MS;
+}
+
+function byAge(a: DatasetDay, b: DatasetDay): number {
+  if (a.day !== b.day) return a.day < b.day ? -1 : 1;
+  return b.bytes - a.bytes;
+}
+
+function sizeOf(days: readonly DatasetDay[]): number {
+  return days.reduce((sum, { bytes }) => sum + bytes, 0);
+}

@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { runBackupRounds, runRestoreRounds } from '../crash/faults/backupRounds.ts';
+import { commandAbsent } from '../support/builtCommand.ts';
+
+const OPTIONS = { rounds: 3, seed: 'suite', density: 0.05, progress: () => undefined };
+
+it.skipIf(commandAbsent)('a backup that is killed leaves the old backups or a complete new one', async () => {
+  const { between, commandsFailed, startsFailed } = await runBackupRounds(OPTIONS);
+  expect({ between, commandsFailed, startsFailed }).toEqual({
+    between: 0,
+    commandsFailed: 0,
+    startsFailed: 0,
+  });
+});
+
+it.skipIf(commandAbsent)('a restore that is killed leaves a complete directory or none', async () => {
+  const { between, commandsFailed, startsFailed } = await runRestoreRounds(OPTIONS);
+  expect({ between, commandsFailed, startsFailed }).toEqual({
+    between: 0,
+    commandsFailed: 0,
+    startsFailed: 0,
+  });
+});
