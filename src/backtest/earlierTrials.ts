@@ -87,7 +87,7 @@ function isSameUniverse({ universe: a }: JobSpec, { universe: b }: JobSpec): boo
 }
 
 /** The series of a universe in one text, in whatever order and however often it names them. */
-function seriesNames(universe: BacktestUniverse): string {
+export function seriesNames(universe: BacktestUniverse): string {
   const { tickers, event_types } = seriesSetOf(universe);
   const names = [tickers, event_types].map((list) => [...new Set<string>(list)].sort().join());
   return names.join(' ');

@@ -3,7 +3,7 @@
 import { Random } from '../core/random.ts';
 import type { SkipReason } from '../core/session/replay.ts';
 import type { OrderCounts } from '../core/session/sessionEvents.ts';
-import { type MarketResult, summarize, tradedMarkets } from '../core/session/summary.ts';
+import { summarize, tradedMarkets } from '../core/session/summary.ts';
 import { type ResultIntervals, resultIntervals } from '../core/statistics/bootstrap.ts';
 import type { Interval } from '../core/statistics/wilson.ts';
 import { BacktestFailedError } from '../runtime/errors.ts';
@@ -13,7 +13,7 @@ import type { Market } from '../schema/market.ts';
 import { formatTime } from '../schema/time.ts';
 import { tapeMarketOf } from '../store/queries/tapeReader.ts';
 import type { MarketOutcome } from './marketReplay.ts';
-import { stressedBody } from './stressReport.ts';
+import { type StressableResult, stressedBody } from './stressReport.ts';
 import { tradeBody } from './tradeBody.ts';
 
 export interface ReplayedMarket extends MarketOutcome {
@@ -36,6 +36,7 @@ export function backtestResult(
     markets.map(({ market, ...outcome }) => ({ ...outcome, market: tapeMarketOf(market) })),
     {
       sizeUsd: spec.sizeUsd,
+      isStressed: spec.params.stress !== undefined,
       receipt,
       trades: markets.flatMap(({ market, replay }) => replay.trades.map((trade) => tradeBody(market, trade))),
     },
@@ -45,11 +46,17 @@ export function backtestResult(
 /**
  * @param results In order of their windows.
  * @param sizeUsd The return of a market is its P&L over it; 1: its P&L in USD.
+ * @param isStressed Whether the results have a stressed result beside the plain one.
  * @param trades Of all results, market by market.
  */
 export function resultBody(
-  results: readonly MarketResult[],
-  { sizeUsd, receipt, trades }: { sizeUsd: number; receipt: Receipt; trades: BacktestTradeBody[] },
+  results: readonly StressableResult[],
+  {
+    sizeUsd,
+    isStressed = false,
+    receipt,
+    trades,
+  }: { sizeUsd: number; isStressed?: boolean; receipt: Receipt; trades: BacktestTradeBody[] },
 ): BacktestResultBody {
   const summary = summarize(results, sizeUsd);
   const draws = new Random(`intervals ${receipt.seed}`);
@@ -77,7 +84,7 @@ export function resultBody(
     largest_trade_share: summary.largestTradeShare,
     intervals: intervalsBody(resultIntervals(tradedMarkets(results), draws)),
     coverage: summary.coverage ?? 0,
-    ...(spec.params.stress === undefined ? {} : { stress: stressedBody(results, spec.sizeUsd) }),
+    ...(isStressed ? { stress: stressedBody(results, sizeUsd) } : {}),
     equity_curve: summary.equityCurve.map(({ marketId, timeMs, cumulativePnl }) => ({
       market_id: marketId,
       ts: formatTime(timeMs),

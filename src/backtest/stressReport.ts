@@ -5,11 +5,11 @@ import type { StressedBody } from '../schema/api/backtests.ts';
 import type { MarketOutcome } from './marketReplay.ts';
 import type { StressKind } from './stress.ts';
 
+/** A market's result, with the one under the job's stress if that changes its resolution. */
+export type StressableResult = MarketResult & Pick<MarketOutcome, 'stressed'>;
+
 /** @param markets All markets of the job with their outcomes, in order of their windows. */
-export function stressedBody(
-  markets: readonly (MarketOutcome & Pick<MarketResult, 'market'>)[],
-  sizeUsd: number,
-): StressedBody {
+export function stressedBody(markets: readonly StressableResult[], sizeUsd: number): StressedBody {
   const summary = summarize(
     markets.map(({ market, replay, stressed, coverage }) => ({
       ...{ market, coverage, replay: stressed?.replay ?? replay },
@@ -27,7 +27,7 @@ export function stressedBody(
 }
 
 /** The most money that waits for late payouts at one time, at the cost of the shares. */
-function lateUsdMax(markets: readonly MarketOutcome[]): number {
+function lateUsdMax(markets: readonly StressableResult[]): number {
   const changes = markets.flatMap(({ replay, stressed }) => {
     if (stressed?.kind !== 'disputed') return [];
     return replay.trades.flatMap(({ principal, closedMs }, at) => {

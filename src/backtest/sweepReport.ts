@@ -30,7 +30,7 @@ export interface JudgedSweep {
  */
 export function judgeSweep(
   markets: readonly SweptMarket[],
-  cells: readonly (Pick<Cell, 'sizeUsd'> | string)[],
+  cells: readonly ((Pick<Cell, 'sizeUsd'> & Partial<Pick<Cell, 'params'>>) | string)[],
   { trialsBefore }: { trialsBefore: number },
 ): JudgedSweep {
   const replayed = markets.map(({ ranges }) => ranges).filter((ranges) => skipOf(ranges) === null);
@@ -41,7 +41,7 @@ export function judgeSweep(
   const bodies = cells.map((cell) => failedCell(typeof cell === 'string' ? cell : ''));
   for (const [trial, { cell, at }] of tried.entries()) {
     const trades = cellTrades(replayed, at);
-    const stressed = cell.params.stress === undefined ? null : stressedPnl(replayed, at);
+    const stressed = cell.params?.stress === undefined ? null : stressedPnl(replayed, at);
     bodies[at] = cellBody(trades, cell.sizeUsd, stressed);
     for (const [period, pnl] of trades.marketPnls.entries()) {
       results[period * trials + trial] = pnl / cell.sizeUsd;

@@ -5,7 +5,7 @@ const CREDENTIALS_HELP = `
 A place is a directory or s3://BUCKET/PREFIX. Credentials of S3-compatible storage are read from AWS_ACCESS_KEY_ID,
 AWS_SECRET_ACCESS_KEY and, if set, AWS_SESSION_TOKEN.`;
 
-/** `underround backup`, `restore` and `verify`. A service may be running. */
+/** `underround backup` and `restore`. A service may be running. */
 export function registerBackup(program: Command): void {
   withStorage(
     program
@@ -28,21 +28,10 @@ export function registerBackup(program: Command): void {
     const { runRestore } = await import('./runBackup.ts');
     await runRestore(place, options);
   });
-  // Another kind of file may have registered the command.
-  if (program.commands.some((command) => command.name() === 'verify')) return;
-  withStorage(
-    program
-      .command('verify')
-      .description('read a backup and compare every byte with what was written')
-      .argument('<place>', 'directory or s3://BUCKET/PREFIX')
-      .option('--at <id>', 'id of the backup (default: the newest)'),
-  ).action(async (place: string, options: BackupCommandOptions) => {
-    const { runVerifyBackup } = await import('./runBackup.ts');
-    await runVerifyBackup(place, options);
-  });
 }
 
-function withStorage(command: Command): Command {
+/** Adds the options that reach the storage of backups. */
+export function withStorage(command: Command): Command {
   return command
     .option('--s3-endpoint <url>', 'server of an s3:// place, addressed by path')
     .option('--s3-region <region>', 'its region (AWS_REGION; default: us-east-1)')

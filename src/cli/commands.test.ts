@@ -47,7 +47,7 @@ const COMMANDS: readonly (readonly [string, { words?: readonly string[]; makes?:
   ['doctor', {}],
   ['backup', { words: ['backups'] }],
   ['restore', { words: ['backups'], makes: true }],
-  ['verify', { words: ['backups'], makes: true }],
+  ['verify', { words: ['s3://backups'], makes: true }],
 ];
 
 const READERS = [

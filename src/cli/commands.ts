@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { registerAudit } from './audit.ts';
 import { registerBacktest } from './backtest.ts';
-import { registerCompare } from './compare.ts';
 import { registerBackup } from './backup.ts';
+import { registerCompare } from './compare.ts';
 import { registerDemo } from './demo.ts';
 import { registerDoctor } from './doctor.ts';
 import { registerExport } from './export.ts';

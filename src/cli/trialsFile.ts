@@ -2,6 +2,7 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { cellCount } from '../backtest/cells.ts';
+import { seriesNames } from '../backtest/earlierTrials.ts';
 import { type Trial, TrialsFile } from '../report/trials.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { InvalidInputError } from '../runtime/errors.ts';
@@ -30,7 +31,7 @@ export function jobTrial(spec: JobSpec, dataHash: string): Trial {
   const { strategy, params, sizeUsd, universe } = spec;
   const axes = spec.kind === 'sweep' ? [spec.xAxis, spec.yAxis] : [];
   return {
-    series: `${universe.ticker} ${universe.event_type}`,
+    series: seriesNames(universe),
     question: [strategy, params, sizeUsd, axes],
     dataHash,
     trials: spec.kind === 'sweep' ? cellCount(spec) : 1,

@@ -95,7 +95,7 @@ describe('books of a stream', () => {
     ...{ underlying_price: null, underlying_ticker: 'BTC' as const },
   });
   const gap = (state: 'open' | 'closed') =>
-    ({ ...{ type: 'gap', market_id: MARKET, gap_id: 'gap_1', state }, ...{ cause: 'x', at: 't' } }) as const;
+    ({ type: 'gap', market_id: MARKET, gap_id: 'gap_1', state, cause: 'x', at: 't' }) as const;
 
   it('are trusted unless a gap is open or the state is unproven', () => {
     const books = new LiveBooks();

@@ -28,13 +28,14 @@ export interface JobContext extends SelectionFacts {
 
 export function reportOfJob(result: BacktestResultBody, context: JobContext): Report {
   const { request } = context;
-  const ends = new Map(context.markets.map(({ marketId, endTimeMs }) => [marketId, endTimeMs]));
+  const byId = new Map(context.markets.map((market) => [market.marketId, market]));
   const trades = result.trades.map((trade): ReportTrade => {
-    const endMs = ends.get(trade.market_id);
+    const market = byId.get(trade.market_id);
+    if (market === undefined) throw new RangeError(`a trade of ${trade.market_id}, which the job has not`);
     return {
       ...trade,
-      ...{ ticker: request.universe.ticker, event_type: request.universe.event_type },
-      seconds_to_end: endMs === undefined ? null : (endMs - Date.parse(trade.decided_at)) / 1_000,
+      ...{ ticker: market.ticker, event_type: market.eventType },
+      seconds_to_end: (market.endTimeMs - Date.parse(trade.decided_at)) / 1_000,
       ...{ volatility: null, model_probability: null, liquidity: null },
     };
   });
@@ -80,13 +81,13 @@ export function reportOfJob(result: BacktestResultBody, context: JobContext): Re
   return { ...body, warnings: warningsOf(body) };
 }
 
-function marketBodies(result: BacktestResultBody, { request, markets }: JobContext): ReportMarket[] {
+function marketBodies(result: BacktestResultBody, { markets }: Pick<JobContext, 'markets'>): ReportMarket[] {
   const skips = new Map(result.markets_skipped.map(({ market_id: id, reason }) => [id, reason]));
-  return markets.map(({ marketId, startTimeMs, endTimeMs }) => {
+  return markets.map(({ marketId, ticker, eventType, startTimeMs, endTimeMs }) => {
     const own = result.trades.filter((trade) => trade.market_id === marketId);
     return {
       market_id: marketId,
-      ...{ ticker: request.universe.ticker, event_type: request.universe.event_type },
+      ...{ ticker, event_type: eventType },
       ...{ start: formatTime(startTimeMs), end: formatTime(endTimeMs) },
       skipped: skips.get(marketId) ?? null,
       trades: own.length,

@@ -1,11 +1,12 @@
 /** The report of a run of a user's strategy, or of a backtest job: one body for the page, the files and `compare`. */
 import { resultBody } from '../backtest/report.ts';
 import { tradeBody } from '../backtest/tradeBody.ts';
+import type { MissReason } from '../core/desk/report.ts';
 import { MICRO_PER_USDC } from '../core/fees.ts';
 import { TICKS_PER_USDC, UNITS_PER_SHARE } from '../core/money.ts';
 import type { EquityPoint, RunFill, RunMarket, RunOrder, RunResult, RunTrade } from '../core/run/result.ts';
 import type { RunTerms } from '../core/run/terms.ts';
-import type { MissReason, OrderCounts } from '../core/session/sessionEvents.ts';
+import type { OrderCounts } from '../core/session/sessionEvents.ts';
 import type { MarketResult } from '../core/session/summary.ts';
 import type { Outcome } from '../schema/market.ts';
 import {

@@ -34,7 +34,9 @@ class ConditionCheck {
 
 /** Buys when all entry conditions are true; sells when any stop-loss, then any take-profit condition is. */
 export function conditionBased(strategy: ConditionBased): StrategyDefinition<typeof TRADING_PARAMS, unknown> {
-  const { entry, take_profit, stop_loss, side } = strategy;
+  const { take_profit, stop_loss, side } = strategy;
+  const entry = strategy.entry.filter((condition): condition is Condition => !('any' in condition));
+  if (entry.length < strategy.entry.length) throw new RangeError('alternatives are not rewritten here');
   const token: Token = side === 'buy_yes' ? 'yes' : 'no';
   const model = [...entry, ...take_profit, ...stop_loss].some(({ metric }) => MODEL_METRICS.includes(metric));
   const checks = (list: readonly Condition[], price: 'ask' | 'bid') =>

@@ -1,0 +1,28 @@
+import { statSync } from 'node:fs';
+import { InvalidInputError } from '../runtime/errors.ts';
+import { exportedFilesBelow, verifyFile } from '../store/export/verify.ts';
+import { interruptible } from './failure.ts';
+
+/** Checks an exported file or a folder of them. The exit status is 1 unless all are as exported. */
+export async function runVerifyExports(target: string, { isJson }: { isJson: boolean }): Promise<void> {
+  await interruptible(async (signal) => {
+    const found = statSync(target, { throwIfNoEntry: false });
+    const paths = found?.isDirectory() ? await exportedFilesBelow(target) : [target];
+    if (paths.length === 0) throw new InvalidInputError(`there is no file in ${target}`);
+    let [rows, failed] = [0, 0];
+    const problems: string[] = [];
+    for (const path of paths) {
+      signal.throwIfAborted();
+      const checked = await verifyFile(path);
+      rows += checked.manifest?.rows ?? 0;
+      if (checked.problems.length > 0) failed++;
+      problems.push(...checked.problems);
+      if (!isJson) for (const problem of checked.problems) console.error(`underround: ${problem}`);
+    }
+    if (failed > 0) process.exitCode = 1;
+    if (isJson) console.log(JSON.stringify({ files: paths.length, failed, rows, problems }));
+    else if (failed === 0)
+      console.log(`${paths.length} files with ${rows.toLocaleString('en-US')} rows are as exported`);
+    else console.error(`underround: ${failed} of ${paths.length} files are not as exported`);
+  });
+}
