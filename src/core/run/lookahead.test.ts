@@ -11,7 +11,9 @@ import { startRun } from './startRun.ts';
 import type { RunTerms } from './terms.ts';
 
 const MOMENTS = 1_000;
-const MOMENTS_A_TAPE = 20;
+const MOMENTS_A_TAPE = 25;
+/** Poisoned items after the moment: what was seen before cannot change later, only by what an item sets off. */
+const POISONED_ITEMS = 40;
 const TERMS: RunTerms = {
   ...RUN_TERMS,
   ...{ orderLatency: { kind: 'uniform', minMs: 20, maxMs: 400 }, cashUsd: 200 },
@@ -22,7 +24,7 @@ const TERMS: RunTerms = {
 /** Two neighbouring windows, the second with its own prices, and trades at the books' best prices. */
 function tapesOf(seed: string, payoutYes: number): RunTape[] {
   const market = { strikeKnownTimeMs: START_MS + 2_000 };
-  const first = withTrades(randomTape(seed, { books: 120, levels: 4, market }), seed);
+  const first = withTrades(randomTape(seed, { books: 50, levels: 3, market }), seed);
   const second = laterTape(first, { marketId: '0xlater', laterMs: 300_000, afterSeq: 100_000 });
   const late = (marketEndMs: number, payout: number) => ({
     payoutYes: payout,
@@ -62,13 +64,21 @@ function withTrades(tape: RunTape['tape'], seed: string): RunTape['tape'] {
   };
 }
 
+/** What was seen at a time. */
+interface Line {
+  readonly timeMs: number;
+  readonly text: string;
+}
+
 /** Trades and rests by chance, and writes down every event and all that it can see. */
-function strategy(seen: string[]) {
+function strategy(seen: Line[]) {
   let last: number | null = null;
   return strategyOf(
     (event, context) => {
       if (event.type === 'order') last = event.order.orderId;
-      seen.push(JSON.stringify([event, ...viewsOf(event, context)]));
+      // Most events are prices: each seventh of them is enough.
+      const views = event.type === 'price' && event.seq % 7 > 0 ? [] : viewsOf(event, context);
+      seen.push({ timeMs: event.timeMs, text: JSON.stringify([event, ...views]) });
       const marketId = 'marketId' in event ? event.marketId : null;
       if (marketId === null || event.type === 'resolved' || context.random() > 0.2) return;
       act(marketId, context, last);
@@ -111,19 +121,23 @@ function act(marketId: string, context: Context<ParamSpecs, unknown>, last: numb
   else if (size > 0) context.place({ marketId, token, action: 'sell', limitPrice: 0.02, size });
 }
 
-function replay(items: Iterable<RunItem>): { seen: string[]; money: string[] } {
-  const seen: string[] = [];
+function replay(items: Iterable<RunItem>): { seen: Line[]; money: Line[] } {
+  const seen: Line[] = [];
   const runner = startRun({ definition: strategy(seen), params: {}, terms: TERMS });
   for (const item of items) runner.push(item);
-  return { seen, money: runner.result().equity.map((point) => JSON.stringify(point)) };
+  return {
+    seen,
+    money: runner.result().equity.map((point) => ({ timeMs: point.timeMs, text: JSON.stringify(point) })),
+  };
 }
 
-const upTo = (lines: readonly string[], timeMs: number, timeOf: (line: string) => number) =>
-  lines.filter((line) => timeOf(line) <= timeMs).join('\n');
-const timeOfEvent = (line: string) => JSON.parse(line)[0].timeMs as number;
-const timeOfPoint = (line: string) => JSON.parse(line).timeMs as number;
+const upTo = (lines: readonly Line[], limitMs: number) =>
+  lines
+    .filter(({ timeMs }) => timeMs <= limitMs)
+    .map(({ text }) => text)
+    .join('\n');
 
-test('trap 8: replacing everything after a time changes no event, no view and no equity before it', () => {
+test('poison: replacing everything after a time changes no event, no view and no equity before it', () => {
   let [orders, fills] = [0, 0];
   for (let n = 0; n < MOMENTS / MOMENTS_A_TAPE; n++) {
     const truth = tapesOf(`run truth ${n}`, n % 2);
@@ -137,19 +151,17 @@ test('trap 8: replacing everything after a time changes no event, no view and no
       const listed = new Set(kept.flatMap((item) => (item.kind === 'market' ? [item.market.marketId] : [])));
       const isKnown = (item: RunItem) => !('marketId' in item) || listed.has(item.marketId);
       const after = garbage.filter((item) => item.timeMs > timeMs && item.kind !== 'market' && isKnown(item));
-      const poisoned = replay([...kept, ...after]);
+      const poisoned = replay([...kept, ...after.slice(0, POISONED_ITEMS)]);
       const where = `tape ${n}, moment ${timeMs}`;
-      expect(upTo(poisoned.seen, timeMs, timeOfEvent), where).toBe(upTo(whole.seen, timeMs, timeOfEvent));
-      expect(upTo(poisoned.money, timeMs, timeOfPoint), where).toBe(upTo(whole.money, timeMs, timeOfPoint));
+      expect(upTo(poisoned.seen, timeMs), where).toBe(upTo(whole.seen, timeMs));
+      expect(upTo(poisoned.money, timeMs), where).toBe(upTo(whole.money, timeMs));
     }
-    orders += whole.seen.filter(
-      (line) => line.startsWith('[{"seq"') && line.includes('"type":"order"'),
-    ).length;
+    orders += whole.seen.filter(({ text }) => text.includes('"type":"order"')).length;
     fills += whole.money.length;
   }
   // The comparison is about something.
-  expect(orders).toBeGreaterThan(MOMENTS);
-  expect(fills).toBeGreaterThan(MOMENTS / 4);
+  expect(orders).toBeGreaterThan(MOMENTS / 4);
+  expect(fills).toBeGreaterThan(MOMENTS / 10);
 });
 
 test('two runs over one recording give the same bytes', () => {
@@ -159,7 +171,7 @@ test('two runs over one recording give the same bytes', () => {
 
 test('pushing in parts, with results read in between, changes nothing', () => {
   const items = itemsInOrder(tapesOf('run parts', 1));
-  const seen: string[] = [];
+  const seen: Line[] = [];
   const runner = startRun({ definition: strategy(seen), params: {}, terms: TERMS });
   for (const [at, item] of items.entries()) {
     runner.push(item);

@@ -128,6 +128,8 @@ class StrategyRun implements StrategyRunner {
   #onMarket(item: ItemOf<'market'>): void {
     const { market } = item;
     const { marketId, ticker, eventType, startTimeMs } = market;
+    const listed = this.#registry.has(marketId) ? this.#registry.inPlay(marketId) : null;
+    if (listed !== null) this.#passGapEnds(listed, item.timeMs);
     this.#receive(item);
     const { tickers, eventTypes, model } = this.#definition.inputs;
     if (!this.#registry.has(marketId)) {
@@ -218,6 +220,7 @@ class StrategyRun implements StrategyRunner {
     if (tracker === null) return;
     const holds = !tracker.holdings.isEmpty;
     this.#purse.lock(tracker.settle(resolution), resolution.resolvedTimeMs);
+    this.#purse.redeem(this.#clock.nowMs);
     this.#paid ||= holds;
     this.#deliverOrders();
     this.#emit({ type: 'resolved', marketId, payoutYes: resolution.payoutYes });
