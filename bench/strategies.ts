@@ -16,9 +16,9 @@ import { STRATEGIES } from '../test/support/strategies.ts';
 import { END_MS, randomTape } from '../test/support/tapes.ts';
 import type { Figure } from './figure.ts';
 
-const TAPES = 20;
-const ROUNDS = 9;
-const SHAPE = { books: 10_000, levels: 8 };
+const TAPES = 4;
+const ROUNDS = 5;
+const SHAPE = { books: 4_000, levels: 8 };
 const PARAMS: ReplayParams = {
   fill_mode: 'walk_book',
   latency_ms: 50,
