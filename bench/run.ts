@@ -15,6 +15,7 @@ const PARTS: Record<string, () => Promise<{ run(): Promise<Figure[]> }>> = {
   replay: () => import('./replay.ts'),
   paper: () => import('./paper.ts'),
   backtest: () => import('./backtest.ts'),
+  strategies: () => import('./strategies.ts'),
   signals: () => import('./signals.ts'),
   honesty: () => import('./honesty.ts'),
   signalsLatency: () => import('./signalsLatency.ts'),

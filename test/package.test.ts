@@ -68,6 +68,10 @@ describe.skipIf(commandAbsent)('the packed npm package (skipped without a build)
     expect(built.filter((path) => !page.test(path) && !isModule(path))).toEqual([]);
   });
 
+  it('contains the engine that user files import, with its entry', () => {
+    expect(paths).toEqual(expect.arrayContaining(['dist/core/index.js', 'dist/core/run/startRun.js']));
+  });
+
   it('contains every program that runs in a separate process or thread', () => {
     const programs = [
       'store/engine/host/main',

@@ -17,7 +17,15 @@ export type {
 export { EVENT_TYPES, TICKERS } from '../schema/market.ts';
 export type { BookSide, BookView, PerpDepthRecord, SideView, TradeSide } from '../schema/records.ts';
 export type { Condition, ReplayParams, Strategy } from '../schema/strategy.ts';
-export type { LatencyModel, OrderTerms, QueueModel, Refusal, TimeInForce } from './desk/order.ts';
+export {
+  type LatencyModel,
+  type OrderTerms,
+  type QueueModel,
+  REFUSALS,
+  type Refusal,
+  TIMES_IN_FORCE,
+  type TimeInForce,
+} from './desk/order.ts';
 export { type Outage, restartOf } from './desk/outage.ts';
 export { TakerFee } from './fees.ts';
 export {

@@ -11,7 +11,9 @@ import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 const run = promisify(execFile);
 const TSC = join(PROJECT_ROOT, 'node_modules/typescript/bin/tsc');
 const readme = readFileSync(join(PROJECT_ROOT, 'engine/README.md'), 'utf8');
-const quickStart = /```ts\n([\s\S]*?)```/.exec(readme)?.[1] ?? '';
+const exampleOf = (page: string) => /```ts\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
+const quickStart = exampleOf(readme);
+const reference = readFileSync(join(PROJECT_ROOT, 'docs/ENGINE.md'), 'utf8');
 
 /** Each line asks for something that was not received; none of them may compile. */
 const FUTURE = `
@@ -89,6 +91,7 @@ describe('@underround/engine', () => {
       join(project, 'quickStart.ts'),
       `declare const console: { log(...words: unknown[]): void };\n${quickStart}`,
     );
+    writeFileSync(join(project, 'reference.ts'), exampleOf(reference));
     expect(await compile()).toMatchObject({ stdout: '', stderr: '' });
     // Each case fails for its own reason: without the marks the compiler names every one.
     writeFileSync(join(project, 'future.ts'), FUTURE.replaceAll('@ts-expect-error', ''));

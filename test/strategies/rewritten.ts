@@ -9,7 +9,7 @@ import { thresholdEntry } from './thresholdEntry.ts';
 import { timeBeforeResolution } from './timeBeforeResolution.ts';
 
 /** The purse of a JSON strategy is unlimited. */
-export function termsOf(latencyMs: number): RunTerms {
+function termsOf(latencyMs: number): RunTerms {
   return {
     seed: 1,
     orderLatency: { kind: 'constant', ms: latencyMs },

@@ -1,7 +1,7 @@
 import type { EquityPoint } from './result.ts';
 
 /** Time between two points without a fill, at first; it doubles whenever there are too many such points. */
-export const EQUITY_INTERVAL_MS = 10_000;
+const EQUITY_INTERVAL_MS = 10_000;
 /** Points without a fill of one run. */
 const SAMPLES_MAX = 10_000;
 

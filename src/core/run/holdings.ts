@@ -17,7 +17,7 @@ interface Holding {
 }
 
 /** A fill with the decision that led to it. */
-export interface HoldingFill {
+interface HoldingFill {
   readonly token: Token;
   readonly timeMs: number;
   readonly fill: Fill;

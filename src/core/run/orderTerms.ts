@@ -72,7 +72,7 @@ export function rests(timeInForce: TimeInForce): boolean {
 }
 
 /** USDC per share in ticks; a fraction only if it is no multiple of a tick. */
-export function ticksOf(price: number): number {
+function ticksOf(price: number): number {
   const ticks = price * TICKS_PER_USDC;
   const whole = Math.round(ticks);
   return Math.abs(ticks - whole) < TICK_ERROR ? whole : ticks;
