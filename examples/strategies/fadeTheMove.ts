@@ -104,7 +104,7 @@ export default defineStrategy({
     if (!isMove || direction === 0 || direction * followed.change < params.overshoot) return;
     const token = direction > 0 ? 'no' : 'yes';
     const ask = context.book(marketId).bestAsk(token);
-    if (ask === null) return;
+    if (ask === null || (context.cash !== null && context.cash < params.budgetUsd)) return;
     context.place({ marketId, token, action: 'buy', limitPrice: ask, budget: params.budgetUsd });
     held.set(marketId, { token, sinceMs: nowMs, mid: token === 'yes' ? mid : 1 - mid });
   },

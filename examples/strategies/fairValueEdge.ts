@@ -49,6 +49,7 @@ export default defineStrategy({
       }
       return;
     }
+    if (context.cash !== null && context.cash < params.budgetUsd) return;
     if (stopped.has(marketId) || endTimeMs - nowMs < params.secondsLeft * 1_000) return;
     for (const token of ['yes', 'no'] as const) {
       const ask = book.bestAsk(token);

@@ -31,6 +31,7 @@ export default defineStrategy({
     const { marketId, trusted, endTimeMs } = context.market(event.marketId);
     const leftMs = endTimeMs - context.nowMs;
     if (!trusted || leftMs <= 0 || leftMs > secondsLeft * 1_000) return;
+    if (context.cash !== null && context.cash < budgetUsd) return;
     for (const token of ['yes', 'no'] as const) {
       const ask = context.book(marketId).bestAsk(token);
       if (ask === null || ask < minPrice || ask > maxPrice) continue;

@@ -20,15 +20,21 @@ const PARAMS = {
   skew: { default: 0.02, min: 0, max: 0.5 },
   size: { default: 20, min: 1 },
   inventoryMax: { default: 60, min: 1 },
+  /** Of one token: pairs lock money until the resolution. */
+  sharesMax: { default: 200, min: 1 },
   requoteTicks: { default: 2, min: 1, whole: true },
   stopSeconds: { default: 30, min: 0 },
   newsMinuteUtc: { default: 810, min: 0, max: 1_439, whole: true },
   newsMinutes: { default: 2, min: 0, max: 720 },
+  /** After a refusal. */
+  pauseSeconds: { default: 2, min: 0 },
 } as const;
 
 interface State {
   /** Orders that it has asked the venue to cancel. */
   readonly cancelling: Set<number>;
+  /** When it may bid again after a refusal, by market. */
+  readonly pausedUntilMs: Map<string, number>;
 }
 type MakerContext = Context<typeof PARAMS, State>;
 
@@ -37,10 +43,16 @@ export default defineStrategy({
   params: PARAMS,
   // The clock cancels even if no book changes.
   inputs: { tickers: ['BTC'], eventTypes: ['5m'], books: true, trades: true, clockMs: 1_000 },
-  state: (): State => ({ cancelling: new Set() }),
+  state: (): State => ({ cancelling: new Set(), pausedUntilMs: new Map() }),
   onEvent(event, context) {
-    if (event.type === 'order' && event.order.state !== 'resting')
-      context.state.cancelling.delete(event.order.orderId);
+    const { cancelling, pausedUntilMs } = context.state;
+    if (event.type === 'order') {
+      const { orderId, marketId, state } = event.order;
+      if (state !== 'resting') cancelling.delete(orderId);
+      if (state === 'refused')
+        pausedUntilMs.set(marketId, context.nowMs + context.params.pauseSeconds * 1_000);
+    }
+    if (event.type === 'resolved') pausedUntilMs.delete(event.marketId);
     if (event.type === 'book' || event.type === 'gap') quote(event.marketId, context);
     if (event.type !== 'clock') return;
     for (const { marketId } of context.markets()) quote(marketId, context);
@@ -58,9 +70,11 @@ function quote(marketId: string, context: MakerContext): void {
       continue;
     }
     const [resting] = own;
+    if (context.nowMs < (context.state.pausedUntilMs.get(marketId) ?? 0)) continue;
     const { tickSize, minimumOrderSize } = context.market(marketId);
     if (resting === undefined) {
       const size = Math.max(context.params.size, minimumOrderSize);
+      if (context.cash !== null && context.cash < size * wanted) continue;
       context.place({ marketId, token, action: 'buy', limitPrice: wanted, size, postOnly: true });
     } else if (resting.state === 'resting' && !context.state.cancelling.has(resting.orderId)) {
       const ticks = Math.abs(resting.limitPrice - wanted) / tickSize;
@@ -80,8 +94,9 @@ function bidOf(marketId: string, token: Token, context: MakerContext): number | 
   const [bid, ask] = [book.bestBid(token), book.bestAsk(token)];
   if (bid === null || ask === null) return null;
   const other = token === 'yes' ? 'no' : 'yes';
-  const more = context.position(marketId, token).size - context.position(marketId, other).size;
-  if (more >= params.inventoryMax) return null;
+  const held = context.position(marketId, token).size;
+  const more = held - context.position(marketId, other).size;
+  if (more >= params.inventoryMax || held >= params.sharesMax) return null;
   const share = Math.max(-1, Math.min(1, more / params.inventoryMax));
   const wanted = (bid + ask) / 2 - params.halfSpread - params.skew * share;
   // A bid at the ask would trade at once, and be refused.

@@ -61,7 +61,7 @@ function buyPair(marketId: string, context: PairContext): void {
   const edge = 1 - yes.price - no.price - fee(yes.price) - fee(no.price);
   if (edge < params.minEdge) return;
   const size = Math.floor(Math.min(yes.size, no.size, params.sizeMax));
-  if (size < 1) return;
+  if (size < 1 || (context.cash !== null && context.cash < size * (yes.price + no.price))) return;
   context.place({ marketId, token: 'yes', action: 'buy', limitPrice: yes.price, size });
   context.place({ marketId, token: 'no', action: 'buy', limitPrice: no.price, size });
   state.pausedUntilMs.set(marketId, nowMs + params.pauseSeconds * 1_000);

@@ -75,8 +75,8 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   },
 };
 
-function runOf({ definition, params = {} }: Example, tape: MarketTape): RunResult {
-  const runner = startRun({ definition: definition as StrategyDefinition, params, terms: TERMS });
+function runOf({ definition, params = {} }: Example, tape: MarketTape, terms = TERMS): RunResult {
+  const runner = startRun({ definition: definition as StrategyDefinition, params, terms });
   const resolution = { payoutYes: 1, resolvedTimeMs: END_MS + 90_000 };
   for (const item of itemsOf([{ tape, resolution }])) runner.push(item);
   return runner.result();
@@ -95,6 +95,11 @@ describe.each(Object.entries(EXAMPLES))('the example %s', (name, example) => {
     expect(refused.length, JSON.stringify(refused.slice(0, 3))).toBeLessThan(0.05 * orders.length + 1);
     // A window has 600 books.
     for (const result of results) expect(result.orders.length).toBeLessThan(200);
+  });
+
+  test('asks for nothing that its purse cannot pay', () => {
+    const poor = runOf(example, example.tapeOf('example 0'), { ...TERMS, cashUsd: 4 });
+    expect(poor.orders.filter(({ reason }) => reason === 'no_cash').length).toBeLessThan(3);
   });
 
   test('gives the same bytes again', () => {
