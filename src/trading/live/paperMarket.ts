@@ -3,7 +3,7 @@ import { MICRO_PER_USDC } from '../../core/fees.ts';
 import { MarketRules } from '../../core/marketRules.ts';
 import { GapEnds } from '../../core/session/gapEnds.ts';
 import type { SessionMarket } from '../../core/session/session.ts';
-import { TAPE_BEFORE_MS, type Resolution, type TapeMarket } from '../../core/session/tape.ts';
+import { type Resolution, TAPE_BEFORE_MS, type TapeMarket } from '../../core/session/tape.ts';
 import { PRICE_FRESH_MS, UnderlyingState } from '../../core/session/underlyingState.ts';
 import { decidingSource } from '../../core/venueRules.ts';
 import type { UnderlyingSource } from '../../schema/events.ts';
