@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification, type Vite } from 'vitest/node';
 import { WAIT_MS_MAX } from './test/support/waitLimit.ts';
@@ -33,6 +34,8 @@ const failWhatStaysOpen: Vite.Plugin = {
 
 export default defineConfig({
   plugins: [failWhatStaysOpen],
+  // The strategies in `examples` import the engine as their users do.
+  resolve: { alias: { '@underround/engine': fileURLToPath(new URL('src/core/index.ts', import.meta.url)) } },
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     // Every test file gets a separate process.

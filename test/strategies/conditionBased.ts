@@ -1,11 +1,26 @@
 import { defineStrategy } from '../../src/core/run/defineStrategy.ts';
 import type { Context, ParamSpecs, StrategyDefinition } from '../../src/core/run/definition.ts';
+import { singleConditions } from '../../src/core/strategies/condition.ts';
 import type { Condition, ConditionBased } from '../../src/schema/strategy.ts';
 import { MarketMap, OneAtATime, TRADING_PARAMS, ticksOf, type Wish } from './oneAtATime.ts';
 
 type AnyContext = Context<ParamSpecs, unknown>;
 type Token = 'yes' | 'no';
 const MODEL_METRICS = ['underlying_distance_pct', 'underlying_distance_sigma', 'model_probability'];
+
+const METRICS: readonly Condition['metric'][] = [
+  ...(['token_price', 'spread', 'seconds_to_end', 'imbalance', 'model_probability'] as const),
+  ...(['underlying_distance_pct', 'underlying_distance_sigma'] as const),
+];
+const OPERATORS: readonly Condition['operator'][] = ['above', 'below', 'crosses_above', 'crosses_below'];
+
+/** Whether it is rewritten: without groups, and with conditions whose values a context has. */
+export function isRewritable({ entry, take_profit, stop_loss }: ConditionBased): boolean {
+  const all = [...singleConditions(entry), ...take_profit, ...stop_loss];
+  const isKnown = ({ metric, operator, token = 'own' }: Condition) =>
+    METRICS.includes(metric) && OPERATORS.includes(operator) && token === 'own';
+  return !entry.some((item) => 'any' in item) && all.every(isKnown);
+}
 
 /** One condition on one market, with the value that a crossing remembers. */
 class ConditionCheck {
@@ -35,8 +50,7 @@ class ConditionCheck {
 /** Buys when all entry conditions are true; sells when any stop-loss, then any take-profit condition is. */
 export function conditionBased(strategy: ConditionBased): StrategyDefinition<typeof TRADING_PARAMS, unknown> {
   const { take_profit, stop_loss, side } = strategy;
-  const entry = strategy.entry.filter((condition): condition is Condition => !('any' in condition));
-  if (entry.length < strategy.entry.length) throw new RangeError('alternatives are not rewritten here');
+  const entry = singleConditions(strategy.entry);
   const token: Token = side === 'buy_yes' ? 'yes' : 'no';
   const model = [...entry, ...take_profit, ...stop_loss].some(({ metric }) => MODEL_METRICS.includes(metric));
   const checks = (list: readonly Condition[], price: 'ask' | 'bid') =>

@@ -359,6 +359,19 @@ describe('knowledge over time', () => {
     expect(decisions(one, ON_MODEL)).toEqual(decisions(none, ON_MODEL));
   });
 
+  test('trap 4: the price at the open is one received by then, not one stamped for it that is received later', () => {
+    const moved: Strategy = {
+      ...ON_MODEL,
+      entry: [{ metric: 'underlying_move_usd', operator: '>=', value: 50 }],
+    };
+    const writer = books(new TapeWriter().price(-1_000, 97_000).price(3_000, 97_100), 0, 9_000);
+    const tape = books(writer.price(9_500, 97_060), 10_000, 20_000).tape();
+    // A price of 97,100 for the open that arrives three seconds later; measured from it, nothing ever rises.
+    if (tape.prices !== null) tape.prices.eventMs[1] = START_MS;
+    const [first] = decisions(tape, moved);
+    expect(first?.knownMs).toBe(START_MS + 3_000);
+  });
+
   test('once a price of the deciding feed has been received, those beside quotes are ignored', () => {
     const writer = books(new TapeWriter({ strikeKnownTimeMs: START_MS }).price(-1_000, 96_900), 0, 8_000);
     const tape = writer.tape();

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { drawnStrategy } from '../../../test/support/drawnConditions.ts';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { withLateGaps } from '../../../test/support/lateGaps.ts';
 import { withNoApart, withPricesAhead, withPricesBeside } from '../../../test/support/oddTapes.ts';
@@ -12,6 +13,7 @@ import {
 import { STRATEGIES } from '../../../test/support/strategies.ts';
 import { END_MS, type Level, randomTape, START_MS, TapeWriter } from '../../../test/support/tapes.ts';
 import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
+import { Random } from '../../core/random.ts';
 import type { MarketTape } from '../../core/session/tape.ts';
 import type { Strategy } from '../../schema/strategy.ts';
 import { sumsOf } from '../paper/positions.ts';
@@ -89,6 +91,14 @@ describe.each([
   test.each(all)('trades exactly as the backtester does: tape %s', async (_name, tape) => {
     await expectParity(tape, { speed });
   });
+});
+
+test('strategies with conditions of every kind trade exactly as the backtester does, asleep or not', async () => {
+  const random = new Random('drawn conditions');
+  const dealing = Object.fromEntries(
+    Array.from({ length: 60 }, (_, n) => [`drawn ${n}`, drawnStrategy(random)]),
+  );
+  await expectParity(randomTape('parity drawn', { books: 800, levels: 6 }), { dealing, atLeast: 100 });
 });
 
 /** Prices beside the quotes from the start, prices of the deciding feed only from a later time on. */
