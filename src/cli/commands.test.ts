@@ -8,8 +8,13 @@ import { registerCommands } from './commands.ts';
 
 const { runWhole } = commandLine(registerCommands);
 
-/** Commands that run until they are stopped; `settings.test.ts` and `sharedStore.test.ts` of `test/service` test them. */
-const LONG_RUNNING = ['demo', 'serve', 'store'];
+/**
+ * Commands that run until they are stopped; `settings.test.ts`, `sharedStore.test.ts` and `mcp.test.ts` of
+ * `test/service` test them.
+ */
+const LONG_RUNNING = ['demo', 'serve', 'store', 'mcp'];
+/** Reads a service alone, never a data directory. */
+const WITHOUT_DIRECTORY = ['mcp'];
 const EMAIL = ['--email', 'a@example.com'];
 const HOOK = [...EMAIL, '--url', 'https://93.184.215.14/in'];
 
@@ -17,6 +22,7 @@ const HOOK = [...EMAIL, '--url', 'https://93.184.215.14/in'];
 const COMMANDS: readonly (readonly [string, { words?: readonly string[]; makes?: boolean }])[] = [
   ['import', { words: ['recording.jsonl'], makes: true }],
   ['export', { words: ['perp_depth', '--ticker', 'BTC'] }],
+  ['replay', { words: ['--ticker', 'BTC'] }],
   ['backtest', { words: ['spec.json'] }],
   ['keys create', { words: EMAIL, makes: true }],
   ['keys list', {}],
@@ -83,7 +89,8 @@ it('the table above lists every command', () => {
   );
 });
 
-it.each(leaves(program))('$name accepts --data-dir', ({ command }) => {
+const withDirectory = leaves(program).filter(({ name }) => !WITHOUT_DIRECTORY.includes(name));
+it.each(withDirectory)('$name accepts --data-dir', ({ command }) => {
   expect(command.options.map(({ long }) => long)).toContain('--data-dir');
 });
 
