@@ -32,6 +32,7 @@ COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /build/dist dist
 COPY package.json LICENSE README.md ./
 COPY bin bin
+COPY docs docs
 COPY deploy/healthCheck.mjs deploy/
 RUN install -d -o 1000 -g 1000 -m 0700 /data
 # The demo keeps its data beside this directory, so it lies below the volume.

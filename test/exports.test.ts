@@ -7,6 +7,9 @@ import { type SourceFile, sourceFiles, withoutComments } from './support/sourceF
 const READ_OTHERWISE = [
   // Generated from the API's description, whole.
   'web/src/api/schema.ts',
+  'src/client/schema.ts',
+  // The published client: other programs import it.
+  'src/client/index.ts',
   // Every shape of these is named in the API's description.
   'src/schema/api/',
 ];

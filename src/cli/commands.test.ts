@@ -8,10 +8,13 @@ import { registerCommands } from './commands.ts';
 
 const { runWhole } = commandLine(registerCommands);
 
-/** Commands that run until they are stopped; `settings.test.ts` and `sharedStore.test.ts` of `test/service` test them. */
-const LONG_RUNNING = ['demo', 'serve', 'store'];
-/** Commands that use no data directory and no setting. */
-const WITHOUT_DIRECTORY = ['compare'];
+/**
+ * Commands that run until they are stopped; `settings.test.ts`, `sharedStore.test.ts` and `mcp.test.ts` of
+ * `test/service` test them.
+ */
+const LONG_RUNNING = ['demo', 'serve', 'store', 'mcp'];
+/** Commands of files or of a service alone. */
+const WITHOUT_DIRECTORY = ['compare', 'mcp'];
 const EMAIL = ['--email', 'a@example.com'];
 const HOOK = [...EMAIL, '--url', 'https://93.184.215.14/in'];
 
@@ -19,6 +22,7 @@ const HOOK = [...EMAIL, '--url', 'https://93.184.215.14/in'];
 const COMMANDS: readonly (readonly [string, { words?: readonly string[]; makes?: boolean }])[] = [
   ['import', { words: ['recording.jsonl'], makes: true }],
   ['export', { words: ['perp_depth', '--ticker', 'BTC'] }],
+  ['replay', { words: ['--ticker', 'BTC'] }],
   ['backtest', { words: ['spec.json'] }],
   ['keys create', { words: EMAIL, makes: true }],
   ['keys list', {}],
@@ -80,7 +84,7 @@ const program = new Command('underround');
 registerCommands(program);
 
 it('the table above lists every command', () => {
-  const names = [...COMMANDS.map(([name]) => name), ...LONG_RUNNING, ...WITHOUT_DIRECTORY];
+  const names = [...new Set([...COMMANDS.map(([name]) => name), ...LONG_RUNNING, ...WITHOUT_DIRECTORY])];
   expect(names.sort()).toEqual(
     leaves(program)
       .map(({ name }) => name)
@@ -88,8 +92,8 @@ it('the table above lists every command', () => {
   );
 });
 
-const users = leaves(program).filter(({ name }) => !WITHOUT_DIRECTORY.includes(name));
-it.each(users)('$name accepts --data-dir', ({ command }) => {
+const withDirectory = leaves(program).filter(({ name }) => !WITHOUT_DIRECTORY.includes(name));
+it.each(withDirectory)('$name accepts --data-dir', ({ command }) => {
   expect(command.options.map(({ long }) => long)).toContain('--data-dir');
 });
 

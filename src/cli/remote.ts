@@ -1,6 +1,7 @@
 import { readConfig, variableProblem } from '../config.ts';
 import { ConfigError, InvalidInputError } from '../runtime/errors.ts';
 import type { Secret } from '../runtime/secret.ts';
+import { unknownVariables } from './unknownVariables.ts';
 
 /** The service that a command for clients reads. */
 export interface RemoteService {
@@ -15,10 +16,11 @@ export interface RemoteService {
  * @throws {ConfigError} If a variable is invalid, or the key is missing.
  */
 export function remoteService({ url }: { url?: string | undefined } = {}): RemoteService | null {
+  if (url === undefined && !process.env.UNDERROUND_URL) return null;
+  for (const line of unknownVariables(process.env)) console.error(`underround: warning: ${line}`);
   const read = readConfig(process.env);
   if ('problems' in read) throw new ConfigError(read.problems);
-  const address = url ?? read.config.serviceUrl;
-  if (address === null) return null;
+  const address = url ?? read.config.serviceUrl ?? '';
   if (!/^https?:$/.test(URL.canParse(address) ? new URL(address).protocol : '')) {
     throw new InvalidInputError(
       `--url ${JSON.stringify(address)} must be a URL starting with http:// or https://`,

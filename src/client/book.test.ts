@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { collected } from '../../test/support/collected.ts';
 import { type Book, booksOf, type DeltaRow, LiveBooks } from './book.ts';
 import { BookGapError } from './errors.ts';
 
@@ -9,7 +10,7 @@ const row = (more: Partial<DeltaRow>): DeltaRow => ({
   ...{ price: 0.5, size: 1, is_snapshot: false, seq: 1 },
   ...more,
 });
-const all = (rows: readonly DeltaRow[]) => Array.fromAsync(booksOf(rows));
+const all = (rows: readonly DeltaRow[]) => collected(booksOf(rows));
 
 describe('books from changes', () => {
   it('are one for each state, with levels best first', async () => {
@@ -94,8 +95,14 @@ describe('books of a stream', () => {
     ...{ yes_bids: [], yes_asks: [], no_bids: [], no_asks: [] },
     ...{ underlying_price: null, underlying_ticker: 'BTC' as const },
   });
-  const gap = (state: 'open' | 'closed') =>
-    ({ type: 'gap', market_id: MARKET, gap_id: 'gap_1', state, cause: 'x', at: 't' }) as const;
+  const gap = (state: 'open' | 'closed') => ({
+    type: 'gap' as const,
+    market_id: MARKET,
+    gap_id: 'gap_1',
+    state,
+    cause: 'x',
+    at: 't',
+  });
 
   it('are trusted unless a gap is open or the state is unproven', () => {
     const books = new LiveBooks();

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { collected } from '../../test/support/collected.ts';
 import { Underround } from './client.ts';
 import { ApiError, NoAnswerError } from './errors.ts';
 
@@ -127,9 +128,7 @@ describe('iterators', () => {
       () => json({ trades: [trade(3)], next_cursor: null }),
       () => json({ trades: [trade(1)], next_cursor: 'c/1' }),
     );
-    expect(await Array.fromAsync(client.trades({ market_id: '0xaa', limit: 2 }))).toEqual(
-      [1, 2, 3].map(trade),
-    );
+    expect(await collected(client.trades({ market_id: '0xaa', limit: 2 }))).toEqual([1, 2, 3].map(trade));
     const base = 'https://books.example.com/v1/trades?market_id=0xaa&limit=2';
     expect(requests.map(({ url }) => url)).toEqual([base, `${base}&cursor=c%2F1`]);
     for await (const _first of client.trades({ market_id: '0xaa' })) break;
@@ -151,7 +150,7 @@ describe('iterators', () => {
     const { client, requests } = rig(() =>
       streamed(['{"size":1}\n{"si', 'ze":2}\n{"size"', ':3}\n'], 'whole'),
     );
-    const rows = await Array.fromAsync(client.exportRows({ dataset: 'trades', market_id: '0xaa' }));
+    const rows = await collected(client.exportRows({ dataset: 'trades', market_id: '0xaa' }));
     expect(rows).toEqual([{ size: 1 }, { size: 2 }, { size: 3 }]);
     expect(requests[0]?.url).toBe(
       'https://books.example.com/v1/export?dataset=trades&market_id=0xaa&format=jsonl',

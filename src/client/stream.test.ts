@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { collected } from '../../test/support/collected.ts';
 import { Underround } from './client.ts';
 import { ApiError, NoAnswerError, StreamError } from './errors.ts';
 import type { Socket } from './streamSocket.ts';
@@ -102,7 +103,7 @@ describe('a stream', () => {
     ]);
     const range = { start: '2026-11-20T12:00:00Z', speed: 0 };
     const replay = client.replay({ market_ids: ['0xaa'] }, range, { cursor: 'c0' });
-    expect((await Array.fromAsync(replay)).map(({ type }) => type)).toEqual(['snapshot', 'end']);
+    expect((await collected(replay)).map(({ type }) => type)).toEqual(['snapshot', 'end']);
     expect(sockets[0]?.sent).toEqual([{ type: 'subscribe', market_ids: ['0xaa'], resume: 'c0' }]);
     expect(urls).toEqual(['wss://books.example.com/v1/replay?start=2026-11-20T12%3A00%3A00Z&speed=0']);
   });
@@ -132,7 +133,7 @@ describe('a stream', () => {
         if (code > 0) socket.end(code, 'key no longer permits this');
       },
     ]);
-    const error = await Array.fromAsync(client.stream({ tickers: ['X'] })).catch((thrown) => thrown);
+    const error = await collected(client.stream({ tickers: ['X'] })).catch((thrown) => thrown);
     expect(error).toBeInstanceOf(StreamError);
     expect([error.message, error.closeCode, sockets.length]).toEqual([text, closeCode, 1]);
   });
@@ -145,7 +146,7 @@ describe('a stream', () => {
   ])('whose handshake gets %i fails with the reason', async (probe, type, connections, pauses) => {
     const refuse = (socket: FakeSocket) => socket.end(1006);
     const refused = rig([refuse, refuse, refuse], { probe });
-    await expect(Array.fromAsync(refused.client.stream({ tickers: ['BTC'] }))).rejects.toThrow(type);
+    await expect(collected(refused.client.stream({ tickers: ['BTC'] }))).rejects.toThrow(type);
     expect([refused.sockets.length, refused.pauses]).toEqual([connections, pauses]);
   });
 

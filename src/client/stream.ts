@@ -25,6 +25,8 @@ interface Place {
 /** Close codes after which the same would happen again. */
 const FINAL = new Set([1000, 1003, 1007, 1008, 1009]);
 const UPGRADE_REQUIRED = 426;
+/** Programs whose WebSocket accepts headers. A `process` would prove nothing: bundles for browsers have one too. */
+const SENDS_HEADERS = /^(?:Node\.js|Bun)\//;
 
 /**
  * The messages of a stream. A lost connection is opened again, and continues after the last snapshot that the caller
@@ -100,8 +102,7 @@ async function refusalPauseMs(
 }
 
 function openSocket(url: string, key: string): Socket {
-  const isNode = 'process' in globalThis;
-  if (!isNode)
+  if (!SENDS_HEADERS.test(globalThis.navigator?.userAgent ?? ''))
     return new WebSocket(`${url}${url.includes('?') ? '&' : '?'}api_key=${encodeURIComponent(key)}`);
   const init = { headers: { authorization: `Bearer ${key}` } };
   return new WebSocket(url, init as unknown as string[]);

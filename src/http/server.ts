@@ -22,6 +22,7 @@ import {
   requestIds,
   STORE_LAG_HEADER,
 } from './lifecycle.ts';
+import { serveDocuments } from './pages/documents.ts';
 import { servePages } from './pages/serve.ts';
 import { parseQuery } from './queryString.ts';
 import { methodNotAllowed, notFound } from './refusal.ts';
@@ -88,7 +89,7 @@ export function createServer(routes: readonly Route[], options: ServerOptions): 
   refuseUnknownHosts(app, transport.hosts);
   closeInTime(app, options.clock);
   cutSlowClients(app, options);
-  refuseUnknown(app, [...routes, ...servePages(app, { dataSource })]);
+  refuseUnknown(app, [...routes, ...servePages(app, { dataSource }), ...serveDocuments(app)]);
   const streamedAnswers = new StreamedAnswers(options.clock);
   const optionsOf = (declared: Route) => routeOptions(declared, { ...options, admission, streamedAnswers });
   for (const declared of routes) if (!declared.socket) app.route(optionsOf(declared));

@@ -26,7 +26,7 @@ const RECORDED = '000000000000';
 /** A cursor before the first change. */
 const BEGINNING = 0;
 
-export interface ReplayTerms {
+interface ReplayTerms {
   /** Null: from the first record. */
   readonly fromMs: number | null;
   readonly toMs: number;

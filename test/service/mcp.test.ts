@@ -7,9 +7,10 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { mcpHttpServer } from '../../src/mcp/serveHttp.ts';
 import { mcpServer } from '../../src/mcp/server.ts';
 import { EMPTY, M, writeDataSet } from '../support/apiDataSet.ts';
-import { commandAbsent } from '../support/builtCommand.ts';
+import { commandAbsent, underround } from '../support/builtCommand.ts';
 import { FakeClock } from '../support/fakeClock.ts';
 import { listeningApi } from '../support/listeningApi.ts';
+import { startCommand } from '../support/runningService.ts';
 import { PROJECT_ROOT } from '../support/sourceFiles.ts';
 import { openTestStore, type TestStore } from '../support/store.ts';
 import { STUB_JOB } from '../support/stubBacktests.ts';
@@ -248,6 +249,48 @@ describe('errors are answers in words, with the next step', () => {
       true,
       expect.stringMatching(/validation error/i),
     ]);
+  });
+});
+
+describe.skipIf(commandAbsent)(`underround mcp ${commandAbsent ? '(skipped: not built)' : ''}`, () => {
+  it('serves HTTP on a port of this machine until it is stopped', async () => {
+    const settings = { UNDERROUND_URL: api.url, UNDERROUND_API_KEY: api.key };
+    const command = await startCommand(['mcp', '--http', '0', '--allow-write'], settings);
+    expect(command.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/);
+    const transport = new StreamableHTTPClientTransport(new URL(command.url));
+    const { client, call } = await connected(new Client(IMPLEMENTATION), transport);
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain('run_backtest');
+    expect((await call('get_market', { market_id: M })).structuredContent).toMatchObject({ market_id: M });
+    expect(await command.stop()).toBe(0);
+  });
+
+  it.each([
+    [{}, [], 'UNDERROUND_URL is missing: set it to the address of a service'],
+    [
+      { UNDERROUND_URL: 'http://127.0.0.1:1' },
+      [],
+      'UNDERROUND_API_KEY is missing: set it to a key of the service (its page /keys creates one)',
+    ],
+    [
+      { UNDERROUND_API_KEY: 'k' },
+      ['--url', 'books.example.com'],
+      '--url "books.example.com" must be a URL starting with http:// or https://',
+    ],
+    [
+      { UNDERROUND_URL: 'http://127.0.0.1:1', UNDERROUND_API_KEY: 'two words' },
+      [],
+      'UNDERROUND_API_KEY (value not shown) must be the key alone: letters, digits and underscores; correct it, or unset it',
+    ],
+    [
+      { UNDERROUND_URL: 'http://127.0.0.1:1', UNDERROUND_API_KEY: 'k' },
+      ['--http', '99999'],
+      '--http "99999" must be a port number, 0 to 65535',
+    ],
+  ])('with %j and %j prints one line, and nothing on standard output', async (settings, words, line) => {
+    const refused = await underround(['mcp', ...words], settings as Record<string, string>).catch(
+      (error) => error,
+    );
+    expect([refused.code, refused.stdout, refused.stderr]).toEqual([1, '', `underround: ${line}\n`]);
   });
 });
 

@@ -22,4 +22,4 @@ export async function listeningApi(
 }
 
 /** A parsed answer of any shape. */
-export type Json = Readonly<Record<string, never>>;
+type Json = Readonly<Record<string, never>>;

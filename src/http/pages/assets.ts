@@ -20,18 +20,17 @@ const pack = {
 };
 export type AssetEncoding = keyof typeof pack;
 
-/** One file of the build, compressed at the first request. */
+/** One served file, compressed at the first request. */
 export class Asset {
   readonly type: string;
   readonly bytes: Buffer;
   readonly isPackable: boolean;
   readonly #packed = new Map<AssetEncoding, Promise<Buffer>>();
 
-  constructor(bytes: Buffer, name: string) {
-    const extension = extname(name);
+  constructor(bytes: Buffer, type: string, isPackable = true) {
     this.bytes = bytes;
-    this.type = TYPES[extension] as string;
-    this.isPackable = !ALREADY_PACKED.has(extension);
+    this.type = type;
+    this.isPackable = isPackable;
   }
 
   packed(encoding: AssetEncoding): Promise<Buffer> {
@@ -59,7 +58,10 @@ export function readBuild(directory: string): Build | null {
     .map((entry) => {
       const file = join(entry.parentPath, entry.name);
       const path = file.slice(directory.length).replaceAll('\\', '/');
-      return [path.replace(/^\/*/, '/'), new Asset(readFileSync(file), entry.name)] as const;
+      const extension = extname(entry.name);
+      const type = TYPES[extension] as string;
+      const asset = new Asset(readFileSync(file), type, !ALREADY_PACKED.has(extension));
+      return [path.replace(/^\/*/, '/'), asset] as const;
     });
   return { page: page.toString('utf8'), assets: new Map(files) };
 }

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { acceptedEncodings } from '../compress.ts';
 import type { DataSource } from '../lifecycle.ts';
 import { notFound } from '../refusal.ts';
 import { sessionToken } from '../sessionCookie.ts';
-import { type Asset, type AssetEncoding, type Build, readBuild } from './assets.ts';
-import { ASSET_HEADERS, NAMED_HEADERS, pageHeaders } from './headers.ts';
+import { type Build, readBuild } from './assets.ts';
+import { pageHeaders } from './headers.ts';
 import { PAGE_PATHS } from './paths.ts';
+import { sendFile } from './sendFile.ts';
 
 /** Output directory of `npm run build`; the relative path is valid from the sources and from the compiled files. */
 const BUILT_PAGES = fileURLToPath(new URL('../../../dist/web', import.meta.url));
@@ -84,16 +84,5 @@ async function sendAsset(
   const path = request.url.split('?', 1)[0] ?? '';
   const asset = assets.get(path);
   if (!asset) throw notFound('Not Found');
-  reply.headers(path.startsWith(HASHED) ? ASSET_HEADERS : NAMED_HEADERS);
-  reply.header('vary', 'Accept-Encoding').type(asset.type);
-  const encoding = encodingFor(asset, request);
-  if (encoding === null) return reply.send(asset.bytes);
-  return reply.header('content-encoding', encoding).send(await asset.packed(encoding));
-}
-
-function encodingFor(asset: Asset, { headers }: FastifyRequest): AssetEncoding | null {
-  if (!asset.isPackable) return null;
-  const accepted: readonly string[] = acceptedEncodings(headers['accept-encoding']);
-  if (accepted.includes('br')) return 'br';
-  return accepted.includes('gzip') ? 'gzip' : null;
+  return await sendFile(asset, { request, reply, isNamedByContent: path.startsWith(HASHED) });
 }
