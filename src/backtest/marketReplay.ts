@@ -111,16 +111,17 @@ export function cellTerms(cells: readonly (Cell | string)[]): (SessionTerms | nu
 }
 
 function termsOf({ strategy, params, sizeUsd }: Cell): SessionTerms {
-  return { strategy: compileStrategy(strategy), size: Math.round(sizeUsd * MICRO_PER_USDC), params };
+  const size = Math.round(sizeUsd * MICRO_PER_USDC);
+  return { strategy: compileStrategy(strategy), size, params, execution: strategy.execution };
 }
 
 /** SHA-256 in hex over all data that a replay of the market can read. */
 export function tapeHash(
-  { market, quotes, books, prices, gaps }: MarketTape,
+  { market, quotes, books, prices, trades, gaps }: MarketTape,
   resolution: Resolution | null,
 ): string {
   const parts: string[] = [JSON.stringify({ market, gaps, resolution })];
-  const columns = [quotes, books ?? {}, prices ?? {}].flatMap((part) => Object.entries(part));
+  const columns = [quotes, books ?? {}, prices ?? {}, trades ?? {}].flatMap((part) => Object.entries(part));
   for (const [name, column] of columns) {
     if (ArrayBuffer.isView(column)) parts.push(`${name} ${bytesHash(column)}`);
     else if (column !== null) {

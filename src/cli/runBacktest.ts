@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { axisProblems, specOf } from '../backtest/asked.ts';
+import { axisProblems, executionProblems, specOf } from '../backtest/asked.ts';
 import { codeVersion } from '../backtest/codeVersion.ts';
 import { runJob } from '../backtest/jobRunner.ts';
 import { startWorkers } from '../backtest/service.ts';
@@ -73,10 +73,11 @@ function readSpec(path: string, { tickers }: FollowedAssets): JobSpec {
   });
   if (!isSweep) {
     const asked = readMembers(backtestMembers(tickers), body, path);
+    refuse(executionProblems(asked), path);
     return { kind: 'backtest', ...specOf(asked, within(asked)) };
   }
   const asked = readMembers(sweepMembers(tickers), body, path);
-  refuse(axisProblems(asked), path);
+  refuse([...axisProblems(asked), ...executionProblems(asked)], path);
   return { kind: 'sweep', ...specOf(asked, within(asked)), xAxis: asked.x_axis, yAxis: asked.y_axis };
 }
 

@@ -25,8 +25,8 @@ export class NestedProblems {
 export interface Member<T> {
   readonly type: JsonType<T>;
   readonly required: boolean;
-  /** The value of an absent member; meaningless if it is required. */
-  readonly absent: T | null;
+  /** The value of an absent member, undefined: the value has no such member; meaningless if it is required. */
+  readonly absent: T | null | undefined;
   readonly description: string;
   /** Never quoted in an answer: a refusal shows a mask instead. */
   readonly secret: boolean;
@@ -84,6 +84,11 @@ export function optionalMember<T>(type: JsonType<T>, description: string): Membe
 
 export function defaultMember<T>(type: JsonType<T>, absent: T, description: string): Member<T> {
   return { type, required: false, absent, description, secret: false };
+}
+
+/** A member that values lack when it is absent; its type is `T | undefined`. */
+export function omittedMember<T>(type: JsonType<T>, description: string): Member<T | undefined> {
+  return { type, required: false, absent: undefined, description, secret: false };
 }
 
 export function secretMember(type: JsonType<string>, description: string): Member<string> {
@@ -177,7 +182,7 @@ export function readMembers<M extends Members>(
   for (const name in members) {
     const member = members[name] as Member<unknown>;
     if (!Object.hasOwn(body, name)) {
-      values[name] = member.absent;
+      if (member.absent !== undefined) values[name] = member.absent;
       if (member.required) {
         problems.push({ type: 'missing', loc: [name], msg: 'Field required', input: quoted });
       }
@@ -217,7 +222,7 @@ export function bodySchema(members: Members): JsonSchema {
         {
           ...type.schema,
           description,
-          ...(absent === null ? {} : { default: absent }),
+          ...(absent === null || absent === undefined ? {} : { default: absent }),
           ...(secret ? { format: 'password', writeOnly: true } : {}),
         },
       ]),

@@ -5,6 +5,7 @@ import {
   DIRECTIONS,
   FILL_MODES,
   OPERATORS,
+  QUEUE_MODELS,
   type ReplayParams,
   STRATEGY_SIDES,
   type Strategy,
@@ -16,6 +17,7 @@ import {
   jsonLiteral,
   type Members,
   nullable,
+  omittedMember,
   requiredMember,
 } from './body.ts';
 import { jsonList, jsonNumber, jsonObject, jsonUnion } from './bodyParts.ts';
@@ -47,20 +49,49 @@ const condition = jsonObject({
 const exits = (description: string) =>
   defaultMember(jsonList(condition, { maxLength: CONDITIONS_MAX }), [], description);
 
+const OFFSET_MAX = 0.5;
+const TIMEOUT_SECONDS_MAX = 86_400;
+const TIMEOUT_SECONDS = 30;
+
+const execution = omittedMember(
+  jsonObject({
+    entry: requiredMember(jsonLiteral(literal(['maker'] as const)), 'Purchases rest in the book, post-only'),
+    offset: defaultMember(
+      jsonNumber({ ge: -OFFSET_MAX, le: OFFSET_MAX }),
+      0,
+      'Limit price minus the best bid of the decision, USDC per share',
+    ),
+    timeout_s: defaultMember(
+      jsonNumber({ gt: 0, le: TIMEOUT_SECONDS_MAX }),
+      TIMEOUT_SECONDS,
+      'Seconds after which the unfilled rest is cancelled',
+    ),
+    queue_model: defaultMember(
+      jsonLiteral(literal(QUEUE_MODELS)),
+      'pessimistic',
+      'Where in the queue orders were cancelled that no trade explains: ahead of ours, in proportion, or behind',
+    ),
+  }),
+  'How purchases are made; without it they take',
+);
+
 /** Members of each type, besides `type` itself. */
 const VARIANTS = {
   threshold_entry: {
     threshold: requiredMember(jsonNumber({ ge: 0, le: 1 }), 'Best ask of the token, USDC per share'),
     direction: requiredMember(jsonLiteral(literal(DIRECTIONS)), 'The side of the threshold on which it buys'),
     side,
+    execution,
   },
   mean_reversion: {
     lookback: requiredMember(jsonInteger({ ge: 2, le: LOOKBACK_SECONDS_MAX }), 'Seconds of YES mids'),
     z_threshold: requiredMember(jsonNumber({ gt: 0, le: 100 }), 'Standard deviations from their mean'),
+    execution,
   },
   time_before_resolution: {
     minutes_before: requiredMember(jsonNumber({ gt: 0, le: MINUTES_BEFORE_MAX }), 'Minutes before the end'),
     side,
+    execution,
   },
   condition_based: {
     entry: requiredMember(
@@ -75,10 +106,11 @@ const VARIANTS = {
       1,
       'Maximum positions per market, one at a time',
     ),
+    execution,
   },
 } as const satisfies Record<Strategy['type'], Members>;
 
-export const strategyType: JsonType<Strategy> = jsonUnion('type', VARIANTS);
+export const strategyType = jsonUnion('type', VARIANTS) as JsonType<Strategy>;
 
 export const paramsType: JsonType<ReplayParams> = jsonObject({
   fill_mode: defaultMember(
@@ -111,6 +143,15 @@ const conditionShape = z.strictObject({
   value: z.number(),
 });
 
+const executionShape = z
+  .strictObject({
+    entry: z.literal('maker'),
+    offset: z.number(),
+    timeout_s: z.number(),
+    queue_model: z.enum(QUEUE_MODELS),
+  })
+  .optional();
+
 /** A strategy as answers show it: all its members, including defaults. */
 export const strategyShape = z.discriminatedUnion('type', [
   z.strictObject({
@@ -118,12 +159,19 @@ export const strategyShape = z.discriminatedUnion('type', [
     threshold: z.number(),
     direction: z.enum(DIRECTIONS),
     side: z.enum(STRATEGY_SIDES),
+    execution: executionShape,
   }),
-  z.strictObject({ type: z.literal('mean_reversion'), lookback: z.int(), z_threshold: z.number() }),
+  z.strictObject({
+    type: z.literal('mean_reversion'),
+    lookback: z.int(),
+    z_threshold: z.number(),
+    execution: executionShape,
+  }),
   z.strictObject({
     type: z.literal('time_before_resolution'),
     minutes_before: z.number(),
     side: z.enum(STRATEGY_SIDES),
+    execution: executionShape,
   }),
   z.strictObject({
     type: z.literal('condition_based'),
@@ -132,6 +180,7 @@ export const strategyShape = z.discriminatedUnion('type', [
     stop_loss: z.array(conditionShape),
     side: z.enum(STRATEGY_SIDES),
     max_trades_per_market: z.int(),
+    execution: executionShape,
   }),
 ]);
 

@@ -3,12 +3,12 @@ import { MICRO_PER_USDC } from '../../core/fees.ts';
 import { MarketRules } from '../../core/marketRules.ts';
 import { GapEnds } from '../../core/session/gapEnds.ts';
 import type { SessionMarket } from '../../core/session/session.ts';
-import { TAPE_BEFORE_MS, type Resolution, type TapeMarket } from '../../core/session/tape.ts';
+import { type Resolution, TAPE_BEFORE_MS, type TapeMarket } from '../../core/session/tape.ts';
 import { PRICE_FRESH_MS, UnderlyingState } from '../../core/session/underlyingState.ts';
 import { decidingSource } from '../../core/venueRules.ts';
 import type { UnderlyingSource } from '../../schema/events.ts';
 import type { Outcome } from '../../schema/market.ts';
-import type { BookRecord, QuoteRecord } from '../../schema/records.ts';
+import type { BookRecord, QuoteRecord, TradeRecord } from '../../schema/records.ts';
 import { TAPE_AFTER_MS } from '../../store/queries/tapeReader.ts';
 import type { MarketTerms } from '../catchUp/marketTerms.ts';
 import { NewestRecords } from './newestRecords.ts';
@@ -86,6 +86,12 @@ export class PaperMarket {
     this.#before(record.receivedTimeMs);
     this.#newest.book(record);
     for (const group of this.#groups.values()) if (group.live.book(record)) group.step();
+  }
+
+  trade({ side, price, size, eventTimeMs, receivedTimeMs: timeMs }: Omit<TradeRecord, 'tradeId'>): void {
+    // Recordings store whole units.
+    const trade = { side, price, size: Math.round(size), eventTimeMs, timeMs };
+    for (const group of this.#groups.values()) group.trade(trade);
   }
 
   quote(record: QuoteRecord): void {
