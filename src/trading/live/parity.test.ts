@@ -13,7 +13,7 @@ import { STRATEGIES } from '../../../test/support/strategies.ts';
 import { END_MS, type Level, randomTape, START_MS, TapeWriter } from '../../../test/support/tapes.ts';
 import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
 import type { MarketTape } from '../../core/session/tape.ts';
-import type { Strategy } from '../../schema/strategy.ts';
+import { QUEUE_MODELS, type Strategy } from '../../schema/strategy.ts';
 import { sumsOf } from '../paper/positions.ts';
 
 const SIZE_USD = 10;
@@ -89,6 +89,31 @@ describe.each([
   test.each(all)('trades exactly as the backtester does: tape %s', async (_name, tape) => {
     await expectParity(tape, { speed });
   });
+});
+
+/** The same strategies, with purchases that rest. */
+const RESTING = Object.fromEntries(
+  Object.entries(STRATEGIES).map(([name, strategy], at): [string, Strategy] => {
+    const queue_model = QUEUE_MODELS[at % QUEUE_MODELS.length] as (typeof QUEUE_MODELS)[number];
+    return [
+      name,
+      { ...strategy, execution: { entry: 'maker', offset: 0.01, timeout_s: 2 + at, queue_model } },
+    ];
+  }),
+);
+
+describe('purchases that rest', () => {
+  const tapes = (seed: string) => {
+    const shape = { books: 1_200, levels: 6, trades: true };
+    const late = withLateGaps(randomTape(`resting ${seed}`, { ...shape, gaps: false }), seed);
+    return { [seed]: randomTape(`resting ${seed}`, shape), [`${seed}, gaps detected late`]: late };
+  };
+  test.each(Object.entries({ ...tapes('one'), ...tapes('two') }))(
+    'are traded live exactly as by the backtester: tape %s',
+    async (_name, tape) => {
+      await expectParity(tape, { dealing: RESTING, atLeast: 4 });
+    },
+  );
 });
 
 /** Prices beside the quotes from the start, prices of the deciding feed only from a later time on. */

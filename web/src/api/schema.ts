@@ -576,14 +576,32 @@ export type BacktestJobList = {
       threshold: number;
       direction: 'below' | 'above';
       side: 'buy_yes' | 'buy_no';
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
     } | {
       type: 'mean_reversion';
       lookback: number;
       z_threshold: number;
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
     } | {
       type: 'time_before_resolution';
       minutes_before: number;
       side: 'buy_yes' | 'buy_no';
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
     } | {
       type: 'condition_based';
       entry: ({
@@ -603,6 +621,12 @@ export type BacktestJobList = {
       })[];
       side: 'buy_yes' | 'buy_no';
       max_trades_per_market: number;
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
     };
     universe: {
       ticker: 'BTC' | 'ETH' | 'SOL';
@@ -621,14 +645,32 @@ export type BacktestJobList = {
         threshold: number;
         direction: 'below' | 'above';
         side: 'buy_yes' | 'buy_no';
+        execution?: {
+          entry: 'maker';
+          offset: number;
+          timeout_s: number;
+          queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+        } | undefined;
       } | {
         type: 'mean_reversion';
         lookback: number;
         z_threshold: number;
+        execution?: {
+          entry: 'maker';
+          offset: number;
+          timeout_s: number;
+          queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+        } | undefined;
       } | {
         type: 'time_before_resolution';
         minutes_before: number;
         side: 'buy_yes' | 'buy_no';
+        execution?: {
+          entry: 'maker';
+          offset: number;
+          timeout_s: number;
+          queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+        } | undefined;
       } | {
         type: 'condition_based';
         entry: ({
@@ -648,6 +690,12 @@ export type BacktestJobList = {
         })[];
         side: 'buy_yes' | 'buy_no';
         max_trades_per_market: number;
+        execution?: {
+          entry: 'maker';
+          offset: number;
+          timeout_s: number;
+          queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+        } | undefined;
       };
       universe: {
         ticker: 'BTC' | 'ETH' | 'SOL';
@@ -697,14 +745,32 @@ export type BacktestJob = {
     threshold: number;
     direction: 'below' | 'above';
     side: 'buy_yes' | 'buy_no';
+    execution?: {
+      entry: 'maker';
+      offset: number;
+      timeout_s: number;
+      queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+    } | undefined;
   } | {
     type: 'mean_reversion';
     lookback: number;
     z_threshold: number;
+    execution?: {
+      entry: 'maker';
+      offset: number;
+      timeout_s: number;
+      queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+    } | undefined;
   } | {
     type: 'time_before_resolution';
     minutes_before: number;
     side: 'buy_yes' | 'buy_no';
+    execution?: {
+      entry: 'maker';
+      offset: number;
+      timeout_s: number;
+      queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+    } | undefined;
   } | {
     type: 'condition_based';
     entry: ({
@@ -724,6 +790,12 @@ export type BacktestJob = {
     })[];
     side: 'buy_yes' | 'buy_no';
     max_trades_per_market: number;
+    execution?: {
+      entry: 'maker';
+      offset: number;
+      timeout_s: number;
+      queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+    } | undefined;
   };
   universe: {
     ticker: 'BTC' | 'ETH' | 'SOL';
@@ -742,14 +814,32 @@ export type BacktestJob = {
       threshold: number;
       direction: 'below' | 'above';
       side: 'buy_yes' | 'buy_no';
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
     } | {
       type: 'mean_reversion';
       lookback: number;
       z_threshold: number;
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
     } | {
       type: 'time_before_resolution';
       minutes_before: number;
       side: 'buy_yes' | 'buy_no';
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
     } | {
       type: 'condition_based';
       entry: ({
@@ -769,6 +859,12 @@ export type BacktestJob = {
       })[];
       side: 'buy_yes' | 'buy_no';
       max_trades_per_market: number;
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
     };
     universe: {
       ticker: 'BTC' | 'ETH' | 'SOL';
@@ -822,6 +918,8 @@ export type BacktestResult = {
       price: number;
       untrusted: number;
       unconfirmed: number;
+      refused?: number | undefined;
+      not_reached?: number | undefined;
     };
     taken_back: number;
   };
@@ -1000,14 +1098,32 @@ export type PaperStrategyList = {
       threshold: number;
       direction: 'below' | 'above';
       side: 'buy_yes' | 'buy_no';
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
     } | {
       type: 'mean_reversion';
       lookback: number;
       z_threshold: number;
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
     } | {
       type: 'time_before_resolution';
       minutes_before: number;
       side: 'buy_yes' | 'buy_no';
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
     } | {
       type: 'condition_based';
       entry: ({
@@ -1027,6 +1143,12 @@ export type PaperStrategyList = {
       })[];
       side: 'buy_yes' | 'buy_no';
       max_trades_per_market: number;
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
     };
     universe: {
       ticker: 'BTC' | 'ETH' | 'SOL';
@@ -1049,14 +1171,32 @@ export type PaperStrategy = {
     threshold: number;
     direction: 'below' | 'above';
     side: 'buy_yes' | 'buy_no';
+    execution?: {
+      entry: 'maker';
+      offset: number;
+      timeout_s: number;
+      queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+    } | undefined;
   } | {
     type: 'mean_reversion';
     lookback: number;
     z_threshold: number;
+    execution?: {
+      entry: 'maker';
+      offset: number;
+      timeout_s: number;
+      queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+    } | undefined;
   } | {
     type: 'time_before_resolution';
     minutes_before: number;
     side: 'buy_yes' | 'buy_no';
+    execution?: {
+      entry: 'maker';
+      offset: number;
+      timeout_s: number;
+      queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+    } | undefined;
   } | {
     type: 'condition_based';
     entry: ({
@@ -1076,6 +1216,12 @@ export type PaperStrategy = {
     })[];
     side: 'buy_yes' | 'buy_no';
     max_trades_per_market: number;
+    execution?: {
+      entry: 'maker';
+      offset: number;
+      timeout_s: number;
+      queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+    } | undefined;
   };
   universe: {
     ticker: 'BTC' | 'ETH' | 'SOL';
@@ -1195,14 +1341,32 @@ export interface Operations {
     threshold: number;
     direction: 'below' | 'above';
     side: 'buy_yes' | 'buy_no';
+    execution?: {
+      entry: 'maker';
+      offset?: number | undefined;
+      timeout_s?: number | undefined;
+      queue_model?: 'optimistic' | 'proportional' | 'pessimistic' | undefined;
+    } | undefined;
   } | {
     type: 'mean_reversion';
     lookback: number;
     z_threshold: number;
+    execution?: {
+      entry: 'maker';
+      offset?: number | undefined;
+      timeout_s?: number | undefined;
+      queue_model?: 'optimistic' | 'proportional' | 'pessimistic' | undefined;
+    } | undefined;
   } | {
     type: 'time_before_resolution';
     minutes_before: number;
     side: 'buy_yes' | 'buy_no';
+    execution?: {
+      entry: 'maker';
+      offset?: number | undefined;
+      timeout_s?: number | undefined;
+      queue_model?: 'optimistic' | 'proportional' | 'pessimistic' | undefined;
+    } | undefined;
   } | {
     type: 'condition_based';
     entry: ({
@@ -1222,6 +1386,12 @@ export interface Operations {
     })[] | undefined;
     side: 'buy_yes' | 'buy_no';
     max_trades_per_market?: number | undefined;
+    execution?: {
+      entry: 'maker';
+      offset?: number | undefined;
+      timeout_s?: number | undefined;
+      queue_model?: 'optimistic' | 'proportional' | 'pessimistic' | undefined;
+    } | undefined;
   };
   universe: {
     ticker: 'BTC' | 'ETH' | 'SOL';
@@ -1245,14 +1415,32 @@ export interface Operations {
     threshold: number;
     direction: 'below' | 'above';
     side: 'buy_yes' | 'buy_no';
+    execution?: {
+      entry: 'maker';
+      offset?: number | undefined;
+      timeout_s?: number | undefined;
+      queue_model?: 'optimistic' | 'proportional' | 'pessimistic' | undefined;
+    } | undefined;
   } | {
     type: 'mean_reversion';
     lookback: number;
     z_threshold: number;
+    execution?: {
+      entry: 'maker';
+      offset?: number | undefined;
+      timeout_s?: number | undefined;
+      queue_model?: 'optimistic' | 'proportional' | 'pessimistic' | undefined;
+    } | undefined;
   } | {
     type: 'time_before_resolution';
     minutes_before: number;
     side: 'buy_yes' | 'buy_no';
+    execution?: {
+      entry: 'maker';
+      offset?: number | undefined;
+      timeout_s?: number | undefined;
+      queue_model?: 'optimistic' | 'proportional' | 'pessimistic' | undefined;
+    } | undefined;
   } | {
     type: 'condition_based';
     entry: ({
@@ -1272,6 +1460,12 @@ export interface Operations {
     })[] | undefined;
     side: 'buy_yes' | 'buy_no';
     max_trades_per_market?: number | undefined;
+    execution?: {
+      entry: 'maker';
+      offset?: number | undefined;
+      timeout_s?: number | undefined;
+      queue_model?: 'optimistic' | 'proportional' | 'pessimistic' | undefined;
+    } | undefined;
   };
   universe: {
     ticker: 'BTC' | 'ETH' | 'SOL';
@@ -1309,14 +1503,32 @@ export interface Operations {
     threshold: number;
     direction: 'below' | 'above';
     side: 'buy_yes' | 'buy_no';
+    execution?: {
+      entry: 'maker';
+      offset?: number | undefined;
+      timeout_s?: number | undefined;
+      queue_model?: 'optimistic' | 'proportional' | 'pessimistic' | undefined;
+    } | undefined;
   } | {
     type: 'mean_reversion';
     lookback: number;
     z_threshold: number;
+    execution?: {
+      entry: 'maker';
+      offset?: number | undefined;
+      timeout_s?: number | undefined;
+      queue_model?: 'optimistic' | 'proportional' | 'pessimistic' | undefined;
+    } | undefined;
   } | {
     type: 'time_before_resolution';
     minutes_before: number;
     side: 'buy_yes' | 'buy_no';
+    execution?: {
+      entry: 'maker';
+      offset?: number | undefined;
+      timeout_s?: number | undefined;
+      queue_model?: 'optimistic' | 'proportional' | 'pessimistic' | undefined;
+    } | undefined;
   } | {
     type: 'condition_based';
     entry: ({
@@ -1336,6 +1548,12 @@ export interface Operations {
     })[] | undefined;
     side: 'buy_yes' | 'buy_no';
     max_trades_per_market?: number | undefined;
+    execution?: {
+      entry: 'maker';
+      offset?: number | undefined;
+      timeout_s?: number | undefined;
+      queue_model?: 'optimistic' | 'proportional' | 'pessimistic' | undefined;
+    } | undefined;
   };
   universe: {
     ticker: 'BTC' | 'ETH' | 'SOL';
