@@ -16,7 +16,7 @@ export interface OrderCounts {
 }
 
 /** Purchases that rested, or should have, without any fill. */
-export interface RestingCounts {
+interface RestingCounts {
   /** The price moved, so that they would have traded at once. */
   readonly refused: number;
   /** Cancelled after their timeout, or ended with the market. */
