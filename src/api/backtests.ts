@@ -1,4 +1,4 @@
-import { type AskedBacktest, axisProblems, requestOf, specOf } from '../backtest/asked.ts';
+import { type AskedBacktest, axisProblems, executionProblems, requestOf, specOf } from '../backtest/asked.ts';
 import { cellCount } from '../backtest/cells.ts';
 import type { JobControl } from '../backtest/jobControl.ts';
 import type { Job, JobRepository } from '../backtest/jobs.ts';
@@ -77,7 +77,7 @@ function submitRoutes(parts: BacktestDependencies): Route[] {
       response: backtestJobShape,
       handle: (request) => {
         const { x_axis: xAxis, y_axis: yAxis } = request.body;
-        const problems = axisProblems(request.body);
+        const problems = [...axisProblems(request.body), ...executionProblems(request.body)];
         if (problems.length > 0) throw invalid(problems);
         const axes = { xAxis, yAxis };
         const spec = allowedSpec(parts, request, request.body);

@@ -63,6 +63,23 @@ export function axisProblems({ strategy, x_axis: x, y_axis: y }: AskedSweep): Pr
   ];
 }
 
+/** Purchases that rest need the recorded book. */
+export function executionProblems({
+  strategy,
+  params,
+}: Pick<AskedBacktest, 'strategy' | 'params'>): Problem[] {
+  if (strategy.execution === undefined || params.fill_mode !== 'mid') return [];
+  return [
+    {
+      type: 'value_error',
+      loc: ['body', 'params', 'fill_mode'],
+      msg: "Value error, must be 'walk_book' if the strategy has an execution",
+      input: params.fill_mode,
+      ctx: { error: {} },
+    },
+  ];
+}
+
 function unknownParam({ param }: Axis, name: string, names: readonly string[]): Problem | null {
   if (names.includes(param)) return null;
   const quoted = names.map((known) => `'${known}'`);

@@ -3,7 +3,7 @@ import { singleConditions } from '../core/strategies/condition.ts';
 import { DEFAULT_PARAMS } from '../schema/api/strategies.ts';
 import type { SweepSpec } from '../schema/backtest.ts';
 import type { ConditionBased, EntryCondition } from '../schema/strategy.ts';
-import { axisProblems } from './asked.ts';
+import { axisProblems, executionProblems } from './asked.ts';
 import { axisValues, type Cell, cellsOf, sweepableParams } from './cells.ts';
 
 const CONDITIONS: ConditionBased = {
@@ -56,6 +56,18 @@ describe('an axis', () => {
     expect(values).toEqual([30, 60, 90]);
   });
 
+  test('varies the numbers of an execution', () => {
+    const execution = { entry: 'maker', offset: 0, timeout_s: 30, queue_model: 'pessimistic' } as const;
+    const spec = { ...SPEC, strategy: { ...CONDITIONS, execution } };
+    expect(sweepableParams(spec.strategy)).toEqual(
+      expect.arrayContaining(['execution.offset', 'execution.timeout_s']),
+    );
+    const cells = cellsOf({ ...spec, xAxis: { param: 'execution.offset', start: 0, end: 0.6, steps: 2 } });
+    expect(cells.map((cell) => (typeof cell === 'string' ? cell : cell.strategy.execution?.offset))).toEqual([
+      ...[0, 'Input should be less than or equal to 0.5'],
+    ]);
+  });
+
   test('produces rows of equal y, and a reason for each invalid value', () => {
     const yAxis = { param: 'size_usd', start: 0, end: 20, steps: 3 };
     const cells = cellsOf({ ...SPEC, yAxis });
@@ -64,6 +76,15 @@ describe('an axis', () => {
       ...[10, 10, 10, 20, 20, 20],
     ]);
   });
+});
+
+test('purchases cannot rest in the fill mode mid', () => {
+  const execution = { entry: 'maker', offset: 0, timeout_s: 30, queue_model: 'pessimistic' } as const;
+  const params = { ...DEFAULT_PARAMS, fill_mode: 'mid' } as const;
+  expect(executionProblems({ strategy: { ...CONDITIONS, execution }, params })).toMatchObject([
+    { type: 'value_error', loc: ['body', 'params', 'fill_mode'], input: 'mid' },
+  ]);
+  expect(executionProblems({ strategy: CONDITIONS, params })).toEqual([]);
 });
 
 describe('invalid axes', () => {

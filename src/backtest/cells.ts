@@ -18,11 +18,13 @@ const DIGITS = 12;
 
 const WHOLE = new Set(['lookback', 'max_trades_per_market', 'latency_ms']);
 const OF_PARAMS = ['latency_ms', 'max_fill_price', 'max_slippage'];
+const OF_EXECUTION = ['execution.offset', 'execution.timeout_s'];
 const SIZE = 'size_usd';
 
 /** Parameter names allowed for this strategy; `entry.0.value` belongs to the first condition, `entry.1.any.0.value` to one in a group. */
 export function sweepableParams(strategy: Strategy): string[] {
-  return [...strategyParams(strategy), ...OF_PARAMS, SIZE];
+  const ofExecution = strategy.execution === undefined ? [] : OF_EXECUTION;
+  return [...strategyParams(strategy), ...ofExecution, ...OF_PARAMS, SIZE];
 }
 
 function strategyParams(strategy: Strategy): string[] {

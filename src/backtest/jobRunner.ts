@@ -167,7 +167,8 @@ function termsOf(spec: JobSpec): TapeTerms {
   const axes = spec.kind === 'sweep' ? [spec.xAxis, spec.yAxis] : [];
   const ofSize = axes.find((axis) => axis?.param === 'size_usd');
   const sizeUsd = ofSize ? Math.max(ofSize.start, ofSize.end) : spec.sizeUsd;
-  return { depth: needsBooks ? depthOf(sizeUsd) : null, prices: model };
+  const trades = spec.strategy.execution !== undefined;
+  return { depth: needsBooks ? depthOf(sizeUsd) : null, prices: model, trades };
 }
 
 function rangesOf(

@@ -144,5 +144,6 @@ export function cellTerms(cells: readonly (Cell | string)[]): (SessionTerms | nu
 }
 
 function termsOf({ strategy, params, sizeUsd }: Cell): SessionTerms {
-  return { strategy: compileStrategy(strategy), size: Math.round(sizeUsd * MICRO_PER_USDC), params };
+  const size = Math.round(sizeUsd * MICRO_PER_USDC);
+  return { strategy: compileStrategy(strategy), size, params, execution: strategy.execution };
 }

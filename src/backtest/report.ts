@@ -95,8 +95,15 @@ export function resultBody(
   };
 }
 
-function ordersBody({ placed, filled, missed, takenBack }: OrderCounts): BacktestResultBody['orders'] {
-  return { placed, filled, missed, taken_back: takenBack };
+function ordersBody({
+  placed,
+  filled,
+  missed,
+  takenBack,
+  resting,
+}: OrderCounts): BacktestResultBody['orders'] {
+  const unreached = resting && { refused: resting.refused, not_reached: resting.notReached };
+  return { placed, filled, missed: { ...missed, ...unreached }, taken_back: takenBack };
 }
 
 function intervalsBody(intervals: ResultIntervals | null): BacktestResultBody['intervals'] {

@@ -41,7 +41,9 @@ function shareText(share: number | null): string | null {
 
 function missedText({ orders }: BacktestResultBody): string {
   const reasons = Object.entries({ ...orders.missed, taken_back: orders.taken_back });
-  const counted = reasons.filter(([, count]) => count > 0).map(([reason, count]) => `${count} ${reason}`);
+  const counted = reasons
+    .filter(([, count]) => count !== undefined && count > 0)
+    .map(([reason, count]) => `${count} ${reason}`);
   return counted.join(', ') || 'none';
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { axisProblems, specOf } from '../backtest/asked.ts';
+import { axisProblems, executionProblems, specOf } from '../backtest/asked.ts';
 import { writeResult } from '../report/writeReport.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { InvalidInputError } from '../runtime/errors.ts';
@@ -83,10 +83,11 @@ function readSpec(path: string, { tickers }: FollowedAssets): JobSpec {
   });
   if (!isSweep) {
     const asked = readMembers(backtestMembers(tickers), body, path);
+    refuse(executionProblems(asked), path);
     return { kind: 'backtest', ...specOf(asked, within(asked)) };
   }
   const asked = readMembers(sweepMembers(tickers), body, path);
-  refuse(axisProblems(asked), path);
+  refuse([...axisProblems(asked), ...executionProblems(asked)], path);
   return { kind: 'sweep', ...specOf(asked, within(asked)), xAxis: asked.x_axis, yAxis: asked.y_axis };
 }
 

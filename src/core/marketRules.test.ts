@@ -2,9 +2,11 @@ import { expect, test } from 'vitest';
 import { EVENT_TYPES, TICKERS } from '../schema/market.ts';
 import { MarketRules } from './marketRules.ts';
 import { feeOfMarket, unchangedAround, venueRulesAt } from './venueRules.ts';
-import { FEES, HOLDS } from './venueRulesTable.ts';
+import { FEES, HOLDS, MAKER_REBATES, MINIMUM_SIZES, TICKS } from './venueRulesTable.ts';
 
-const CHANGES = [...FEES, ...HOLDS].map(({ fromMs }) => fromMs).filter(Number.isFinite);
+const CHANGES = [...FEES, ...HOLDS, ...TICKS, ...MINIMUM_SIZES, ...MAKER_REBATES]
+  .map(({ fromMs }) => fromMs)
+  .filter(Number.isFinite);
 const AROUND = CHANGES.flatMap((fromMs) => [fromMs - 1, fromMs, fromMs + 1]);
 
 test.each([
@@ -23,11 +25,21 @@ test.each([
           expect(rules.fee(timeMs).rule).toEqual(feeOfMarket(market, timeMs));
           const hold = terms.takerDelayMs ?? venueRulesAt(eventType, ticker, timeMs).takerHoldMs;
           expect(rules.takerHoldMs(timeMs)).toBe(hold);
+          const { tick, minimumSize } = venueRulesAt(eventType, ticker, timeMs);
+          expect([rules.tick(timeMs), rules.minimumSize(timeMs)]).toEqual([tick, minimumSize]);
         }
       }
     }
   },
 );
+
+test('the expected rebate of a maker is a fifth of the taker’s fee: 0.36 for 100 shares at 0.50 and a rate of 0.072', () => {
+  const terms = { takerFeeRate: 0.072, takerFeeExponent: 1, takerDelayMs: null };
+  const rules = new MarketRules({ ...MARKET, ...terms, eventType: '5m', ticker: 'BTC' });
+  const fill = { price: 5_000, size: 100_000_000 };
+  expect(rules.makerRebate(fill, Date.UTC(2026, 5, 8))).toBe(360_000);
+  expect(rules.makerRebate(fill, Date.UTC(2026, 4, 30))).toBe(0);
+});
 
 test('a correction in a live market’s listing applies from then on', () => {
   const market = {

@@ -117,7 +117,20 @@ export interface ConditionBased {
   readonly max_trades_per_market: number;
 }
 
-export type Strategy = ThresholdEntry | MeanReversion | TimeBeforeResolution | ConditionBased;
+/** Purchases that rest in the book instead of taking from it. */
+export interface Execution {
+  readonly entry: 'maker';
+  /** Distance of the limit price from the best bid, USDC per share; positive is nearer to the ask. */
+  readonly offset: number;
+  /** Seconds after which the unfilled rest of a purchase is cancelled. */
+  readonly timeout_s: number;
+  readonly queue_model: QueueModel;
+}
+
+export type Strategy = (ThresholdEntry | MeanReversion | TimeBeforeResolution | ConditionBased) & {
+  /** Absent: purchases take. */
+  readonly execution?: Execution;
+};
 
 /** How the size ahead of a resting order is estimated where the recording does not show it. */
 export const QUEUE_MODELS = ['optimistic', 'proportional', 'pessimistic'] as const;

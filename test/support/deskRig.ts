@@ -10,7 +10,7 @@ import { ShownBooks } from './scriptedVenue.ts';
 import { type Level, START_MS, TAPE_MARKET } from './tapes.ts';
 
 export const SHARE = 1_000_000;
-export const LATENCY_MS = 50;
+const LATENCY_MS = 50;
 
 interface RigOptions {
   readonly queueModel?: QueueModel;

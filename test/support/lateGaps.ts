@@ -18,10 +18,11 @@ export function withLateGaps(tape: MarketTape, seed: string): MarketTape {
     ...rows,
     seq: rows.seq.map((seq) => seq * SPACING),
   });
-  const { quotes, books, prices } = tape;
+  const { quotes, books, prices, trades } = tape;
   if (books === null) throw new TypeError('a tape with books');
   const rows = { quotes: spaced(quotes), books: spaced(books), prices: prices && spaced(prices) };
-  return { ...tape, ...rows, gaps: lateGaps(rows.books, seed) };
+  const traded = trades ? { trades: spaced(trades) } : {};
+  return { ...tape, ...rows, ...traded, gaps: lateGaps(rows.books, seed) };
 }
 
 function lateGaps({ seq, receivedMs }: NonNullable<MarketTape['books']>, seed: string): TapeGap[] {

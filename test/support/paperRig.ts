@@ -9,14 +9,20 @@ import type { Database } from '../../src/control/schema.ts';
 import { openControlDatabase } from '../../src/controlDatabase.ts';
 import { prepareMarket } from '../../src/core/session/prepare.ts';
 import { replayMarket } from '../../src/core/session/replay.ts';
-import { type MarketTape, type TapeGap, TapeLadders, type TapeSide } from '../../src/core/session/tape.ts';
+import {
+  type MarketTape,
+  TAPE_TRADE_SIDES,
+  type TapeGap,
+  TapeLadders,
+  type TapeSide,
+} from '../../src/core/session/tape.ts';
 import { compileStrategy } from '../../src/core/strategies/compile.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { type Logger, silentLogger } from '../../src/runtime/log.ts';
 import { Metrics } from '../../src/runtime/metrics.ts';
 import { DEFAULT_PARAMS } from '../../src/schema/api/strategies.ts';
 import type { Market } from '../../src/schema/market.ts';
-import type { RecordSink, SideView } from '../../src/schema/records.ts';
+import type { RecordSink, SideView, TradeSide } from '../../src/schema/records.ts';
 import type { Strategy } from '../../src/schema/strategy.ts';
 import type { SeqRange } from '../../src/store/queries/tapeReader.ts';
 import type { Recording } from '../../src/trading/catchUp/recording.ts';
@@ -40,7 +46,7 @@ export function marketOf(tape: MarketTape, more: Partial<Market> = {}): Market {
 
 /** The events that the recorder would have published for a tape, gaps at their detection, in arrival order. */
 export function recordedEventsOf(tape: MarketTape): RecordedEvent[] {
-  const { quotes, books, prices, market, gaps } = tape;
+  const { quotes, books, prices, trades, market, gaps } = tape;
   const { marketId } = market;
   const ladders = books && new TapeLadders(books);
   const orNull = (value: number | undefined) => (value === undefined || Number.isNaN(value) ? null : value);
@@ -73,6 +79,19 @@ export function recordedEventsOf(tape: MarketTape): RecordedEvent[] {
       ...{ eventTimeMs: prices?.eventMs[at] as number, receivedTimeMs: prices?.receivedMs[at] as number },
     };
     events.push({ seq, atMs: record.receivedTimeMs, publish: (bus) => bus.publish('underlying', record) });
+  }
+  for (const [at, seq] of (trades?.seq ?? []).entries()) {
+    const record = {
+      ...{
+        seq,
+        marketId,
+        side: TAPE_TRADE_SIDES[trades?.side[at] ?? -1] as TradeSide,
+        tradeId: `trade ${seq}`,
+      },
+      ...{ price: trades?.price[at] as number, size: trades?.size[at] as number },
+      ...{ eventTimeMs: trades?.eventMs[at] as number, receivedTimeMs: trades?.receivedMs[at] as number },
+    };
+    events.push({ seq, atMs: record.receivedTimeMs, publish: (bus) => bus.publish('trade', record) });
   }
   for (const [at, gap] of gaps.entries()) events.push(...placedGap(marketId, `gap_${at}`, gap));
   events.sort((a, b) => a.seq - b.seq);
@@ -147,7 +166,8 @@ export function replayedRows(
 ): PositionRow[] {
   const { strategyId, fromMs, sizeUsd } = own;
   const strategy = compileStrategy(own.strategy);
-  const terms = { strategy, size: sizeUsd * 1e6, params: DEFAULT_PARAMS };
+  const { execution } = own.strategy;
+  const terms = { strategy, size: sizeUsd * 1e6, params: DEFAULT_PARAMS, execution };
   const resolution = { payoutYes, resolvedTimeMs: resolvedTimeMs as number };
   const { trades } = replayMarket(prepareMarket(tape, strategy.needs), terms, { resolution });
   return positionRows({ strategyId, marketId: tape.market.marketId, fromMs, outcome, trades });
@@ -175,8 +195,9 @@ export function tapeBetween(tape: MarketTape, { afterSeq = 0, toSeq }: Partial<S
       Object.entries(part).map(([name, column]) => [name, cutColumn(column)]),
     ) as unknown as T;
   };
-  const { quotes, books, prices } = tape;
-  return { ...tape, quotes: cut(quotes), books: books && cut(books), prices: prices && cut(prices) };
+  const { quotes, books, prices, trades } = tape;
+  const parts = { quotes: cut(quotes), books: books && cut(books), prices: prices && cut(prices) };
+  return { ...tape, ...parts, ...(trades ? { trades: cut(trades) } : {}) };
 }
 
 export const NOTHING_RECORDED: Recording = {

@@ -27,7 +27,7 @@ const FIRST_ORDERS = 15;
 /** Our order is placed at the first step after it. */
 const QUIET_STEPS = 5;
 const PRICES = { bids: [4_800, 4_700, 4_600], asks: [4_900, 5_000, 5_100] } as const;
-export const OURS = 50;
+const OURS = 50;
 /** Below this the deepest level is filled up, so that no taker is left without a counterparty. */
 const DEEP = 400;
 

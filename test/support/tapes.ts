@@ -1,7 +1,14 @@
 import { LadderSide } from '../../src/core/ladderSide.ts';
 import { Random } from '../../src/core/random.ts';
-import type { MarketTape, TapeGap, TapeMarket, TapeSide } from '../../src/core/session/tape.ts';
+import {
+  type MarketTape,
+  TAPE_TRADE_SIDES,
+  type TapeGap,
+  type TapeMarket,
+  type TapeSide,
+} from '../../src/core/session/tape.ts';
 import type { Levels } from '../../src/schema/events.ts';
+import type { TradeSide } from '../../src/schema/records.ts';
 
 const SHARE = 1_000_000;
 const TICKS = 10_000;
@@ -43,6 +50,7 @@ export class TapeWriter {
   readonly #books: { seq: number; at: number; trusted: boolean }[] = [];
   readonly #quotes: { seq: number; at: number; trusted: boolean; bid: number; ask: number }[] = [];
   readonly #prices: { seq: number; at: number; eventMs: number; price: number }[] = [];
+  readonly #trades: { seq: number; at: number; side: TradeSide; price: number; shares: number }[] = [];
   #seq = 0;
 
   constructor(market: Partial<TapeMarket> = {}) {
@@ -84,6 +92,12 @@ export class TapeWriter {
     return this;
   }
 
+  /** A trade that the venue made at the time of its receipt. */
+  trade(trade: { at: number; side: TradeSide; price: number; shares: number }): this {
+    this.#trades.push({ seq: ++this.#seq, ...trade });
+    return this;
+  }
+
   /** All in milliseconds after the window's start. */
   gap({ start, known, end }: { start: number; known: number; end: number | null }): this {
     const endMs = end === null ? null : START_MS + end;
@@ -120,6 +134,16 @@ export class TapeWriter {
         eventMs: Float64Array.from(this.#prices, (row) => row.eventMs),
         price: Float64Array.from(this.#prices, (row) => row.price),
       },
+      ...(this.#trades.length === 0
+        ? {}
+        : {
+            trades: {
+              ...{ seq: seqs(this.#trades), receivedMs: times(this.#trades), eventMs: times(this.#trades) },
+              side: Uint8Array.from(this.#trades, ({ side }) => TAPE_TRADE_SIDES.indexOf(side)),
+              price: Float64Array.from(this.#trades, ({ price }) => Math.round(price * TICKS)),
+              size: Float64Array.from(this.#trades, ({ shares }) => shares * SHARE),
+            },
+          }),
       gaps: this.gaps,
     };
   }
@@ -163,10 +187,12 @@ export function randomTape(
     books,
     levels,
     gaps = true,
+    trades = false,
     market = {},
-  }: { books: number; levels: number; gaps?: boolean; market?: Partial<TapeMarket> },
+  }: { books: number; levels: number; gaps?: boolean; trades?: boolean; market?: Partial<TapeMarket> },
 ): MarketTape {
   const random = new Random(seed);
+  const tradeDraws = new Random(`${seed} trades`);
   const writer = new TapeWriter(market);
   const { startTimeMs, endTimeMs } = writer.market;
   const length = endTimeMs - startTimeMs;
@@ -185,6 +211,13 @@ export function randomTape(
         const price = mid + direction * (1 + level + (random.chance(0.2) ? 1 : 0));
         return [Math.min(99, Math.max(1, price)) / 100, 1 + random.below(200)];
       });
+    // Their own draws: the books are the same without them.
+    if (trades && tradeDraws.chance(0.7)) {
+      const taker = TAPE_TRADE_SIDES[tradeDraws.below(4)] as TradeSide;
+      const yesCents = mid + (taker === 'BUY_YES' || taker === 'SELL_NO' ? 1 : -1) * tradeDraws.below(4);
+      const cents = Math.min(99, Math.max(1, taker.endsWith('YES') ? yesCents : 100 - yesCents));
+      writer.trade({ at, side: taker, price: cents / 100, shares: 1 + tradeDraws.below(300) });
+    }
     writer.book({ at, bids: side(-1), asks: side(1), trusted: !gaps || random.chance(0.98) });
     if (gaps && random.chance(2 / books)) {
       writer.gap({ start: at, known: at + 1_500, end: at + 1_500 + random.below(20_000) });

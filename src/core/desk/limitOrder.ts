@@ -16,7 +16,7 @@ export interface VenueTrade {
 }
 
 /** `replaced`: cancelled by the message that places another order. */
-export type Ending = 'cancelled' | 'expired' | 'replaced';
+type Ending = 'cancelled' | 'expired' | 'replaced';
 
 /** An order that may rest, from its placement until it ends. */
 export class LimitOrder {

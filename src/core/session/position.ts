@@ -125,7 +125,12 @@ export class Position<Own extends string = never> {
 
   /** Fills of its purchases and of its sales. */
   get fills(): number {
-    return this.#entries.length + this.#exits.filter(isSale).length;
+    return this.#entries.length + this.sales;
+  }
+
+  /** Fills of its sales. */
+  get sales(): number {
+    return this.#exits.filter(isSale).length;
   }
 
   get #first(): Entry {

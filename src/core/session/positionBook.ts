@@ -29,10 +29,10 @@ export class PositionBook {
     this.#updateFinished();
   }
 
-  /** Reverses fills after a time. @returns The number of fills reversed; null if no position changed. */
+  /** Reverses fills after a time. @returns The number of orders reversed; null if no position changed. */
   reverseSince(sinceMs: number): number | null {
     const before = this.#all();
-    const fillsBefore = fillsOf(before);
+    const ordersBefore = ordersOf(before);
     const left = before
       .map((position) => ({ position, became: position.reverseSince(sinceMs) }))
       .filter(({ became }) => became !== 'gone');
@@ -42,7 +42,7 @@ export class PositionBook {
     this.held = positions.find((position) => position.left > 0) ?? null;
     this.#closed = positions.filter((position) => position !== this.held);
     this.#updateFinished();
-    return fillsBefore - fillsOf(positions);
+    return ordersBefore - ordersOf(positions);
   }
 
   /** Oldest first; the last may still be held. */
@@ -60,6 +60,7 @@ export class PositionBook {
   }
 }
 
-function fillsOf(positions: readonly Position[]): number {
-  return positions.reduce((sum, { fills }) => sum + fills, 0);
+function ordersOf(positions: readonly Position[]): number {
+  // All purchases of a position are fills of one order.
+  return positions.reduce((sum, { sales }) => sum + 1 + sales, 0);
 }

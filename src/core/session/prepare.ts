@@ -6,6 +6,7 @@ import { GapEnds } from './gapEnds.ts';
 import { GapReplay } from './gapReplay.ts';
 import { ROW_GAP_KNOWN, RowBuilder, type RowNeeds, type Rows } from './rows.ts';
 import { type Ladders, type MarketTape, type TapeBooks, TapeLadders } from './tape.ts';
+import type { TradeRows } from './tradeRows.ts';
 import { PRICE_FRESH_MS, UnderlyingState } from './underlyingState.ts';
 
 /** A market ready to be replayed. */
@@ -15,6 +16,8 @@ export interface PreparedMarket {
   readonly ladders: Ladders | null;
   readonly rules: MarketRules;
   readonly columns: ReadingColumns;
+  /** Null: the tape has none. */
+  readonly trades: TradeRows | null;
   /** The last row at which a gap becomes known, which may reverse trades; -1: none. */
   readonly lastGapRow: number;
   /** Rows inside the window, those of them with a proven book, and how long one was valid. */
@@ -23,7 +26,7 @@ export interface PreparedMarket {
 
 /** Merges the streams of a tape in their order of arrival. */
 export function prepareMarket(tape: MarketTape, needs: RowNeeds): PreparedMarket {
-  const { market, quotes, books, prices } = tape;
+  const { market, quotes, books, prices, trades = null } = tape;
   const openMs = market.startTimeMs;
   const underlying = needs.model
     ? new UnderlyingState({ sigmaFromMs: openMs - PRICE_FRESH_MS, openMs })
@@ -36,12 +39,17 @@ export function prepareMarket(tape: MarketTape, needs: RowNeeds): PreparedMarket
   const ladders = books === null ? null : new TapeLadders(books);
   const gaps = new GapRows(tape, builder);
   const streams = { quote: quotes.seq, book: books?.seq ?? NO_SEQ, price: prices?.seq ?? NO_SEQ };
-  const at = { quote: 0, book: 0, price: 0 };
+  const at = { quote: 0, book: 0, price: 0, trade: 0 };
+  const nextRow = new Int32Array(trades?.seq.length ?? 0);
   for (;;) {
     const quoteSeq = streams.quote[at.quote] ?? Number.POSITIVE_INFINITY;
     const bookSeq = streams.book[at.book] ?? Number.POSITIVE_INFINITY;
     const priceSeq = streams.price[at.price] ?? Number.POSITIVE_INFINITY;
     const next = Math.min(quoteSeq, bookSeq, priceSeq);
+    for (; (trades?.seq[at.trade] ?? Number.POSITIVE_INFINITY) < next; at.trade++) {
+      gaps.beforeSeq(trades?.seq[at.trade] as number);
+      nextRow[at.trade] = builder.rows.count;
+    }
     if (next === Number.POSITIVE_INFINITY) break;
     gaps.beforeSeq(next);
     if (priceSeq === next && prices !== null) {
@@ -63,6 +71,7 @@ export function prepareMarket(tape: MarketTape, needs: RowNeeds): PreparedMarket
     ladders,
     rules: new MarketRules(market),
     columns: new ReadingColumns(rows, market),
+    trades: trades === null ? null : { trades, nextRow },
     lastGapRow: rows.kind.lastIndexOf(ROW_GAP_KNOWN),
     inside: insideOf(market, rows),
   };

@@ -2,7 +2,8 @@
  * One strategy on one market, as a state machine: rows in, orders and fills out. Backtests, sweeps and paper trading
  * all run this; only the source of the rows differs. Its desk decides what the venue makes of its orders.
  */
-import type { ReplayParams } from '../../schema/strategy.ts';
+import type { Execution, ReplayParams } from '../../schema/strategy.ts';
+import type { VenueTrade } from '../desk/limitOrder.ts';
 import { MarketDesk } from '../desk/marketDesk.ts';
 import type { OrderTerms } from '../desk/order.ts';
 import type { DeskListener, DeskReport, MissReason } from '../desk/report.ts';
@@ -25,15 +26,26 @@ import {
 } from '../strategies/strategy.ts';
 import { type ExitReason, Position, type Trade } from './position.ts';
 import { PositionBook } from './positionBook.ts';
+import { restingPurchase } from './restingEntry.ts';
 import { bestAt, bestPricesAt, firstRow, ROW_BOOK, ROW_GAP_KNOWN, type Rows } from './rows.ts';
 import type { OrderCounts, SessionListener } from './sessionEvents.ts';
 import type { Ladders, Resolution, TapeMarket } from './tape.ts';
+import { TradeCursor, type TradeRows } from './tradeRows.ts';
 
 export interface SessionTerms {
   readonly strategy: CompiledStrategy;
   /** Maximum whole micro-USD spent on shares per purchase. */
   readonly size: number;
   readonly params: ReplayParams;
+  /** Omitted: purchases take. */
+  readonly execution?: Execution | undefined;
+}
+
+/** A purchase that rests, or is about to. */
+interface RestingEntry {
+  readonly orderId: number;
+  readonly decision: Decision;
+  isFilled: boolean;
 }
 
 /** The decision behind an order in flight. */
@@ -50,6 +62,7 @@ interface Purchase {
   readonly fill: Fill;
 }
 
+const MS_PER_SECOND = 1_000;
 const FILL_AND_KILL = { timeInForce: 'fak', expiresMs: null, postOnly: false } as const;
 
 /** The rows of a market, and the books that they refer to. */
@@ -62,6 +75,8 @@ export interface SessionMarket {
   readonly rules?: MarketRules;
   /** Of all rows, if they exist. */
   readonly columns?: ReadingColumns;
+  /** Of a recording. In a live market each trade is given to `trade`. */
+  readonly trades?: TradeRows | null;
 }
 
 /** Receive time until which new positions may be opened; existing positions run to exit or resolution. */
@@ -87,15 +102,20 @@ export class MarketSession implements DeskListener {
   readonly #positions: PositionBook;
   /** Of the order in flight; null: there is none. */
   #decision: Decision | null = null;
+  /** Null: no purchase rests. Until it ends nothing is sold. */
+  #entry: RestingEntry | null = null;
+  readonly #trades: TradeCursor | null;
   /** The newest processed row. */
   #row = -1;
   #placed = 0;
   #filled = 0;
   #takenBack = 0;
+  #refused = 0;
+  #notReached = 0;
   readonly #missed: Record<MissReason, number> = { no_depth: 0, price: 0, untrusted: 0, unconfirmed: 0 };
 
   constructor(
-    { market, rows, ladders, rules = new MarketRules(market), columns }: SessionMarket,
+    { market, rows, ladders, rules = new MarketRules(market), columns, trades = null }: SessionMarket,
     {
       terms,
       ledger,
@@ -114,7 +134,8 @@ export class MarketSession implements DeskListener {
     this.#ledger = ledger;
     this.#listener = listener;
     this.#entries = entries;
-    const { strategy } = terms;
+    const { strategy, execution } = terms;
+    this.#trades = trades === null || execution === undefined ? null : new TradeCursor(trades);
     this.#run =
       (columns === undefined ? undefined : strategy.startRecorded?.(columns)) ?? strategy.start(rows, market);
     this.#positions = new PositionBook(terms.strategy);
@@ -124,7 +145,7 @@ export class MarketSession implements DeskListener {
     this.#desk = new MarketDesk({
       ...{ market, rules, ladders, fillMode: fill_mode },
       ...{ latency: { kind: 'constant', ms: latency_ms }, random: null, outages: [] },
-      ...{ queueModel: 'pessimistic', countsRebate: false, listener: this },
+      ...{ queueModel: execution?.queue_model ?? 'pessimistic', countsRebate: false, listener: this },
     });
   }
 
@@ -135,14 +156,32 @@ export class MarketSession implements DeskListener {
     if (row > this.#row + 1) this.#pass(row - 1);
     this.#row = row;
     const timeMs = rows.timeMs[row] as number;
-    if (this.#isDue(row)) desk.message(timeMs);
+    if (this.#entry !== null) this.#follow(row, timeMs);
+    else if (this.#isDue(row)) desk.message(timeMs);
     if (rows.kind[row] === ROW_GAP_KNOWN) desk.gapKnown(rows.gapStartMs[row] as number, timeMs);
     this.#show(row);
     if (timeMs < this.#market.endTimeMs) {
       const intent = this.#run.decide(row, this.#positions.held?.token ?? null);
       if (desk.trusted && this.#decision === null) this.#act(intent, row, timeMs);
     }
-    if (this.#decision !== null) desk.quote(bestPricesAt(rows, row));
+    if (this.#decision !== null || this.#entry !== null) desk.quote(bestPricesAt(rows, row));
+  }
+
+  /** Call this with each trade of a live market, in order of arrival among the rows. */
+  trade(trade: VenueTrade): void {
+    if (this.#entry !== null) this.#desk.trade(trade);
+  }
+
+  /** While a purchase rests, the desk gets every trade and every message. */
+  #follow(row: number, timeMs: number): void {
+    this.#passTrades(row);
+    if ((this.#rows.kind[row] as number) <= ROW_BOOK) this.#desk.message(timeMs);
+    else this.#desk.advance(timeMs);
+  }
+
+  #passTrades(row: number): void {
+    const trades = this.#trades;
+    for (let trade = trades?.before(row); trade; trade = trades?.before(row)) this.trade(trade);
   }
 
   /**
@@ -152,7 +191,7 @@ export class MarketSession implements DeskListener {
   next(): number {
     const from = this.#row + 1;
     const { nextWish } = this.#run;
-    if (nextWish === undefined) return from;
+    if (nextWish === undefined || this.#entry !== null) return from;
     if (this.#decision !== null) return firstRow(this.#rows, from, (row) => this.#isDue(row));
     if (this.finished) return firstRow(this.#rows, from, () => false);
     const { held } = this.#positions;
@@ -180,6 +219,7 @@ export class MarketSession implements DeskListener {
 
   /** The venue has named the outcome: pays out the held position. */
   settle({ payoutYes, resolvedTimeMs }: Resolution): void {
+    this.#passTrades(Number.POSITIVE_INFINITY);
     this.#desk.end(resolvedTimeMs);
     const { held } = this.#positions;
     if (held === null) return;
@@ -188,11 +228,12 @@ export class MarketSession implements DeskListener {
   }
 
   /**
-   * It has no order in flight, no exit under way and no consumption of a displayed level: only an intent of its
+   * It has no order in flight or resting, no exit under way and no consumption of a displayed level: only an intent of its
    * strategy would change it.
    */
   get isIdle(): boolean {
-    return this.#decision === null && !this.#desk.hasConsumed && !this.#positions.held?.exiting;
+    const hasOrders = this.#decision !== null || this.#entry !== null;
+    return !hasOrders && !this.#desk.hasConsumed && !this.#positions.held?.exiting;
   }
 
   get holds(): boolean {
@@ -206,7 +247,7 @@ export class MarketSession implements DeskListener {
 
   /** Only a gap's row can still change anything. */
   get finished(): boolean {
-    return this.#positions.finished;
+    return this.#positions.finished && this.#entry === null;
   }
 
   /** Not even a gap makes it need the rows until then. */
@@ -223,17 +264,25 @@ export class MarketSession implements DeskListener {
   /** An order in flight counts as placed only. */
   get orders(): OrderCounts {
     const [placed, takenBack] = [this.#placed, this.#takenBack];
-    return { placed, filled: this.#filled - takenBack, missed: { ...this.#missed }, takenBack };
+    const counts = { placed, filled: this.#filled - takenBack, missed: { ...this.#missed }, takenBack };
+    if (this.#terms.execution === undefined) return counts;
+    return { ...counts, resting: { refused: this.#refused, notReached: this.#notReached } };
   }
 
   #act(intent: Intent, row: number, timeMs: number): void {
     const { held } = this.#positions;
+    const { execution } = this.#terms;
     if (held === null) {
+      if (this.#entry !== null) return;
       if (intent !== BUY_YES && intent !== BUY_NO) return;
       const mayEnter =
         timeMs >= this.#market.startTimeMs && timeMs < this.#entries.untilMs && this.#positions.mayOpen;
       if (!mayEnter) return;
       const token: Token = intent === BUY_YES ? 'yes' : 'no';
+      if (execution !== undefined) {
+        this.#rest(execution, { token, row, timeMs });
+        return;
+      }
       const best = bestAt(this.#rows, row, token).ask;
       const limitPrice = limitOf('buy', { best, ...this.#limits });
       this.#place(
@@ -245,6 +294,10 @@ export class MarketSession implements DeskListener {
     if (intent === STOP_LOSS) held.exiting ??= { reason: 'stop_loss', sinceMs: timeMs };
     else if (intent === TAKE_PROFIT) held.exiting ??= { reason: 'take_profit', sinceMs: timeMs };
     if (held.exiting === null) return;
+    if (this.#entry !== null) {
+      this.#desk.cancel(this.#entry.orderId, timeMs);
+      return;
+    }
     const best = bestAt(this.#rows, row, held.token).bid;
     const limitPrice = limitOf('sell', { best, ...this.#limits });
     this.#place(
@@ -267,6 +320,25 @@ export class MarketSession implements DeskListener {
     this.#listener?.({ kind: 'order', knownMs: decision.placedMs, dueMs, order });
   }
 
+  /** Places a purchase that rests, and its cancel after the timeout. */
+  #rest(execution: Execution, { token, row, timeMs }: { token: Token; row: number; timeMs: number }): void {
+    const desk = this.#desk;
+    const { bid, ask } = bestAt(this.#rows, row, token);
+    const order = restingPurchase(execution, {
+      ...{ token, bid, ask, budget: this.#terms.size, maxFillPrice: this.#limits.maxFillPrice },
+      tickSize: desk.tickSize(token, timeMs),
+    });
+    if (order === null || desk.book < 0) return;
+    const orderId = this.#placed;
+    const dueMs = desk.place(orderId, order, timeMs);
+    if (typeof dueMs === 'string') return;
+    desk.cancel(orderId, timeMs + execution.timeout_s * MS_PER_SECOND);
+    this.#entry = { orderId, decision: { placedMs: timeMs, best: ask, reason: null }, isFilled: false };
+    this.#placed++;
+    this.#trades?.skipTo(row);
+    this.#listener?.({ kind: 'order', knownMs: timeMs, dueMs, order });
+  }
+
   onReport(report: DeskReport): void {
     if (report.kind === 'taken_back') {
       this.#reverse(report.sinceMs, report.knownMs);
@@ -274,6 +346,10 @@ export class MarketSession implements DeskListener {
     }
     const { order, knownMs, kind } = report;
     const { terms } = order;
+    if (this.#entry !== null && order.orderId === this.#entry.orderId) {
+      this.#onEntry(report, this.#entry);
+      return;
+    }
     if (kind !== 'miss' && kind !== 'fill') return;
     const decision = this.#decision;
     if (decision === null) throw new RangeError('a report without an order');
@@ -291,10 +367,35 @@ export class MarketSession implements DeskListener {
     else this.#sold({ timeMs, fill }, decision);
   }
 
+  #onEntry(report: Exclude<DeskReport, { kind: 'taken_back' }>, entry: RestingEntry): void {
+    const { kind, knownMs, order } = report;
+    const { terms } = order;
+    if (kind === 'accepted') return;
+    if (kind === 'fill') {
+      const { timeMs, fill, isOpen } = report;
+      if (!entry.isFilled) this.#filled++;
+      entry.isFilled = true;
+      if (!isOpen) this.#entry = null;
+      this.#listener?.({ kind, knownMs, timeMs, order: terms, fill });
+      this.#open({ token: terms.token, timeMs, fill }, entry.decision);
+      return;
+    }
+    this.#entry = null;
+    if (entry.isFilled) return;
+    const byGap = kind === 'cancelled' && report.reason === 'gap';
+    const reason = kind === 'miss' ? report.reason : byGap ? 'untrusted' : unreached(kind);
+    if (reason === 'refused') this.#refused++;
+    else if (reason === 'not_reached') this.#notReached++;
+    else this.#missed[reason]++;
+    this.#listener?.({ kind: 'miss', knownMs, order: terms, reason });
+  }
+
+  /** Opens a position, or adds a later fill of the purchase that opened it. */
   #open({ token, timeMs, fill }: Purchase, { placedMs, best }: Decision): void {
-    this.#positions.open(
-      new Position(this.#ledger, { token, decidedMs: placedMs, openedMs: timeMs, fill, best }),
-    );
+    const { held } = this.#positions;
+    const purchase = { decidedMs: placedMs, openedMs: timeMs, fill, best };
+    if (held === null) this.#positions.open(new Position(this.#ledger, { token, ...purchase }));
+    else held.buy(purchase);
   }
 
   #sold({ timeMs, fill }: Omit<Purchase, 'token'>, { best, reason }: Decision): void {
@@ -310,6 +411,10 @@ export class MarketSession implements DeskListener {
     this.#takenBack += fills;
     this.#listener?.({ kind: 'taken_back', knownMs, sinceMs });
   }
+}
+
+function unreached(kind: 'refused' | 'cancelled' | 'expired'): 'refused' | 'not_reached' {
+  return kind === 'refused' ? kind : 'not_reached';
 }
 
 /** A request's price in ticks, rounded down between two ticks. */

@@ -11,6 +11,16 @@ export interface OrderCounts {
   readonly missed: Readonly<Record<MissReason, number>>;
   /** Filled, then reversed because a gap covers the fill. */
   readonly takenBack: number;
+  /** Only of strategies whose purchases rest. */
+  readonly resting?: RestingCounts;
+}
+
+/** Purchases that rested, or should have, without any fill. */
+interface RestingCounts {
+  /** The price moved, so that they would have traded at once. */
+  readonly refused: number;
+  /** Cancelled after their timeout, or ended with the market. */
+  readonly notReached: number;
 }
 
 export const NO_ORDERS: OrderCounts = {
@@ -32,7 +42,7 @@ export type SessionEvent =
       readonly kind: 'miss';
       readonly knownMs: number;
       readonly order: OrderTerms;
-      readonly reason: MissReason;
+      readonly reason: MissReason | 'refused' | 'not_reached';
     }
   /** A gap that reaches back to `sinceMs` was detected: fills since then are reversed. */
   | { readonly kind: 'taken_back'; readonly knownMs: number; readonly sinceMs: number };

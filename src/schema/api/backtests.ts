@@ -180,6 +180,12 @@ export const backtestResultShape = z.strictObject({
           price: count.describe('Every level was beyond the order’s limit'),
           untrusted: count.describe('The book was not verified, or was inside a gap'),
           unconfirmed: count.describe('No later message of the market arrived'),
+          refused: count
+            .optional()
+            .describe('Post-only, and it would have traded at once; only with an execution'),
+          not_reached: count
+            .optional()
+            .describe('Rested without a fill until it ended; only with an execution'),
         })
         .describe('Unfilled orders, by reason'),
       taken_back: count.describe('Filled, then reverted because a gap turned out to cover the fill'),

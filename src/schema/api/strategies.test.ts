@@ -51,6 +51,32 @@ test('a strategy may not contain the size', () => {
   ]);
 });
 
+describe('an execution', () => {
+  const taken = { type: 'time_before_resolution', minutes_before: 1, side: 'buy_no' };
+  const read = (execution: unknown) => readBody(body, { strategy: { ...taken, execution } });
+
+  test('is absent unless it is given, and has defaults', () => {
+    expect(readBody(body, { strategy: taken }).values.strategy).toEqual(taken);
+    const execution = { entry: 'maker', offset: 0, timeout_s: 30, queue_model: 'pessimistic' };
+    const { values, problems } = read({ entry: 'maker' });
+    expect([values.strategy, problems]).toEqual([{ ...taken, execution }, []]);
+    expect(strategyShape.parse(values.strategy)).toEqual({ ...taken, execution });
+  });
+
+  test.each([
+    [null, 'model_attributes_type', []],
+    [{}, 'missing', ['entry']],
+    [{ entry: 'taker' }, 'literal_error', ['entry']],
+    [{ entry: 'maker', offset: 0.51 }, 'less_than_equal', ['offset']],
+    [{ entry: 'maker', timeout_s: 0 }, 'greater_than', ['timeout_s']],
+    [{ entry: 'maker', queue_model: 'fair' }, 'literal_error', ['queue_model']],
+    [{ entry: 'maker', size: 5 }, 'extra_forbidden', ['size']],
+  ])('%j is refused: %s', (execution, type, place) => {
+    const loc = ['body', 'strategy', 'time_before_resolution', 'execution', ...place];
+    expect(read(execution).problems).toMatchObject([{ type, loc }]);
+  });
+});
+
 describe('replay parameters', () => {
   test('have defaults', () => {
     expect(paramsType.parse({})).toEqual(DEFAULT_PARAMS);

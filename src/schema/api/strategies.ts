@@ -1,6 +1,13 @@
 /** Strategies and replay parameters as request bodies contain them and answers repeat them. */
 import { z } from 'zod';
-import { DIRECTIONS, FILL_MODES, type ReplayParams, STRATEGY_SIDES, type Strategy } from '../strategy.ts';
+import {
+  DIRECTIONS,
+  FILL_MODES,
+  QUEUE_MODELS,
+  type ReplayParams,
+  STRATEGY_SIDES,
+  type Strategy,
+} from '../strategy.ts';
 import {
   defaultMember,
   type JsonType,
@@ -35,20 +42,49 @@ const side = requiredMember(jsonLiteral(literal(STRATEGY_SIDES)), 'Which token i
 
 const exits = (description: string) => defaultMember(exitType, [], description);
 
+const OFFSET_MAX = 0.5;
+const TIMEOUT_SECONDS_MAX = 86_400;
+const TIMEOUT_SECONDS = 30;
+
+const execution = omittedMember(
+  jsonObject({
+    entry: requiredMember(jsonLiteral(literal(['maker'] as const)), 'Purchases rest in the book, post-only'),
+    offset: defaultMember(
+      jsonNumber({ ge: -OFFSET_MAX, le: OFFSET_MAX }),
+      0,
+      'Limit price minus the best bid of the decision, USDC per share',
+    ),
+    timeout_s: defaultMember(
+      jsonNumber({ gt: 0, le: TIMEOUT_SECONDS_MAX }),
+      TIMEOUT_SECONDS,
+      'Seconds after which the unfilled rest is cancelled',
+    ),
+    queue_model: defaultMember(
+      jsonLiteral(literal(QUEUE_MODELS)),
+      'pessimistic',
+      'Where in the queue orders were cancelled that no trade explains: ahead of ours, in proportion, or behind',
+    ),
+  }),
+  'How purchases are made; without it they take',
+);
+
 /** Members of each type, besides `type` itself. */
 const VARIANTS = {
   threshold_entry: {
     threshold: requiredMember(jsonNumber({ ge: 0, le: 1 }), 'Best ask of the token, USDC per share'),
     direction: requiredMember(jsonLiteral(literal(DIRECTIONS)), 'The side of the threshold on which it buys'),
     side,
+    execution,
   },
   mean_reversion: {
     lookback: requiredMember(jsonInteger({ ge: 2, le: LOOKBACK_SECONDS_MAX }), 'Seconds of YES mids'),
     z_threshold: requiredMember(jsonNumber({ gt: 0, le: 100 }), 'Standard deviations from their mean'),
+    execution,
   },
   time_before_resolution: {
     minutes_before: requiredMember(jsonNumber({ gt: 0, le: MINUTES_BEFORE_MAX }), 'Minutes before the end'),
     side,
+    execution,
   },
   condition_based: {
     entry: requiredMember(entryType, 'Buys when all are true'),
@@ -60,10 +96,11 @@ const VARIANTS = {
       1,
       'Maximum positions per market, one at a time',
     ),
+    execution,
   },
 } as const satisfies Record<Strategy['type'], Members>;
 
-const anyStrategy = jsonUnion('type', VARIANTS);
+const anyStrategy = jsonUnion('type', VARIANTS) as JsonType<Strategy>;
 
 export const strategyType: JsonType<Strategy> = {
   schema: anyStrategy.schema,
@@ -108,6 +145,15 @@ export const paramsType = paramsMembers as JsonType<ReplayParams>;
 
 export const sizeUsdType = jsonNumber({ ge: SIZE_USD.min, le: SIZE_USD.max });
 
+const executionShape = z
+  .strictObject({
+    entry: z.literal('maker'),
+    offset: z.number(),
+    timeout_s: z.number(),
+    queue_model: z.enum(QUEUE_MODELS),
+  })
+  .optional();
+
 /** A strategy as answers show it: all its members, including defaults. */
 export const strategyShape = z.discriminatedUnion('type', [
   z.strictObject({
@@ -115,12 +161,19 @@ export const strategyShape = z.discriminatedUnion('type', [
     threshold: z.number(),
     direction: z.enum(DIRECTIONS),
     side: z.enum(STRATEGY_SIDES),
+    execution: executionShape,
   }),
-  z.strictObject({ type: z.literal('mean_reversion'), lookback: z.int(), z_threshold: z.number() }),
+  z.strictObject({
+    type: z.literal('mean_reversion'),
+    lookback: z.int(),
+    z_threshold: z.number(),
+    execution: executionShape,
+  }),
   z.strictObject({
     type: z.literal('time_before_resolution'),
     minutes_before: z.number(),
     side: z.enum(STRATEGY_SIDES),
+    execution: executionShape,
   }),
   z.strictObject({
     type: z.literal('condition_based'),
@@ -129,6 +182,7 @@ export const strategyShape = z.discriminatedUnion('type', [
     stop_loss: z.array(conditionShape),
     side: z.enum(STRATEGY_SIDES),
     max_trades_per_market: z.int(),
+    execution: executionShape,
   }),
 ]);
 

@@ -43,6 +43,8 @@ export interface TapeTerms {
   readonly depth: number | null;
   /** The underlying's own prices, from an hour before the window. */
   readonly prices: boolean;
+  /** The venue's trades, which fill orders that rest. */
+  readonly trades?: boolean;
 }
 
 /** Arrival numbers: greater than `afterSeq`, up to and including `toSeq`. */
@@ -84,16 +86,18 @@ export async function loadTape(
   const read = { reader, signal };
   const range = rangeOf(market, stretch);
   const rows = { market_id: market.marketId, ...range };
-  const [quotes, books, prices] = await Promise.all([
+  const [quotes, books, prices, trades] = await Promise.all([
     loadQuotes(read, rows),
     terms.depth === null ? null : loadBooks(read, { ...rows, depth: terms.depth }),
     terms.prices
       ? loadPrices(read, { ticker: market.ticker, source: decidingSource(market), ...range })
       : null,
+    terms.trades ? loadTrades(reader, { market, stretch }, signal) : null,
   ]);
   return {
     market: tapeMarketOf(market),
     ...{ quotes, books, prices, gaps },
+    ...(trades === null ? {} : { trades }),
   };
 }
 

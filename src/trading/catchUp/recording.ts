@@ -44,7 +44,7 @@ export function storedRecording(
     stretch: async (market, { afterSeq }, signal) => {
       await stored();
       const toSeq = await stretchEnd(store, market, { afterSeq, books: booksAtOnce });
-      const terms = { depth: DEPTH_MAX, prices: true };
+      const terms = { depth: DEPTH_MAX, prices: true, trades: true };
       const stretch = { afterSeq, toSeq: toSeq ?? Number.MAX_SAFE_INTEGER };
       const rows = await loadTape(store, { market, gaps: [], terms, stretch }, signal);
       // Gaps are read last, so that each row is read with at least the gaps known when it was published.

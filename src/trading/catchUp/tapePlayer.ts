@@ -4,7 +4,7 @@
  */
 
 import { GapReplay } from '../../core/session/gapReplay.ts';
-import { type MarketTape, TapeLadders } from '../../core/session/tape.ts';
+import { type MarketTape, TAPE_TRADE_SIDES, TapeLadders } from '../../core/session/tape.ts';
 import type { BookRecord, QuoteRecord, SideView } from '../../schema/records.ts';
 import type { PaperMarket } from '../live/paperMarket.ts';
 import type { TermsVersion } from './marketTerms.ts';
@@ -31,21 +31,23 @@ export class TapePlayer {
    * @param beforeSeq Rows from this arrival number on are left out.
    */
   *play(tape: MarketTape, beforeSeq = Number.POSITIVE_INFINITY): Generator<void, void> {
-    const { quotes, books, prices } = tape;
+    const { quotes, books, prices, trades } = tape;
     this.#gaps.add(tape.gaps);
     const ladders = books && new TapeLadders(books);
-    const at = { quote: 0, book: 0, price: 0 };
+    const at = { quote: 0, book: 0, price: 0, trade: 0 };
     let played = 0;
     for (;;) {
       const quoteSeq = quotes.seq[at.quote] ?? Number.POSITIVE_INFINITY;
       const bookSeq = books?.seq[at.book] ?? Number.POSITIVE_INFINITY;
       const priceSeq = prices?.seq[at.price] ?? Number.POSITIVE_INFINITY;
-      const next = Math.min(quoteSeq, bookSeq, priceSeq);
+      const tradeSeq = trades?.seq[at.trade] ?? Number.POSITIVE_INFINITY;
+      const next = Math.min(quoteSeq, bookSeq, priceSeq, tradeSeq);
       if (next === Number.POSITIVE_INFINITY || next >= beforeSeq) return;
       this.#applyTerms(next);
       this.#gaps.beforeSeq(next);
       this.lastSeq = next;
-      if (priceSeq === next) this.#price(tape, at.price++);
+      if (tradeSeq === next) this.#trade(tape, at.trade++);
+      else if (priceSeq === next) this.#price(tape, at.price++);
       else if (bookSeq === next) this.#book(tape, at.book++, ladders);
       else this.#quote(tape, at.quote++);
       if (++played % EVENTS_AT_ONCE === 0) yield;
@@ -91,6 +93,16 @@ export class TapePlayer {
       no: { bids: side('no', 'bids'), asks: side('no', 'asks') },
     };
     this.#market.book(record);
+  }
+
+  #trade({ trades }: MarketTape, at: number): void {
+    const side = TAPE_TRADE_SIDES[trades?.side[at] ?? -1];
+    if (!trades || side === undefined) throw new RangeError('not a trade');
+    this.#market.trade({
+      ...{ seq: trades.seq[at] as number, marketId: this.#market.market.marketId, side },
+      ...{ price: trades.price[at] as number, size: trades.size[at] as number },
+      ...{ eventTimeMs: trades.eventMs[at] as number, receivedTimeMs: trades.receivedMs[at] as number },
+    });
   }
 
   #quote({ quotes }: MarketTape, at: number): void {

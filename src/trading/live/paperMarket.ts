@@ -8,7 +8,7 @@ import { PRICE_FRESH_MS, UnderlyingState } from '../../core/session/underlyingSt
 import { decidingSource } from '../../core/venueRules.ts';
 import type { UnderlyingSource } from '../../schema/events.ts';
 import type { Outcome } from '../../schema/market.ts';
-import type { BookRecord, QuoteRecord } from '../../schema/records.ts';
+import type { BookRecord, QuoteRecord, TradeRecord } from '../../schema/records.ts';
 import { TAPE_AFTER_MS } from '../../store/queries/tapeReader.ts';
 import type { MarketTerms } from '../catchUp/marketTerms.ts';
 import { NewestRecords } from './newestRecords.ts';
@@ -87,6 +87,12 @@ export class PaperMarket {
     this.#before(record.receivedTimeMs);
     this.#newest.book(record);
     for (const group of this.#groups.values()) if (group.live.book(record)) group.step();
+  }
+
+  trade({ side, price, size, eventTimeMs, receivedTimeMs: timeMs }: Omit<TradeRecord, 'tradeId'>): void {
+    // Recordings store whole units.
+    const trade = { side, price, size: Math.round(size), eventTimeMs, timeMs };
+    for (const group of this.#groups.values()) group.trade(trade);
   }
 
   quote(record: QuoteRecord): void {

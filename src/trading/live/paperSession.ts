@@ -6,12 +6,15 @@ import type { Resolution } from '../../core/session/tape.ts';
 import type { CompiledStrategy } from '../../core/strategies/strategy.ts';
 import { DEFAULT_PARAMS } from '../../schema/api/strategies.ts';
 import type { Outcome } from '../../schema/market.ts';
+import type { Execution } from '../../schema/strategy.ts';
 
 /** A strategy in the runner. */
 export interface LiveStrategy {
   readonly strategyId: string;
   readonly series: string;
   readonly compiled: CompiledStrategy;
+  /** Undefined: purchases take. */
+  readonly execution?: Execution | undefined;
   /** Purchase size in whole micro-USD. */
   readonly size: number;
   /** It may trade from this receive time on. */
@@ -22,6 +25,10 @@ export interface LiveStrategy {
 
 /** Called whenever the positions of a session may have changed. */
 export type SessionChanged = (session: PaperSession) => void;
+
+function sizedTerms({ compiled, size, execution }: LiveStrategy) {
+  return { strategy: compiled, size, execution };
+}
 
 /** One strategy on one market. */
 export class PaperSession {
@@ -47,7 +54,7 @@ export class PaperSession {
     this.fromMs = fromMs;
     this.#changed = changed;
     this.session = new MarketSession(market, {
-      terms: { strategy: strategy.compiled, size: strategy.size, params: DEFAULT_PARAMS },
+      terms: { ...sizedTerms(strategy), params: DEFAULT_PARAMS },
       ledger: new Ledger(),
       entries,
       listener: ({ kind }) => {

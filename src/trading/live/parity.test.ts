@@ -15,7 +15,7 @@ import { END_MS, type Level, randomTape, START_MS, TapeWriter } from '../../../t
 import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
 import { Random } from '../../core/random.ts';
 import type { MarketTape } from '../../core/session/tape.ts';
-import type { Strategy } from '../../schema/strategy.ts';
+import { QUEUE_MODELS, type Strategy } from '../../schema/strategy.ts';
 import { sumsOf } from '../paper/positions.ts';
 
 const SIZE_USD = 10;
@@ -99,6 +99,31 @@ test('strategies with conditions of every kind trade exactly as the backtester d
     Array.from({ length: 60 }, (_, n) => [`drawn ${n}`, drawnStrategy(random)]),
   );
   await expectParity(randomTape('parity drawn', { books: 800, levels: 6 }), { dealing, atLeast: 100 });
+});
+
+/** The same strategies, with purchases that rest. */
+const RESTING = Object.fromEntries(
+  Object.entries(STRATEGIES).map(([name, strategy], at): [string, Strategy] => {
+    const queue_model = QUEUE_MODELS[at % QUEUE_MODELS.length] as (typeof QUEUE_MODELS)[number];
+    return [
+      name,
+      { ...strategy, execution: { entry: 'maker', offset: 0.01, timeout_s: 2 + at, queue_model } },
+    ];
+  }),
+);
+
+describe('purchases that rest', () => {
+  const tapes = (seed: string) => {
+    const shape = { books: 1_200, levels: 6, trades: true };
+    const late = withLateGaps(randomTape(`resting ${seed}`, { ...shape, gaps: false }), seed);
+    return { [seed]: randomTape(`resting ${seed}`, shape), [`${seed}, gaps detected late`]: late };
+  };
+  test.each(Object.entries({ ...tapes('one'), ...tapes('two') }))(
+    'are traded live exactly as by the backtester: tape %s',
+    async (_name, tape) => {
+      await expectParity(tape, { dealing: RESTING, atLeast: 4 });
+    },
+  );
 });
 
 /** Prices beside the quotes from the start, prices of the deciding feed only from a later time on. */

@@ -1,5 +1,5 @@
 import { snapshotOf } from '../../recorder/bookCopy.ts';
-import type { BookRecord, QuoteRecord } from '../../schema/records.ts';
+import type { BookRecord, QuoteRecord, TradeRecord } from '../../schema/records.ts';
 import type { PaperMarket } from './paperMarket.ts';
 import type { PricePoint } from './priceHistory.ts';
 
@@ -9,6 +9,7 @@ const RECORDS_MAX = 50_000;
 type Buffered =
   | { readonly kind: 'book'; readonly record: BookRecord }
   | { readonly kind: 'quote'; readonly record: QuoteRecord }
+  | { readonly kind: 'trade'; readonly record: TradeRecord }
   | { readonly kind: 'price'; readonly point: PricePoint }
   | { readonly kind: 'gap'; readonly gap: PublishedGap };
 
@@ -47,6 +48,11 @@ export class RecordBuffer {
     if (!this.#isFull) this.#records.push({ kind: 'quote', record });
   }
 
+  trade(record: TradeRecord): void {
+    this.firstSeq ??= record.seq;
+    if (!this.#isFull) this.#records.push({ kind: 'trade', record });
+  }
+
   price(point: PricePoint): void {
     this.firstSeq ??= point.seq;
     if (!this.#isFull) this.#records.push({ kind: 'price', point });
@@ -60,6 +66,7 @@ export class RecordBuffer {
     for (const entry of this.#records) {
       if (entry.kind === 'book') market.book(entry.record);
       else if (entry.kind === 'quote') market.quote(entry.record);
+      else if (entry.kind === 'trade') market.trade(entry.record);
       else if (entry.kind === 'price') market.price(entry.point);
       else applyGap(market, entry.gap);
     }

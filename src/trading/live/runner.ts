@@ -52,6 +52,7 @@ export class PaperRunner {
     this.#subscriptions = [
       bus.subscribe('book', (record) => this.#target(record)?.book(record)),
       bus.subscribe('quote', (record) => this.#target(record)?.quote(record)),
+      bus.subscribe('trade', (record) => this.#target(record)?.trade(record)),
       bus.subscribe('underlying', (record) => this.#price(record)),
       bus.subscribe('gap', (gap) => this.#gap(gap)),
       bus.subscribe('market', (market) => this.#market(market)),

@@ -1,5 +1,7 @@
+import type { VenueTrade } from '../../core/desk/limitOrder.ts';
 import { LiveMarket, type LiveTerms } from '../../core/session/liveMarket.ts';
 import { ROW_GAP_KNOWN } from '../../core/session/rows.ts';
+import type { MarketSession } from '../../core/session/session.ts';
 import { TAPE_BEFORE_MS, type TapeMarket } from '../../core/session/tape.ts';
 import { TAPE_AFTER_MS } from '../../store/queries/tapeReader.ts';
 import type { PaperSession } from './paperSession.ts';
@@ -59,6 +61,12 @@ export class SessionGroup {
     this.#settleDown(timeMs);
   }
 
+  /** Gives a trade to the sessions whose orders it may fill. */
+  trade(trade: VenueTrade): void {
+    if (!this.#isInTape(trade.timeMs)) return;
+    this.#each(this.#awake, trade.timeMs, (session) => session.trade(trade));
+  }
+
   /** Steps every session: only a gap being detected or closed can reactivate a finished session. */
   stepAll(): void {
     const { rows } = this.live;
@@ -77,10 +85,15 @@ export class SessionGroup {
   }
 
   #show(sessions: Iterable<PaperSession>, timeMs: number): void {
+    this.#each(sessions, timeMs, (session) => session.step(0));
+  }
+
+  /** Drops a session that fails. */
+  #each(sessions: Iterable<PaperSession>, timeMs: number, change: (session: MarketSession) => void): void {
     for (const paper of sessions) {
       if (timeMs < paper.fromMs) continue;
       try {
-        paper.session.step(0);
+        change(paper.session);
       } catch (error) {
         this.#onBroken(paper, error);
         this.#sessions.delete(paper);

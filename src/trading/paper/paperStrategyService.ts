@@ -141,6 +141,7 @@ export function liveStrategy(stored: PaperStrategy): LiveStrategy {
     strategyId: stored.strategyId,
     series: seriesOf({ ticker, eventType }),
     compiled: compileStrategy(stored.strategy),
+    execution: stored.strategy.execution,
     size: Math.round(stored.sizeUsd * MICRO_PER_USDC),
     activeFromMs: stored.activeFromMs,
     entries: { untilMs: stored.entriesUntilMs ?? Number.POSITIVE_INFINITY },

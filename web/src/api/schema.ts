@@ -576,14 +576,32 @@ export type BacktestJobList = {
       threshold: number;
       direction: 'below' | 'above';
       side: 'buy_yes' | 'buy_no';
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
     } | {
       type: 'mean_reversion';
       lookback: number;
       z_threshold: number;
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
     } | {
       type: 'time_before_resolution';
       minutes_before: number;
       side: 'buy_yes' | 'buy_no';
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
     } | {
       type: 'condition_based';
       entry: ({
@@ -617,6 +635,12 @@ export type BacktestJobList = {
       })[];
       side: 'buy_yes' | 'buy_no';
       max_trades_per_market: number;
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
     };
     universe: {
       ticker: 'BTC' | 'ETH' | 'SOL';
@@ -643,14 +667,32 @@ export type BacktestJobList = {
         threshold: number;
         direction: 'below' | 'above';
         side: 'buy_yes' | 'buy_no';
+        execution?: {
+          entry: 'maker';
+          offset: number;
+          timeout_s: number;
+          queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+        } | undefined;
       } | {
         type: 'mean_reversion';
         lookback: number;
         z_threshold: number;
+        execution?: {
+          entry: 'maker';
+          offset: number;
+          timeout_s: number;
+          queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+        } | undefined;
       } | {
         type: 'time_before_resolution';
         minutes_before: number;
         side: 'buy_yes' | 'buy_no';
+        execution?: {
+          entry: 'maker';
+          offset: number;
+          timeout_s: number;
+          queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+        } | undefined;
       } | {
         type: 'condition_based';
         entry: ({
@@ -684,6 +726,12 @@ export type BacktestJobList = {
         })[];
         side: 'buy_yes' | 'buy_no';
         max_trades_per_market: number;
+        execution?: {
+          entry: 'maker';
+          offset: number;
+          timeout_s: number;
+          queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+        } | undefined;
       };
       universe: {
         ticker: 'BTC' | 'ETH' | 'SOL';
@@ -741,14 +789,32 @@ export type BacktestJob = {
     threshold: number;
     direction: 'below' | 'above';
     side: 'buy_yes' | 'buy_no';
+    execution?: {
+      entry: 'maker';
+      offset: number;
+      timeout_s: number;
+      queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+    } | undefined;
   } | {
     type: 'mean_reversion';
     lookback: number;
     z_threshold: number;
+    execution?: {
+      entry: 'maker';
+      offset: number;
+      timeout_s: number;
+      queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+    } | undefined;
   } | {
     type: 'time_before_resolution';
     minutes_before: number;
     side: 'buy_yes' | 'buy_no';
+    execution?: {
+      entry: 'maker';
+      offset: number;
+      timeout_s: number;
+      queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+    } | undefined;
   } | {
     type: 'condition_based';
     entry: ({
@@ -782,6 +848,12 @@ export type BacktestJob = {
     })[];
     side: 'buy_yes' | 'buy_no';
     max_trades_per_market: number;
+    execution?: {
+      entry: 'maker';
+      offset: number;
+      timeout_s: number;
+      queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+    } | undefined;
   };
   universe: {
     ticker: 'BTC' | 'ETH' | 'SOL';
@@ -808,14 +880,32 @@ export type BacktestJob = {
       threshold: number;
       direction: 'below' | 'above';
       side: 'buy_yes' | 'buy_no';
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
     } | {
       type: 'mean_reversion';
       lookback: number;
       z_threshold: number;
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
     } | {
       type: 'time_before_resolution';
       minutes_before: number;
       side: 'buy_yes' | 'buy_no';
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
     } | {
       type: 'condition_based';
       entry: ({
@@ -849,6 +939,12 @@ export type BacktestJob = {
       })[];
       side: 'buy_yes' | 'buy_no';
       max_trades_per_market: number;
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
     };
     universe: {
       ticker: 'BTC' | 'ETH' | 'SOL';
@@ -910,6 +1006,8 @@ export type BacktestResult = {
       price: number;
       untrusted: number;
       unconfirmed: number;
+      refused?: number | undefined;
+      not_reached?: number | undefined;
     };
     taken_back: number;
   };
@@ -1102,14 +1200,32 @@ export type PaperStrategyList = {
       threshold: number;
       direction: 'below' | 'above';
       side: 'buy_yes' | 'buy_no';
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
     } | {
       type: 'mean_reversion';
       lookback: number;
       z_threshold: number;
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
     } | {
       type: 'time_before_resolution';
       minutes_before: number;
       side: 'buy_yes' | 'buy_no';
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
     } | {
       type: 'condition_based';
       entry: ({
@@ -1143,6 +1259,12 @@ export type PaperStrategyList = {
       })[];
       side: 'buy_yes' | 'buy_no';
       max_trades_per_market: number;
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
     };
     universe: {
       ticker: 'BTC' | 'ETH' | 'SOL';
@@ -1165,14 +1287,32 @@ export type PaperStrategy = {
     threshold: number;
     direction: 'below' | 'above';
     side: 'buy_yes' | 'buy_no';
+    execution?: {
+      entry: 'maker';
+      offset: number;
+      timeout_s: number;
+      queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+    } | undefined;
   } | {
     type: 'mean_reversion';
     lookback: number;
     z_threshold: number;
+    execution?: {
+      entry: 'maker';
+      offset: number;
+      timeout_s: number;
+      queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+    } | undefined;
   } | {
     type: 'time_before_resolution';
     minutes_before: number;
     side: 'buy_yes' | 'buy_no';
+    execution?: {
+      entry: 'maker';
+      offset: number;
+      timeout_s: number;
+      queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+    } | undefined;
   } | {
     type: 'condition_based';
     entry: ({
@@ -1206,6 +1346,12 @@ export type PaperStrategy = {
     })[];
     side: 'buy_yes' | 'buy_no';
     max_trades_per_market: number;
+    execution?: {
+      entry: 'maker';
+      offset: number;
+      timeout_s: number;
+      queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+    } | undefined;
   };
   universe: {
     ticker: 'BTC' | 'ETH' | 'SOL';
@@ -1371,14 +1517,32 @@ export interface Operations {
     threshold: number;
     direction: 'below' | 'above';
     side: 'buy_yes' | 'buy_no';
+    execution?: {
+      entry: 'maker';
+      offset?: number | undefined;
+      timeout_s?: number | undefined;
+      queue_model?: 'optimistic' | 'proportional' | 'pessimistic' | undefined;
+    } | undefined;
   } | {
     type: 'mean_reversion';
     lookback: number;
     z_threshold: number;
+    execution?: {
+      entry: 'maker';
+      offset?: number | undefined;
+      timeout_s?: number | undefined;
+      queue_model?: 'optimistic' | 'proportional' | 'pessimistic' | undefined;
+    } | undefined;
   } | {
     type: 'time_before_resolution';
     minutes_before: number;
     side: 'buy_yes' | 'buy_no';
+    execution?: {
+      entry: 'maker';
+      offset?: number | undefined;
+      timeout_s?: number | undefined;
+      queue_model?: 'optimistic' | 'proportional' | 'pessimistic' | undefined;
+    } | undefined;
   } | {
     type: 'condition_based';
     entry: ({
@@ -1412,6 +1576,12 @@ export interface Operations {
     })[] | undefined;
     side: 'buy_yes' | 'buy_no';
     max_trades_per_market?: number | undefined;
+    execution?: {
+      entry: 'maker';
+      offset?: number | undefined;
+      timeout_s?: number | undefined;
+      queue_model?: 'optimistic' | 'proportional' | 'pessimistic' | undefined;
+    } | undefined;
   };
   universe: {
     ticker: 'BTC' | 'ETH' | 'SOL';
@@ -1443,14 +1613,32 @@ export interface Operations {
     threshold: number;
     direction: 'below' | 'above';
     side: 'buy_yes' | 'buy_no';
+    execution?: {
+      entry: 'maker';
+      offset?: number | undefined;
+      timeout_s?: number | undefined;
+      queue_model?: 'optimistic' | 'proportional' | 'pessimistic' | undefined;
+    } | undefined;
   } | {
     type: 'mean_reversion';
     lookback: number;
     z_threshold: number;
+    execution?: {
+      entry: 'maker';
+      offset?: number | undefined;
+      timeout_s?: number | undefined;
+      queue_model?: 'optimistic' | 'proportional' | 'pessimistic' | undefined;
+    } | undefined;
   } | {
     type: 'time_before_resolution';
     minutes_before: number;
     side: 'buy_yes' | 'buy_no';
+    execution?: {
+      entry: 'maker';
+      offset?: number | undefined;
+      timeout_s?: number | undefined;
+      queue_model?: 'optimistic' | 'proportional' | 'pessimistic' | undefined;
+    } | undefined;
   } | {
     type: 'condition_based';
     entry: ({
@@ -1484,6 +1672,12 @@ export interface Operations {
     })[] | undefined;
     side: 'buy_yes' | 'buy_no';
     max_trades_per_market?: number | undefined;
+    execution?: {
+      entry: 'maker';
+      offset?: number | undefined;
+      timeout_s?: number | undefined;
+      queue_model?: 'optimistic' | 'proportional' | 'pessimistic' | undefined;
+    } | undefined;
   };
   universe: {
     ticker: 'BTC' | 'ETH' | 'SOL';
@@ -1529,14 +1723,32 @@ export interface Operations {
     threshold: number;
     direction: 'below' | 'above';
     side: 'buy_yes' | 'buy_no';
+    execution?: {
+      entry: 'maker';
+      offset?: number | undefined;
+      timeout_s?: number | undefined;
+      queue_model?: 'optimistic' | 'proportional' | 'pessimistic' | undefined;
+    } | undefined;
   } | {
     type: 'mean_reversion';
     lookback: number;
     z_threshold: number;
+    execution?: {
+      entry: 'maker';
+      offset?: number | undefined;
+      timeout_s?: number | undefined;
+      queue_model?: 'optimistic' | 'proportional' | 'pessimistic' | undefined;
+    } | undefined;
   } | {
     type: 'time_before_resolution';
     minutes_before: number;
     side: 'buy_yes' | 'buy_no';
+    execution?: {
+      entry: 'maker';
+      offset?: number | undefined;
+      timeout_s?: number | undefined;
+      queue_model?: 'optimistic' | 'proportional' | 'pessimistic' | undefined;
+    } | undefined;
   } | {
     type: 'condition_based';
     entry: ({
@@ -1570,6 +1782,12 @@ export interface Operations {
     })[] | undefined;
     side: 'buy_yes' | 'buy_no';
     max_trades_per_market?: number | undefined;
+    execution?: {
+      entry: 'maker';
+      offset?: number | undefined;
+      timeout_s?: number | undefined;
+      queue_model?: 'optimistic' | 'proportional' | 'pessimistic' | undefined;
+    } | undefined;
   };
   universe: {
     ticker: 'BTC' | 'ETH' | 'SOL';

@@ -103,7 +103,7 @@ function skippedText({ markets_skipped }: BacktestResult): string {
 function missedText({ orders }: BacktestResult): string {
   if (!orders) return '';
   const reasons = Object.entries({ ...orders.missed, taken_back: orders.taken_back }).filter(
-    ([, count]) => count > 0,
+    ([, count]) => count !== undefined && count > 0,
   );
   const text = reasons.map(([reason, count]) => `${count} ${reason.replaceAll('_', ' ')}`).join(', ');
   return ` ${orders.filled} of ${orders.placed} orders filled${text === '' ? '' : `; not filled: ${text}`}.`;

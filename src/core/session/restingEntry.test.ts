@@ -1,0 +1,162 @@
+import { describe, expect, test } from 'vitest';
+import { STRATEGIES } from '../../../test/support/strategies.ts';
+import { randomTape, START_MS, TapeWriter } from '../../../test/support/tapes.ts';
+import { DEFAULT_PARAMS } from '../../schema/api/strategies.ts';
+import type { Execution, Strategy } from '../../schema/strategy.ts';
+import { Ledger } from '../ledger.ts';
+import { compileStrategy } from '../strategies/compile.ts';
+import { prepareMarket } from './prepare.ts';
+import { replayMarket } from './replay.ts';
+import { restingPurchase } from './restingEntry.ts';
+import { MarketSession } from './session.ts';
+import type { SessionEvent } from './sessionEvents.ts';
+import type { MarketTape } from './tape.ts';
+
+const SHARE = 1_000_000;
+const RESOLUTION = { payoutYes: 1, resolvedTimeMs: START_MS + 420_000 };
+const MAKER: Execution = { entry: 'maker', offset: 0, timeout_s: 5, queue_model: 'pessimistic' };
+/** Buys while the ask is below 0.30; sells when the bid is above 0.5. */
+const STRATEGY: Strategy = {
+  ...{ type: 'condition_based', side: 'buy_yes', max_trades_per_market: 1, stop_loss: [] },
+  entry: [{ metric: 'token_price', operator: 'below', value: 0.3 }],
+  take_profit: [{ metric: 'token_price', operator: 'above', value: 0.5 }],
+};
+
+const BIDS = [[0.25, 100]] as const;
+const ASKS = [[0.28, 100]] as const;
+
+/** A purchase of 40 shares at 0.25 is decided at 10 s and rests behind 100 since 10.05 s. */
+function quiet(): TapeWriter {
+  return new TapeWriter()
+    .book({ at: 10_000, bids: BIDS, asks: ASKS })
+    .book({ at: 10_100, bids: BIDS, asks: [[0.28, 99]] });
+}
+
+function replay(tape: MarketTape, { execution = MAKER, strategy = STRATEGY } = {}) {
+  const compiled = compileStrategy(strategy);
+  const terms = { strategy: compiled, size: 10 * SHARE, params: DEFAULT_PARAMS, execution };
+  const events: SessionEvent[] = [];
+  const ledger = new Ledger();
+  const prepared = prepareMarket(tape, compiled.needs);
+  const listener = (event: SessionEvent) => void events.push(event);
+  const result = replayMarket(prepared, terms, { resolution: RESOLUTION, ledger, listener });
+  return { ...result, events, ledger, prepared, terms };
+}
+
+describe('a purchase that rests', () => {
+  test('is filled by the trades that reach it, at its price and without a fee', () => {
+    const tape = quiet()
+      .trade({ at: 11_000, side: 'SELL_YES', price: 0.25, shares: 110 })
+      .trade({ at: 12_000, side: 'BUY_NO', price: 0.75, shares: 200 })
+      .book({ at: 13_000, bids: [[0.24, 5]], asks: ASKS });
+    const { trades, orders } = replay(tape.tape());
+    expect(trades).toEqual([
+      {
+        ...{ token: 'yes', decidedMs: START_MS + 10_000, openedMs: START_MS + 11_000, size: 40 * SHARE },
+        ...{ closedMs: RESOLUTION.resolvedTimeMs, entryPrice: 0.25, exitPrice: 1, exitReason: 'resolved' },
+        ...{ principal: 10 * SHARE, fees: 0, decisionPrice: 0.28, entrySlippage: expect.closeTo(-0.03, 12) },
+        ...{ exitSlippage: null, entryLevels: 2, exitLevels: null, pnl: 30 * SHARE },
+      },
+    ]);
+    expect(orders).toMatchObject({ placed: 1, filled: 1, resting: { refused: 0, notReached: 0 } });
+  });
+
+  test('is cancelled after its timeout, and decided again', () => {
+    const tape = quiet()
+      .trade({ at: 15_040, side: 'SELL_YES', price: 0.25, shares: 90 })
+      .trade({ at: 15_100, side: 'SELL_YES', price: 0.2, shares: 900 })
+      .book({ at: 16_000, bids: BIDS, asks: ASKS })
+      .book({ at: 17_000, bids: BIDS, asks: [[0.4, 9]] })
+      .trade({ at: 17_500, side: 'SELL_YES', price: 0.25, shares: 104 });
+    const { trades, orders } = replay(tape.tape());
+    expect(trades).toMatchObject([{ decidedMs: START_MS + 16_000, size: 4 * SHARE }]);
+    expect(orders).toMatchObject({ placed: 2, filled: 1, resting: { refused: 0, notReached: 1 } });
+  });
+
+  test('is refused if it would trade when it arrives', () => {
+    const tape = new TapeWriter()
+      .book({ at: 10_000, bids: BIDS, asks: ASKS })
+      .book({ at: 10_040, bids: [[0.2, 9]], asks: [[0.25, 9]] })
+      .book({ at: 10_100, bids: [[0.2, 9]], asks: [[0.4, 9]] });
+    expect(replay(tape.tape()).orders).toMatchObject({ placed: 1, resting: { refused: 1, notReached: 0 } });
+  });
+
+  test('an exit first cancels its rest, then sells what was filled', () => {
+    const tape = quiet()
+      .trade({ at: 11_000, side: 'SELL_YES', price: 0.25, shares: 110 })
+      .book({ at: 12_000, bids: [[0.6, 500]], asks: [[0.7, 1]] })
+      .trade({ at: 12_040, side: 'SELL_YES', price: 0.25, shares: 5 })
+      .book({ at: 12_100, bids: [[0.6, 501]], asks: [[0.7, 1]] })
+      .book({ at: 13_000, bids: [[0.6, 502]], asks: [[0.7, 1]] });
+    const { trades, events } = replay(tape.tape());
+    expect(trades).toMatchObject([{ size: 15 * SHARE, exitReason: 'take_profit', exitPrice: 0.6 }]);
+    const sale = events.findLast(({ kind }) => kind === 'order');
+    expect(sale).toMatchObject({ knownMs: START_MS + 12_100, order: { action: 'sell', size: 15 * SHARE } });
+  });
+
+  test('fills inside a gap that is detected later are taken back, and the order ends', () => {
+    const tape = quiet()
+      .trade({ at: 11_000, side: 'SELL_YES', price: 0.25, shares: 110 })
+      .trade({ at: 12_000, side: 'SELL_YES', price: 0.25, shares: 7 })
+      .gap({ start: 11_500, known: 12_500, end: 14_000 })
+      .book({ at: 15_000, bids: BIDS, asks: [[0.4, 9]] })
+      .trade({ at: 16_000, side: 'SELL_YES', price: 0.2, shares: 900 });
+    const { trades, orders, ledger } = replay(tape.tape());
+    expect(trades).toMatchObject([{ size: 10 * SHARE, principal: 2_500_000 }]);
+    expect(orders).toMatchObject({ placed: 1, filled: 1, takenBack: 0 });
+    expect([ledger.cash, ledger.positions]).toEqual([7_500_000, 0]);
+    const all = replay(tape.gap({ start: 10_900, known: 20_000, end: null }).tape());
+    expect(all.trades).toEqual([]);
+    expect(all.orders).toMatchObject({ placed: 1, filled: 0, takenBack: 1 });
+    expect([all.ledger.cash, all.ledger.positions]).toEqual([0, 0]);
+  });
+});
+
+describe('the limit price', () => {
+  const decision = { token: 'yes', bid: 2_500, ask: 2_800, tickSize: 100, maxFillPrice: 9_850 } as const;
+  test.each([
+    ['the best bid', {}, 0, 2_500],
+    ['nearer to the ask', {}, 0.015, 2_600],
+    ['never the ask itself', {}, 0.2, 2_700],
+    ['deeper in the book', {}, -0.01, 2_400],
+    ['on the fine grid', { tickSize: 10 }, 0.0159, 2_650],
+    ['at most the maximum', { bid: 9_900, ask: 10_000 }, 0, 9_800],
+    ['without an ask', { ask: Number.NaN }, 0, 2_500],
+  ] as const)('%s', (_, more, offset, limitPrice) => {
+    const order = restingPurchase({ ...MAKER, offset }, { ...decision, ...more, budget: 10 * SHARE });
+    expect(order).toMatchObject({ limitPrice, postOnly: true, timeInForce: 'gtc' });
+    expect(order?.size).toBe(Math.floor((10 * SHARE * 10_000) / limitPrice));
+  });
+
+  test('does not exist without a bid, or below the first tick', () => {
+    for (const bid of [Number.NaN, 90])
+      expect(restingPurchase(MAKER, { ...decision, bid, budget: SHARE })).toBeNull();
+  });
+});
+
+test.each(Object.entries(STRATEGIES))('skipping rows changes nothing: %s', (_name, strategy) => {
+  let fills = 0;
+  for (let seed = 0; seed < 6; seed++) {
+    const shape = { books: 400, levels: 4, gaps: seed % 2 === 0, trades: true };
+    const tape = randomTape(`resting ${seed}`, shape);
+    const execution = { ...MAKER, timeout_s: seed + 1 };
+    const { prepared, terms, events, trades, orders, ledger } = replay(tape, { strategy, execution });
+    const told: SessionEvent[] = [];
+    const own = new Ledger();
+    const { columns: _, ...market } = prepared;
+    const listener = (event: SessionEvent) => void told.push(event);
+    const session = new MarketSession(market, { terms, ledger: own, listener });
+    for (let row = 0; row < prepared.rows.count; row++) session.step(row);
+    session.settle(RESOLUTION);
+    expect(told, `seed ${seed}`).toEqual(events);
+    expect(session.trades()).toEqual(trades);
+    expect(session.orders).toEqual(orders);
+    expect([own.cash, own.fees, own.won]).toEqual([ledger.cash, ledger.fees, ledger.won]);
+    const { placed, filled, missed, takenBack, resting } = orders;
+    const unfilled = Object.values(missed).reduce((sum, count) => sum + count, 0);
+    const unreached = (resting?.refused ?? 0) + (resting?.notReached ?? 0);
+    expect(placed, `seed ${seed}`).toBe(filled + takenBack + unfilled + unreached);
+    fills += events.filter(({ kind }) => kind === 'fill').length;
+  }
+  expect(fills).toBeGreaterThan(0);
+});
