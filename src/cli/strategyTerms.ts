@@ -1,7 +1,7 @@
 /** Converts the options of commands that run a strategy file to the terms and parameters of its runs. */
 import { readFileSync } from 'node:fs';
 import type { LatencyModel, QueueModel } from '../core/desk/order.ts';
-import { QUEUE_MODELS } from '../core/desk/order.ts';
+import { QUEUE_MODELS } from '../schema/strategy.ts';
 import { checkTerms } from '../core/run/checkTerms.ts';
 import type { ParamSpecs } from '../core/run/definition.ts';
 import { paramsOf } from '../core/run/parameters.ts';
