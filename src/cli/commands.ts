@@ -7,6 +7,7 @@ import { registerExport } from './export.ts';
 import { registerImport } from './import.ts';
 import { registerKeys } from './keys.ts';
 import { registerMaintenance } from './maintenance.ts';
+import { registerPaper } from './paper.ts';
 import { registerServe } from './serve.ts';
 import { registerStore } from './store.ts';
 import { registerUsers } from './users.ts';
@@ -24,6 +25,7 @@ export function registerCommands(program: Command): void {
   registerImport(program);
   registerExport(program);
   registerBacktest(program);
+  registerPaper(program);
   registerKeys(program);
   registerUsers(program);
   registerWebhooks(program);

@@ -56,9 +56,11 @@ function itemsOver(tape: MarketTape, ends: readonly number[]): unknown[] {
   const resolution = { payoutYes: 1, resolvedTimeMs: tape.market.endTimeMs + 30_000 };
   let afterSeq = 0;
   for (const toSeq of [...ends, Number.MAX_SAFE_INTEGER]) {
-    items.add({ markets: [{ tape: stretchOf(tape, afterSeq, toSeq), resolution }], tickers: [] });
+    items.addMarket({ tape: stretchOf(tape, afterSeq, toSeq), resolution });
     const next = [tape.quotes, tape.books, tape.prices]
-      .flatMap((rows) => (rows === null ? [] : [...rows.seq.keys()].map((at) => [rows.seq[at], rows.receivedMs[at]])))
+      .flatMap((rows) =>
+        rows === null ? [] : [...rows.seq.keys()].map((at) => [rows.seq[at], rows.receivedMs[at]]),
+      )
       .filter(([seq]) => (seq as number) > toSeq)
       .map(([, timeMs]) => timeMs as number);
     for (const item of items.before(Math.min(Number.MAX_SAFE_INTEGER, ...next))) found.push(written(item));

@@ -5,9 +5,9 @@
  */
 import { ItemMerge } from '../core/run/itemMerge.ts';
 import type { RunItem } from '../core/run/runner.ts';
+import type { RunTape, TickerTape } from '../core/run/runTape.ts';
 import type { Ladders, TapeMarket } from '../core/session/tape.ts';
 import type { BookSide, SideView } from '../schema/records.ts';
-import type { RunSegment } from './runTape.ts';
 
 type BookItem = Extract<RunItem, { kind: 'book' }>;
 
@@ -16,9 +16,12 @@ export class LiveItems {
   readonly #markets = new Map<string, LiveMarket>();
   #seq = 0;
 
-  add({ markets, tickers }: Omit<RunSegment, 'beforeMs'>): void {
-    for (const market of markets) this.#merge.addMarket(market);
-    for (const ticker of tickers) this.#merge.addTicker(ticker);
+  addMarket(market: RunTape): void {
+    this.#merge.addMarket(market);
+  }
+
+  addTicker(ticker: TickerTape): void {
+    this.#merge.addTicker(ticker);
   }
 
   *before(timeMs: number): Generator<RunItem> {
@@ -77,7 +80,8 @@ class LiveMarket {
 
   /** @returns Whether the listing is new, or has a strike that was not given yet. */
   onMarket({ strikeKnownTimeMs }: TapeMarket): boolean {
-    const isNew = !this.#isListed || (strikeKnownTimeMs !== null && strikeKnownTimeMs !== this.#strikeKnownMs);
+    const isNew =
+      !this.#isListed || (strikeKnownTimeMs !== null && strikeKnownTimeMs !== this.#strikeKnownMs);
     this.#isListed = true;
     if (isNew) this.#strikeKnownMs = strikeKnownTimeMs;
     return isNew;

@@ -7,7 +7,16 @@ import type { StrategyRunner } from '../core/run/runner.ts';
 import { startRun } from '../core/run/startRun.ts';
 import { builtEntry } from '../runtime/builtEntry.ts';
 import { Heartbeat } from './heartbeat.ts';
-import type { FinishedRun, NumberedRun, ThreadReply, ThreadRequest, ThreadSettings } from './protocol.ts';
+import { LiveItems } from './liveItems.ts';
+import { factLines, type PaperLine, paperDefinition } from './paperLines.ts';
+import type {
+  FinishedRun,
+  NumberedRun,
+  RunSetting,
+  ThreadReply,
+  ThreadRequest,
+  ThreadSettings,
+} from './protocol.ts';
 import type { RunSegment } from './runTape.ts';
 import { UsageLog, watchGlobals } from './usageLog.ts';
 import { faultOf } from './userError.ts';
@@ -24,7 +33,9 @@ class StrategyThread {
   readonly #usage = new UsageLog();
   readonly #modules: UserModules;
   readonly #runners: { readonly run: number; readonly runner: StrategyRunner }[] = [];
-  readonly #items = new ItemMerge();
+  #items: ItemMerge | LiveItems = new ItemMerge();
+  /** Of a live run; null: a backtest. */
+  #lines: PaperLine[] | null = null;
 
   constructor({ entry, heartbeat }: ThreadSettings) {
     this.#entry = entry;
@@ -54,8 +65,11 @@ class StrategyThread {
       case 'begin':
         for (const run of request.runs) await this.#begin(run);
         return { kind: 'begun' };
+      case 'live':
+        await this.#beginLive(request.run, request.fromMs);
+        return { kind: 'begun' };
       case 'segment':
-        return this.#process(request.segment, request.wantsResults);
+        return this.#process(request.segment);
       case 'finish': {
         this.#pushBefore(Number.POSITIVE_INFINITY);
         const [codeHash, uses] = [this.#modules.codeHash(), this.#usage.uses()];
@@ -69,17 +83,26 @@ class StrategyThread {
     this.#runners.push({ run, runner: startRun({ definition, params, terms }) });
   }
 
-  #process(segment: RunSegment, wantsResults: boolean): ThreadReply {
+  async #beginLive({ params, terms }: RunSetting, fromMs: number): Promise<void> {
+    const lines: PaperLine[] = [];
+    const definition = paperDefinition(await this.#load(0), { fromMs, lines });
+    this.#runners.push({ run: 0, runner: startRun({ definition, params, terms }) });
+    this.#items = new LiveItems();
+    this.#lines = lines;
+  }
+
+  #process(segment: RunSegment): ThreadReply {
     for (const market of segment.markets) this.#items.addMarket(market);
     for (const ticker of segment.tickers) this.#items.addTicker(ticker);
     const items = this.#pushBefore(segment.beforeMs);
-    return { kind: 'processed', items, results: wantsResults ? this.#results() : null };
+    return { kind: 'processed', items, lines: this.#lines?.splice(0) ?? [] };
   }
 
   /** @returns How many items were received before that time. */
   #pushBefore(timeMs: number): number {
     let count = 0;
     for (const item of this.#items.before(timeMs)) {
+      if (this.#lines !== null) this.#lines.push(...factLines(item));
       for (const { runner } of this.#runners) runner.push(item);
       count++;
     }
