@@ -25,6 +25,17 @@ export function sourceFiles(...folders: readonly string[]): SourceFile[] {
   });
 }
 
+/** Every file below a folder outside the project, with paths from that folder. */
+export function sourceFilesIn(folder: string): SourceFile[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((path) => ({
+      path: relative(folder, path).split(sep).join('/'),
+      text: readFileSync(path, 'utf8'),
+    }));
+}
+
 /** The code without its comments, line for line. A `//` after a colon counts as part of a URL. */
 export function withoutComments(text: string): string {
   const blanked = text.replaceAll(/\/\*[\s\S]*?\*\//g, (comment) => comment.replaceAll(/[^\n]/g, ' '));

@@ -79,7 +79,6 @@ class StrategyRun implements StrategyRunner {
   }
 
   push(item: RunItem): void {
-    this.#clock.seq = item.seq;
     switch (item.kind) {
       case 'market':
         this.#onMarket(item);
@@ -101,7 +100,7 @@ class StrategyRun implements StrategyRunner {
         this.#onGap(item);
         break;
       case 'gap_end':
-        this.#advance(item.timeMs);
+        this.#receive(item);
         this.#registry.inPlay(item.marketId)?.gapEnds.add(item.endMs);
         break;
       case 'resolved':
@@ -126,9 +125,10 @@ class StrategyRun implements StrategyRunner {
     };
   }
 
-  #onMarket({ timeMs, market }: ItemOf<'market'>): void {
+  #onMarket(item: ItemOf<'market'>): void {
+    const { market } = item;
     const { marketId, ticker, eventType, startTimeMs } = market;
-    this.#advance(timeMs);
+    this.#receive(item);
     const { tickers, eventTypes, model } = this.#definition.inputs;
     if (!this.#registry.has(marketId)) {
       if (!tickers.includes(ticker) || !eventTypes.includes(eventType)) {
@@ -155,7 +155,7 @@ class StrategyRun implements StrategyRunner {
     const tracker = this.#registry.inPlay(marketId);
     if (tracker === null) return;
     this.#passGapEnds(tracker, timeMs);
-    this.#advance(timeMs);
+    this.#receive(item);
     const isNews = item.kind === 'quote' ? tracker.quote(item) : tracker.book(item);
     if (!isNews && (item.kind === 'quote' || this.#definition.inputs.books !== true)) return;
     this.#deliverOrders();
@@ -163,10 +163,10 @@ class StrategyRun implements StrategyRunner {
   }
 
   #onTrade(item: ItemOf<'trade'>): void {
-    const { marketId, timeMs, side, price, size, eventTimeMs } = item;
+    const { marketId, side, price, size, eventTimeMs } = item;
     const tracker = this.#registry.inPlay(marketId);
     if (tracker === null) return;
-    this.#advance(timeMs);
+    this.#receive(item);
     tracker.trade(item);
     if (this.#definition.inputs.trades !== true) return;
     this.#deliverOrders();
@@ -174,7 +174,8 @@ class StrategyRun implements StrategyRunner {
     this.#emit({ type: 'trade', marketId, side, ...trade, eventTimeMs });
   }
 
-  #onPrice({ timeMs, price }: ItemOf<'price'>): void {
+  #onPrice(item: ItemOf<'price'>): void {
+    const { timeMs, price } = item;
     const { ticker, source, eventTimeMs } = price;
     const { model, priceSources } = this.#definition.inputs;
     const usesModel = model === true;
@@ -186,31 +187,34 @@ class StrategyRun implements StrategyRunner {
     };
     const trackers = this.#registry.ofTicker(ticker);
     for (const tracker of trackers) if (isInPlay(tracker)) this.#passGapEnds(tracker, timeMs);
-    this.#advance(timeMs);
+    this.#receive(item);
     this.#feeds.onPrice(price);
     for (const tracker of trackers) if (isInPlay(tracker)) tracker.price(timeMs);
     this.#emit({ type: 'price', ticker, source, price: price.price, eventTimeMs });
   }
 
-  #onPerpDepth({ timeMs, depth }: ItemOf<'perp_depth'>): void {
-    this.#advance(timeMs);
+  #onPerpDepth(item: ItemOf<'perp_depth'>): void {
+    const { depth } = item;
+    this.#receive(item);
     this.#feeds.onDepth(depth);
     this.#emit({ type: 'perp_depth', ticker: depth.ticker, venue: depth.venue });
   }
 
-  #onGap({ marketId, timeMs, startMs }: ItemOf<'gap'>): void {
+  #onGap(item: ItemOf<'gap'>): void {
+    const { marketId, timeMs, startMs } = item;
     const tracker = this.#registry.inPlay(marketId);
     if (tracker === null) return;
     this.#passGapEnds(tracker, timeMs);
-    this.#advance(timeMs);
+    this.#receive(item);
     tracker.gapDetected(startMs, timeMs);
     this.#deliverOrders();
     this.#emit({ type: 'gap', marketId, sinceMs: startMs });
   }
 
-  #onResolved({ marketId, timeMs, resolution }: ItemOf<'resolved'>): void {
+  #onResolved(item: ItemOf<'resolved'>): void {
+    const { marketId, resolution } = item;
     const tracker = this.#registry.inPlay(marketId);
-    this.#advance(timeMs);
+    this.#receive(item);
     if (tracker === null) return;
     const holds = !tracker.holdings.isEmpty;
     this.#purse.lock(tracker.settle(resolution), resolution.resolvedTimeMs);
@@ -232,6 +236,12 @@ class StrategyRun implements StrategyRunner {
       this.#emit({ type: 'gap_end', marketId: tracker.market.marketId });
       this.#deliverOrders();
     }
+  }
+
+  /** The item is visible from now on. */
+  #receive({ timeMs, seq }: RunItem): void {
+    this.#advance(timeMs);
+    this.#clock.seq = seq;
   }
 
   /** Moves the clock, which never goes back. */
