@@ -9,15 +9,50 @@ import type { RunTape, TickerTape } from '../core/run/runTape.ts';
 import type { Ladders, TapeMarket } from '../core/session/tape.ts';
 import type { BookSide, SideView } from '../schema/records.ts';
 
+type MarketItem = Extract<RunItem, { kind: 'market' }>;
 type BookItem = Extract<RunItem, { kind: 'book' }>;
+
+/** What became known without an arrival number: it comes before the first record received from then on. */
+interface Fact {
+  readonly fromMs: number;
+  /** Orders facts of one time. */
+  readonly key: string;
+  readonly market: LiveMarket;
+  readonly make: () => RunItem;
+}
+
+/** Less than receive times can differ by. */
+const AFTER_MS = 0.5;
 
 export class LiveItems {
   readonly #merge = new ItemMerge();
   readonly #markets = new Map<string, LiveMarket>();
+  /** Soonest first. */
+  #facts: Fact[] = [];
   #seq = 0;
+  #timeMs = Number.NEGATIVE_INFINITY;
 
-  addMarket(market: RunTape): void {
-    this.#merge.addMarket(market);
+  addMarket({ tape, resolution }: RunTape): void {
+    const { marketId, strikePrice, strikeKnownTimeMs } = tape.market;
+    const market = this.#market(marketId);
+    // Its place must not depend on the stretch that contains it.
+    const listed = { ...tape.market, strikePrice: null, strikeKnownTimeMs: null };
+    this.#merge.addMarket({ tape: { ...tape, market: listed }, resolution: null });
+    if (strikeKnownTimeMs !== null && market.isNew(`strike ${strikeKnownTimeMs}`)) {
+      const at = { seq: 0, timeMs: strikeKnownTimeMs };
+      const make = (): RunItem => {
+        const known = { ...(market.listed ?? listed), strikePrice, strikeKnownTimeMs };
+        return { kind: 'market', ...at, market: known };
+      };
+      this.#addFact({ fromMs: strikeKnownTimeMs, key: `${marketId} strike`, market, make });
+    }
+    if (resolution === null || !market.isNew('resolved')) return;
+    const { resolvedTimeMs } = resolution;
+    // Fills in a gap are taken back before the payout, even if the gap was detected later.
+    const before = tape.gaps.filter(({ startMs }) => startMs < resolvedTimeMs);
+    const timeMs = Math.max(resolvedTimeMs, ...before.map(({ knownMs }) => knownMs));
+    const make = (): RunItem => ({ kind: 'resolved', seq: 0, timeMs, marketId, resolution });
+    this.#addFact({ fromMs: timeMs + AFTER_MS, key: `${marketId} resolved`, market, make });
   }
 
   addTicker(ticker: TickerTape): void {
@@ -28,11 +63,31 @@ export class LiveItems {
     for (const item of this.#merge.before(timeMs)) {
       const given = this.#given(item);
       if (given === null) continue;
-      // What has no arrival number of its own takes that of the record before it, wherever a stretch ends.
-      const isNumbered = given.kind !== 'resolved' && given.kind !== 'market';
-      if (isNumbered) this.#seq = given.seq;
-      yield isNumbered ? given : { ...given, seq: this.#seq };
+      yield* this.#factsUntil(given.timeMs);
+      yield this.#placed(given);
+      // Of a market that was not listed when they became known.
+      if (given.kind === 'market') yield* this.#factsUntil(given.timeMs);
     }
+  }
+
+  *#factsUntil(timeMs: number): Generator<RunItem> {
+    const due = this.#facts.filter(({ fromMs, market }) => fromMs <= timeMs && market.listed !== null);
+    if (due.length === 0) return;
+    this.#facts = this.#facts.filter((fact) => !due.includes(fact));
+    for (const { make } of due) yield this.#placed(make());
+  }
+
+  #addFact(fact: Fact): void {
+    this.#facts.push(fact);
+    this.#facts.sort((one, other) => one.fromMs - other.fromMs || (one.key < other.key ? -1 : 1));
+  }
+
+  /** What has no arrival number of its own takes that of the record before it. */
+  #placed(item: RunItem): RunItem {
+    const isNumbered = item.kind !== 'resolved' && item.kind !== 'market';
+    if (isNumbered) this.#seq = item.seq;
+    this.#timeMs = Math.max(this.#timeMs, item.timeMs);
+    return isNumbered ? item : { ...item, seq: this.#seq, timeMs: this.#timeMs };
   }
 
   /** The item as it is given; null: an earlier stretch has given it. */
@@ -42,7 +97,7 @@ export class LiveItems {
       case 'perp_depth':
         return item;
       case 'market':
-        return this.#market(item.market.marketId).onMarket(item.market) ? item : null;
+        return this.#market(item.market.marketId).onListing(item) ? item : null;
       case 'book':
         return this.#market(item.marketId).onBook(item);
       case 'gap':
@@ -68,8 +123,8 @@ export class LiveItems {
 class LiveMarket {
   readonly #ladders = new StretchedLadders();
   readonly #given = new Set<string>();
-  #strikeKnownMs: number | null = null;
-  #isListed = false;
+  /** As it was listed; null: not yet. */
+  listed: TapeMarket | null = null;
   #trusted = false;
 
   isNew(what: string): boolean {
@@ -78,13 +133,11 @@ class LiveMarket {
     return isNew;
   }
 
-  /** @returns Whether the listing is new, or has a strike that was not given yet. */
-  onMarket({ strikeKnownTimeMs }: TapeMarket): boolean {
-    const isNew =
-      !this.#isListed || (strikeKnownTimeMs !== null && strikeKnownTimeMs !== this.#strikeKnownMs);
-    this.#isListed = true;
-    if (isNew) this.#strikeKnownMs = strikeKnownTimeMs;
-    return isNew;
+  /** @returns Whether it was not listed yet: later changes of its facts are left out, except its strike. */
+  onListing({ market }: MarketItem): boolean {
+    if (this.listed !== null) return false;
+    this.listed = market;
+    return true;
   }
 
   /** Within a stretch no book repeats the one before it, but its first may repeat the last of the stretch before. */

@@ -172,7 +172,7 @@ export class PaperRun {
     this.#repeated++;
     if (printed === text) return [];
     throw new InvalidInputError(
-      `line ${this.#repeated} of the run now differs from what was printed: the recording, or code outside the file, has changed`,
+      `line ${this.#repeated} of the run differs now; the recording, or something outside the file, has changed. Printed: ${printed} Now: ${text}`,
     );
   }
 }
