@@ -9,7 +9,9 @@ import { registerCommands } from './commands.ts';
 const { runWhole } = commandLine(registerCommands);
 
 /** Commands that run until they are stopped; `settings.test.ts` and `sharedStore.test.ts` of `test/service` test them. */
-const LONG_RUNNING = ['demo', 'serve', 'store'];
+const LONG_RUNNING = ['demo', 'serve', 'store', 'paper run'];
+/** Reads a service alone, never a data directory. */
+const WITHOUT_DIRECTORY = ['paper run'];
 const EMAIL = ['--email', 'a@example.com'];
 const HOOK = [...EMAIL, '--url', 'https://93.184.215.14/in'];
 
@@ -18,6 +20,7 @@ const COMMANDS: readonly (readonly [string, { words?: readonly string[]; makes?:
   ['import', { words: ['recording.jsonl'], makes: true }],
   ['export', { words: ['perp_depth', '--ticker', 'BTC'] }],
   ['backtest', { words: ['spec.json'] }],
+  ['sweep', { words: ['sweep.json'] }],
   ['keys create', { words: EMAIL, makes: true }],
   ['keys list', {}],
   ['keys revoke', { words: ['key_1'] }],
@@ -62,6 +65,8 @@ function runCommand(name: string, words: readonly string[], ...more: string[]) {
   const strategy = { type: 'threshold_entry', threshold: 0.4, direction: 'below', side: 'buy_yes' };
   const spec = { strategy, universe: { ticker: 'BTC', event_type: '5m' } };
   writeFileSync(join(directory, 'spec.json'), JSON.stringify(spec));
+  const x_axis = { param: 'threshold', start: 0.3, end: 0.6, steps: 2 };
+  writeFileSync(join(directory, 'sweep.json'), JSON.stringify({ ...spec, x_axis }));
   const given = words.map((word) => (/\.jsonl?$/.test(word) ? join(directory, word) : word));
   return runWhole(...name.split(' '), ...given, ...more);
 }
@@ -83,7 +88,8 @@ it('the table above lists every command', () => {
   );
 });
 
-it.each(leaves(program))('$name accepts --data-dir', ({ command }) => {
+const withDirectory = leaves(program).filter(({ name }) => !WITHOUT_DIRECTORY.includes(name));
+it.each(withDirectory)('$name accepts --data-dir', ({ command }) => {
   expect(command.options.map(({ long }) => long)).toContain('--data-dir');
 });
 
