@@ -141,11 +141,15 @@ describe('tapes of a service', () => {
         },
       ],
     ]);
-    expect(segments.flatMap(({ perpDepth }) => perpDepth.flatMap(({ rows }) => rows))).toHaveLength(100);
-    expect(segments.flatMap(({ perpDepth }) => perpDepth.flatMap(({ rows }) => rows))[3]).toMatchObject({
-      ...{ kind: 'perp_depth', venue: 'bybit', ticker: 'BTC', updateId: 3, roundTripMs: null },
-      ...{ bids: [['97000.1', '0.5']], asks: [['97000.2', '1.25']] },
-    });
+    expect(segments.flatMap(({ tickers }) => tickers.flatMap(({ perpDepth }) => perpDepth))).toHaveLength(
+      100,
+    );
+    expect(segments.flatMap(({ tickers }) => tickers.flatMap(({ perpDepth }) => perpDepth))[3]).toMatchObject(
+      {
+        ...{ kind: 'perp_depth', venue: 'bybit', ticker: 'BTC', updateId: 3, roundTripMs: null },
+        ...{ bids: [['97000.1', '0.5']], asks: [['97000.2', '1.25']] },
+      },
+    );
     const { ask } = askOf(api());
     expect(await readAll(remote(ask))).toEqual(local);
   });

@@ -12,9 +12,9 @@ const { runWhole } = commandLine(registerCommands);
  * Commands that run until they are stopped; `settings.test.ts`, `sharedStore.test.ts` and `mcp.test.ts` of
  * `test/service` test them.
  */
-const LONG_RUNNING = ['demo', 'serve', 'store', 'mcp'];
+const LONG_RUNNING = ['demo', 'serve', 'store', 'mcp', 'paper run'];
 /** Commands of files or of a service alone. */
-const WITHOUT_DIRECTORY = ['compare', 'mcp'];
+const WITHOUT_DIRECTORY = ['compare', 'mcp', 'paper run'];
 const EMAIL = ['--email', 'a@example.com'];
 const HOOK = [...EMAIL, '--url', 'https://93.184.215.14/in'];
 
@@ -24,6 +24,7 @@ const COMMANDS: readonly (readonly [string, { words?: readonly string[]; makes?:
   ['export', { words: ['perp_depth', '--ticker', 'BTC'] }],
   ['replay', { words: ['--ticker', 'BTC'] }],
   ['backtest', { words: ['spec.json'] }],
+  ['sweep', { words: ['sweep.json'] }],
   ['keys create', { words: EMAIL, makes: true }],
   ['keys list', {}],
   ['keys revoke', { words: ['key_1'] }],
@@ -71,6 +72,8 @@ function runCommand(name: string, words: readonly string[], ...more: string[]) {
   const strategy = { type: 'threshold_entry', threshold: 0.4, direction: 'below', side: 'buy_yes' };
   const spec = { strategy, universe: { ticker: 'BTC', event_type: '5m' } };
   writeFileSync(join(directory, 'spec.json'), JSON.stringify(spec));
+  const x_axis = { param: 'threshold', start: 0.3, end: 0.6, steps: 2 };
+  writeFileSync(join(directory, 'sweep.json'), JSON.stringify({ ...spec, x_axis }));
   const given = words.map((word) => (/\.jsonl?$/.test(word) ? join(directory, word) : word));
   return runWhole(...name.split(' '), ...given, ...more);
 }

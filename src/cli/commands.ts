@@ -11,6 +11,7 @@ import { registerKeys } from './keys.ts';
 import { registerMaintenance } from './maintenance.ts';
 import { registerMcp } from './mcp.ts';
 import { registerReplay } from './replay.ts';
+import { registerPaper } from './paper.ts';
 import { registerServe } from './serve.ts';
 import { registerStore } from './store.ts';
 import { registerUsers } from './users.ts';
@@ -33,6 +34,7 @@ export function registerCommands(program: Command): void {
   registerMcp(program);
   registerBacktest(program);
   registerCompare(program);
+  registerPaper(program);
   registerKeys(program);
   registerUsers(program);
   registerWebhooks(program);

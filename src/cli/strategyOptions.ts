@@ -17,6 +17,11 @@ export interface StrategyOptions extends TermOptions {
   readonly url?: string;
 }
 
+export interface PaperOptions extends StrategyOptions {
+  /** A file of lines. */
+  readonly out?: string;
+}
+
 /** Whether the file is code, and not the JSON of a request. */
 export function isStrategyFile(path: string): boolean {
   return /\.[cm]?[jt]s$/.test(path);

@@ -1,13 +1,13 @@
 /** Converts the options of commands that run a strategy file to the terms and parameters of its runs. */
 import { readFileSync } from 'node:fs';
 import type { LatencyModel, QueueModel } from '../core/desk/order.ts';
-import { QUEUE_MODELS } from '../core/desk/order.ts';
 import { checkTerms } from '../core/run/checkTerms.ts';
 import type { ParamSpecs } from '../core/run/definition.ts';
 import { paramsOf } from '../core/run/parameters.ts';
 import type { RunTerms } from '../core/run/terms.ts';
 import { InvalidInputError } from '../runtime/errors.ts';
 import type { Axis } from '../schema/backtest.ts';
+import { QUEUE_MODELS } from '../schema/strategy.ts';
 import type { ParamValue } from '../strategy/protocol.ts';
 
 /** As commander passes them. */

@@ -38,6 +38,7 @@ export async function serveApi(recording: RecordingSource, options: ApiOptions):
   const { rateLimits, close: stopCounting } = openRateLimits(options);
   const api = createApi({
     store: recording.store,
+    stored: () => recording.stored(),
     live: liveState(recording, { clock, readiness, history }),
     streams,
     signals: roles.signals,

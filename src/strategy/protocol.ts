@@ -2,6 +2,7 @@
 import type { Inputs, ParamSpecs } from '../core/run/definition.ts';
 import type { RunResult } from '../core/run/result.ts';
 import type { RunTerms } from '../core/run/terms.ts';
+import type { PaperLine } from './paperLines.ts';
 import type { RunSegment } from './runTape.ts';
 import type { ForeignUse } from './usageLog.ts';
 import type { UserFault } from './userError.ts';
@@ -32,7 +33,9 @@ export type ThreadRequest =
   /** Loads the file once, only to read what it declares. */
   | { readonly kind: 'describe' }
   | { readonly kind: 'begin'; readonly runs: readonly NumberedRun[] }
-  | { readonly kind: 'segment'; readonly segment: RunSegment; readonly wantsResults: boolean }
+  /** One run whose recording arrives in stretches. Its code is not called for records received before `fromMs`. */
+  | { readonly kind: 'live'; readonly run: RunSetting; readonly fromMs: number }
+  | { readonly kind: 'segment'; readonly segment: RunSegment }
   /** Processes what remains, up to the end of the last segment. */
   | { readonly kind: 'finish' };
 
@@ -48,7 +51,8 @@ export interface FinishedRun {
 export type ThreadReply =
   | { readonly kind: 'described'; readonly facts: StrategyFacts; readonly codeHash: string }
   | { readonly kind: 'begun' }
-  | { readonly kind: 'processed'; readonly items: number; readonly results: readonly FinishedRun[] | null }
+  /** `lines`: what a live run did, in order; see `paperLines.ts`. */
+  | { readonly kind: 'processed'; readonly items: number; readonly lines: readonly PaperLine[] }
   | {
       readonly kind: 'finished';
       readonly results: readonly FinishedRun[];

@@ -1,6 +1,7 @@
 /** Reads the recording of a run in spans of time, so that a run over many markets needs little memory. */
 import { createHash } from 'node:crypto';
 import type { Inputs } from '../core/run/definition.ts';
+import type { RunTape, TickerTape } from '../core/run/runTape.ts';
 import { TAPE_BEFORE_MS, type TapeGap } from '../core/session/tape.ts';
 import { decidingSource } from '../core/venueRules.ts';
 import { TooMuchDataError } from '../runtime/errors.ts';
@@ -15,7 +16,7 @@ import {
   TAPE_AFTER_MS,
 } from '../store/queries/tapeReader.ts';
 import { columnsHash, tapeHash } from '../store/tapeHash.ts';
-import type { PerpTape, PriceTape, RunSegment, RunTape } from './runTape.ts';
+import type { RunSegment } from './runTape.ts';
 import type { TapeSource } from './tapeSource.ts';
 
 /** Length of a span: at 40 book changes a second, the tapes that begin in it are some 70 MB for each series. */
@@ -84,12 +85,12 @@ export class RecordingFeed {
   async #read(span: Span): Promise<RunSegment> {
     this.#signal.throwIfAborted();
     const tapes = await inLanes(span.markets, (market) => this.#tape(market));
-    const prices = await inLanes(this.#feeds(), (feed) => this.#prices(feed, span));
-    const perpDepth = await inLanes(this.#venues(), (venue) => this.#perpDepth(venue, span));
+    const tickers = [...new Set(this.#terms.markets.map(({ ticker }) => ticker as Ticker))];
     return {
       markets: tapes.flatMap((read) => this.#hashed(read)),
-      prices: prices.flatMap((read) => this.#hashed(read)),
-      perpDepth: perpDepth.flatMap((read) => this.#hashed(read)),
+      tickers: (await inLanes(tickers, (ticker) => this.#ticker(ticker, span))).flatMap((read) =>
+        this.#hashed(read),
+      ),
       beforeMs: span.toMs - DISORDER_MS,
     };
   }
@@ -120,46 +121,29 @@ export class RecordingFeed {
     }
   }
 
-  async #prices(feed: PriceFeed, span: Span): Promise<{ value: PriceTape | null; hash: string }> {
-    const times = { fromMs: span.fromMs - PRICE_LATE_MS, toMs: span.toMs };
-    const prices = await loadPriceSpan(this.#source.rows, { ...feed, ...times }, this.#signal);
-    const hash = columnsHash(JSON.stringify({ ...feed, ...times }), [prices ?? {}]);
-    return { value: prices === null ? null : { ...feed, prices }, hash };
-  }
-
-  async #perpDepth(
-    venue: Pick<PerpTape, 'ticker' | 'venue'>,
-    span: Span,
-  ): Promise<{ value: PerpTape; hash: string }> {
-    const rows = await loadPerpSpan(this.#source.rows, { ...venue, ...span }, this.#signal);
-    return { value: { ...venue, rows }, hash: columnsHash(JSON.stringify(rows), []) };
-  }
-
-  /** The feeds that decide the markets, and those that the strategy asked for. */
-  #feeds(): PriceFeed[] {
-    const { markets, inputs } = this.#terms;
-    const tickers = [...new Set(markets.map(({ ticker }) => ticker as Ticker))];
-    const asked = tickers.flatMap((ticker) =>
-      (inputs.priceSources ?? []).map((source) => ({ ticker, source })),
+  async #ticker(ticker: Ticker, { fromMs, toMs }: Span): Promise<{ value: TickerTape; hash: string }> {
+    const { rows } = this.#source;
+    const times = { fromMs: fromMs - PRICE_LATE_MS, toMs };
+    const prices = await inLanes(this.#sourcesOf(ticker), async (source) => {
+      const read = await loadPriceSpan(rows, { ticker, source, ...times }, this.#signal);
+      return read === null ? [] : [{ source, rows: read }];
+    });
+    const depth = await inLanes(this.#terms.inputs.perpDepth ?? [], (venue) =>
+      loadPerpSpan(rows, { ticker, venue, fromMs, toMs }, this.#signal),
     );
-    const deciding = markets.map((market) => ({
-      ticker: market.ticker as Ticker,
-      source: decidingSource(market),
-    }));
-    const feeds = new Map([...deciding, ...asked].map((feed) => [`${feed.ticker} ${feed.source}`, feed]));
-    return [...feeds].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, feed]) => feed);
+    const perpDepth = depth.flat().sort((one, other) => one.seq - other.seq);
+    // The first records of the span before were received earlier: `fromMs` only says when they are needed.
+    const value = { ticker, fromMs, prices: prices.flat(), perpDepth };
+    const columns = value.prices.map(({ source, rows: read }) => ({ [source]: read.seq, ...read }));
+    return { value, hash: columnsHash(JSON.stringify({ ticker, perpDepth }), columns) };
   }
 
-  #venues(): Pick<PerpTape, 'ticker' | 'venue'>[] {
+  /** The feeds that decide the ticker's markets, and those that the strategy asked for. */
+  #sourcesOf(ticker: Ticker): UnderlyingSource[] {
     const { markets, inputs } = this.#terms;
-    const tickers = [...new Set(markets.map(({ ticker }) => ticker as Ticker))];
-    return tickers.flatMap((ticker) => (inputs.perpDepth ?? []).map((venue) => ({ ticker, venue })));
+    const deciding = markets.filter((market) => market.ticker === ticker).map(decidingSource);
+    return [...new Set([...deciding, ...(inputs.priceSources ?? [])])].sort();
   }
-}
-
-interface PriceFeed {
-  readonly ticker: Ticker;
-  readonly source: UnderlyingSource;
 }
 
 interface Span {
@@ -171,7 +155,8 @@ interface Span {
 
 function spansOf(markets: readonly Market[]): Span[] {
   const begins = markets.map(({ startTimeMs }) => startTimeMs - TAPE_BEFORE_MS);
-  const firstMs = Math.min(...begins);
+  // At round times: another run over neighbouring markets reads the same spans, which may be cached.
+  const firstMs = Math.floor(Math.min(...begins) / SPAN_MS) * SPAN_MS;
   const lastMs = Math.max(...markets.map(({ endTimeMs }) => endTimeMs + TAPE_AFTER_MS));
   const spans: Span[] = [];
   for (let fromMs = firstMs; fromMs < lastMs; fromMs += SPAN_MS) {

@@ -46,7 +46,7 @@ function start(entry: string, options: Partial<ConstructorParameters<typeof Stra
 const tape = randomTape('threads', { books: 50, levels: 3, gaps: false });
 const SEGMENT = {
   markets: [{ tape: { ...tape, prices: null }, resolution: null }],
-  ...{ prices: [], perpDepth: [], beforeMs: tape.market.endTimeMs + 60_000 },
+  ...{ tickers: [], beforeMs: tape.market.endTimeMs + 60_000 },
 };
 
 async function logsOf(entry: string, runs = 1, options = {}) {

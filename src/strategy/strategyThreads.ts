@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { builtEntry } from '../runtime/builtEntry.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { HangWatchdog, Heartbeat } from './heartbeat.ts';
+import type { PaperLine } from './paperLines.ts';
 import type {
   FinishedRun,
   RunSetting,
@@ -69,18 +70,19 @@ export class StrategyThreads {
     }, 'begun');
   }
 
+  /** Begins a run whose recording arrives in stretches. @throws {StrategyFailedError} */
+  async beginLive(run: RunSetting, fromMs: number): Promise<void> {
+    await this.#all(() => ({ kind: 'live', run, fromMs }), 'begun');
+  }
+
   /**
    * Passes a part of the recording to every run.
-   * @returns How many items each run received, and the results so far if wanted.
+   * @returns How many items each run received, and what a live run did.
    * @throws {StrategyFailedError} If the user's code throws or does not return.
    */
-  async process(
-    segment: RunSegment,
-    { wantsResults = false } = {},
-  ): Promise<{ items: number; results: FinishedRun[] }> {
-    const replies = await this.#all(() => ({ kind: 'segment', segment, wantsResults }), 'processed');
-    const results = replies.flatMap(({ results }) => results ?? []);
-    return { items: replies[0]?.items ?? 0, results: inOrder(results) };
+  async process(segment: RunSegment): Promise<{ items: number; lines: readonly PaperLine[] }> {
+    const [reply] = await this.#all(() => ({ kind: 'segment', segment }), 'processed');
+    return { items: reply?.items ?? 0, lines: reply?.lines ?? [] };
   }
 
   async finish(): Promise<FinishedRuns> {

@@ -1,12 +1,22 @@
 /** Entry of a thread that runs user code: one strategy file, any number of its runs. The service never starts it. */
 import { parentPort, workerData } from 'node:worker_threads';
+import { defineStrategy } from '../core/run/defineStrategy.ts';
 import type { ParamSpecs, StrategyDefinition } from '../core/run/definition.ts';
+import { ItemMerge } from '../core/run/itemMerge.ts';
 import type { StrategyRunner } from '../core/run/runner.ts';
+import { startRun } from '../core/run/startRun.ts';
 import { builtEntry } from '../runtime/builtEntry.ts';
-import { defineStrategy, startRun } from './engineStandIn.ts';
 import { Heartbeat } from './heartbeat.ts';
-import { ItemMerger } from './itemMerger.ts';
-import type { FinishedRun, NumberedRun, ThreadReply, ThreadRequest, ThreadSettings } from './protocol.ts';
+import { LiveItems } from './liveItems.ts';
+import { factLines, type PaperLine, paperDefinition } from './paperLines.ts';
+import type {
+  FinishedRun,
+  NumberedRun,
+  RunSetting,
+  ThreadReply,
+  ThreadRequest,
+  ThreadSettings,
+} from './protocol.ts';
 import type { RunSegment } from './runTape.ts';
 import { UsageLog, watchGlobals } from './usageLog.ts';
 import { faultOf } from './userError.ts';
@@ -15,7 +25,7 @@ import { UserModules } from './userModules.ts';
 type Definition = StrategyDefinition<ParamSpecs, unknown>;
 
 /** The module that `@underround/engine` means. */
-const ENGINE = 'strategy/engineStandIn';
+const ENGINE = 'core/index';
 
 class StrategyThread {
   readonly #entry: string;
@@ -23,8 +33,9 @@ class StrategyThread {
   readonly #usage = new UsageLog();
   readonly #modules: UserModules;
   readonly #runners: { readonly run: number; readonly runner: StrategyRunner }[] = [];
-  readonly #items = new ItemMerger();
-  #endMs = 0;
+  #items: ItemMerge | LiveItems = new ItemMerge();
+  /** Of a live run; null: a backtest. */
+  #lines: PaperLine[] | null = null;
 
   constructor({ entry, heartbeat }: ThreadSettings) {
     this.#entry = entry;
@@ -54,10 +65,13 @@ class StrategyThread {
       case 'begin':
         for (const run of request.runs) await this.#begin(run);
         return { kind: 'begun' };
+      case 'live':
+        await this.#beginLive(request.run, request.fromMs);
+        return { kind: 'begun' };
       case 'segment':
-        return this.#process(request.segment, request.wantsResults);
+        return this.#process(request.segment);
       case 'finish': {
-        this.#items.finish(this.#endMs, (item) => this.#push(item));
+        this.#pushBefore(Number.POSITIVE_INFINITY);
         const [codeHash, uses] = [this.#modules.codeHash(), this.#usage.uses()];
         return { kind: 'finished', results: this.#results(), codeHash, uses };
       }
@@ -69,15 +83,30 @@ class StrategyThread {
     this.#runners.push({ run, runner: startRun({ definition, params, terms }) });
   }
 
-  #process(segment: RunSegment, wantsResults: boolean): ThreadReply {
-    this.#items.add(segment);
-    this.#endMs = segment.beforeMs;
-    const items = this.#items.drain(segment.beforeMs, (item) => this.#push(item));
-    return { kind: 'processed', items, results: wantsResults ? this.#results() : null };
+  async #beginLive({ params, terms }: RunSetting, fromMs: number): Promise<void> {
+    const lines: PaperLine[] = [];
+    const definition = paperDefinition(await this.#load(0), { fromMs, lines });
+    this.#runners.push({ run: 0, runner: startRun({ definition, params, terms }) });
+    this.#items = new LiveItems();
+    this.#lines = lines;
   }
 
-  #push(item: Parameters<StrategyRunner['push']>[0]): void {
-    for (const { runner } of this.#runners) runner.push(item);
+  #process(segment: RunSegment): ThreadReply {
+    for (const market of segment.markets) this.#items.addMarket(market);
+    for (const ticker of segment.tickers) this.#items.addTicker(ticker);
+    const items = this.#pushBefore(segment.beforeMs);
+    return { kind: 'processed', items, lines: this.#lines?.splice(0) ?? [] };
+  }
+
+  /** @returns How many items were received before that time. */
+  #pushBefore(timeMs: number): number {
+    let count = 0;
+    for (const item of this.#items.before(timeMs)) {
+      if (this.#lines !== null) this.#lines.push(...factLines(item));
+      for (const { runner } of this.#runners) runner.push(item);
+      count++;
+    }
+    return count;
   }
 
   #results(): FinishedRun[] {

@@ -73,6 +73,7 @@ export const STUB_PAGE = { found: 1, first: key, last: key, revision: '0' };
 /** The stub's answers, each by a fragment that only its statement contains. */
 const ROWS: readonly (readonly [mark: string, row: object])[] = [
   ['AS first, ', STUB_PAGE],
+  ['min(seq) AS seq FROM markets', { seq: SEQ }],
   ['AS first_ms', { found: 1, first_ms: key[0], last_ms: key[0], revision: '0' }],
   ['AS marketId', { marketId: STUB_MARKET, eventType: '5m', ticker: 'BTC' }],
   [

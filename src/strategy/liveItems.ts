@@ -1,0 +1,209 @@
+/**
+ * Items of a recording that arrives in stretches. Each stretch of a market is merged like a recording of its own; what
+ * an earlier stretch has already given is left out, and its books are numbered through. The items do not depend on
+ * where the stretches end.
+ */
+import { ItemMerge } from '../core/run/itemMerge.ts';
+import type { RunItem } from '../core/run/runner.ts';
+import type { RunTape, TickerTape } from '../core/run/runTape.ts';
+import type { Ladders, TapeMarket } from '../core/session/tape.ts';
+import type { BookSide, SideView } from '../schema/records.ts';
+
+type MarketItem = Extract<RunItem, { kind: 'market' }>;
+type BookItem = Extract<RunItem, { kind: 'book' }>;
+
+/** What became known without an arrival number: it comes before the first record received from then on. */
+interface Fact {
+  readonly fromMs: number;
+  /** Orders facts of one time. */
+  readonly key: string;
+  readonly market: LiveMarket;
+  readonly make: () => RunItem;
+}
+
+/** Less than receive times can differ by. */
+const AFTER_MS = 0.5;
+
+export class LiveItems {
+  readonly #merge = new ItemMerge();
+  readonly #markets = new Map<string, LiveMarket>();
+  /** Soonest first. */
+  #facts: Fact[] = [];
+  #seq = 0;
+  #timeMs = Number.NEGATIVE_INFINITY;
+
+  addMarket({ tape, resolution }: RunTape): void {
+    const { marketId, strikePrice, strikeKnownTimeMs } = tape.market;
+    const market = this.#market(marketId);
+    // Its place must not depend on the stretch that contains it.
+    const listed = { ...tape.market, strikePrice: null, strikeKnownTimeMs: null };
+    this.#merge.addMarket({ tape: { ...tape, market: listed }, resolution: null });
+    if (strikeKnownTimeMs !== null && market.isNew(`strike ${strikeKnownTimeMs}`)) {
+      const at = { seq: 0, timeMs: strikeKnownTimeMs };
+      const make = (): RunItem => {
+        const known = { ...(market.listed ?? listed), strikePrice, strikeKnownTimeMs };
+        return { kind: 'market', ...at, market: known };
+      };
+      this.#addFact({ fromMs: strikeKnownTimeMs, key: `${marketId} strike`, market, make });
+    }
+    if (resolution === null || !market.isNew('resolved')) return;
+    const { resolvedTimeMs } = resolution;
+    // Fills in a gap are taken back before the payout, even if the gap was detected later.
+    const before = tape.gaps.filter(({ startMs }) => startMs < resolvedTimeMs);
+    const timeMs = Math.max(resolvedTimeMs, ...before.map(({ knownMs }) => knownMs));
+    const make = (): RunItem => ({ kind: 'resolved', seq: 0, timeMs, marketId, resolution });
+    this.#addFact({ fromMs: timeMs + AFTER_MS, key: `${marketId} resolved`, market, make });
+  }
+
+  addTicker(ticker: TickerTape): void {
+    this.#merge.addTicker(ticker);
+  }
+
+  *before(timeMs: number): Generator<RunItem> {
+    for (const item of this.#merge.before(timeMs)) {
+      const given = this.#given(item);
+      if (given === null) continue;
+      yield* this.#factsUntil(given.timeMs);
+      yield this.#placed(given);
+      // Of a market that was not listed when they became known.
+      if (given.kind === 'market') yield* this.#factsUntil(given.timeMs);
+    }
+  }
+
+  *#factsUntil(timeMs: number): Generator<RunItem> {
+    const due = this.#facts.filter(({ fromMs, market }) => fromMs <= timeMs && market.listed !== null);
+    if (due.length === 0) return;
+    this.#facts = this.#facts.filter((fact) => !due.includes(fact));
+    for (const { make } of due) yield this.#placed(make());
+  }
+
+  #addFact(fact: Fact): void {
+    this.#facts.push(fact);
+    this.#facts.sort((one, other) => one.fromMs - other.fromMs || (one.key < other.key ? -1 : 1));
+  }
+
+  /** What has no arrival number of its own takes that of the record before it. */
+  #placed(item: RunItem): RunItem {
+    const isNumbered = item.kind !== 'resolved' && item.kind !== 'market';
+    if (isNumbered) this.#seq = item.seq;
+    this.#timeMs = Math.max(this.#timeMs, item.timeMs);
+    return isNumbered ? item : { ...item, seq: this.#seq, timeMs: this.#timeMs };
+  }
+
+  /** The item as it is given; null: an earlier stretch has given it. */
+  #given(item: RunItem): RunItem | null {
+    switch (item.kind) {
+      case 'price':
+      case 'perp_depth':
+        return item;
+      case 'market':
+        return this.#market(item.market.marketId).onListing(item) ? item : null;
+      case 'book':
+        return this.#market(item.marketId).onBook(item);
+      case 'gap':
+        return this.#market(item.marketId).isNew(`gap ${item.startMs}`) ? item : null;
+      case 'gap_end':
+        return this.#market(item.marketId).isNew(`gap_end ${item.endMs}`) ? item : null;
+      case 'resolved':
+        return this.#market(item.marketId).isNew('resolved') ? item : null;
+      case 'quote':
+      case 'trade':
+        return item;
+    }
+  }
+
+  #market(marketId: string): LiveMarket {
+    const known = this.#markets.get(marketId) ?? new LiveMarket();
+    this.#markets.set(marketId, known);
+    return known;
+  }
+}
+
+/** What earlier stretches of a market have given. */
+class LiveMarket {
+  readonly #ladders = new StretchedLadders();
+  readonly #given = new Set<string>();
+  /** As it was listed; null: not yet. */
+  listed: TapeMarket | null = null;
+  #trusted = false;
+
+  isNew(what: string): boolean {
+    const isNew = !this.#given.has(what);
+    this.#given.add(what);
+    return isNew;
+  }
+
+  /** @returns Whether it was not listed yet: later changes of its facts are left out, except its strike. */
+  onListing({ market }: MarketItem): boolean {
+    if (this.listed !== null) return false;
+    this.listed = market;
+    return true;
+  }
+
+  /** Within a stretch no book repeats the one before it, but its first may repeat the last of the stretch before. */
+  onBook(item: BookItem): BookItem | null {
+    const ladders = this.#ladders;
+    const isFirst = ladders.begin(item);
+    const repeats = isFirst && item.trusted === this.#trusted && ladders.repeatsLast(item);
+    this.#trusted = item.trusted;
+    return repeats ? null : { ...item, book: ladders.number(item), ladders };
+  }
+}
+
+/** Stretches whose books stay readable: the one in force may be of the stretch before. */
+const STRETCHES_KEPT = 2;
+
+/** The books of a market over its stretches. */
+class StretchedLadders implements Ladders {
+  #stretches: { readonly first: number; readonly ladders: Ladders }[] = [];
+  /** Number of the newest book. */
+  #last = -1;
+
+  /** @returns Whether the book is the first of a stretch. */
+  begin({ ladders }: BookItem): boolean {
+    if (this.#stretches.at(-1)?.ladders === ladders) return false;
+    const kept = this.#stretches.slice(1 - STRETCHES_KEPT);
+    this.#stretches = [...kept, { first: this.#last + 1, ladders }];
+    return true;
+  }
+
+  repeatsLast({ book, ladders }: BookItem): boolean {
+    if (this.#last < 0) return false;
+    for (const token of ['yes', 'no'] as const) {
+      for (const side of ['bids', 'asks'] as const) {
+        const before = this.side(this.#last, token, side);
+        if (!isSame(before, ladders.side(book, token, side))) return false;
+      }
+    }
+    return true;
+  }
+
+  number({ book }: BookItem): number {
+    this.#last = (this.#stretches.at(-1)?.first ?? 0) + book;
+    return this.#last;
+  }
+
+  side(book: number, token: 'yes' | 'no', side: BookSide): SideView {
+    const { first, ladders } = this.#of(book);
+    return ladders.side(book - first, token, side);
+  }
+
+  isMirrored(book: number): boolean {
+    const { first, ladders } = this.#of(book);
+    return ladders.isMirrored(book - first);
+  }
+
+  #of(book: number) {
+    const stretch = this.#stretches.findLast(({ first }) => first <= book);
+    if (stretch === undefined) throw new RangeError(`book ${book} is no longer kept`);
+    return stretch;
+  }
+}
+
+function isSame(one: SideView, other: SideView): boolean {
+  if (one.count !== other.count) return false;
+  for (let i = 0; i < one.count; i++) {
+    if (one.prices[i] !== other.prices[i] || one.sizes[i] !== other.sizes[i]) return false;
+  }
+  return true;
+}

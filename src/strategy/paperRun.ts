@@ -1,0 +1,178 @@
+/**
+ * A strategy file on the live stream of a service. It reads what the service has stored since it last asked, a moment
+ * after it was received. Its state is never stored: a run that goes on reads the recording from its start again.
+ */
+import type { Inputs } from '../core/run/definition.ts';
+import type { RunTape, TickerTape } from '../core/run/runTape.ts';
+import { TAPE_BEFORE_MS } from '../core/session/tape.ts';
+import { decidingSource } from '../core/venueRules.ts';
+import { InvalidInputError } from '../runtime/errors.ts';
+import type { EventType, Market, Ticker } from '../schema/market.ts';
+import { SEQS_PER_MILLISECOND } from '../schema/records.ts';
+import {
+  BEFORE_FIRST_SEQ,
+  loadPerpSpan,
+  loadPriceSpan,
+  loadTape,
+  loadTrades,
+  resolutionOf,
+  type SeqRange,
+  TAPE_AFTER_MS,
+  tapeMarketOf,
+} from '../store/queries/tapeReader.ts';
+import { type PaperLine, PrintedFacts } from './paperLines.ts';
+import type { MarketsRead } from './remoteTapes.ts';
+import type { StrategyThreads } from './strategyThreads.ts';
+import type { TapeSource } from './tapeSource.ts';
+
+/** Records of two feeds may be stored in another order than their receive times, by less than this. */
+const DISORDER_MS = 2_000;
+/** Length of a stretch of the past. */
+const STRETCH_MS = 1_800_000;
+/** Markets are listed this long before their recording is read. */
+const LISTED_BEFORE_MS = 600_000;
+const LONGEST_WINDOW_MS = 86_400_000;
+/** Windows of one series that can be in play. */
+const MARKETS_MAX = 1_000;
+/** As deep as the books of a backtest. */
+const DEPTH = 200;
+
+export interface LiveSource extends Pick<TapeSource, 'gaps' | 'rows'> {
+  readMarkets(
+    universe: { readonly ticker: Ticker; readonly event_type: EventType },
+    range: { readonly startMs: number | null; readonly endMs: number | null; readonly limit: number },
+  ): Promise<MarketsRead>;
+}
+
+interface PaperRunOptions {
+  readonly source: LiveSource;
+  /** With a live run begun. */
+  readonly threads: Pick<StrategyThreads, 'process'>;
+  readonly inputs: Inputs;
+  readonly tickers: readonly Ticker[];
+  readonly eventTypes: readonly EventType[];
+  /** When the run began. */
+  readonly startMs: number;
+  /** Lines that the run printed before it ended; empty for a new one. */
+  readonly printed: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+export class PaperRun {
+  readonly #options: PaperRunOptions;
+  readonly #facts = new PrintedFacts();
+  /** Lines of the printed ones that came again. */
+  #repeated = 0;
+  #afterSeq = BEFORE_FIRST_SEQ;
+  /** Everything received before this time was processed. */
+  #processedMs = 0;
+
+  constructor(options: PaperRunOptions) {
+    this.#options = options;
+    for (const text of options.printed) this.#facts.add(JSON.parse(text) as PaperLine);
+  }
+
+  /**
+   * Processes what was stored since the last call.
+   * @param nowMs Only decides which windows are near.
+   * @returns New lines.
+   * @throws {InvalidInputError} If a line differs from the one that was printed.
+   */
+  async advance(nowMs: number): Promise<string[]> {
+    const { markets, storedSeq } = await this.#markets(nowMs);
+    const lines: string[] = [];
+    while (this.#afterSeq < storedSeq) {
+      const toSeq = Math.min(storedSeq, this.#stretchEnd());
+      lines.push(...(await this.#stretch(markets, { afterSeq: this.#afterSeq, toSeq })));
+      this.#afterSeq = toSeq;
+    }
+    return lines;
+  }
+
+  async #markets(nowMs: number): Promise<{ markets: Market[]; storedSeq: number }> {
+    const { source, tickers, eventTypes, startMs } = this.#options;
+    const endMs = nowMs + TAPE_BEFORE_MS + LISTED_BEFORE_MS + LONGEST_WINDOW_MS;
+    const range = { startMs, endMs, limit: MARKETS_MAX };
+    const markets: Market[] = [];
+    let storedSeq = Number.MAX_SAFE_INTEGER;
+    for (const ticker of tickers) {
+      for (const event_type of eventTypes) {
+        const read = await source.readMarkets({ ticker, event_type }, range);
+        markets.push(...read.markets);
+        storedSeq = Math.min(storedSeq, read.storedSeq);
+      }
+    }
+    markets.sort((a, b) => a.startTimeMs - b.startTimeMs || (a.marketId < b.marketId ? -1 : 1));
+    return { markets, storedSeq };
+  }
+
+  #stretchEnd(): number {
+    const startSeq = this.#options.startMs * SEQS_PER_MILLISECOND;
+    return Math.max(startSeq, this.#afterSeq + STRETCH_MS * SEQS_PER_MILLISECOND);
+  }
+
+  async #stretch(markets: readonly Market[], stretch: SeqRange): Promise<string[]> {
+    const { threads } = this.#options;
+    const toMs = stretch.toSeq / SEQS_PER_MILLISECOND;
+    const fromMs = stretch.afterSeq / SEQS_PER_MILLISECOND;
+    const read: RunTape[] = [];
+    for (const market of markets) {
+      const { startTimeMs, endTimeMs } = market;
+      const isNear = startTimeMs - TAPE_BEFORE_MS <= toMs && endTimeMs + TAPE_AFTER_MS >= fromMs;
+      // A later outcome comes with a part that has no rows.
+      const isOutcome = endTimeMs < toMs && market.status === 'resolved';
+      if (isNear || (isOutcome && !this.#facts.hasResolution(market.marketId)))
+        read.push(await this.#tape(market, stretch));
+    }
+    const tickers: TickerTape[] = [];
+    for (const ticker of this.#options.tickers) tickers.push(await this.#ticker(ticker, markets, stretch));
+    const beforeMs = toMs - DISORDER_MS;
+    const { lines } = await threads.process({ markets: read, tickers, beforeMs });
+    this.#processedMs = Math.max(this.#processedMs, beforeMs);
+    return lines.flatMap((line) => this.#checked(line));
+  }
+
+  async #tape(market: Market, stretch: SeqRange): Promise<RunTape> {
+    const { source, signal } = this.#options;
+    const gaps = (await source.gaps([market.marketId])).get(market.marketId) ?? [];
+    const terms = { depth: DEPTH, prices: false };
+    const known = gaps.filter(({ knownSeq = 0 }) => knownSeq <= stretch.toSeq);
+    const rows = await loadTape(source.rows, { market, gaps: known, terms, stretch }, signal);
+    const trades = await loadTrades(source.rows, { market, stretch }, signal);
+    const floorMs = Math.max(this.#processedMs, this.#facts.timeMs);
+    return {
+      tape: { ...rows, trades, market: this.#facts.market(tapeMarketOf(market), floorMs) },
+      resolution: this.#facts.resolution(market.marketId, resolutionOf(market), floorMs),
+    };
+  }
+
+  async #ticker(ticker: Ticker, markets: readonly Market[], stretch: SeqRange): Promise<TickerTape> {
+    const { source, inputs, startMs, signal } = this.#options;
+    const span = { fromMs: startMs - TAPE_BEFORE_MS, toMs: Number.MAX_SAFE_INTEGER, stretch };
+    const deciding = markets.filter((market) => market.ticker === ticker).map(decidingSource);
+    const prices: TickerTape['prices'][number][] = [];
+    for (const feed of [...new Set([...deciding, ...(inputs.priceSources ?? [])])].sort()) {
+      const rows = await loadPriceSpan(source.rows, { ticker, source: feed, ...span }, signal);
+      if (rows !== null) prices.push({ source: feed, rows });
+    }
+    const depth: TickerTape['perpDepth'][number][] = [];
+    for (const venue of inputs.perpDepth ?? []) {
+      depth.push(...(await loadPerpSpan(source.rows, { ticker, venue, ...span }, signal)));
+    }
+    depth.sort((one, other) => one.seq - other.seq);
+    return { ticker, fromMs: span.fromMs, prices, perpDepth: depth };
+  }
+
+  /** A line that was printed must come again as it was. @returns The line if it is new. */
+  #checked(line: PaperLine): string[] {
+    const text = JSON.stringify(line);
+    this.#facts.add(line);
+    const printed = this.#options.printed[this.#repeated];
+    if (printed === undefined) return [text];
+    this.#repeated++;
+    if (printed === text) return [];
+    throw new InvalidInputError(
+      `line ${this.#repeated} of the run differs now; the recording, or something outside the file, has changed. Printed: ${printed} Now: ${text}`,
+    );
+  }
+}
