@@ -16,17 +16,14 @@ import { withHoldOut } from './holdOut.ts';
 import { withLocalJobs } from './localJobs.ts';
 import { type JobRun, runWalkForward, walkForwardPlan } from './runWalkForward.ts';
 import { followedAssets, readSettings } from './settings.ts';
-import { jobTrial, openTrials, recordTrial } from './trialsFile.ts';
+import { jobTrial, openTrials, recordTrial, type SelectionOptions } from './trialsFile.ts';
 import { writeJobReport } from './writeJobReport.ts';
 
-export interface JobOptions {
+export interface JobOptions extends SelectionOptions {
   readonly json?: boolean;
   readonly dataDir?: string;
   /** Directory of the report. */
   readonly out?: string;
-  readonly trials?: string;
-  readonly holdOut?: string;
-  readonly walkForward?: string;
 }
 
 /**
