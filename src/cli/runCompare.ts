@@ -49,7 +49,7 @@ function printComparison({ a, b, difference, test, ...comparison }: Comparison):
     ['A earned more in', percent(difference.better_share)],
     ['test', test?.name ?? null],
     ['t', test && `${test.t.toFixed(3)} with ${test.freedom} degrees of freedom`],
-    ['p', test && test.p.toPrecision(3)],
+    ['p', test?.p.toPrecision(3) ?? null],
   ];
   return [sides, formatTable(['COMPARISON', ''], rows), comparison.conclusion.join('\n')].join('\n\n');
 }
