@@ -20,6 +20,7 @@ const COMMANDS: readonly (readonly [string, { words?: readonly string[]; makes?:
   ['import', { words: ['recording.jsonl'], makes: true }],
   ['export', { words: ['perp_depth', '--ticker', 'BTC'] }],
   ['backtest', { words: ['spec.json'] }],
+  ['sweep', { words: ['sweep.json'] }],
   ['keys create', { words: EMAIL, makes: true }],
   ['keys list', {}],
   ['keys revoke', { words: ['key_1'] }],
@@ -64,6 +65,8 @@ function runCommand(name: string, words: readonly string[], ...more: string[]) {
   const strategy = { type: 'threshold_entry', threshold: 0.4, direction: 'below', side: 'buy_yes' };
   const spec = { strategy, universe: { ticker: 'BTC', event_type: '5m' } };
   writeFileSync(join(directory, 'spec.json'), JSON.stringify(spec));
+  const x_axis = { param: 'threshold', start: 0.3, end: 0.5, steps: 3 };
+  writeFileSync(join(directory, 'sweep.json'), JSON.stringify({ ...spec, x_axis }));
   const given = words.map((word) => (/\.jsonl?$/.test(word) ? join(directory, word) : word));
   return runWhole(...name.split(' '), ...given, ...more);
 }
