@@ -13,21 +13,12 @@ import { printJson } from '../schema/moneyJson.ts';
 import { printBacktest, printSweep } from './backtestTables.ts';
 import { interruptible } from './failure.ts';
 import { withHoldOut } from './holdOut.ts';
+import type { JobOptions, JobRun } from './jobRun.ts';
 import { withLocalJobs } from './localJobs.ts';
-import { type JobRun, runWalkForward, walkForwardPlan } from './runWalkForward.ts';
+import { runWalkForward, walkForwardPlan } from './runWalkForward.ts';
 import { followedAssets, readSettings } from './settings.ts';
 import { jobTrial, openTrials, recordTrial } from './trialsFile.ts';
 import { writeJobReport } from './writeJobReport.ts';
-
-export interface JobOptions {
-  readonly json?: boolean;
-  readonly dataDir?: string;
-  /** Directory of the report. */
-  readonly out?: string;
-  readonly trials?: string;
-  readonly holdOut?: string;
-  readonly walkForward?: string;
-}
 
 /**
  * Runs the job described by a file and prints its result. A refusal is one line on standard error and exit status 1.

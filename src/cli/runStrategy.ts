@@ -28,8 +28,8 @@ import {
   sweptParams,
   termsOf,
 } from './strategyTerms.ts';
-import { openTrials } from './trialsFile.ts';
-import { reportSettings, writeRunReport } from './writeRunReport.ts';
+import { openTrials, refuseJobOptions, type SelectionOptions } from './trialsFile.ts';
+import { countRunTrial, reportSettings, writeRunReport } from './writeRunReport.ts';
 
 const EVENT_TIMEOUT_S = 10;
 /** Cells of one sweep: each has its own copy of the strategy and of its positions. */
@@ -38,9 +38,10 @@ const CELLS_MAX = 2_500;
 /** Prints the result of one run, or of one run for each point of a latency curve. */
 export async function backtestStrategy(
   path: string,
-  options: StrategyOptions & { readonly trials?: string },
+  options: StrategyOptions & SelectionOptions,
 ): Promise<void> {
   await interruptible(async (signal) => {
+    refuseJobOptions(options);
     const curveMs = curveOf(options.latencyCurve);
     const reportMs = curveMs.length > 0 ? curveMs : curveOf(true);
     const terms = termsOf(options);
@@ -51,20 +52,20 @@ export async function backtestStrategy(
     });
     const setting = settings[0] as RunSetting;
     const body = runBody(runs, { facts, setting, curveMs });
+    const trialsBefore = countRunTrial(runs, options.trials, { question: [setting], cells: 1 });
     if (options.out !== undefined)
-      writeRunReport(options.out, runs, {
-        facts,
-        setting,
-        curveMs: reportMs,
-        trials: openTrials(options.trials),
-      });
+      writeRunReport(options.out, runs, { facts, setting, curveMs: reportMs, trialsBefore });
     report('backtest', { body, text: printRun(body) }, options);
   });
 }
 
 /** Prints the grid of one or two parameters. */
-export async function sweepStrategy(path: string, options: StrategyOptions): Promise<void> {
+export async function sweepStrategy(
+  path: string,
+  options: StrategyOptions & SelectionOptions,
+): Promise<void> {
   await interruptible(async (signal) => {
+    refuseJobOptions(options);
     const terms = termsOf(options);
     let axes: ReturnType<typeof sweptParams>['axes'] = [];
     const { runs, settings } = await runFile(path, options, signal, ({ params: specs }) => {
@@ -77,8 +78,11 @@ export async function sweepStrategy(path: string, options: StrategyOptions): Pro
       if (cells.length > CELLS_MAX) throw new InvalidInputError(`a sweep has at most ${CELLS_MAX} cells`);
       return cells.map((params) => ({ params: checkedParams(specs, params), terms }));
     });
-    const body = sweepBody(runs, { axes, setting: settings[0] as RunSetting });
-    report('sweep', { body, text: printSweep(body) }, options);
+    const setting = settings[0] as RunSetting;
+    const asked = { question: [setting, axes], cells: settings.length };
+    const trialsBefore = countRunTrial(runs, options.trials, asked);
+    const body = sweepBody(runs, { axes, setting, trialsBefore });
+    report('sweep', { body, text: printSweep(body, openTrials(options.trials).path) }, options);
   });
 }
 

@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { type Cell, cellCount, cellsOf } from '../backtest/cells.ts';
 import { sharpeRatio } from '../core/statistics/returns.ts';
-import type { TrialsFile } from '../report/trials.ts';
 import {
   type FoldResult,
   planFolds,
@@ -18,19 +17,10 @@ import type { JobSpec, SweepSpec } from '../schema/backtest.ts';
 import { printJson } from '../schema/moneyJson.ts';
 import { formatTime } from '../schema/time.ts';
 import type { HeldOut } from './holdOut.ts';
+import type { JobRun } from './jobRun.ts';
 import type { LocalJobs } from './localJobs.ts';
-import type { JobOptions } from './runBacktest.ts';
 import { formatTable } from './table.ts';
 import { jobTrial, recordTrial } from './trialsFile.ts';
-
-/** A command's run of one job. */
-export interface JobRun {
-  readonly jobs: LocalJobs;
-  readonly path: string;
-  readonly trials: TrialsFile;
-  readonly options: JobOptions;
-  readonly heldOut: HeldOut | null;
-}
 
 type Sweep = SweepSpec & { readonly kind: 'sweep' };
 type Fold = FoldResult<Cell, BacktestResultBody>;

@@ -111,7 +111,7 @@ const CELL: Pick<Cell, 'sizeUsd'> = { sizeUsd: 1 };
 
 export function sweepBody(
   runs: RecordedRuns,
-  { axes, setting }: { axes: readonly Axis[]; setting: RunSetting },
+  { axes, setting, trialsBefore }: { axes: readonly Axis[]; setting: RunSetting; trialsBefore: number },
 ): SweepResultBody {
   const results = runs.results.map(({ result }) => result);
   const markets = runs.markets.map((market): SweptMarket => {
@@ -120,7 +120,7 @@ export function sweepBody(
   const judged = judgeSweep(
     markets,
     results.map(() => CELL),
-    { trialsBefore: 0 },
+    { trialsBefore },
   );
   const [xAxis, yAxis = null] = axes as [Axis, Axis?];
   return sweepResult(markets, { spec: { xAxis, yAxis }, judged, receipt: receiptOf(runs, setting) });

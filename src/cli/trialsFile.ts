@@ -10,6 +10,20 @@ import type { JobSpec } from '../schema/backtest.ts';
 
 const NAME = 'trials.jsonl';
 
+/** The options against self-deception, as commander passes them. */
+export interface SelectionOptions {
+  readonly trials?: string;
+  readonly holdOut?: string;
+  readonly walkForward?: string;
+}
+
+/** @throws {InvalidInputError} If an option is given that a strategy file does not have. */
+export function refuseJobOptions({ holdOut, walkForward }: SelectionOptions): void {
+  if (holdOut !== undefined)
+    throw new InvalidInputError('--hold-out is for JSON files; use --end for a strategy file');
+  if (walkForward !== undefined) throw new InvalidInputError('--walk-forward is for JSON files');
+}
+
 /** @param path Of `--trials`; undefined: the user's own file. @throws {InvalidInputError} */
 export function openTrials(path: string | undefined): TrialsFile {
   if (path === '') throw new InvalidInputError('--trials "" must name a file');

@@ -2,14 +2,13 @@
 import { QUEUE_MODELS } from '../core/desk/order.ts';
 import { MICRO_PER_USDC } from '../core/fees.ts';
 import { reportOf } from '../report/runReport.ts';
-import type { TrialsFile } from '../report/trials.ts';
 import { writeReport } from '../report/writeReport.ts';
 import type { QueueModelResult } from '../schema/report.ts';
 import type { RunSetting, StrategyFacts } from '../strategy/protocol.ts';
 import type { RecordedRuns } from '../strategy/recordedRuns.ts';
 import { runBody } from './strategyResults.ts';
 import { constant } from './strategyTerms.ts';
-import { recordTrial } from './trialsFile.ts';
+import { openTrials, recordTrial } from './trialsFile.ts';
 
 /** The settings that a report adds to a run: its points of the latency curve, then each queue model. */
 export function reportSettings(own: RunSetting, curveMs: readonly number[]): RunSetting[] {
@@ -28,18 +27,11 @@ export function writeRunReport(
     readonly facts: StrategyFacts;
     readonly setting: RunSetting;
     readonly curveMs: readonly number[];
-    readonly trials: TrialsFile;
+    readonly trialsBefore: number;
   },
 ): void {
-  const { facts, setting, curveMs, trials } = asked;
+  const { facts, setting, curveMs, trialsBefore } = asked;
   const body = runBody(runs, { facts, setting, curveMs });
-  const series = [...new Set(runs.markets.map((market) => `${market.ticker} ${market.eventType}`))]
-    .sort()
-    .join(', ');
-  const question = [body.receipt.strategy_hash, setting];
-  const trial = { series, question, dataHash: runs.dataHash, trials: 1 };
-  const trialsBefore = trials.before(trial);
-  recordTrial(trials, trial, { isNamed: false });
   const report = reportOf(body.result, {
     ...{ name: facts.name, params: setting.params, terms: setting.terms, receipt: { ...body.receipt } },
     outcomes: new Map(
@@ -51,6 +43,24 @@ export function writeRunReport(
   });
   const names = writeReport(directory, report, body.result);
   console.error(`underround: report in ${directory}: ${names.join(', ')}`);
+}
+
+/**
+ * Counts a run, or the cells of a sweep, against later ones.
+ * @param path Of `--trials`.
+ * @returns The number of earlier trials on the same series.
+ */
+export function countRunTrial(
+  { markets, codeHash, dataHash }: RecordedRuns,
+  path: string | undefined,
+  { question, cells }: { question: readonly unknown[]; cells: number },
+): number {
+  const series = [...new Set(markets.map(({ ticker, eventType }) => `${ticker} ${eventType}`))].sort();
+  const trial = { series: series.join(', '), question: [codeHash, ...question], dataHash, trials: cells };
+  const trials = openTrials(path);
+  const before = trials.before(trial);
+  recordTrial(trials, trial, { isNamed: path !== undefined });
+  return before;
 }
 
 function queueModels({ results }: RecordedRuns, first: number): QueueModelResult[] {

@@ -24,7 +24,7 @@ interface Fall {
   readonly share: number | null;
 }
 
-export interface Drawdown {
+interface Drawdown {
   readonly falls: readonly Fall[];
   /** <= 0. */
   readonly deepestUsd: number;

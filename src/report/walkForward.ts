@@ -45,7 +45,7 @@ interface Candidate<P> {
   readonly totalPnl: number;
 }
 
-export interface WalkForwardRunner<P, R> {
+interface WalkForwardRunner<P, R> {
   /** All candidates on a train window, or null if nothing of it can be replayed. */
   candidates(train: Span): Promise<readonly Candidate<P>[] | null>;
   /** The chosen parameters on a test window; null if nothing of it can be replayed. */

@@ -48,7 +48,6 @@ const portfolioShape = z.strictObject({
   time_under_water: ratio.describe('Share of the time below an earlier peak'),
   longest_under_water_s: ratio,
 });
-export type Portfolio = z.infer<typeof portfolioShape>;
 
 const equityShape = z.strictObject({
   basis: z.enum(['mark_to_market', 'closed_trades']),

@@ -1,6 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { reportShape } from '../../src/schema/report.ts';
 import { WINDOW_MS, writeSeries } from '../support/backtestData.ts';
 import { commandAbsent, underround } from '../support/builtCommand.ts';
 import { openTestStore, type TestStore } from '../support/store.ts';
@@ -66,6 +67,16 @@ describe.skipIf(commandAbsent)(`strategy files ${skipped}`, () => {
     expect(body.result.log.length).toBeGreaterThan(MARKETS * 50);
     expect(await run(...words, '--out', folder)).toBe(text);
     expect(`${readFileSync(join(folder, 'backtest.json'), 'utf8')}\n`).toBe(text);
+    const report = JSON.parse(readFileSync(join(folder, 'report.json'), 'utf8'));
+    expect(reportShape.parse(report)).toEqual(report);
+    expect(report).toMatchObject({
+      name: 'watcher',
+      settings: { params: { loud: true } },
+      receipt: body.receipt,
+    });
+    expect(report.queue_models).toHaveLength(3);
+    expect(report.latency_curve).toHaveLength(5);
+    expect(readdirSync(folder)).toContain('fills.parquet');
     expect(await rowsOfAllTables()).toEqual(before);
   });
 

@@ -15,7 +15,7 @@ const STEPS_MS = [
 const STEPS_MONTHS = [1, 3, 6, 12, 24, 60, 120, 600];
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-export interface Tick {
+interface Tick {
   readonly value: number;
   readonly label: string;
 }

@@ -5,7 +5,7 @@ import { html, type Markup } from './markup.ts';
 
 const [WIDTH, HEIGHT] = [150, 14];
 
-export interface BarRow {
+interface BarRow {
   readonly label: string;
   readonly pnl: number;
   /** Cells between the label and the P&L. */
