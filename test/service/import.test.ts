@@ -10,6 +10,8 @@ import { MARKET, WireMarket } from '../support/wire.ts';
 
 const T0 = 1_795_176_010_000;
 const SHARE = 1_000_000;
+/** Settings with which no check of `doctor` depends on this machine. */
+const UNDISTURBED = { ...VENUES_OFF, UNDERROUND_PORT: '0', UNDERROUND_DISK_RESERVE: '1MiB' };
 
 function recording(dir: string): string {
   const wire = new WireMarket();
@@ -58,9 +60,6 @@ describe.skipIf(commandAbsent)('underround import (skipped without a build)', ()
     expect(await underround(['doctor'], { ...environment, ...UNDISTURBED })).toMatch(/^no drift seen\n/);
     await venues.stop();
   });
-
-  /** Settings with which no check of `doctor` depends on this machine. */
-  const UNDISTURBED = { ...VENUES_OFF, UNDERROUND_PORT: '0', UNDERROUND_DISK_RESERVE: '1MiB' };
 
   it('reports a file without any recordable frame', async () => {
     const dir = temporaryDirectory();
