@@ -1,12 +1,33 @@
 import { rmSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { commandLine } from '../../test/support/commandLine.ts';
+import { VENUES_OFF } from '../../test/support/venuesOff.ts';
+import { noteBackup } from '../ops/backupRecord.ts';
 import { VenueDrift } from '../runtime/venueDrift.ts';
 import { writeDriftReport } from '../venues/drift/driftReport.ts';
 import { Quarantine } from '../venues/drift/quarantine.ts';
 import { registerDoctor } from './doctor.ts';
 
-const { run, json, dataDir } = commandLine(registerDoctor);
+const { run: runAll, json, dataDir } = commandLine(registerDoctor);
+beforeEach(() => {
+  Object.assign(process.env, VENUES_OFF, { UNDERROUND_PORT: '0', UNDERROUND_DISK_RESERVE: '1MiB' });
+});
+
+/** Runs a command without its last output, the checks. */
+async function run(...words: string[]) {
+  const { out, ...rest } = await runAll(...words);
+  return { ...rest, out: out.filter((text) => !text.startsWith('\nChecks\n')) };
+}
+
+type Check = { check: string; state: string; finding: string; next: string | null };
+
+async function checks(): Promise<Map<string, Check>> {
+  const { out } = await runAll('doctor', '--json');
+  const { checks: found } = JSON.parse(out[0] ?? '') as { checks: Check[] };
+  return new Map(found.map((one) => [one.check, one]));
+}
 /** The report forgets old findings by the clock of the machine, so the test's are in the future. */
 const T0 = Date.parse('2100-01-01T00:00:00Z');
 
@@ -34,7 +55,9 @@ it('says that there is no report while no service has saved one, and names the f
   const none =
     'no report yet: no service of this version has recorded into this directory; start one with `underround serve`';
   expect(await run('doctor')).toEqual({ out: [none], err: [], exit: undefined });
-  expect(await json('doctor')).toEqual({ saved_at: null, findings: [], overflow: [], quarantine: [] });
+  expect(await json('doctor')).toMatchObject({
+    ...{ saved_at: null, findings: [], overflow: [], quarantine: [] },
+  });
   const frame = { feed: 'f', kind: 'k', reason: 'r', order: 0, wasCut: false };
   await new Quarantine(dataDir()).add([{ ...frame, receivedTimeMs: T0, text: '{}' }]);
   const { out } = await run('doctor');
@@ -49,7 +72,7 @@ it('says that no drift was seen', async () => {
   await writeDriftReport(dataDir(), new VenueDrift(), T0);
   expect(await run('doctor')).toEqual({ out: ['no drift seen'], err: [], exit: undefined });
   const saved_at = '2100-01-01T00:00:00.000+00:00';
-  expect(await json('doctor')).toEqual({ saved_at, findings: [], overflow: [], quarantine: [] });
+  expect(await json('doctor')).toMatchObject({ saved_at, findings: [], overflow: [], quarantine: [] });
 });
 
 it('prints each kind of finding with its times, its count and a sample, on one line without control characters', async () => {
@@ -98,4 +121,65 @@ it('refuses a directory that does not exist', async () => {
   expect(err).toEqual([
     `underround: there is no data directory ${dataDir()}; name the directory of a service with --data-dir or UNDERROUND_DATA_DIR`,
   ]);
+});
+
+it('checks this machine and its configuration, each with the next step', async () => {
+  const found = await checks();
+  expect([...found.keys()]).toEqual([
+    ...['versions', 'lock', 'engine', 'disk', 'descriptors', 'port', 'credentials', 'proxy', 'backup'],
+  ]);
+  expect(found.get('lock')?.finding).toBe('no service records into the data directory');
+  expect(found.get('engine')?.finding).toBe('the embedded engine is not running');
+  expect(found.get('disk')?.finding).toMatch(/MiB free beyond the reserve; growth is unknown before/);
+  expect(found.get('credentials')?.finding).toBe('none for Polymarket: PolyBolt is not opened');
+  expect((await runAll('doctor')).out.at(-1)).toMatch(
+    /^\nChecks\nSTATE +CHECK +FINDING +NEXT STEP\nok +versions /,
+  );
+});
+
+it('warns when no proven backup is young enough', async () => {
+  process.env.UNDERROUND_BACKUP_MAX_AGE = '3';
+  expect((await checks()).get('backup')).toMatchObject({
+    state: 'warn',
+    next: 'run `underround backup PLACE --verify` (docs/BACKUP.md)',
+  });
+  await noteBackup(dataDir(), { proven: { id: 'b', place: '/p', time_ms: T0 } });
+  expect((await checks()).get('backup')).toMatchObject({
+    ...{ state: 'ok', next: null },
+    finding: 'none was written; proven 2100-01-01T00:00:00.000+00:00',
+  });
+});
+
+async function venue(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+it('asks each venue for its clock, and fails where one does not answer', async () => {
+  process.env.UNDERROUND_GAMMA_URL = await venue((_, response) => response.end());
+  process.env.UNDERROUND_RTDS_URL = (await venue((_, response) => response.writeHead(426).end())).replace(
+    'http',
+    'ws',
+  );
+  process.env.UNDERROUND_CLOB_URL = await venue((_, response) =>
+    response.writeHead(200, { date: 'Fri, 01 Jan 2100 00:00:00 GMT' }).end(),
+  );
+  process.env.UNDERROUND_PERP_OKX_URL = await venue((_, response) => response.writeHead(451).end());
+  process.env.UNDERROUND_SPOT_REST_URL = await venue((_, response) => response.destroy());
+  const found = await checks();
+  expect(process.exitCode).toBe(1);
+  const states = [...found]
+    .filter(([name]) => name.startsWith('venue '))
+    .map(([name, { state }]) => [name, state]);
+  expect(Object.fromEntries(states)).toEqual({
+    ...{ 'venue gamma': 'ok', 'venue clob': 'warn', 'venue rtds': 'ok' },
+    ...{ 'venue spot rest': 'fail', 'venue perp okx': 'warn' },
+  });
+  expect(found.get('venue clob')?.finding).toMatch(/its clock is \d{9,}\.\d s from this machine's$/);
+  expect(found.get('venue perp okx')?.next).toBe(
+    'read the terms of the venue: it may not serve this address or region',
+  );
+  expect(found.get('venue spot rest')?.next).toContain('check name resolution, routes, firewall');
 });

@@ -22,11 +22,13 @@ const COLUMNS = ['FEED', 'MESSAGE', 'WHAT', 'FIRST SEEN', 'LAST SEEN', 'COUNT', 
 /** Characters of a sample in the table; `--json` has all that is kept. */
 const SAMPLE_SHOWN = 60;
 
-/** `underround doctor`: reads files alone, so it works while a server runs and while none does. */
+/** `underround doctor`: works while a service runs and while none does. */
 export function registerDoctor(program: Command): void {
   program
     .command('doctor')
-    .description('report where the venues differ from the formats that this version knows')
+    .description(
+      'check this machine, its configuration and the venues, and report what differs from the known formats',
+    )
     .option('--data-dir <dir>', 'data directory (UNDERROUND_DATA_DIR)')
     .option('--json', 'print JSON')
     .action(async (options: DoctorOptions) => {
@@ -51,10 +53,22 @@ async function run({ dataDir, json }: DoctorOptions): Promise<void> {
   const config = await readSettings({ dataDir, use: 'read directory' });
   const report = await readDriftReport(config.dataDir, systemClock.now());
   const frames = await new Quarantine(config.dataDir).frames();
-  const { formatTable } = await import('./table.ts');
+  const [{ formatTable }, { localChecks }, { venueChecks }] = await Promise.all([
+    import('./table.ts'),
+    import('./doctorChecks.ts'),
+    import('./doctorVenues.ts'),
+  ]);
+  const [local, venues] = await Promise.all([
+    localChecks(config, systemClock),
+    venueChecks(config, systemClock),
+  ]);
+  const checks = [...local, ...venues];
   const time = (ms: number) => formatTimeOrNull(ms) ?? '';
-  if (json) console.log(JSON.stringify(asJson(report, frames, formatTimeOrNull)));
-  else for (const line of asText(report, frames, { time, formatTable })) console.log(line);
+  if (checks.some(({ state }) => state === 'fail')) process.exitCode = 1;
+  if (json) return console.log(JSON.stringify({ ...asJson(report, frames, formatTimeOrNull), checks }));
+  for (const line of asText(report, frames, { time, formatTable })) console.log(line);
+  const rows = checks.map(({ check, state, finding, next }) => [state, check, oneLine(finding, 200), next]);
+  console.log(`\nChecks\n${formatTable(['STATE', 'CHECK', 'FINDING', 'NEXT STEP'], rows)}`);
 }
 
 function asJson(
@@ -120,8 +134,8 @@ function cells(finding: DriftFinding, time: Printing['time']): (string | null)[]
 }
 
 /** A venue chooses these texts: control characters must not reach the terminal. */
-function oneLine(text: string): string {
-  return text.replaceAll(/\p{Cc}+/gu, ' ').slice(0, SAMPLE_SHOWN);
+function oneLine(text: string, length = SAMPLE_SHOWN): string {
+  return text.replaceAll(/\p{Cc}+/gu, ' ').slice(0, length);
 }
 
 /** The set-aside frames by feed and kind, with the newest reason. */
