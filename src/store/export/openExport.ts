@@ -18,7 +18,7 @@ import { ParquetJoiner } from './parquetFile.ts';
  * Rows of one row group: the engine builds it in memory (about 70 MB for books of 20 levels per side), and this process
  * keeps two of them in their compressed form.
  */
-export const ROW_GROUP_ROWS = 50_000;
+const ROW_GROUP_ROWS = 50_000;
 
 type Settings = Readonly<Record<string, string | number>>;
 interface EngineFormat {
