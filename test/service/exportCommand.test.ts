@@ -40,7 +40,10 @@ describe.skipIf(commandAbsent)(`underround export ${commandAbsent ? '(skipped: n
   });
 
   test.each([
-    [['nonsense'], "dataset: Input should be 'snapshots', 'quotes', 'trades', 'underlying', 'perp_depth', 'deltas', 'markets' or 'gaps'"],
+    [
+      ['nonsense'],
+      "dataset: Input should be 'snapshots', 'quotes', 'trades', 'underlying', 'perp_depth', 'deltas', 'markets' or 'gaps'",
+    ],
     [['trades'], 'trades needs --market-id'],
     [['underlying'], 'underlying needs --ticker'],
     [

@@ -116,7 +116,10 @@ describe('a reader', () => {
 
   test('that leaves ends the statement, also one that has no rows yet', async () => {
     const silent = new Readable({ read() {} });
-    const { promise: isAsked, resolve: asked } = Promise.withResolvers<void>();
+    let asked = () => {};
+    const isAsked = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
     const store: StoreReader = {
       rows: (query, params, more) => opened.store.rows(query, params, more),
       stream: async (_query, _params, { signal }) => {
