@@ -72,6 +72,12 @@ export const STUB_PAGE = { found: 1, first: key, last: key, revision: '0' };
 
 /** The stub's answers, each by a fragment that only its statement contains. */
 const ROWS: readonly (readonly [mark: string, row: object])[] = [
+  ['AS `gap_id`', { ...GAP, market_id: STUB_MARKET, known_time: null, known_seq: null, seq: 1 }],
+  ['AS version', { version: '26.7' }],
+  [
+    'AS startMs',
+    { slug: MARKET.slug, markets: 1, startMs: Date.parse(TS), endMs: Date.parse(MARKET.end_time) },
+  ],
   ['AS first, ', STUB_PAGE],
   ['AS first_ms', { found: 1, first_ms: key[0], last_ms: key[0], revision: '0' }],
   ['AS marketId', { marketId: STUB_MARKET, eventType: '5m', ticker: 'BTC' }],
@@ -86,6 +92,7 @@ const ROWS: readonly (readonly [mark: string, row: object])[] = [
   ['AS total', { total: 1 }],
 ];
 const STREAMS: readonly (readonly [mark: string, row: object | Buffer])[] = [
+  ['SHA256(', Buffer.alloc(32)],
   ['trade_count', { ts: TS, open: 0.5, high: 0.5, low: 0.5, close: 0.5, volume: 1, trade_count: 1 }],
   ['FROM perp_depth', STUB_DEPTH],
   ['[t.seq,', SHORT_BOOK],
