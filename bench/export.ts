@@ -113,7 +113,12 @@ async function engineFiles(
     const file = join(dataDir, `engine-${index}.parquet`);
     await client.command(
       `INSERT INTO FUNCTION file('${file}', 'Parquet') ${query.replaceAll('{market_id:String}', `'${marketId}'`)}`,
-      { output_format_parquet_compression_method: 'zstd', output_format_parquet_row_group_size: 50_000 },
+      {
+        output_format_parquet_compression_method: 'zstd',
+        output_format_parquet_row_group_size: 50_000,
+        // A statement may be tried again.
+        engine_file_truncate_on_insert: 1,
+      },
     );
   }
 }

@@ -40,7 +40,7 @@ export interface ExportRange {
 }
 
 /** `levels`: objects of price and size, best first. `pairs`: the same as lists of two numbers. */
-export type ColumnKind = 'time' | 'text' | 'bool' | 'float' | 'uint' | 'levels' | 'pairs';
+type ColumnKind = 'time' | 'text' | 'bool' | 'float' | 'uint' | 'levels' | 'pairs';
 
 export interface ExportColumn {
   readonly name: string;

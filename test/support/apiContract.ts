@@ -52,6 +52,24 @@ const auditWindow: ParameterContract = {
 };
 
 const range = { start: datetime, end: datetime };
+const exported = {
+  dataset: {
+    kind: 'literal',
+    values: ['snapshots', 'quotes', 'trades', 'underlying', 'perp_depth', 'deltas', 'markets', 'gaps'],
+    required: 'trades',
+  },
+  market_id: market,
+  ticker: { ...ticker, given: 'BTC' },
+  event_type: eventType,
+  source: {
+    kind: 'literal',
+    values: ['binance_spot', 'coinbase_spot', 'chainlink', 'twap60'],
+    absent: 'binance_spot',
+  },
+  ...range,
+  format: { kind: 'literal', values: ['jsonl', 'csv', 'parquet'], absent: 'jsonl' },
+  venue: perpVenue,
+} as const satisfies Record<string, ParameterContract>;
 const marketFilters = { ticker, event_type: eventType, since: datetime, until: datetime };
 
 const wait: ParameterContract = { kind: 'boolean', absent: 'false' };
@@ -137,23 +155,8 @@ export const CONTRACT: Readonly<Record<string, OperationContract>> = {
     },
   },
   '/v1/gaps': { query: { market_id: market, ...range, limit: limit(100, 1000), cursor } },
-  '/v1/export': {
-    query: {
-      dataset: {
-        ...{ kind: 'literal', values: ['snapshots', 'quotes', 'trades', 'underlying', 'perp_depth'] },
-        required: 'trades',
-      },
-      market_id: market,
-      ticker: { ...ticker, given: 'BTC' },
-      source: {
-        ...{ kind: 'literal', values: ['binance_spot', 'coinbase_spot', 'chainlink', 'twap60'] },
-        absent: 'binance_spot',
-      },
-      ...range,
-      format: { kind: 'literal', values: ['jsonl', 'csv', 'parquet'], absent: 'jsonl' },
-      venue: perpVenue,
-    },
-  },
+  '/v1/export': { query: exported },
+  '/v1/export/manifest': { query: exported },
   '/v1/tapes/markets': {
     query: {
       ticker: { ...ticker, required: 'BTC' },

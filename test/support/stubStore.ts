@@ -72,6 +72,13 @@ export const STUB_PAGE = { found: 1, first: key, last: key, revision: '0' };
 
 /** The stub's answers, each by a fragment that only its statement contains. */
 const ROWS: readonly (readonly [mark: string, row: object])[] = [
+  ['AS `gap_id`', { ...GAP, market_id: STUB_MARKET, known_time: null, known_seq: null, seq: 1 }],
+  ['AS tsMs', { tsMs: Date.parse(TS), seq: SEQ }],
+  ['AS version', { version: '26.7' }],
+  [
+    'AS startMs',
+    { slug: MARKET.slug, markets: 1, startMs: Date.parse(TS), endMs: Date.parse(MARKET.end_time) },
+  ],
   ['AS first, ', STUB_PAGE],
   ['min(seq) AS seq FROM markets', { seq: SEQ }],
   ['AS first_ms', { found: 1, first_ms: key[0], last_ms: key[0], revision: '0' }],
@@ -87,6 +94,9 @@ const ROWS: readonly (readonly [mark: string, row: object])[] = [
   ['AS total', { total: 1 }],
 ];
 const STREAMS: readonly (readonly [mark: string, row: object | Buffer])[] = [
+  ['SHA256(', Buffer.alloc(32)],
+  ['FROM gaps AS t FINAL', GAP],
+  ['FROM markets AS t FINAL', MARKET],
   ['trade_count', { ts: TS, open: 0.5, high: 0.5, low: 0.5, close: 0.5, volume: 1, trade_count: 1 }],
   ['FROM perp_depth', STUB_DEPTH],
   ['[t.seq,', SHORT_BOOK],
@@ -95,6 +105,14 @@ const STREAMS: readonly (readonly [mark: string, row: object | Buffer])[] = [
   ['FROM trades', { ts: TS, side: 'BUY_YES', price: 0.5, size: 1, trade_id: 't1' }],
   ['FROM underlying', { ts: TS, price: 97_000.12 }],
 ];
+
+/** A Parquet file without rows or columns. */
+const NO_ROWS = Buffer.concat([
+  Buffer.from('PAR1'),
+  Buffer.of(0x36, 0x00, 0x19, 0x0c, 0x00),
+  Buffer.of(5, 0, 0, 0),
+  Buffer.from('PAR1'),
+]);
 
 /** A statement sent to the stub, with its parameters. */
 export type Asked = readonly [query: string, params: object];
@@ -115,8 +133,9 @@ export function stubStore({
       if (isOther && query.includes('FROM markets')) return [];
       return [find(ROWS, query)] as T[];
     },
-    stream: async (query, params) => {
+    stream: async (query, params, { format }) => {
       asked?.push([query, params]);
+      if (format === 'Parquet') return Readable.from([NO_ROWS]);
       const row = find<object | Buffer>(STREAMS, query);
       if (query.includes('AS page_key')) return Readable.from([Buffer.from(linesOf(row, page))]);
       return Readable.from([Buffer.isBuffer(row) ? row : Buffer.from(`${JSON.stringify([row])}\n`)]);

@@ -24,8 +24,8 @@ function orderTable({ orders, fill_rate: rate }: Report): Markup {
   const ends = outcomes
     .filter(([outcome]) => !counted.includes(outcome))
     .map(([name, count]) => [words(name), count] as const);
-  const rows = [['placed', orders.placed] as const, ...ends, ...missed, ...refused].filter(
-    ([name, count]) => count > 0 || name === 'placed',
+  const rows = [['placed', orders.placed] as const, ...ends, ...missed, ...refused].flatMap(
+    ([name, count = 0]) => (count > 0 || name === 'placed' ? [[name, count] as const] : []),
   );
   return html`<section class="breakdown"><h3>Orders</h3><p class="note">${percent(rate)} of the orders filled at least in part</p>
 <table><thead><tr><th></th><th scope="col">orders</th><th scope="col">share</th></tr></thead>

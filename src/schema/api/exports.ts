@@ -76,9 +76,7 @@ function marketsSubject(
 ): ExportSubject | Problem {
   if (ids !== null) return { dataset, markets: { marketIds: ids } };
   if (ticker !== null && eventType !== null) return { dataset, markets: { ticker, eventType } };
-  if (ticker !== null) return missing('query', 'event_type');
   if (eventType !== null) return missing('query', 'ticker');
-  return dataset === 'markets' || dataset === 'gaps'
-    ? { dataset, markets: 'all' }
-    : missing('query', 'market_id');
+  if (dataset !== 'markets' && dataset !== 'gaps') return missing('query', 'market_id');
+  return ticker === null ? { dataset, markets: 'all' } : missing('query', 'event_type');
 }

@@ -1,6 +1,7 @@
 /** Names of exported files: `{dataset}-{slug, series or asset}-{start}-{end}.{format}`. */
 import type { ExportFormat, ExportRange, ExportSubject } from '../../schema/export.ts';
 import { exportedMarkets, firstAndLast } from '../queries/exportNames.ts';
+import { storedBound } from '../queries/sql.ts';
 import type { StoreReader } from '../reader.ts';
 
 /** Slugs are texts of the venue, and a name goes into a header and a file system. */
@@ -59,8 +60,9 @@ function marketsName(
 
 const safe = (text: string) => text.replaceAll(UNSAFE, '_').slice(0, LENGTH_MAX);
 
-/** `20261120T120000Z`; with milliseconds where there are some. Times beyond the calendar's range are `none`. */
+/** `20261120T120000Z`, with milliseconds where there are some; `none` for an open end without rows. */
 function timeText(timeMs: number | null): string {
-  if (timeMs === null || Math.abs(timeMs) > 8.64e15) return 'none';
-  return new Date(timeMs).toISOString().replaceAll(/[-:]/g, '').replace('.000Z', 'Z');
+  const boundMs = storedBound(timeMs);
+  if (boundMs === null) return 'none';
+  return new Date(boundMs).toISOString().replaceAll(/[-:]/g, '').replace('.000Z', 'Z');
 }

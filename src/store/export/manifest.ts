@@ -10,6 +10,7 @@ import {
 import { formatTimeOrNull } from '../../schema/time.ts';
 import { API_VERSION } from '../../schema/version.ts';
 import { exportRows, listSource, type RowSource } from '../queries/exports.ts';
+import { storedBound } from '../queries/sql.ts';
 import type { StoreReader } from '../reader.ts';
 import { HASH_BYTES } from './rowHash.ts';
 
@@ -77,8 +78,8 @@ function askedFor(subject: ExportSubject, { startMs, endMs }: ExportRange): Expo
     event_type: series?.eventType ?? null,
     source: subject.dataset === 'underlying' ? subject.source : null,
     venue: subject.dataset === 'perp_depth' ? subject.venue : null,
-    start: formatTimeOrNull(startMs),
-    end: formatTimeOrNull(endMs),
+    start: formatTimeOrNull(storedBound(startMs)),
+    end: formatTimeOrNull(storedBound(endMs)),
   };
 }
 

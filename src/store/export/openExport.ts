@@ -18,7 +18,7 @@ import { ParquetJoiner } from './parquetFile.ts';
  * Rows of one row group: the engine builds it in memory (about 70 MB for books of 20 levels per side), and this process
  * keeps two of them in their compressed form.
  */
-export const ROW_GROUP_ROWS = 50_000;
+const ROW_GROUP_ROWS = 50_000;
 
 type Settings = Readonly<Record<string, string | number>>;
 interface EngineFormat {
@@ -43,8 +43,11 @@ const PARQUET: EngineFormat = {
     // Both are outside of the row groups; `ParquetJoiner` would drop them.
     output_format_parquet_write_page_index: 0,
     output_format_parquet_write_bloom_filter: 0,
+    // Sizes and prices repeat near one another: zstd alone gives smaller files for less time than with dictionaries
+    // (books of 20 levels per side: 4.1 against 6.2 MB for 100,000, 0.53 against 0.66 s of processor time, 2026-11-23).
+    output_format_parquet_max_dictionary_size: 0,
     // The blocks of an answer in one piece need not be small.
-    max_block_size: 8_192,
+    max_block_size: 65_409,
   },
 };
 
@@ -52,7 +55,7 @@ interface ExportOptions {
   readonly dataset: ExportDataset;
   readonly format: ExportFormat;
   readonly signal: AbortSignal;
-  /** Called with the number of rows of each finished row group or source. */
+  /** Rows of one row group, for tests. */
   readonly rowGroupRows?: number;
 }
 
@@ -66,9 +69,27 @@ export function openExport(
   sources: readonly RowSource[],
   options: ExportOptions,
 ): Readable {
-  const pieces =
-    options.format === 'parquet' ? parquet(store, sources, options) : texts(store, sources, options);
-  return Readable.from(pieces, { objectMode: false });
+  const closed = new AbortController();
+  const own = { ...options, signal: AbortSignal.any([options.signal, closed.signal]) };
+  const pieces = options.format === 'parquet' ? parquet(store, sources, own) : texts(store, sources, own);
+  return fileOf(pieces, () => closed.abort());
+}
+
+/** @param onClose Called first: a generator that waits for the engine could not return before the next rows. */
+function fileOf(pieces: AsyncGenerator<Buffer>, onClose: () => void): Readable {
+  return new Readable({
+    read() {
+      pieces.next().then(
+        ({ done, value }) => this.push(done ? null : value),
+        (error: Error) => this.destroy(error),
+      );
+    },
+    destroy(error, done) {
+      onClose();
+      const end = () => done(error);
+      pieces.return(undefined).then(end, end);
+    },
+  });
 }
 
 async function* texts(

@@ -17,7 +17,7 @@ const MANIFEST_SUFFIX = '.manifest.json';
 /** Rows that arrive, and gaps that are found, while a file is written change it; then it is written again. */
 const TRIES_MAX = 3;
 
-export interface FileToWrite {
+interface FileToWrite {
   readonly subject: ExportSubject;
   readonly range: ExportRange;
   readonly format: ExportFormat;

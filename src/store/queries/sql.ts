@@ -47,6 +47,11 @@ export function rangeConditions(
   return { conditions, params };
 }
 
+/** The bound of a range as it selects rows: a whole millisecond of the engine's range. */
+export function storedBound(timeMs: number | null): number | null {
+  return timeMs === null ? null : storedTime(Math.ceil(timeMs));
+}
+
 /** Clamps Unix milliseconds to the engine's range. */
 export function storedTime(timeMs: number): number {
   return Math.min(Math.max(timeMs, TIME_MIN_MS), TIME_MAX_MS);
