@@ -66,7 +66,7 @@ class Gap(TypedDict):
     end: str | None
     start_received: str
     end_received: str | None
-    cause: Literal["disconnected", "silent_feed", "silent_market", "book_mismatch", "crossed_book", "frame_rejected", "clock_step", "process_down", "store_down", "late_feed", "venue_restart", "data_lost"]
+    cause: Literal["disconnected", "silent_feed", "silent_market", "book_mismatch", "crossed_book", "frame_rejected", "clock_step", "process_down", "store_down", "late_feed", "venue_restart", "data_lost", "retention"]
     feed: str
     repaired_by: str | None
 
@@ -339,6 +339,7 @@ class BacktestResult(TypedDict):
     largest_trade_share: float | None
     intervals: dict[str, Any] | None
     coverage: float
+    stress: NotRequired[dict[str, Any]]
     equity_curve: list[dict[str, Any]]
     trades: list[BacktestTrade]
     receipt: dict[str, Any]
@@ -373,6 +374,7 @@ class SweepCell(TypedDict):
     sharpe_per_market: float | None
     max_drawdown: float
     profit_factor: float | None
+    stressed_pnl: NotRequired[float]
     error: str | None
 
 
@@ -434,3 +436,14 @@ class PaperStrategy(TypedDict):
     open_positions: int
     closed_positions: int
     baseline_backtest_id: str
+
+
+class ExportManifest(TypedDict):
+    manifest_version: Literal[1]
+    file: dict[str, Any]
+    rows: int
+    data_sha256: str
+    columns: list[dict[str, Any]]
+    asked: dict[str, Any]
+    gaps: list[dict[str, Any]]
+    made_by: dict[str, Any]

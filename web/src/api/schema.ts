@@ -54,7 +54,7 @@ export type Gap = {
   end: string | null;
   start_received: string;
   end_received: string | null;
-  cause: 'disconnected' | 'silent_feed' | 'silent_market' | 'book_mismatch' | 'crossed_book' | 'frame_rejected' | 'clock_step' | 'process_down' | 'store_down' | 'late_feed' | 'venue_restart' | 'data_lost';
+  cause: 'disconnected' | 'silent_feed' | 'silent_market' | 'book_mismatch' | 'crossed_book' | 'frame_rejected' | 'clock_step' | 'process_down' | 'store_down' | 'late_feed' | 'venue_restart' | 'data_lost' | 'retention';
   feed: string;
   repaired_by: string | null;
 };
@@ -254,7 +254,7 @@ export type FeedStatus = {
     ticker: 'BTC' | 'ETH' | 'SOL' | null;
     event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | null;
     start: string;
-    cause: 'disconnected' | 'silent_feed' | 'silent_market' | 'book_mismatch' | 'crossed_book' | 'frame_rejected' | 'clock_step' | 'process_down' | 'store_down' | 'late_feed' | 'venue_restart' | 'data_lost';
+    cause: 'disconnected' | 'silent_feed' | 'silent_market' | 'book_mismatch' | 'crossed_book' | 'frame_rejected' | 'clock_step' | 'process_down' | 'store_down' | 'late_feed' | 'venue_restart' | 'data_lost' | 'retention';
     feed: string;
   })[];
   unknown_versions: ({
@@ -414,7 +414,7 @@ export type LiveWindow = {
   end_time: string;
   strike_price: number | null;
   strike_source: 'official' | 'relayed' | 'estimated' | null;
-  gap: 'disconnected' | 'silent_feed' | 'silent_market' | 'book_mismatch' | 'crossed_book' | 'frame_rejected' | 'clock_step' | 'process_down' | 'store_down' | 'late_feed' | 'venue_restart' | 'data_lost' | null;
+  gap: 'disconnected' | 'silent_feed' | 'silent_market' | 'book_mismatch' | 'crossed_book' | 'frame_rejected' | 'clock_step' | 'process_down' | 'store_down' | 'late_feed' | 'venue_restart' | 'data_lost' | 'retention' | null;
   book: {
     ts: string;
     yes_bid: number | null;
@@ -576,37 +576,78 @@ export type BacktestJobList = {
       threshold: number;
       direction: 'below' | 'above';
       side: 'buy_yes' | 'buy_no';
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
     } | {
       type: 'mean_reversion';
       lookback: number;
       z_threshold: number;
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
     } | {
       type: 'time_before_resolution';
       minutes_before: number;
       side: 'buy_yes' | 'buy_no';
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
     } | {
       type: 'condition_based';
       entry: ({
-        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
         value: number;
+        token?: 'own' | 'yes' | 'no' | undefined;
+        window_s?: number | undefined;
+      } | {
+        any: ({
+          metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+          operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
+          value: number;
+          token?: 'own' | 'yes' | 'no' | undefined;
+          window_s?: number | undefined;
+        })[];
       })[];
       take_profit: ({
-        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
         value: number;
+        token?: 'own' | 'yes' | 'no' | undefined;
+        window_s?: number | undefined;
       })[];
       stop_loss: ({
-        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
         value: number;
+        token?: 'own' | 'yes' | 'no' | undefined;
+        window_s?: number | undefined;
       })[];
       side: 'buy_yes' | 'buy_no';
       max_trades_per_market: number;
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
     };
     universe: {
       ticker: 'BTC' | 'ETH' | 'SOL';
       event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down';
+    } | {
+      tickers: ('BTC' | 'ETH' | 'SOL')[];
+      event_types: ('5m' | '15m' | '1h' | '4h' | 'daily_up_down')[];
     };
     size_usd: number;
     params: {
@@ -614,6 +655,11 @@ export type BacktestJobList = {
       latency_ms: number;
       max_fill_price: number;
       max_slippage: number | null;
+      stress?: {
+        void_share: number;
+        disputed_share: number;
+        dispute_delay_hours: number;
+      } | undefined;
     };
     request: {
       strategy: {
@@ -621,37 +667,78 @@ export type BacktestJobList = {
         threshold: number;
         direction: 'below' | 'above';
         side: 'buy_yes' | 'buy_no';
+        execution?: {
+          entry: 'maker';
+          offset: number;
+          timeout_s: number;
+          queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+        } | undefined;
       } | {
         type: 'mean_reversion';
         lookback: number;
         z_threshold: number;
+        execution?: {
+          entry: 'maker';
+          offset: number;
+          timeout_s: number;
+          queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+        } | undefined;
       } | {
         type: 'time_before_resolution';
         minutes_before: number;
         side: 'buy_yes' | 'buy_no';
+        execution?: {
+          entry: 'maker';
+          offset: number;
+          timeout_s: number;
+          queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+        } | undefined;
       } | {
         type: 'condition_based';
         entry: ({
-          metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-          operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+          metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+          operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
           value: number;
+          token?: 'own' | 'yes' | 'no' | undefined;
+          window_s?: number | undefined;
+        } | {
+          any: ({
+            metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+            operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
+            value: number;
+            token?: 'own' | 'yes' | 'no' | undefined;
+            window_s?: number | undefined;
+          })[];
         })[];
         take_profit: ({
-          metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-          operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+          metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+          operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
           value: number;
+          token?: 'own' | 'yes' | 'no' | undefined;
+          window_s?: number | undefined;
         })[];
         stop_loss: ({
-          metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-          operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+          metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+          operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
           value: number;
+          token?: 'own' | 'yes' | 'no' | undefined;
+          window_s?: number | undefined;
         })[];
         side: 'buy_yes' | 'buy_no';
         max_trades_per_market: number;
+        execution?: {
+          entry: 'maker';
+          offset: number;
+          timeout_s: number;
+          queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+        } | undefined;
       };
       universe: {
         ticker: 'BTC' | 'ETH' | 'SOL';
         event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down';
+      } | {
+        tickers: ('BTC' | 'ETH' | 'SOL')[];
+        event_types: ('5m' | '15m' | '1h' | '4h' | 'daily_up_down')[];
       };
       size_usd: number;
       start: string | null;
@@ -674,6 +761,11 @@ export type BacktestJobList = {
         latency_ms: number;
         max_fill_price: number;
         max_slippage: number | null;
+        stress?: {
+          void_share: number;
+          disputed_share: number;
+          dispute_delay_hours: number;
+        } | undefined;
       };
     };
     error: string | null;
@@ -697,37 +789,78 @@ export type BacktestJob = {
     threshold: number;
     direction: 'below' | 'above';
     side: 'buy_yes' | 'buy_no';
+    execution?: {
+      entry: 'maker';
+      offset: number;
+      timeout_s: number;
+      queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+    } | undefined;
   } | {
     type: 'mean_reversion';
     lookback: number;
     z_threshold: number;
+    execution?: {
+      entry: 'maker';
+      offset: number;
+      timeout_s: number;
+      queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+    } | undefined;
   } | {
     type: 'time_before_resolution';
     minutes_before: number;
     side: 'buy_yes' | 'buy_no';
+    execution?: {
+      entry: 'maker';
+      offset: number;
+      timeout_s: number;
+      queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+    } | undefined;
   } | {
     type: 'condition_based';
     entry: ({
-      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
       value: number;
+      token?: 'own' | 'yes' | 'no' | undefined;
+      window_s?: number | undefined;
+    } | {
+      any: ({
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
+        value: number;
+        token?: 'own' | 'yes' | 'no' | undefined;
+        window_s?: number | undefined;
+      })[];
     })[];
     take_profit: ({
-      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
       value: number;
+      token?: 'own' | 'yes' | 'no' | undefined;
+      window_s?: number | undefined;
     })[];
     stop_loss: ({
-      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
       value: number;
+      token?: 'own' | 'yes' | 'no' | undefined;
+      window_s?: number | undefined;
     })[];
     side: 'buy_yes' | 'buy_no';
     max_trades_per_market: number;
+    execution?: {
+      entry: 'maker';
+      offset: number;
+      timeout_s: number;
+      queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+    } | undefined;
   };
   universe: {
     ticker: 'BTC' | 'ETH' | 'SOL';
     event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down';
+  } | {
+    tickers: ('BTC' | 'ETH' | 'SOL')[];
+    event_types: ('5m' | '15m' | '1h' | '4h' | 'daily_up_down')[];
   };
   size_usd: number;
   params: {
@@ -735,6 +868,11 @@ export type BacktestJob = {
     latency_ms: number;
     max_fill_price: number;
     max_slippage: number | null;
+    stress?: {
+      void_share: number;
+      disputed_share: number;
+      dispute_delay_hours: number;
+    } | undefined;
   };
   request: {
     strategy: {
@@ -742,37 +880,78 @@ export type BacktestJob = {
       threshold: number;
       direction: 'below' | 'above';
       side: 'buy_yes' | 'buy_no';
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
     } | {
       type: 'mean_reversion';
       lookback: number;
       z_threshold: number;
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
     } | {
       type: 'time_before_resolution';
       minutes_before: number;
       side: 'buy_yes' | 'buy_no';
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
     } | {
       type: 'condition_based';
       entry: ({
-        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
         value: number;
+        token?: 'own' | 'yes' | 'no' | undefined;
+        window_s?: number | undefined;
+      } | {
+        any: ({
+          metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+          operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
+          value: number;
+          token?: 'own' | 'yes' | 'no' | undefined;
+          window_s?: number | undefined;
+        })[];
       })[];
       take_profit: ({
-        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
         value: number;
+        token?: 'own' | 'yes' | 'no' | undefined;
+        window_s?: number | undefined;
       })[];
       stop_loss: ({
-        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
         value: number;
+        token?: 'own' | 'yes' | 'no' | undefined;
+        window_s?: number | undefined;
       })[];
       side: 'buy_yes' | 'buy_no';
       max_trades_per_market: number;
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
     };
     universe: {
       ticker: 'BTC' | 'ETH' | 'SOL';
       event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down';
+    } | {
+      tickers: ('BTC' | 'ETH' | 'SOL')[];
+      event_types: ('5m' | '15m' | '1h' | '4h' | 'daily_up_down')[];
     };
     size_usd: number;
     start: string | null;
@@ -795,6 +974,11 @@ export type BacktestJob = {
       latency_ms: number;
       max_fill_price: number;
       max_slippage: number | null;
+      stress?: {
+        void_share: number;
+        disputed_share: number;
+        dispute_delay_hours: number;
+      } | undefined;
     };
   };
   error: string | null;
@@ -822,6 +1006,8 @@ export type BacktestResult = {
       price: number;
       untrusted: number;
       unconfirmed: number;
+      refused?: number | undefined;
+      not_reached?: number | undefined;
     };
     taken_back: number;
   };
@@ -839,6 +1025,19 @@ export type BacktestResult = {
     sharpe_per_market: [number, number] | null;
   } | null;
   coverage: number;
+  stress?: {
+    void_markets: number;
+    disputed_markets: number;
+    trades_total: number;
+    trades_won: number;
+    win_rate: number | null;
+    total_pnl: number;
+    total_fees: number;
+    profit_factor: number | null;
+    sharpe_per_market: number | null;
+    max_drawdown: number;
+    late_usd_max: number;
+  } | undefined;
   equity_curve: ({
     market_id: string;
     ts: string;
@@ -880,6 +1079,7 @@ export type SweepCell = {
   sharpe_per_market: number | null;
   max_drawdown: number;
   profit_factor: number | null;
+  stressed_pnl?: number | undefined;
   error: string | null;
 };
 export type SweepResult = {
@@ -1000,33 +1200,71 @@ export type PaperStrategyList = {
       threshold: number;
       direction: 'below' | 'above';
       side: 'buy_yes' | 'buy_no';
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
     } | {
       type: 'mean_reversion';
       lookback: number;
       z_threshold: number;
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
     } | {
       type: 'time_before_resolution';
       minutes_before: number;
       side: 'buy_yes' | 'buy_no';
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
     } | {
       type: 'condition_based';
       entry: ({
-        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
         value: number;
+        token?: 'own' | 'yes' | 'no' | undefined;
+        window_s?: number | undefined;
+      } | {
+        any: ({
+          metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+          operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
+          value: number;
+          token?: 'own' | 'yes' | 'no' | undefined;
+          window_s?: number | undefined;
+        })[];
       })[];
       take_profit: ({
-        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
         value: number;
+        token?: 'own' | 'yes' | 'no' | undefined;
+        window_s?: number | undefined;
       })[];
       stop_loss: ({
-        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
         value: number;
+        token?: 'own' | 'yes' | 'no' | undefined;
+        window_s?: number | undefined;
       })[];
       side: 'buy_yes' | 'buy_no';
       max_trades_per_market: number;
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
     };
     universe: {
       ticker: 'BTC' | 'ETH' | 'SOL';
@@ -1049,33 +1287,71 @@ export type PaperStrategy = {
     threshold: number;
     direction: 'below' | 'above';
     side: 'buy_yes' | 'buy_no';
+    execution?: {
+      entry: 'maker';
+      offset: number;
+      timeout_s: number;
+      queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+    } | undefined;
   } | {
     type: 'mean_reversion';
     lookback: number;
     z_threshold: number;
+    execution?: {
+      entry: 'maker';
+      offset: number;
+      timeout_s: number;
+      queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+    } | undefined;
   } | {
     type: 'time_before_resolution';
     minutes_before: number;
     side: 'buy_yes' | 'buy_no';
+    execution?: {
+      entry: 'maker';
+      offset: number;
+      timeout_s: number;
+      queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+    } | undefined;
   } | {
     type: 'condition_based';
     entry: ({
-      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
       value: number;
+      token?: 'own' | 'yes' | 'no' | undefined;
+      window_s?: number | undefined;
+    } | {
+      any: ({
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
+        value: number;
+        token?: 'own' | 'yes' | 'no' | undefined;
+        window_s?: number | undefined;
+      })[];
     })[];
     take_profit: ({
-      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
       value: number;
+      token?: 'own' | 'yes' | 'no' | undefined;
+      window_s?: number | undefined;
     })[];
     stop_loss: ({
-      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
       value: number;
+      token?: 'own' | 'yes' | 'no' | undefined;
+      window_s?: number | undefined;
     })[];
     side: 'buy_yes' | 'buy_no';
     max_trades_per_market: number;
+    execution?: {
+      entry: 'maker';
+      offset: number;
+      timeout_s: number;
+      queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+    } | undefined;
   };
   universe: {
     ticker: 'BTC' | 'ETH' | 'SOL';
@@ -1086,6 +1362,51 @@ export type PaperStrategy = {
   open_positions: number;
   closed_positions: number;
   baseline_backtest_id: string;
+};
+export type ExportManifest = {
+  manifest_version: 1;
+  file: {
+    name: string;
+    format: 'jsonl' | 'csv' | 'parquet';
+    bytes: number | null;
+    sha256: string | null;
+  };
+  rows: number;
+  data_sha256: string;
+  columns: ({
+    name: string;
+    type: 'time' | 'text' | 'bool' | 'float' | 'uint' | 'levels' | 'pairs';
+    nullable: boolean;
+    unit: string | null;
+  })[];
+  asked: {
+    dataset: 'snapshots' | 'quotes' | 'trades' | 'underlying' | 'perp_depth' | 'deltas' | 'markets' | 'gaps';
+    market_ids: (string)[] | null;
+    ticker: 'BTC' | 'ETH' | 'SOL' | 'unknown' | null;
+    event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | 'unknown' | null;
+    source: 'binance_spot' | 'coinbase_spot' | 'chainlink' | 'twap60' | null;
+    venue: 'bybit' | 'binance' | 'okx' | 'hyperliquid' | null;
+    start: string | null;
+    end: string | null;
+  };
+  gaps: ({
+    market_id: string;
+    gap_id: string;
+    start: string;
+    end: string | null;
+    start_received: string | null;
+    end_received: string | null;
+    cause: string;
+    feed: string;
+    repaired_by: string | null;
+    known_time: string | null;
+    known_seq: number | null;
+    seq: number;
+  })[];
+  made_by: {
+    release: string;
+    engine: string;
+  };
 };
 export type WebhookDeliveryList = {
   count: number;
@@ -1185,9 +1506,10 @@ export interface Operations {
   'GET /v1/candles': { path: Record<never, never>; query: { market_id: string; timeframe: '5m' | '15m' | '1h' | '4h' | '24h'; start: string; end: string; limit?: number | undefined; cursor?: string | undefined }; body: undefined; answer: Candles };
   'GET /v1/stats/calibration': { path: Record<never, never>; query: { ticker?: 'BTC' | 'ETH' | 'SOL' | undefined; event_type?: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | undefined; minutes_before?: number | undefined; since?: string | undefined; until?: string | undefined; buckets?: number | undefined; max_markets?: number | undefined }; body: undefined; answer: Calibration };
   'GET /v1/gaps': { path: Record<never, never>; query: { market_id: string; start?: string | undefined; end?: string | undefined; limit?: number | undefined; cursor?: string | undefined }; body: undefined; answer: Gaps };
-  'GET /v1/export': { path: Record<never, never>; query: { dataset: 'snapshots' | 'quotes' | 'trades' | 'underlying' | 'perp_depth'; market_id?: string | undefined; ticker?: 'BTC' | 'ETH' | 'SOL' | undefined; source?: 'binance_spot' | 'coinbase_spot' | 'chainlink' | 'twap60' | undefined; start?: string | undefined; end?: string | undefined; format?: 'jsonl' | 'csv' | 'parquet' | undefined; venue?: 'bybit' | 'binance' | 'okx' | 'hyperliquid' | undefined }; body: undefined; answer: undefined };
+  'GET /v1/export': { path: Record<never, never>; query: { dataset: 'snapshots' | 'quotes' | 'trades' | 'underlying' | 'perp_depth' | 'deltas' | 'markets' | 'gaps'; market_id?: string | undefined; ticker?: 'BTC' | 'ETH' | 'SOL' | undefined; event_type?: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | undefined; source?: 'binance_spot' | 'coinbase_spot' | 'chainlink' | 'twap60' | undefined; start?: string | undefined; end?: string | undefined; format?: 'jsonl' | 'csv' | 'parquet' | undefined; venue?: 'bybit' | 'binance' | 'okx' | 'hyperliquid' | undefined }; body: undefined; answer: undefined };
   'GET /v1/tapes/markets': { path: Record<never, never>; query: { ticker: 'BTC' | 'ETH' | 'SOL'; event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down'; start?: string | undefined; end?: string | undefined; limit?: number | undefined }; body: undefined; answer: undefined };
   'GET /v1/tapes': { path: Record<never, never>; query: { dataset: 'quotes' | 'books' | 'trades' | 'prices' | 'perp_depth'; market_id?: string | undefined; ticker?: 'BTC' | 'ETH' | 'SOL' | undefined; source?: 'binance_spot' | 'coinbase_spot' | 'chainlink' | 'twap60' | undefined; venue?: 'bybit' | 'binance' | 'okx' | 'hyperliquid' | undefined; start: string; end: string; after_seq?: number | undefined; to_seq?: number | undefined; depth?: number | undefined }; body: undefined; answer: undefined };
+  'GET /v1/export/manifest': { path: Record<never, never>; query: { dataset: 'snapshots' | 'quotes' | 'trades' | 'underlying' | 'perp_depth' | 'deltas' | 'markets' | 'gaps'; market_id?: string | undefined; ticker?: 'BTC' | 'ETH' | 'SOL' | undefined; event_type?: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | undefined; source?: 'binance_spot' | 'coinbase_spot' | 'chainlink' | 'twap60' | undefined; start?: string | undefined; end?: string | undefined; format?: 'jsonl' | 'csv' | 'parquet' | undefined; venue?: 'bybit' | 'binance' | 'okx' | 'hyperliquid' | undefined }; body: undefined; answer: ExportManifest };
   'GET /v1/arb/live': { path: Record<never, never>; query: { min_edge_pp?: number | undefined; vol_window_sec?: number | undefined; tickers?: string | undefined; event_types?: string | undefined; limit?: number | undefined }; body: undefined; answer: LiveBoard };
   'GET /v1/arb/audit/aggregate': { path: Record<never, never>; query: { window?: '1h' | '24h' | '7d' | '30d' | 'all' | undefined }; body: undefined; answer: AuditAggregate };
   'GET /v1/arb/audit': { path: Record<never, never>; query: { window?: '1h' | '24h' | '7d' | '30d' | 'all' | undefined; ticker?: 'BTC' | 'ETH' | 'SOL' | undefined; tier?: 'logical' | 'endgame' | 'stable' | 'stale' | undefined; event_type?: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | undefined; limit?: number | undefined; cursor?: string | undefined }; body: undefined; answer: AuditRows };
@@ -1197,37 +1519,78 @@ export interface Operations {
     threshold: number;
     direction: 'below' | 'above';
     side: 'buy_yes' | 'buy_no';
+    execution?: {
+      entry: 'maker';
+      offset?: number | undefined;
+      timeout_s?: number | undefined;
+      queue_model?: 'optimistic' | 'proportional' | 'pessimistic' | undefined;
+    } | undefined;
   } | {
     type: 'mean_reversion';
     lookback: number;
     z_threshold: number;
+    execution?: {
+      entry: 'maker';
+      offset?: number | undefined;
+      timeout_s?: number | undefined;
+      queue_model?: 'optimistic' | 'proportional' | 'pessimistic' | undefined;
+    } | undefined;
   } | {
     type: 'time_before_resolution';
     minutes_before: number;
     side: 'buy_yes' | 'buy_no';
+    execution?: {
+      entry: 'maker';
+      offset?: number | undefined;
+      timeout_s?: number | undefined;
+      queue_model?: 'optimistic' | 'proportional' | 'pessimistic' | undefined;
+    } | undefined;
   } | {
     type: 'condition_based';
     entry: ({
-      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
       value: number;
+      token?: 'own' | 'yes' | 'no' | undefined;
+      window_s?: number | undefined;
+    } | {
+      any: ({
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
+        value: number;
+        token?: 'own' | 'yes' | 'no' | undefined;
+        window_s?: number | undefined;
+      })[];
     })[];
     take_profit?: ({
-      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
       value: number;
+      token?: 'own' | 'yes' | 'no' | undefined;
+      window_s?: number | undefined;
     })[] | undefined;
     stop_loss?: ({
-      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
       value: number;
+      token?: 'own' | 'yes' | 'no' | undefined;
+      window_s?: number | undefined;
     })[] | undefined;
     side: 'buy_yes' | 'buy_no';
     max_trades_per_market?: number | undefined;
+    execution?: {
+      entry: 'maker';
+      offset?: number | undefined;
+      timeout_s?: number | undefined;
+      queue_model?: 'optimistic' | 'proportional' | 'pessimistic' | undefined;
+    } | undefined;
   };
   universe: {
     ticker: 'BTC' | 'ETH' | 'SOL';
     event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down';
+  } | {
+    tickers: ('BTC' | 'ETH' | 'SOL')[];
+    event_types: ('5m' | '15m' | '1h' | '4h' | 'daily_up_down')[];
   };
   size_usd?: number | undefined;
   start?: string | null | undefined;
@@ -1238,6 +1601,11 @@ export interface Operations {
     latency_ms?: number | undefined;
     max_fill_price?: number | undefined;
     max_slippage?: number | null | undefined;
+    stress?: {
+      void_share: number;
+      disputed_share: number;
+      dispute_delay_hours: number;
+    } | undefined;
   } | undefined;
 }; answer: BacktestJob };
   'GET /v1/backtest': { path: Record<never, never>; query: { limit?: number | undefined; offset?: number | undefined; cursor?: string | undefined }; body: undefined; answer: BacktestJobList };
@@ -1247,37 +1615,78 @@ export interface Operations {
     threshold: number;
     direction: 'below' | 'above';
     side: 'buy_yes' | 'buy_no';
+    execution?: {
+      entry: 'maker';
+      offset?: number | undefined;
+      timeout_s?: number | undefined;
+      queue_model?: 'optimistic' | 'proportional' | 'pessimistic' | undefined;
+    } | undefined;
   } | {
     type: 'mean_reversion';
     lookback: number;
     z_threshold: number;
+    execution?: {
+      entry: 'maker';
+      offset?: number | undefined;
+      timeout_s?: number | undefined;
+      queue_model?: 'optimistic' | 'proportional' | 'pessimistic' | undefined;
+    } | undefined;
   } | {
     type: 'time_before_resolution';
     minutes_before: number;
     side: 'buy_yes' | 'buy_no';
+    execution?: {
+      entry: 'maker';
+      offset?: number | undefined;
+      timeout_s?: number | undefined;
+      queue_model?: 'optimistic' | 'proportional' | 'pessimistic' | undefined;
+    } | undefined;
   } | {
     type: 'condition_based';
     entry: ({
-      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
       value: number;
+      token?: 'own' | 'yes' | 'no' | undefined;
+      window_s?: number | undefined;
+    } | {
+      any: ({
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
+        value: number;
+        token?: 'own' | 'yes' | 'no' | undefined;
+        window_s?: number | undefined;
+      })[];
     })[];
     take_profit?: ({
-      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
       value: number;
+      token?: 'own' | 'yes' | 'no' | undefined;
+      window_s?: number | undefined;
     })[] | undefined;
     stop_loss?: ({
-      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
       value: number;
+      token?: 'own' | 'yes' | 'no' | undefined;
+      window_s?: number | undefined;
     })[] | undefined;
     side: 'buy_yes' | 'buy_no';
     max_trades_per_market?: number | undefined;
+    execution?: {
+      entry: 'maker';
+      offset?: number | undefined;
+      timeout_s?: number | undefined;
+      queue_model?: 'optimistic' | 'proportional' | 'pessimistic' | undefined;
+    } | undefined;
   };
   universe: {
     ticker: 'BTC' | 'ETH' | 'SOL';
     event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down';
+  } | {
+    tickers: ('BTC' | 'ETH' | 'SOL')[];
+    event_types: ('5m' | '15m' | '1h' | '4h' | 'daily_up_down')[];
   };
   size_usd?: number | undefined;
   start?: string | null | undefined;
@@ -1300,6 +1709,11 @@ export interface Operations {
     latency_ms?: number | undefined;
     max_fill_price?: number | undefined;
     max_slippage?: number | null | undefined;
+    stress?: {
+      void_share: number;
+      disputed_share: number;
+      dispute_delay_hours: number;
+    } | undefined;
   } | undefined;
 }; answer: BacktestJob };
   'GET /v1/backtest/{job_id}': { path: { job_id: string }; query: Record<never, never>; body: undefined; answer: BacktestJob };
@@ -1311,33 +1725,71 @@ export interface Operations {
     threshold: number;
     direction: 'below' | 'above';
     side: 'buy_yes' | 'buy_no';
+    execution?: {
+      entry: 'maker';
+      offset?: number | undefined;
+      timeout_s?: number | undefined;
+      queue_model?: 'optimistic' | 'proportional' | 'pessimistic' | undefined;
+    } | undefined;
   } | {
     type: 'mean_reversion';
     lookback: number;
     z_threshold: number;
+    execution?: {
+      entry: 'maker';
+      offset?: number | undefined;
+      timeout_s?: number | undefined;
+      queue_model?: 'optimistic' | 'proportional' | 'pessimistic' | undefined;
+    } | undefined;
   } | {
     type: 'time_before_resolution';
     minutes_before: number;
     side: 'buy_yes' | 'buy_no';
+    execution?: {
+      entry: 'maker';
+      offset?: number | undefined;
+      timeout_s?: number | undefined;
+      queue_model?: 'optimistic' | 'proportional' | 'pessimistic' | undefined;
+    } | undefined;
   } | {
     type: 'condition_based';
     entry: ({
-      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
       value: number;
+      token?: 'own' | 'yes' | 'no' | undefined;
+      window_s?: number | undefined;
+    } | {
+      any: ({
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
+        value: number;
+        token?: 'own' | 'yes' | 'no' | undefined;
+        window_s?: number | undefined;
+      })[];
     })[];
     take_profit?: ({
-      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
       value: number;
+      token?: 'own' | 'yes' | 'no' | undefined;
+      window_s?: number | undefined;
     })[] | undefined;
     stop_loss?: ({
-      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability';
-      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below';
+      metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+      operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
       value: number;
+      token?: 'own' | 'yes' | 'no' | undefined;
+      window_s?: number | undefined;
     })[] | undefined;
     side: 'buy_yes' | 'buy_no';
     max_trades_per_market?: number | undefined;
+    execution?: {
+      entry: 'maker';
+      offset?: number | undefined;
+      timeout_s?: number | undefined;
+      queue_model?: 'optimistic' | 'proportional' | 'pessimistic' | undefined;
+    } | undefined;
   };
   universe: {
     ticker: 'BTC' | 'ETH' | 'SOL';
