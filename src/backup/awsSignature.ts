@@ -16,7 +16,7 @@ export interface AwsCredentials {
   readonly sessionToken: Secret | null;
 }
 
-export interface SignedRequest {
+interface SignedRequest {
   readonly method: 'GET' | 'PUT' | 'HEAD';
   /** Its path and query are already encoded as `encodeRfc3986` does. */
   readonly url: URL;

@@ -23,7 +23,7 @@ import type { BackupStorage } from './backupStorage.ts';
 import type { Manifest } from './manifest.ts';
 import { restoreBackup } from './restoreBackup.ts';
 
-export interface DrillResult {
+interface DrillResult {
   readonly manifest: Manifest;
   /** Rows of each table after the journal was inserted. */
   readonly rows: Readonly<Record<string, number>>;

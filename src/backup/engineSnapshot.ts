@@ -18,7 +18,7 @@ interface EngineTable {
 }
 
 /** One immutable part of a table. */
-export interface EnginePart {
+interface EnginePart {
   readonly table: string;
   readonly rows: number;
   /** The same part has the same identity in every backup. */

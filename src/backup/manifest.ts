@@ -68,7 +68,7 @@ export function encodeManifest(manifest: Manifest): Buffer {
  * @throws {BackupDamagedError} If the text is not the one that was written.
  * @throws {InvalidInputError} If a newer release wrote it.
  */
-export function decodeManifest(bytes: Buffer, name: string): Manifest {
+function decodeManifest(bytes: Buffer, name: string): Manifest {
   const damaged = (cause?: unknown) => new BackupDamagedError(`manifest ${name} is damaged`, { cause });
   let content: z.output<typeof envelope>;
   try {

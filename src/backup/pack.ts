@@ -77,7 +77,7 @@ async function* readFileChunks({ source, bytes }: FileSource): AsyncGenerator<Bu
 }
 
 /** Receives the bytes of the files of a pack, in their order. */
-export interface PackReceiver {
+interface PackReceiver {
   onFile(path: string): Promise<void>;
   onBytes(bytes: Buffer): Promise<void>;
   /** Every byte of the file has arrived, and its hash is right. */

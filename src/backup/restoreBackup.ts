@@ -17,7 +17,7 @@ import { contentBytes, type Manifest, readManifest } from './manifest.ts';
 import { readPack } from './pack.ts';
 import { fillPostgres } from './postgresCopy.ts';
 
-export interface RestoreOptions {
+interface RestoreOptions {
   readonly storage: BackupStorage;
   /** Null: the newest. */
   readonly id: string | null;

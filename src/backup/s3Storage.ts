@@ -12,7 +12,7 @@ const SILENCE_MS_MAX = 60_000;
 /** Worth another try: too many requests, and failures of the server. */
 const isPassing = (status: number) => status === 429 || status >= 500;
 
-export interface S3Options {
+interface S3Options {
   /** Base of the server, e.g. `https://s3.eu-central-1.amazonaws.com`. */
   readonly endpoint: URL;
   readonly region: string;

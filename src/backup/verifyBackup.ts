@@ -3,7 +3,7 @@ import type { BackupStorage } from './backupStorage.ts';
 import { contentBytes, type Manifest } from './manifest.ts';
 import { readPack } from './pack.ts';
 
-export interface BackupCheck {
+interface BackupCheck {
   readonly files: number;
   readonly bytes: number;
   /** One line for each pack that is damaged; empty: every byte is the one that was written. */

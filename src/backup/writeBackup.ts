@@ -44,7 +44,7 @@ const ATTEMPTS_MAX = 10;
 /** Bytes a backup may need beyond its files: manifest, directories. */
 const SPARE_BYTES = 16 * 1024 * 1024;
 
-export interface BackupOptions {
+interface BackupOptions {
   readonly config: Pick<Config, 'dataDir' | 'databaseUrl' | 'clickhouseUrl' | 'secretKey' | 'diskReserve'>;
   readonly storage: BackupStorage;
   readonly clock: Clock;
@@ -54,14 +54,14 @@ export interface BackupOptions {
   readonly onProgress?: (progress: BackupProgress) => void;
 }
 
-export interface BackupProgress {
+interface BackupProgress {
   readonly bytes: number;
   readonly totalBytes: number;
   readonly parts: number;
   readonly totalParts: number;
 }
 
-export interface BackupResult {
+interface BackupResult {
   readonly manifest: Manifest;
   /** Size of what this backup added to the storage, without the manifest. */
   readonly writtenBytes: number;

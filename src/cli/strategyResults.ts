@@ -15,7 +15,7 @@ import type { ParamValue, RunSetting, StrategyFacts } from '../strategy/protocol
 import type { RecordedRuns } from '../strategy/recordedRuns.ts';
 
 /** What is needed to repeat a run: the same recording, code, parameters and terms give the same bytes. */
-export interface StrategyReceipt extends Receipt {
+interface StrategyReceipt extends Receipt {
   /** SHA-256 over the strategy file and its local imports. */
   readonly strategy_hash: string;
   /** False if the strategy used a clock, randomness, files or the network that a repetition would not repeat. */
@@ -23,17 +23,14 @@ export interface StrategyReceipt extends Receipt {
   readonly uses: readonly { readonly name: string; readonly count: number }[];
 }
 
-export interface LatencyPoint {
+interface LatencyPoint {
   readonly latency_ms: number;
   readonly total_pnl: number;
   readonly trades_total: number;
   readonly fill_rate: number | null;
 }
 
-export function receiptOf(
-  { dataHash, codeHash, uses }: RecordedRuns,
-  { terms }: RunSetting,
-): StrategyReceipt {
+function receiptOf({ dataHash, codeHash, uses }: RecordedRuns, { terms }: RunSetting): StrategyReceipt {
   return {
     data_hash: dataHash,
     venue_rules: VENUE_RULES_VERSION,

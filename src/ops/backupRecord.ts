@@ -15,9 +15,8 @@ const READ_PERIOD_MS = 60_000;
 const entry = z.object({ id: z.string(), place: z.string(), time_ms: z.number() });
 const recordSchema = z.object({ written: entry.nullable(), proven: entry.nullable() });
 
-export type BackupEntry = z.output<typeof entry>;
 /** `proven`: the newest check that found every byte, or restored the backup. */
-export type BackupRecord = z.output<typeof recordSchema>;
+type BackupRecord = z.output<typeof recordSchema>;
 
 const NONE: BackupRecord = { written: null, proven: null };
 

@@ -25,7 +25,7 @@ export interface RecordedRuns extends FinishedRuns {
   readonly dataHash: string;
 }
 
-export interface RunProgress {
+interface RunProgress {
   /** 0..1. */
   readonly share: number;
   readonly marketsRead: number;
@@ -64,7 +64,7 @@ export async function runOnRecording(
 }
 
 /** The markets of several series, oldest window first. */
-export async function marketsOf(
+async function marketsOf(
   source: Pick<TapeSource, 'markets'>,
   { tickers, eventTypes, startMs, endMs, marketLimit: limit }: RunUniverse,
 ): Promise<Market[]> {

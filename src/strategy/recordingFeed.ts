@@ -30,7 +30,7 @@ const READS_AT_ONCE = 3;
 /** Levels for each side: as deep as the largest positions of a backtest. */
 const DEPTH = 200;
 
-export interface RecordingTerms {
+interface RecordingTerms {
   /** Oldest window first. */
   readonly markets: readonly Market[];
   readonly gaps: ReadonlyMap<string, readonly TapeGap[]>;
@@ -38,7 +38,7 @@ export interface RecordingTerms {
 }
 
 /** What was read so far. */
-export interface ReadProgress {
+interface ReadProgress {
   readonly marketsRead: number;
   /** Markets whose recording exceeds the limits of a replay. */
   readonly tooLarge: readonly string[];

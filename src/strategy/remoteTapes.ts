@@ -13,7 +13,7 @@ import { TAPE_STATEMENTS } from '../store/queries/tapes.ts';
 import type { TapeCache } from './tapeCache.ts';
 import type { TapeSource } from './tapeSource.ts';
 
-export interface RemoteAnswer {
+interface RemoteAnswer {
   readonly status: number;
   /** Seconds of `Retry-After`; null without it. */
   readonly retryAfterS: number | null;

@@ -10,7 +10,7 @@ import { dirname, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { foreignModule, type UsageLog } from './usageLog.ts';
 
-export const ENGINE_PACKAGE = '@underround/engine';
+const ENGINE_PACKAGE = '@underround/engine';
 /** Each run has its own copy of the user's modules, so that their variables do not leak between runs. */
 const RUN_MARK = 'underround-run';
 

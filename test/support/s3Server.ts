@@ -15,7 +15,7 @@ export const S3_VARIABLES = {
   AWS_REGION: REGION,
 };
 
-export interface S3Server {
+interface S3Server {
   readonly url: string;
   readonly objects: Map<string, Buffer>;
   /** The next requests fail with 503. */

@@ -12,7 +12,7 @@ import { studentTwoSided } from './student.ts';
 /** The difference that a test of level 5 % finds four times in five, in standard errors: 1.96 + 0.84. */
 const DETECTABLE_ERRORS = 2.8;
 
-export interface PairedTest {
+interface PairedTest {
   readonly pairs: number;
   /** Mean difference of a pair. */
   readonly mean: number;

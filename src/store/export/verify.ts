@@ -9,7 +9,7 @@ import { RowHasher } from './rowHash.ts';
 import type { RowValues } from './rowValues.ts';
 import { describedFile, hashFile, isManifest, manifestPath, readManifest } from './writtenFile.ts';
 
-export interface VerifiedFile {
+interface VerifiedFile {
   readonly path: string;
   /** Null if it could not be read. */
   readonly manifest: ExportManifest | null;

@@ -57,7 +57,7 @@ export interface SeqRange {
 export const BEFORE_FIRST_SEQ = 0;
 const ALL: SeqRange = { afterSeq: BEFORE_FIRST_SEQ, toSeq: Number.MAX_SAFE_INTEGER };
 
-export type PerpDepthRow = PerpDepthEvent & { readonly seq: number };
+type PerpDepthRow = PerpDepthEvent & { readonly seq: number };
 
 /** Answers the statements of tapes: a store, or a service that has one. */
 export type TapeRows = Pick<StoreReader, 'stream'>;
@@ -202,7 +202,7 @@ export async function loadTrades(
 }
 
 /** A span of times, and within it of arrival numbers. */
-export interface FeedSpan {
+interface FeedSpan {
   readonly fromMs: number;
   readonly toMs: number;
   readonly stretch?: SeqRange;

@@ -13,7 +13,7 @@ export interface DatasetDay {
   readonly bytes: number;
 }
 
-export interface RemovalPlan {
+interface RemovalPlan {
   /** The oldest first. */
   readonly removals: readonly DatasetDay[];
   /** Bytes beyond the budget that nothing may be removed for. */
