@@ -100,6 +100,49 @@ describe('the trust in a book', () => {
     expect(sink.gaps).toMatchObject([{ startTimeMs: T0, endTimeMs: T0 + 100, repairedBy: 'action' }]);
   });
 
+  it('was never lost when the rest of an action came late', async () => {
+    const { sink, recorder, wire, metrics, play } = setUp();
+    play([wire.snapshot(T0)], T0);
+    const [first, rest] = wire.action(T0 + 1, LOST);
+    play([first], T0 + 5);
+    recorder.finishQuiet(T0 + 30);
+    expect(sink.books.at(-1)).toMatchObject({ trusted: false });
+    play([rest], T0 + 60);
+    recorder.finishQuiet(T0 + 5000);
+    expect(sink.gaps).toEqual([]);
+    expect(sink.books.at(-1)).toMatchObject({ trusted: true, eventTimeMs: T0 + 1 });
+    expect(await metrics.registry.metrics()).toContain('underround_mismatches_dismissed_total 1');
+  });
+
+  it('was lost in a closed gap, when the rest of an action came late and one of its frames never', () => {
+    const { sink, recorder, wire, play } = setUp();
+    play([wire.snapshot(T0)], T0);
+    const frames = wire.action(T0 + 1, [...LOST, { side: 'BUY', price: 4700, size: 0 }]);
+    play([frames[0]], T0 + 5);
+    recorder.finishQuiet(T0 + 30);
+    play([frames[2]], T0 + 60);
+    recorder.finishQuiet(T0 + 90);
+    play(wire.action(T0 + 100, [{ side: 'BUY', price: 4800, size: 0 }]), T0 + 100);
+    recorder.finishQuiet(T0 + 200);
+    expect(sink.gaps).toMatchObject([{ startTimeMs: T0, endTimeMs: T0 + 100, cause: 'book_mismatch' }]);
+  });
+
+  it('was lost in a closed gap, when another action of the same millisecond verifies', () => {
+    const { sink, recorder, wire, play } = setUp();
+    play([wire.snapshot(T0)], T0);
+    play([wire.action(T0 + 1, LOST)[0]], T0 + 5);
+    recorder.finishQuiet(T0 + 30);
+    play(
+      wire.action(T0 + 1, [
+        { side: 'BUY', price: 4800, size: 0 },
+        { side: 'BUY', price: 4700, size: 0 },
+      ]),
+      T0 + 60,
+    );
+    recorder.finishQuiet(T0 + 200);
+    expect(sink.gaps).toMatchObject([{ startTimeMs: T0, cause: 'book_mismatch', repairedBy: 'action' }]);
+  });
+
   it('was never lost when only a trade’s message was late', async () => {
     const { sink, recorder, wire, metrics, play } = setUp();
     play([wire.snapshot(T0)], T0);

@@ -140,8 +140,8 @@ export class BookTrust {
     const { form, changed } = action;
     const sameInputs = unproven.inputs === inputsOf(recorded);
     // Data that one socket lost and the other delivered is no loss.
-    // Nor is a book that only arrived after its twin.
-    const isHealed = unproven.wasLate || unproven.isOneSided || form === 'late';
+    // Nor is a book that only arrived after its twin, nor an action whose last frames came late.
+    const isHealed = unproven.wasLate || unproven.isOneSided || form === 'late' || form === 'rest';
     const wasWrong = !isHealed && (form === 'book' ? changed : sameInputs);
     if (!wasWrong) {
       this.#dismissed.inc();

@@ -20,8 +20,8 @@ export const LOPSIDED_MS = 500;
 /** Why an action ended: its hash verified, the next action began, no frame followed, or the feed was lost. */
 type ActionEnd = 'verified' | 'superseded' | 'quiet' | 'disconnected';
 
-/** The frames of an action: level changes, a whole book of a token, or a late frame. */
-type ActionForm = 'changes' | 'book' | 'late';
+/** The frames of an action: level changes, a whole book of a token, a late frame, or the rest of the last action. */
+type ActionForm = 'changes' | 'book' | 'late' | 'rest';
 
 export interface FinishedAction {
   readonly end: ActionEnd;
@@ -65,6 +65,8 @@ export class MarketBook {
   #aloneToken = 0;
   #aloneSinceMs = 0;
   #form: ActionForm = 'changes';
+  /** The last action, if it ended unproven because no frame followed: the rest of its frames may still come. */
+  #halfAction: { readonly timeMs: number; readonly tokens: number } | null = null;
   readonly #check: HashCheck;
   #isFirstBook = false;
   readonly #recent = new RecentChangeLog();
@@ -159,6 +161,7 @@ export class MarketBook {
     if (late) return this.#applyLate(event);
     // All changes of a frame belong to one action: end the action they supersede before applying any of them.
     if (this.waitingSinceMs !== null) this.#supersede(changes, eventTimeMs);
+    if (this.#isRest(event)) this.#form = 'rest';
     this.#openTimeMs = eventTimeMs;
     for (const change of changes) {
       const token = this.#token(change.tokenId) as TokenBook;
@@ -291,6 +294,19 @@ export class MarketBook {
     return timeMs !== this.#openTimeMs || (seen && token.announcedHash !== hash);
   }
 
+  /**
+   * Whether the frame belongs to the last action, which ended because its frames came further apart than
+   * `ACTION_QUIET_MS`: on a busy machine, one read ends in the middle of an action.
+   */
+  #isRest({ changes, eventTimeMs }: BookChangeEvent): boolean {
+    const half = this.#halfAction;
+    if (half === null || this.waitingSinceMs !== null || eventTimeMs !== half.timeMs) return false;
+    return changes.every(({ tokenId, hash }) => {
+      const token = this.#token(tokenId) as TokenBook;
+      return (half.tokens & (token === this.yes ? 1 : 2)) === 0 || token.announcedHash === hash;
+    });
+  }
+
   #afterFrame(receivedTimeMs: number): void {
     this.waitingSinceMs = receivedTimeMs;
     this.#finishIfVerified();
@@ -319,9 +335,11 @@ export class MarketBook {
     const receivedTimeMs = this.waitingSinceMs as number;
     this.waitingSinceMs = null;
     this.#noteAlone();
+    const half = { timeMs: this.#openTimeMs, tokens: this.#tokensInAction };
     this.#tokensInAction = 0;
     if (this.yes.known && this.no.known) this.#publish(end, receivedTimeMs, this.#judge(end));
     else if (showsOneSide && this.isOneSided) this.#publish(end, receivedTimeMs, false);
+    this.#halfAction = end === 'quiet' && !this.trusted ? half : null;
     this.#check.guesses.clear();
   }
 
