@@ -49,6 +49,7 @@ const WHO: Readonly<Record<string, string | null>> = {
   '/v1/stats/calibration': EVERY_TIER,
   '/v1/gaps': EVERY_TIER,
   '/v1/export': 'pro plus premium',
+  '/v1/export/manifest': 'pro plus premium',
   '/v1/tapes/markets': 'pro plus premium',
   '/v1/tapes': 'pro plus premium',
   '/v1/arb/live': EVERY_TIER,

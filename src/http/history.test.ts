@@ -46,6 +46,8 @@ const RANGES: readonly (readonly [url: string, name: string])[] = [
   ['/v1/stats/calibration?', 'since'],
   [`/v1/gaps?market_id=${STUB_MARKET}`, 'start'],
   [`/v1/export?dataset=trades&market_id=${STUB_MARKET}`, 'start'],
+  [`/v1/export/manifest?dataset=trades&market_id=${STUB_MARKET}`, 'start'],
+  ['/v1/tapes/markets?ticker=BTC&event_type=5m', 'start'],
 ];
 const MOMENTS = [
   [(at: string) => `/v1/snapshot-at/${at}?market_id=${STUB_MARKET}`, 'ts'],
@@ -57,7 +59,8 @@ test('the table has every parameter that gives a start or a time', () => {
     .filter(({ path, mirrors, socket }) => path.startsWith('/v1/') && mirrors === undefined && !socket)
     .flatMap(({ pathFields, queryFields }) => Object.keys({ ...pathFields, ...queryFields }))
     .filter((name) => ['start', 'since', 'at', 'ts', 'from', 'after'].includes(name));
-  expect(declared).toHaveLength(RANGES.length + MOMENTS.length);
+  // Tapes, which require a start, have a test of their own below.
+  expect(declared).toHaveLength(RANGES.length + MOMENTS.length + 1);
 });
 
 const refusal = (name: string) => ({
@@ -103,6 +106,14 @@ describe.each(RANGES)('%s', (url, name) => {
     await api('premium', unbounded).inject({ url });
     expect(unbounded).not.toEqual(given);
   });
+});
+
+test('a tape before the window is 403', async () => {
+  const url = (at: string) => `/v1/tapes?dataset=trades&market_id=${STUB_MARKET}&start=${at}&end=2030-01-01`;
+  const refused = await api('pro').inject({ url: url(outside) });
+  expect([refused.statusCode, refused.json()]).toEqual([403, refusal('start')]);
+  expect((await api('pro').inject({ url: url(inside) })).statusCode).toBe(200);
+  expect((await api('premium').inject({ url: url('2020-01-01') })).statusCode).toBe(200);
 });
 
 test.each([

@@ -86,7 +86,9 @@ describe.skipIf(commandAbsent)('underround demo (skipped without a build)', () =
   });
 
   it('has a test of every example', () => {
-    const programs = readdirSync(path.join(PROJECT_ROOT, 'examples')).filter((name) => name !== 'README.md');
+    const programs = readdirSync(path.join(PROJECT_ROOT, 'examples')).filter((name) =>
+      /\.(?:mjs|py)$/.test(name),
+    );
     expect(EXAMPLES.map(([name]) => name)).toEqual(programs.sort());
   });
 

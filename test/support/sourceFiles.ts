@@ -44,7 +44,7 @@ export function withoutComments(text: string): string {
 
 /** A module's imports: packages by name, files of the project by path from its root. */
 export function importsOf(file: SourceFile): string[] {
-  const pattern = /(?:\bfrom|\bimport)\s*\(?\s*['"]([^'"]+)['"]/g;
+  const pattern = /(?:\bfrom\s*|\bimport\s*\(?\s*)['"]([^'"]+)['"]/g;
   return [...withoutComments(file.text).matchAll(pattern)].map(([, target = '']) =>
     target.startsWith('.') ? posix.join(posix.dirname(file.path), target) : target,
   );

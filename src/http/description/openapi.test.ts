@@ -37,7 +37,7 @@ test('lists exactly the routes that the server has', async () => {
   const app = testApi({ store: unaskedStore });
   await app.ready();
   // Dashboard pages and files are no operations of the API.
-  const pages = new Set([...PAGE_PATHS, ...ASSET_PATHS]);
+  const pages = new Set([...PAGE_PATHS, ...ASSET_PATHS, '/llms.txt', '/docs/{page}', '/docs/design/{page}']);
   // Fastify prints a tree: four characters of indentation per level, each line with the rest of a path and its methods.
   const stack: string[] = [];
   const served = app

@@ -20,6 +20,6 @@ describe('the market id of a request', () => {
       { dataset: 'trades', market_id: asked },
       'query',
     );
-    expect(exportSubject(wanted.values)).toEqual({ dataset: 'trades', marketId: id });
+    expect(exportSubject(wanted.values)).toEqual({ dataset: 'trades', markets: { marketIds: [id] } });
   });
 });
