@@ -51,7 +51,7 @@ export function registerBacktest(program: Command): void {
 /** Adds the options against self-deception. */
 function addSelectionOptions(command: Command): Command {
   return command
-    .option('--hold-out <time>', '+ leave out windows that end at or after this time; the receipt names them')
+    .option('--hold-out <time>', 'leave out windows that end at or after this time; the receipt names them')
     .option(
       '--walk-forward <train:embargo:test>',
       '+ choose the best cell on each train window and judge it on the test window after it, e.g. 6h:15m:2h',

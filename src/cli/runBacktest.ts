@@ -42,8 +42,8 @@ export async function runBacktest(
     const config = await readSettings({ dataDir: options.dataDir, use: 'read recording' });
     await withLocalJobs({ config, trials, signal }, async (jobs) => {
       const run = { jobs, path, trials, options, heldOut: held.heldOut };
-      if (plan !== null && held.spec.kind === 'sweep') await runWalkForward(run, held.spec, plan);
-      else await runOnce(run, held.spec);
+      if (plan !== null && held.asked.kind === 'sweep') await runWalkForward(run, held.asked, plan);
+      else await runOnce(run, held.asked);
     });
   });
 }

@@ -10,13 +10,14 @@ import { Invalid } from '../schema/api/types.ts';
 import { EVENT_TYPES, type EventType, TICKERS, type Ticker } from '../schema/market.ts';
 import { printJson } from '../schema/moneyJson.ts';
 import type { RunSetting, StrategyFacts } from '../strategy/protocol.ts';
-import { type RecordedRuns, type RunUniverse, runOnRecording } from '../strategy/recordedRuns.ts';
+import { type RunUniverse, runOnRecording } from '../strategy/recordedRuns.ts';
 import { StrategyThreads } from '../strategy/strategyThreads.ts';
 import { printSweep } from './backtestTables.ts';
 import { interruptible } from './failure.ts';
+import { withHoldOut } from './holdOut.ts';
 import { Progress } from './progress.ts';
 import type { StrategyOptions } from './strategyOptions.ts';
-import { cellParams, runBody, sweepBody } from './strategyResults.ts';
+import { cellParams, type FileRuns, runBody, sweepBody } from './strategyResults.ts';
 import { openTapes } from './strategySource.ts';
 import { printRun } from './strategyTables.ts';
 import {
@@ -88,10 +89,10 @@ export async function sweepStrategy(
 
 async function runFile(
   path: string,
-  options: StrategyOptions,
+  options: StrategyOptions & SelectionOptions,
   signal: AbortSignal,
   settingsOf: (facts: StrategyFacts) => RunSetting[],
-): Promise<{ runs: RecordedRuns; facts: StrategyFacts; settings: readonly RunSetting[] }> {
+): Promise<{ runs: FileRuns; facts: StrategyFacts; settings: readonly RunSetting[] }> {
   const files = { entry: resolve(path), eventLimitMs: eventLimitOf(options) };
   const describing = openThreads({ ...files, threads: 1 });
   let facts: StrategyFacts;
@@ -101,7 +102,7 @@ async function runFile(
     await describing.close();
   }
   const settings = settingsOf(facts);
-  const universe = universeOf(facts, options);
+  const { asked: universe, heldOut } = withHoldOut(universeOf(facts, options), options.holdOut);
   const { source, close } = await openTapes(options, signal);
   const threads = openThreads({ ...files, threads: Math.min(availableParallelism(), settings.length) });
   const progress = new Progress(facts.name);
@@ -118,7 +119,7 @@ async function runFile(
     for (const { name, count } of runs.uses) {
       console.error(`underround: warning: not reproducible: the strategy used ${name} (${count} times)`);
     }
-    return { runs, facts, settings };
+    return { runs: { ...runs, heldOut }, facts, settings };
   } finally {
     progress.done();
     await threads.close();

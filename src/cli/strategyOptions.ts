@@ -60,7 +60,7 @@ export function addRecordingOptions(command: Command): Command {
     .option('--end <time>', '* only windows that end before this time')
     .option('--market-limit <count>', '* only the newest windows of each series (default 50)')
     .option('--json', 'print the result as JSON')
-    .option('--out <dir>', '* write the report into this directory')
+    .option('--out <dir>', 'write the report into this directory')
     .option('--data-dir <dir>', 'data directory (UNDERROUND_DATA_DIR)')
     .option('--url <url>', '* read the recording of this service, with the key UNDERROUND_API_KEY');
 }

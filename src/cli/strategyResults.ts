@@ -13,6 +13,12 @@ import { API_VERSION } from '../schema/version.ts';
 import { tapeMarketOf } from '../store/queries/tapeReader.ts';
 import type { ParamValue, RunSetting, StrategyFacts } from '../strategy/protocol.ts';
 import type { RecordedRuns } from '../strategy/recordedRuns.ts';
+import type { HeldOut } from './holdOut.ts';
+
+/** Runs of a strategy file, and the windows that they were not shown. */
+export interface FileRuns extends RecordedRuns {
+  readonly heldOut: HeldOut | null;
+}
 
 /** What is needed to repeat a run: the same recording, code, parameters and terms give the same bytes. */
 interface StrategyReceipt extends Receipt {
@@ -21,6 +27,7 @@ interface StrategyReceipt extends Receipt {
   /** False if the strategy used a clock, randomness, files or the network that a repetition would not repeat. */
   readonly reproducible: boolean;
   readonly uses: readonly { readonly name: string; readonly count: number }[];
+  readonly held_out?: HeldOut;
 }
 
 interface LatencyPoint {
@@ -30,7 +37,7 @@ interface LatencyPoint {
   readonly fill_rate: number | null;
 }
 
-function receiptOf({ dataHash, codeHash, uses }: RecordedRuns, { terms }: RunSetting): StrategyReceipt {
+function receiptOf({ dataHash, codeHash, uses, heldOut }: FileRuns, { terms }: RunSetting): StrategyReceipt {
   return {
     data_hash: dataHash,
     venue_rules: VENUE_RULES_VERSION,
@@ -39,11 +46,12 @@ function receiptOf({ dataHash, codeHash, uses }: RecordedRuns, { terms }: RunSet
     strategy_hash: codeHash,
     reproducible: uses.length === 0,
     uses,
+    ...(heldOut === null ? {} : { held_out: heldOut }),
   };
 }
 
 export function runBody(
-  runs: RecordedRuns,
+  runs: FileRuns,
   { facts, setting, curveMs }: { facts: StrategyFacts; setting: RunSetting; curveMs: readonly number[] },
 ) {
   const [own, ...others] = runs.results.map(({ result }) => result) as [RunResult, ...RunResult[]];
@@ -107,7 +115,7 @@ function wholeIf(specs: ParamSpecs, { param }: Axis, value: number): number {
 const CELL: Pick<Cell, 'sizeUsd'> = { sizeUsd: 1 };
 
 export function sweepBody(
-  runs: RecordedRuns,
+  runs: FileRuns,
   { axes, setting, trialsBefore }: { axes: readonly Axis[]; setting: RunSetting; trialsBefore: number },
 ): SweepResultBody {
   const results = runs.results.map(({ result }) => result);

@@ -18,9 +18,7 @@ export interface SelectionOptions {
 }
 
 /** @throws {InvalidInputError} If an option is given that a strategy file does not have. */
-export function refuseJobOptions({ holdOut, walkForward }: SelectionOptions): void {
-  if (holdOut !== undefined)
-    throw new InvalidInputError('--hold-out is for JSON files; use --end for a strategy file');
+export function refuseJobOptions({ walkForward }: SelectionOptions): void {
   if (walkForward !== undefined) throw new InvalidInputError('--walk-forward is for JSON files');
 }
 

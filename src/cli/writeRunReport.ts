@@ -6,7 +6,7 @@ import { writeReport } from '../report/writeReport.ts';
 import type { QueueModelResult } from '../schema/report.ts';
 import type { RunSetting, StrategyFacts } from '../strategy/protocol.ts';
 import type { RecordedRuns } from '../strategy/recordedRuns.ts';
-import { runBody } from './strategyResults.ts';
+import { type FileRuns, runBody } from './strategyResults.ts';
 import { constant } from './strategyTerms.ts';
 import { openTrials, recordTrial } from './trialsFile.ts';
 
@@ -22,7 +22,7 @@ export function reportSettings(own: RunSetting, curveMs: readonly number[]): Run
 /** @param runs The run itself, then the runs of `reportSettings`. */
 export function writeRunReport(
   directory: string,
-  runs: RecordedRuns,
+  runs: FileRuns,
   asked: {
     readonly facts: StrategyFacts;
     readonly setting: RunSetting;
@@ -39,7 +39,7 @@ export function writeRunReport(
     ),
     latencyCurve: body.latency_curve,
     queueModels: queueModels(runs, 1 + curveMs.length),
-    ...{ trialsBefore, heldOut: null },
+    ...{ trialsBefore, heldOut: runs.heldOut },
   });
   const names = writeReport(directory, report, body.result);
   console.error(`underround: report in ${directory}: ${names.join(', ')}`);

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { reportShape } from '../../src/schema/report.ts';
+import { formatTime } from '../../src/schema/time.ts';
 import { WINDOW_MS, writeSeries } from '../support/backtestData.ts';
 import { commandAbsent, underround } from '../support/builtCommand.ts';
 import { openTestStore, type TestStore } from '../support/store.ts';
@@ -114,6 +115,21 @@ describe.skipIf(commandAbsent)(`strategy files ${skipped}`, () => {
       redemptionDelayMs: 7_200_000,
     });
     expect(body.latency_curve.map(({ latency_ms }: { latency_ms: number }) => latency_ms)).toEqual([0, 100]);
+  });
+
+  test('held-out windows are not read, and the receipts name them', async () => {
+    const folder = join(temporaryDirectory(), 'held');
+    const from = START + (MARKETS - 2) * WINDOW_MS + 1;
+    const words = ['--end', END, '--hold-out', new Date(from).toISOString(), '--json'];
+    const { markets_total, receipt } = JSON.parse(
+      await run('backtest', strategyFile(STRATEGY), ...words, '--out', folder),
+    );
+    const heldOut = { start: formatTime(from), end: formatTime(Date.parse(END)) };
+    expect([markets_total, receipt.held_out]).toEqual([MARKETS - 2, heldOut]);
+    const report = JSON.parse(readFileSync(join(folder, 'report.json'), 'utf8'));
+    expect(report.selection.held_out).toEqual(heldOut);
+    const sweep = await run('sweep', strategyFile(STRATEGY), '--param', 'below=0.3:0.5:3', ...words);
+    expect(JSON.parse(sweep)).toMatchObject({ receipt: { held_out: heldOut } });
   });
 
   test('a sweep prints its grid', async () => {
