@@ -12,6 +12,7 @@ const PARTS: Record<string, () => Promise<{ run(): Promise<Figure[]> }>> = {
   api: () => import('./api.ts'),
   calibration: () => import('./calibration.ts'),
   pricing: () => import('./pricing.ts'),
+  queues: () => import('./queues.ts'),
   replay: () => import('./replay.ts'),
   paper: () => import('./paper.ts'),
   backtest: () => import('./backtest.ts'),

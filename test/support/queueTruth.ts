@@ -27,7 +27,8 @@ const FIRST_ORDERS = 15;
 /** Our order is placed at the first step after it. */
 const QUIET_STEPS = 5;
 const PRICES = { bids: [4_800, 4_700, 4_600], asks: [4_900, 5_000, 5_100] } as const;
-const OURS = 50;
+/** Of our order, in shares. */
+export const OUR_SIZE = 50;
 /** Below this the deepest level is filled up, so that no taker is left without a counterparty. */
 const DEEP = 400;
 
@@ -59,8 +60,9 @@ export function scripted(seed: string, models: readonly QueueModel[], cancels: C
     if (step === QUIET_STEPS + 1) {
       const limitPrice = PRICES[own.side][own.at] as number;
       const action = own.side === 'bids' ? 'buy' : 'sell';
-      for (const rig of rigs) rig.place(1, at, { limitPrice, action, size: OURS * SHARE, postOnly: true });
-      real.rest(own.side, limitPrice, OURS, 1);
+      for (const rig of rigs)
+        rig.place(1, at, { limitPrice, action, size: OUR_SIZE * SHARE, postOnly: true });
+      real.rest(own.side, limitPrice, OUR_SIZE, 1);
     } else if (kind < 0.4) rest(side, price, 1 + random.below(60));
     else if (kind < 0.6) {
       const size = 1 + random.below(70);
