@@ -9,6 +9,7 @@ import type { RunResult } from '../core/run/result.ts';
 import { VENUE_RULES_VERSION } from '../core/venueRules.ts';
 import type { SweepResultBody } from '../schema/api/backtests.ts';
 import type { Axis, Receipt } from '../schema/backtest.ts';
+import type { LatencyPoint } from '../schema/report.ts';
 import { API_VERSION } from '../schema/version.ts';
 import { tapeMarketOf } from '../store/queries/tapeReader.ts';
 import type { ParamValue, RunSetting, StrategyFacts } from '../strategy/protocol.ts';
@@ -28,13 +29,6 @@ interface StrategyReceipt extends Receipt {
   readonly reproducible: boolean;
   readonly uses: readonly { readonly name: string; readonly count: number }[];
   readonly held_out?: HeldOut;
-}
-
-interface LatencyPoint {
-  readonly latency_ms: number;
-  readonly total_pnl: number;
-  readonly trades_total: number;
-  readonly fill_rate: number | null;
 }
 
 function receiptOf({ dataHash, codeHash, uses, heldOut }: FileRuns, { terms }: RunSetting): StrategyReceipt {
