@@ -27,7 +27,7 @@ export function registerBacktest(program: Command): void {
       '--latency-curve [ms,...]',
       '* run it again with these constant order latencies (default 0,50,150,300,600)',
     )
-    .addHelpText('after', `${FILE_HELP} Those marked + are for JSON.`)
+    .addHelpText('after', FILE_HELP)
     .action(async (path: string, options: StrategyOptions & SelectionOptions) => {
       if (!isStrategyFile(path)) return (await import('./runBacktest.ts')).runBacktest(path, options);
       await (await import('./runStrategy.ts')).backtestStrategy(path, options);
@@ -37,10 +37,7 @@ export function registerBacktest(program: Command): void {
     .description('replay a strategy with every value of one or two parameters')
     .argument('<file>', 'a strategy file, or JSON with the request body of POST /v1/backtest/sweep');
   addSelectionOptions(addRecordingOptions(addStrategyOptions(sweep)))
-    .addHelpText(
-      'after',
-      `${FILE_HELP} Those marked + are for JSON.\nA range of a parameter is --param NAME=FROM:TO:STEPS.`,
-    )
+    .addHelpText('after', `${FILE_HELP}\nA range of a parameter is --param NAME=FROM:TO:STEPS.`)
     .action(async (path: string, options: StrategyOptions & SelectionOptions) => {
       if (!isStrategyFile(path))
         return (await import('./runBacktest.ts')).runBacktest(path, options, 'sweep');
@@ -54,7 +51,7 @@ function addSelectionOptions(command: Command): Command {
     .option('--hold-out <time>', 'leave out windows that end at or after this time; the receipt names them')
     .option(
       '--walk-forward <train:embargo:test>',
-      '+ choose the best cell on each train window and judge it on the test window after it, e.g. 6h:15m:2h',
+      'choose the best cell of a sweep on each train window and judge it on the test window after it, e.g. 6h:15m:2h',
     )
     .option(
       '--trials <file>',

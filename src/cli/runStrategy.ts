@@ -2,20 +2,24 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { Span } from '../report/walkForward.ts';
 import { systemClock } from '../runtime/clock.ts';
-import { InvalidInputError } from '../runtime/errors.ts';
+import { BacktestFailedError, InvalidInputError } from '../runtime/errors.ts';
 import { MARKET_LIMIT_DEFAULT } from '../schema/api/backtests.ts';
 import { datetime } from '../schema/api/datetime.ts';
 import { Invalid } from '../schema/api/types.ts';
 import { EVENT_TYPES, type EventType, TICKERS, type Ticker } from '../schema/market.ts';
 import { printJson } from '../schema/moneyJson.ts';
+import { formatTime } from '../schema/time.ts';
 import type { RunSetting, StrategyFacts } from '../strategy/protocol.ts';
-import { type RunUniverse, runOnRecording } from '../strategy/recordedRuns.ts';
+import { marketsOf, type RunUniverse, runOnRecording } from '../strategy/recordedRuns.ts';
 import { StrategyThreads } from '../strategy/strategyThreads.ts';
+import type { TapeSource } from '../strategy/tapeSource.ts';
 import { printSweep } from './backtestTables.ts';
 import { interruptible } from './failure.ts';
 import { withHoldOut } from './holdOut.ts';
 import { Progress } from './progress.ts';
+import { runStrategyWalkForward } from './runStrategyWalkForward.ts';
 import type { StrategyOptions } from './strategyOptions.ts';
 import { cellParams, type FileRuns, runBody, sweepBody } from './strategyResults.ts';
 import { openTapes } from './strategySource.ts';
@@ -29,7 +33,8 @@ import {
   sweptParams,
   termsOf,
 } from './strategyTerms.ts';
-import { openTrials, refuseJobOptions, type SelectionOptions } from './trialsFile.ts';
+import { openTrials, type SelectionOptions } from './trialsFile.ts';
+import { readPlan } from './walkForwardResult.ts';
 import { countRunTrial, reportSettings, writeRunReport } from './writeRunReport.ts';
 
 const EVENT_TIMEOUT_S = 10;
@@ -42,21 +47,25 @@ export async function backtestStrategy(
   options: StrategyOptions & SelectionOptions,
 ): Promise<void> {
   await interruptible(async (signal) => {
-    refuseJobOptions(options);
+    if (options.walkForward !== undefined)
+      throw new InvalidInputError('--walk-forward chooses among cells: use `underround sweep`');
     const curveMs = curveOf(options.latencyCurve);
     const reportMs = curveMs.length > 0 ? curveMs : curveOf(true);
     const terms = termsOf(options);
-    const { runs, facts, settings } = await runFile(path, options, signal, ({ params }) => {
+    const settingsOf = ({ params }: StrategyFacts) => {
       const own = { params: givenParams(params, options.param ?? []), terms };
       if (options.out !== undefined) return [own, ...reportSettings(own, reportMs)];
       return [own, ...curveMs.map((ms) => ({ ...own, terms: { ...terms, orderLatency: constant(ms) } }))];
+    };
+    await withFile(path, options, signal, settingsOf, async ({ facts, settings, universe, runOn }) => {
+      const runs = await runOn(settings, universe, facts.name);
+      const setting = settings[0] as RunSetting;
+      const body = runBody(runs, { facts, setting, curveMs });
+      const trialsBefore = countRunTrial(runs, options.trials, { question: [setting], cells: 1 });
+      if (options.out !== undefined)
+        writeRunReport(options.out, runs, { facts, setting, curveMs: reportMs, trialsBefore });
+      report('backtest', { body, text: printRun(body) }, options);
     });
-    const setting = settings[0] as RunSetting;
-    const body = runBody(runs, { facts, setting, curveMs });
-    const trialsBefore = countRunTrial(runs, options.trials, { question: [setting], cells: 1 });
-    if (options.out !== undefined)
-      writeRunReport(options.out, runs, { facts, setting, curveMs: reportMs, trialsBefore });
-    report('backtest', { body, text: printRun(body) }, options);
   });
 }
 
@@ -66,10 +75,10 @@ export async function sweepStrategy(
   options: StrategyOptions & SelectionOptions,
 ): Promise<void> {
   await interruptible(async (signal) => {
-    refuseJobOptions(options);
+    const plan = options.walkForward === undefined ? null : readPlan(options.walkForward);
     const terms = termsOf(options);
     let axes: ReturnType<typeof sweptParams>['axes'] = [];
-    const { runs, settings } = await runFile(path, options, signal, ({ params: specs }) => {
+    const settingsOf = ({ params: specs }: StrategyFacts) => {
       const swept = sweptParams(specs, options.param ?? []);
       axes = swept.axes;
       if (axes.length < 1 || axes.length > 2) {
@@ -78,21 +87,51 @@ export async function sweepStrategy(
       const cells = cellParams(specs, axes, swept.fixed);
       if (cells.length > CELLS_MAX) throw new InvalidInputError(`a sweep has at most ${CELLS_MAX} cells`);
       return cells.map((params) => ({ params: checkedParams(specs, params), terms }));
-    });
-    const setting = settings[0] as RunSetting;
-    const asked = { question: [setting, axes], cells: settings.length };
-    const trialsBefore = countRunTrial(runs, options.trials, asked);
-    const body = sweepBody(runs, { axes, setting, trialsBefore });
-    report('sweep', { body, text: printSweep(body, openTrials(options.trials).path) }, options);
+    };
+    await withFile(
+      path,
+      options,
+      signal,
+      settingsOf,
+      async ({ facts, settings, universe, source, runOn }) => {
+        if (plan !== null) {
+          const recorded = await recordedSpan(source, universe);
+          const onSpan = (own: readonly RunSetting[], span: Span, label: string) =>
+            runOn(own, { ...universe, ...span }, `${label} ${formatTime(span.startMs).slice(0, 16)}`);
+          return await runStrategyWalkForward({ runOn: onSpan, recorded, settings, axes, plan }, options);
+        }
+        const runs = await runOn(settings, universe, facts.name);
+        const setting = settings[0] as RunSetting;
+        const asked = { question: [setting, axes], cells: settings.length };
+        const trialsBefore = countRunTrial(runs, options.trials, asked);
+        const body = sweepBody(runs, { axes, setting, trialsBefore });
+        report('sweep', { body, text: printSweep(body, openTrials(options.trials).path) }, options);
+      },
+    );
   });
 }
 
-async function runFile(
+/** A strategy file with its settings, and the recording that it runs on. */
+interface OpenedFile {
+  readonly facts: StrategyFacts;
+  readonly settings: readonly RunSetting[];
+  readonly universe: RunUniverse;
+  readonly source: TapeSource;
+  /** Runs settings on a universe, each with its own copy of the file. */
+  readonly runOn: (
+    settings: readonly RunSetting[],
+    universe: RunUniverse,
+    label: string,
+  ) => Promise<FileRuns>;
+}
+
+async function withFile(
   path: string,
   options: StrategyOptions & SelectionOptions,
   signal: AbortSignal,
   settingsOf: (facts: StrategyFacts) => RunSetting[],
-): Promise<{ runs: FileRuns; facts: StrategyFacts; settings: readonly RunSetting[] }> {
+  use: (opened: OpenedFile) => Promise<void>,
+): Promise<void> {
   const files = { entry: resolve(path), eventLimitMs: eventLimitOf(options) };
   const describing = openThreads({ ...files, threads: 1 });
   let facts: StrategyFacts;
@@ -104,27 +143,43 @@ async function runFile(
   const settings = settingsOf(facts);
   const { asked: universe, heldOut } = withHoldOut(universeOf(facts, options), options.holdOut);
   const { source, close } = await openTapes(options, signal);
-  const threads = openThreads({ ...files, threads: Math.min(availableParallelism(), settings.length) });
-  const progress = new Progress(facts.name);
-  try {
-    const work = { settings, inputs: facts.inputs, universe };
-    const runs = await runOnRecording({ source, threads }, work, {
-      signal,
-      onProgress: ({ share, marketsRead, markets, items }) =>
-        progress.update(
-          share,
-          `${marketsRead} of ${markets} markets, ${items.toLocaleString('en-US')} records`,
-        ),
-    });
-    for (const { name, count } of runs.uses) {
-      console.error(`underround: warning: not reproducible: the strategy used ${name} (${count} times)`);
+  const runOn: OpenedFile['runOn'] = async (own, range, label) => {
+    const threads = openThreads({ ...files, threads: Math.min(availableParallelism(), own.length) });
+    const progress = new Progress(label);
+    try {
+      const work = { settings: own, inputs: facts.inputs, universe: range };
+      const runs = await runOnRecording({ source, threads }, work, {
+        signal,
+        onProgress: ({ share, marketsRead, markets, items }) =>
+          progress.update(
+            share,
+            `${marketsRead} of ${markets} markets, ${items.toLocaleString('en-US')} records`,
+          ),
+      });
+      for (const { name, count } of runs.uses) {
+        console.error(`underround: warning: not reproducible: the strategy used ${name} (${count} times)`);
+      }
+      return { ...runs, heldOut };
+    } finally {
+      progress.done();
+      await threads.close();
     }
-    return { runs: { ...runs, heldOut }, facts, settings };
+  };
+  try {
+    await use({ facts, settings, universe, source, runOn });
   } finally {
-    progress.done();
-    await threads.close();
     await close();
   }
+}
+
+/** From the first to the last recorded market's end. @throws {BacktestFailedError} */
+async function recordedSpan(source: TapeSource, universe: RunUniverse): Promise<Span> {
+  const ends = (await marketsOf(source, universe)).map(({ endTimeMs }) => endTimeMs);
+  if (ends.length === 0) throw new BacktestFailedError('no market ended in the range asked for');
+  return {
+    startMs: universe.startMs ?? Math.min(...ends),
+    endMs: Math.min(universe.endMs, Math.max(...ends) + 1),
+  };
 }
 
 export function openThreads(options: {

@@ -31,7 +31,10 @@ interface StrategyReceipt extends Receipt {
   readonly held_out?: HeldOut;
 }
 
-function receiptOf({ dataHash, codeHash, uses, heldOut }: FileRuns, { terms }: RunSetting): StrategyReceipt {
+export function receiptOf(
+  { dataHash, codeHash, uses, heldOut }: FileRuns,
+  { terms }: RunSetting,
+): StrategyReceipt {
   return {
     data_hash: dataHash,
     venue_rules: VENUE_RULES_VERSION,

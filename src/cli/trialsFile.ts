@@ -17,11 +17,6 @@ export interface SelectionOptions {
   readonly walkForward?: string;
 }
 
-/** @throws {InvalidInputError} If an option is given that a strategy file does not have. */
-export function refuseJobOptions({ walkForward }: SelectionOptions): void {
-  if (walkForward !== undefined) throw new InvalidInputError('--walk-forward is for JSON files');
-}
-
 /** @param path Of `--trials`; undefined: the user's own file. @throws {InvalidInputError} */
 export function openTrials(path: string | undefined): TrialsFile {
   if (path === '') throw new InvalidInputError('--trials "" must name a file');

@@ -64,7 +64,7 @@ export async function runOnRecording(
 }
 
 /** The markets of several series, oldest window first. */
-async function marketsOf(
+export async function marketsOf(
   source: Pick<TapeSource, 'markets'>,
   { tickers, eventTypes, startMs, endMs, marketLimit: limit }: RunUniverse,
 ): Promise<Market[]> {

@@ -25,6 +25,26 @@ export default defineStrategy({
 });
 `;
 
+/** Buys YES once in each market, at up to a price. */
+const BUYER = `import { defineStrategy } from '@underround/engine';
+export default defineStrategy({
+  name: 'buyer',
+  params: { upTo: { default: 0.6, min: 0, max: 1 } },
+  inputs: { tickers: ['BTC'], eventTypes: ['5m'], books: true },
+  state: () => new Set<string>(),
+  onEvent(event, context) {
+    if (event.type !== 'book' || context.state.has(event.marketId)) return;
+    const { marketId } = event;
+    const { startTimeMs, endTimeMs, trusted } = context.market(marketId);
+    const ask = context.book(marketId).bestAsk('yes');
+    if (!trusted || context.nowMs < startTimeMs || context.nowMs > endTimeMs - 10_000) return;
+    if (ask === null || ask > context.params.upTo) return;
+    context.state.add(marketId);
+    context.place({ marketId, token: 'yes', action: 'buy', limitPrice: ask + 0.02, budget: 10 });
+  },
+});
+`;
+
 let store: TestStore;
 beforeAll(async () => {
   store = await openTestStore();
@@ -130,6 +150,39 @@ describe.skipIf(commandAbsent)(`strategy files ${skipped}`, () => {
     expect(report.selection.held_out).toEqual(heldOut);
     const sweep = await run('sweep', strategyFile(STRATEGY), '--param', 'below=0.3:0.5:3', ...words);
     expect(JSON.parse(sweep)).toMatchObject({ receipt: { held_out: heldOut } });
+  });
+
+  test('a walk-forward chooses on train windows and judges on the test windows after them', async () => {
+    const folder = join(temporaryDirectory(), 'forward');
+    const words = ['--param', 'upTo=0.4:0.8:3', '--walk-forward', '15m:0:5m', '--end', END];
+    const file = strategyFile(BUYER);
+    const body = JSON.parse(await run('sweep', file, ...words, '--json', '--out', folder));
+    expect(JSON.parse(readFileSync(join(folder, 'walk-forward.json'), 'utf8'))).toEqual(body);
+    const windows = [4, 5].map((at) => {
+      const startMs = START + at * WINDOW_MS;
+      return { start: formatTime(startMs), end: formatTime(startMs + WINDOW_MS) };
+    });
+    expect(body.folds.map(({ test }: { test: object }) => test)).toEqual(windows);
+    const chosen = body.folds.flatMap((fold: { chosen: { upTo: number } | null; result: object | null }) => {
+      expect(fold.result === null).toBe(fold.chosen === null);
+      return fold.chosen === null ? [] : [fold.chosen.upTo];
+    });
+    expect(chosen.length).toBeGreaterThan(0);
+    expect([0.4, 0.6, 0.8]).toEqual(expect.arrayContaining(chosen));
+    expect(body).toMatchObject({ n_trials: 3, receipt: { reproducible: true } });
+    expect(body.test.trades_total).toBe(
+      body.folds.reduce(
+        (sum: number, { result }: { result: { trades_total: number } | null }) =>
+          sum + (result?.trades_total ?? 0),
+        0,
+      ),
+    );
+    await expect(run('backtest', file, '--walk-forward', '15m:0:5m')).rejects.toThrow(
+      /--walk-forward chooses among cells: use `underround sweep`/,
+    );
+    await expect(run('sweep', file, ...words, '--walk-forward', '1d:0:1h')).rejects.toThrow(
+      /--walk-forward: the recorded markets are shorter than train, embargo and test together/,
+    );
   });
 
   test('a sweep prints its grid', async () => {

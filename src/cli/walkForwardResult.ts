@@ -1,0 +1,145 @@
+/** The plan of `--walk-forward`, and its result as a body and as tables. */
+import { sharpeRatio } from '../core/statistics/returns.ts';
+import { type FoldResult, planFolds, type Span, type WalkForwardPlan } from '../report/walkForward.ts';
+import { InvalidInputError } from '../runtime/errors.ts';
+import { formatTime } from '../schema/time.ts';
+import type { HeldOut } from './holdOut.ts';
+import { formatTable } from './table.ts';
+
+const FOLDS_MAX = 500;
+const UNITS_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** The value of `--walk-forward`. @throws {InvalidInputError} */
+export function readPlan(text: string): WalkForwardPlan {
+  const parts = text.split(':').map(durationMs);
+  const [trainMs, embargoMs, testMs] = parts;
+  if (parts.length !== 3 || !trainMs || !testMs || embargoMs === undefined || parts.some(Number.isNaN)) {
+    throw new InvalidInputError(`--walk-forward ${text}: expected TRAIN:EMBARGO:TEST such as 6h:15m:2h`);
+  }
+  return { trainMs, embargoMs, testMs };
+}
+
+function durationMs(text: string): number {
+  const [, number, unit = ''] = /^(\d+(?:\.\d+)?)([smhd])$/.exec(text) ?? [];
+  if (text === '0') return 0;
+  return number === undefined ? Number.NaN : Math.round(Number(number) * (UNITS_MS[unit] ?? Number.NaN));
+}
+
+/** @throws {InvalidInputError} If none fits into the recorded range, or too many do. */
+export function foldsOf(recorded: Span, plan: WalkForwardPlan): ReturnType<typeof planFolds> {
+  const folds = planFolds(recorded, plan);
+  if (folds.length === 0) {
+    throw new InvalidInputError(
+      '--walk-forward: the recorded markets are shorter than train, embargo and test together',
+    );
+  }
+  if (folds.length > FOLDS_MAX)
+    throw new InvalidInputError(`--walk-forward: at most ${FOLDS_MAX} test windows`);
+  return folds;
+}
+
+/** What the chosen parameters came to on one test window. */
+export interface TestResult {
+  readonly markets_traded: number;
+  readonly trades_total: number;
+  readonly trades_won: number;
+  readonly total_pnl: number;
+  readonly total_fees: number;
+  readonly sharpe_per_market: number | null;
+  /** Of each traded market. */
+  readonly returns: readonly number[];
+  readonly receipt: object;
+}
+
+interface Asked<P> {
+  readonly plan: WalkForwardPlan;
+  /** The values of the axes in a set of parameters. */
+  readonly valuesOf: (params: P) => Readonly<Record<string, unknown>>;
+  /** Sets of parameters that were tried, and those that earlier runs tried. */
+  readonly trials: number;
+  readonly before: number;
+  readonly dataHash: string;
+  readonly heldOut: HeldOut | null;
+}
+
+/** The result of all folds, as printed and written. */
+export function walkForwardBody<P>(
+  folds: readonly FoldResult<P, TestResult>[],
+  { plan, valuesOf, trials, before, dataHash, heldOut }: Asked<P>,
+) {
+  const tests = folds.flatMap(({ result }) => (result === null ? [] : [result]));
+  const returns = tests.flatMap(({ returns }) => returns);
+  const sharpe = sharpeRatio(returns);
+  const trained = folds.flatMap(({ chosen }) => (chosen?.sharpe == null ? [] : [chosen.sharpe]));
+  const trainSharpe =
+    trained.length === 0 ? null : trained.reduce((sum, value) => sum + value, 0) / trained.length;
+  const total = (of: (result: TestResult) => number) => tests.reduce((sum, result) => sum + of(result), 0);
+  return {
+    ...{ train_s: plan.trainMs / 1_000, embargo_s: plan.embargoMs / 1_000, test_s: plan.testMs / 1_000 },
+    folds: folds.map((fold) => foldBody(fold, valuesOf)),
+    train_sharpe_per_market: trainSharpe,
+    test: {
+      markets_traded: total((result) => result.markets_traded),
+      trades_total: total((result) => result.trades_total),
+      trades_won: total((result) => result.trades_won),
+      total_pnl: total((result) => result.total_pnl),
+      total_fees: total((result) => result.total_fees),
+      sharpe_per_market: sharpe,
+    },
+    /** How much of the train windows' ratio is left on the test windows. */
+    efficiency: sharpe === null || trainSharpe === null || trainSharpe <= 0 ? null : sharpe / trainSharpe,
+    n_trials: trials,
+    n_trials_before: before,
+    receipt: {
+      ...tests[0]?.receipt,
+      data_hash: dataHash,
+      ...(heldOut === null ? {} : { held_out: heldOut }),
+    },
+  };
+}
+type WalkForwardBody = ReturnType<typeof walkForwardBody>;
+
+function foldBody<P>(
+  { train, test, chosen, result }: FoldResult<P, TestResult>,
+  valuesOf: Asked<P>['valuesOf'],
+) {
+  const span = ({ startMs, endMs }: Span) => ({ start: formatTime(startMs), end: formatTime(endMs) });
+  return {
+    train: span(train),
+    test: span(test),
+    chosen: chosen && valuesOf(chosen.params),
+    train_sharpe_per_market: chosen?.sharpe ?? null,
+    train_pnl: chosen?.totalPnl ?? null,
+    result: result && {
+      markets_traded: result.markets_traded,
+      trades_total: result.trades_total,
+      total_pnl: result.total_pnl,
+      sharpe_per_market: result.sharpe_per_market,
+    },
+  };
+}
+
+export function printWalkForward(body: WalkForwardBody): string {
+  const fixed = (value: number | null, digits: number) => (value === null ? null : value.toFixed(digits));
+  const rows = body.folds.map(({ test, chosen, result, ...fold }) => [
+    `${test.start.slice(0, 16)} to ${test.end.slice(5, 16)}`,
+    chosen &&
+      Object.entries(chosen)
+        .map(([param, value]) => `${param}=${value}`)
+        .join(' '),
+    fixed(fold.train_sharpe_per_market, 4),
+    result && String(result.trades_total),
+    fixed(result?.total_pnl ?? null, 2),
+  ]);
+  const summary: [string, string | null][] = [
+    ['trades on test windows', `${body.test.trades_total}, won ${body.test.trades_won}`],
+    ['P&L on test windows', `${body.test.total_pnl.toFixed(2)} USD`],
+    ['Sharpe a market, train', fixed(body.train_sharpe_per_market, 4)],
+    ['Sharpe a market, test', fixed(body.test.sharpe_per_market, 4)],
+    ['share that is left', body.efficiency === null ? null : `${(100 * body.efficiency).toFixed(0)} %`],
+    ['trials', `${body.n_trials}, before: ${body.n_trials_before}`],
+    ['data', body.receipt.data_hash.slice(0, 16)],
+  ];
+  const table = formatTable(['TEST WINDOW', 'CHOSEN', 'TRAIN SHARPE', 'TRADES', 'P&L'], rows);
+  return `${table}\n\n${formatTable(['WALK-FORWARD', ''], summary)}`;
+}
