@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { testApi, unaskedStore } from '../../../test/support/api.ts';
-import { html, inline, prose } from './html.ts';
+import { html } from '../../runtime/html.ts';
+import { inline, prose } from './prose.ts';
 
 const app = testApi({ store: unaskedStore });
 afterAll(() => app.close());

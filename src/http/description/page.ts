@@ -1,5 +1,6 @@
-import { type Html, html, inline, prose } from './html.ts';
+import { type Html, html } from '../../runtime/html.ts';
 import type { ApiDocument, Operation, Parameter } from './openapi.ts';
+import { inline, prose } from './prose.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 

@@ -1,14 +1,15 @@
 /** The panes of equity and of its falls from earlier peaks, with one range of time. */
+
+import { type Html, html } from '../../runtime/html.ts';
 import type { Report } from '../../schema/report.ts';
 import { fixed } from './format.ts';
 import { lineChart } from './lineChart.ts';
-import { html, type Markup } from './markup.ts';
 
 const [EQUITY_HEIGHT, UNDERWATER_HEIGHT] = [300, 150];
 /** On either side of a single point, so that the axis has a length. */
 const SINGLE_POINT_MS = 60_000;
 
-export function curves({ equity, underwater, portfolio }: Report): Markup {
+export function curves({ equity, underwater, portfolio }: Report): Html {
   const points = equity.points.map(({ ts, equity: value }) => ({ timeMs: Date.parse(ts), value }));
   const [first, last] = [points[0], points.at(-1)];
   if (first === undefined || last === undefined) return html`<p>No trade was closed.</p>`;

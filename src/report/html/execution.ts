@@ -1,16 +1,17 @@
 /** How orders ended, what liquidity they used, and how the P&L depends on latency and on the queue model. */
+
+import { type Html, html } from '../../runtime/html.ts';
 import type { LiquidityFigures, Report } from '../../schema/report.ts';
 import { barTable } from './bars.ts';
 import { fixed, percent, whole } from './format.ts';
-import { html, type Markup } from './markup.ts';
 
-export function executionTables(report: Report): Markup[] {
+export function executionTables(report: Report): Html[] {
   return [orderTable(report), liquidityTable(report), latencyTable(report), queueTable(report)].filter(
     (table) => table !== null,
   );
 }
 
-function orderTable({ orders, fill_rate: rate }: Report): Markup {
+function orderTable({ orders, fill_rate: rate }: Report): Html {
   const missed = Object.entries(orders.missed).map(
     ([reason, count]) => [`missed: ${words(reason)}`, count] as const,
   );
@@ -37,7 +38,7 @@ function orderTable({ orders, fill_rate: rate }: Report): Markup {
 `;
 }
 
-function liquidityTable({ taker, maker }: Report): Markup | null {
+function liquidityTable({ taker, maker }: Report): Html | null {
   if (taker === null || maker === null) return null;
   const row = (name: string, { fills, shares, volume, fees, rebates }: LiquidityFigures) =>
     html`<tr><th scope="row">${name}</th><td>${whole(fills)}</td><td>${fixed(shares)}</td><td>${fixed(volume)}</td><td>${fixed(fees)}</td><td>${fixed(rebates)}</td></tr>
@@ -48,7 +49,7 @@ function liquidityTable({ taker, maker }: Report): Markup | null {
 `;
 }
 
-function latencyTable({ latency_curve: curve }: Report): Markup | null {
+function latencyTable({ latency_curve: curve }: Report): Html | null {
   if (curve === null) return null;
   return barTable({
     title: 'Order latency',
@@ -62,7 +63,7 @@ function latencyTable({ latency_curve: curve }: Report): Markup | null {
   });
 }
 
-function queueTable({ queue_models: models }: Report): Markup | null {
+function queueTable({ queue_models: models }: Report): Html | null {
   if (models === null) return null;
   return barTable({
     title: 'Queue model',

@@ -1,9 +1,9 @@
 /** What was asked for, what was left out, the strategy's log, and the receipt. */
 import { countedSkips } from '../../backtest/report.ts';
+import { type Html, html } from '../../runtime/html.ts';
 import type { Report } from '../../schema/report.ts';
-import { html, type Markup } from './markup.ts';
 
-export function facts(report: Report): Markup {
+export function facts(report: Report): Html {
   const { settings, receipt, log, log_lines_left_out: leftOut, selection, markets_skipped: skipped } = report;
   const { held_out: heldOut, trials_before: before } = selection;
   const chosen: Fact[] = [
@@ -21,7 +21,7 @@ ${factTable(flattened(receipt))}`;
 
 type Fact = readonly [name: string, value: string];
 
-function factTable(rows: readonly Fact[]): Markup {
+function factTable(rows: readonly Fact[]): Html {
   return html`<table class="facts"><tbody>${rows.map(
     ([name, value]) => html`<tr><th scope="row">${name}</th><td><code>${value}</code></td></tr>
 `,

@@ -1,5 +1,5 @@
 /** Numbers and times as a report prints them. A missing value is a dash. */
-import { html, type Markup } from './markup.ts';
+import { type Html, html } from '../../runtime/html.ts';
 
 const NONE = '–';
 const MINUS = '−';
@@ -42,7 +42,7 @@ export function duration(seconds: number | null): string {
 }
 
 /** A result, coloured by its sign. */
-export function result(value: number | null, text = signed(value)): Markup {
+export function result(value: number | null, text = signed(value)): Html {
   const sign = value === null || value === 0 ? '' : value > 0 ? 'gain' : 'loss';
   return html`<span class="${sign}">${text}</span>`;
 }

@@ -1,6 +1,7 @@
 /** Curves over time as inline SVG: equity, and below it the falls from earlier peaks. */
+
+import { type Html, html } from '../../runtime/html.ts';
 import { CHARACTER_WIDTH, timeTicks, valueTicks } from './axes.ts';
-import { html, type Markup } from './markup.ts';
 
 const WIDTH = 1060;
 const MARGIN = { left: 76, right: 14, top: 10, bottom: 26 };
@@ -25,7 +26,7 @@ interface Curve {
   readonly print: (value: number) => string;
 }
 
-export function lineChart(curve: Curve): Markup {
+export function lineChart(curve: Curve): Html {
   const { points, height, kind, base, title, print } = curve;
   const [startMs, endMs] = curve.range;
   const values = points.map(({ value }) => value);
@@ -56,14 +57,14 @@ export function lineChart(curve: Curve): Markup {
 `;
 }
 
-function valueLine(y: number, label: string): Markup {
+function valueLine(y: number, label: string): Html {
   return html`<path d="M${MARGIN.left},${y.toFixed(1)}H${WIDTH - MARGIN.right}"/>
 <text x="${MARGIN.left - 8}" y="${(y + 4).toFixed(1)}" text-anchor="end">${label}</text>
 `;
 }
 
 /** A label that would leave the drawing is left out; its line stays. */
-function timeLine(x: number, label: string, height: number): Markup {
+function timeLine(x: number, label: string, height: number): Html {
   const fits = x + (label.length * CHARACTER_WIDTH) / 2 <= WIDTH;
   const bottom = height - MARGIN.bottom;
   return html`<path d="M${x.toFixed(1)},${MARGIN.top}V${bottom}"/>

@@ -3,13 +3,13 @@
  * policy allows these two by their hashes and nothing else.
  */
 import { createHash } from 'node:crypto';
+import { Html, html } from '../../runtime/html.ts';
 import type { Report } from '../../schema/report.ts';
 import { breakdownTable } from './bars.ts';
 import { curves } from './curves.ts';
 import { executionTables } from './execution.ts';
 import { facts } from './facts.ts';
 import { whole } from './format.ts';
-import { html, Markup } from './markup.ts';
 import { SCRIPT } from './script.ts';
 import { STYLE } from './style.ts';
 import { tiles } from './tiles.ts';
@@ -33,7 +33,7 @@ export function reportPage(report: Report): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="generator" content="Underround ${report.receipt.code_version}">
 <title>${report.name} – backtest report</title>
-<style>${new Markup(STYLE)}</style>
+<style>${new Html(STYLE)}</style>
 </head>
 <body>
 <main>
@@ -50,7 +50,7 @@ ${curves(report)}
 ${tradeList(report)}
 ${facts(report)}
 </main>
-<script>${new Markup(SCRIPT)}</script>
+<script>${new Html(SCRIPT)}</script>
 </body>
 </html>
 `.text;
@@ -66,12 +66,12 @@ function subtitle({ markets, markets_total: total, markets_traded: traded, trade
   return `${series.join(', ') || 'no market'}${range}: ${whole(total)} markets, ${whole(traded)} traded`;
 }
 
-function warningList({ warnings }: Report): Markup | null {
+function warningList({ warnings }: Report): Html | null {
   if (warnings.length === 0) return null;
   return html`<ul class="warnings" aria-label="Warnings">${warnings.map((warning) => html`<li>${warning}</li>`)}</ul>`;
 }
 
-function breakdowns(report: Report): Markup[] {
+function breakdowns(report: Report): Html[] {
   const tables = [
     ['By hour', 'UTC hour in which the position was opened', report.by_hour],
     ['By entry price', 'average price of the purchase, USDC per share', report.by_entry_price],

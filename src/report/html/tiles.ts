@@ -1,15 +1,16 @@
 /** The figures at the top of a report. */
+
+import { type Html, html } from '../../runtime/html.ts';
 import type { Report } from '../../schema/report.ts';
 import { duration, fixed, percent, result, signed, whole } from './format.ts';
-import { html, type Markup } from './markup.ts';
 
 interface Tile {
   readonly name: string;
-  readonly value: string | Markup;
+  readonly value: string | Html;
   readonly note: string | null;
 }
 
-export function tiles(report: Report): Markup {
+export function tiles(report: Report): Html {
   const shown = [...resultTiles(report), ...ratioTiles(report), ...riskTiles(report)];
   return html`<dl class="tiles">${shown.map(
     ({
@@ -106,6 +107,6 @@ function riskTiles({ portfolio, coverage, fill_rate: rate, orders }: Report): Ti
   ];
 }
 
-function percentResult(share: number | null): Markup {
+function percentResult(share: number | null): Html {
   return result(share, share === null ? '–' : `${signed(100 * share, 1)} %`);
 }

@@ -1,7 +1,8 @@
 /** The list of trades, with decision and fill. A click on a heading sorts it. */
+
+import { type Html, html } from '../../runtime/html.ts';
 import type { Report, ReportTrade } from '../../schema/report.ts';
 import { clock, duration, fixed, result, signed, whole } from './format.ts';
-import { html, type Markup } from './markup.ts';
 
 /** The newest; a page of more rows is slow to open and to sort. */
 const TRADES_SHOWN_MAX = 2_000;
@@ -10,7 +11,7 @@ interface Column {
   readonly heading: string;
   readonly hint: string;
   readonly sort: (trade: ReportTrade) => number | string | null;
-  readonly cell: (trade: ReportTrade) => string | Markup;
+  readonly cell: (trade: ReportTrade) => string | Html;
   readonly isText?: boolean;
 }
 
@@ -85,7 +86,7 @@ const COLUMNS: readonly Column[] = [
   },
 ];
 
-export function tradeList({ trades }: Report): Markup {
+export function tradeList({ trades }: Report): Html {
   if (trades.length === 0) return html`<p>No trades.</p>`;
   const byTime = [...trades].sort((a, b) => Date.parse(a.decided_at) - Date.parse(b.decided_at));
   const shown = byTime.slice(-TRADES_SHOWN_MAX);
@@ -97,11 +98,11 @@ export function tradeList({ trades }: Report): Markup {
 <tbody>${shown.map(row)}</tbody></table></div>`;
 }
 
-function heading({ heading: text, hint, isText = false }: Column): Markup {
+function heading({ heading: text, hint, isText = false }: Column): Html {
   return html`<th scope="col" class="${isText ? 'text' : ''}"><button type="button" title="${hint}">${text}</button></th>`;
 }
 
-function row(trade: ReportTrade): Markup {
+function row(trade: ReportTrade): Html {
   const cells = COLUMNS.map(
     ({ sort, cell, isText = false }) =>
       html`<td class="${isText ? 'text' : ''}" data-v="${sort(trade) ?? ''}">${cell(trade)}</td>`,
