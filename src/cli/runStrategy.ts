@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Span } from '../report/walkForward.ts';
 import { systemClock } from '../runtime/clock.ts';
-import { BacktestFailedError, InvalidInputError } from '../runtime/errors.ts';
+import { InvalidInputError } from '../runtime/errors.ts';
 import { MARKET_LIMIT_DEFAULT } from '../schema/api/backtests.ts';
 import { datetime } from '../schema/api/datetime.ts';
 import { Invalid } from '../schema/api/types.ts';
@@ -34,7 +34,7 @@ import {
   termsOf,
 } from './strategyTerms.ts';
 import { openTrials, type SelectionOptions } from './trialsFile.ts';
-import { readPlan } from './walkForwardResult.ts';
+import { readPlan, recordedSpan } from './walkForwardResult.ts';
 import { countRunTrial, reportSettings, writeRunReport } from './writeRunReport.ts';
 
 const EVENT_TIMEOUT_S = 10;
@@ -95,7 +95,7 @@ export async function sweepStrategy(
       settingsOf,
       async ({ facts, settings, universe, source, runOn }) => {
         if (plan !== null) {
-          const recorded = await recordedSpan(source, universe);
+          const recorded = recordedSpan(await marketsOf(source, universe), universe);
           const onSpan = (own: readonly RunSetting[], span: Span, label: string) =>
             runOn(own, { ...universe, ...span }, `${label} ${formatTime(span.startMs).slice(0, 16)}`);
           return await runStrategyWalkForward({ runOn: onSpan, recorded, settings, axes, plan }, options);
@@ -170,16 +170,6 @@ async function withFile(
   } finally {
     await close();
   }
-}
-
-/** From the first to the last recorded market's end. @throws {BacktestFailedError} */
-async function recordedSpan(source: TapeSource, universe: RunUniverse): Promise<Span> {
-  const ends = (await marketsOf(source, universe)).map(({ endTimeMs }) => endTimeMs);
-  if (ends.length === 0) throw new BacktestFailedError('no market ended in the range asked for');
-  return {
-    startMs: universe.startMs ?? Math.min(...ends),
-    endMs: Math.min(universe.endMs, Math.max(...ends) + 1),
-  };
 }
 
 export function openThreads(options: {

@@ -1,19 +1,20 @@
-/** `underround sweep my.ts --walk-forward train:embargo:test`. */
-import { createHash } from 'node:crypto';
-import { join } from 'node:path';
 import { MICRO_PER_USDC } from '../core/fees.ts';
 import type { RunResult } from '../core/run/result.ts';
 import { sharpeRatio } from '../core/statistics/returns.ts';
 import { type Span, type WalkForwardPlan, walkForward } from '../report/walkForward.ts';
-import { writeResult } from '../report/writeReport.ts';
 import type { Axis } from '../schema/backtest.ts';
-import { printJson } from '../schema/moneyJson.ts';
 import type { RunSetting } from '../strategy/protocol.ts';
-import { orNull } from './runWalkForward.ts';
 import type { StrategyOptions } from './strategyOptions.ts';
-import { type FileRuns, receiptOf, sweepBody } from './strategyResults.ts';
+import { type FileRuns, figuresOf, receiptOf, sweepBody } from './strategyResults.ts';
 import type { SelectionOptions } from './trialsFile.ts';
-import { foldsOf, printWalkForward, type TestResult, walkForwardBody } from './walkForwardResult.ts';
+import {
+  foldsOf,
+  hashOfWindows,
+  orNull,
+  reportWalkForward,
+  type TestResult,
+  walkForwardBody,
+} from './walkForwardResult.ts';
 import { countRunTrial } from './writeRunReport.ts';
 
 interface WalkForwardRun {
@@ -50,32 +51,26 @@ export async function runStrategyWalkForward(
   });
   const [first] = seen;
   if (first === undefined) throw new RangeError('a plan without windows');
-  const dataHash = createHash('sha256')
-    .update(seen.map((runs) => runs.dataHash).join('\n'))
-    .digest('hex');
+  const dataHash = hashOfWindows(seen.map((runs) => runs.dataHash));
   const asked = { question: ['walk-forward', plan, settings[0], axes], cells: settings.length };
   const before = countRunTrial({ ...first, dataHash }, options.trials, asked);
   const valuesOf = ({ params }: RunSetting) =>
     Object.fromEntries(axes.map(({ param }) => [param, params[param]]));
   const counted = { trials: settings.length, before, dataHash, heldOut: first.heldOut };
   const body = walkForwardBody(results, { plan, valuesOf, ...counted });
-  if (options.out !== undefined) writeResult(join(options.out, 'walk-forward.json'), body);
-  console.log(options.json ? printJson(body) : printWalkForward(body));
+  reportWalkForward(body, options);
 }
 
 /** The return of a market is its P&L in USD, as in a sweep of a strategy file. */
 function testResult(runs: FileRuns, setting: RunSetting): TestResult {
-  const { trades, fills } = (runs.results[0] as { result: RunResult }).result;
+  const { result } = runs.results[0] as { result: RunResult };
   const pnls = new Map<string, number>();
-  const closed = trades.flatMap(({ marketId, pnl }) => (pnl === null ? [] : [{ marketId, pnl }]));
-  for (const { marketId, pnl } of closed) pnls.set(marketId, (pnls.get(marketId) ?? 0) + pnl);
+  for (const { marketId, pnl } of result.trades)
+    if (pnl !== null) pnls.set(marketId, (pnls.get(marketId) ?? 0) + pnl);
   const returns = [...pnls.values()].map((pnl) => pnl / MICRO_PER_USDC);
   return {
+    ...figuresOf(result),
     markets_traded: pnls.size,
-    trades_total: closed.length,
-    trades_won: closed.filter(({ pnl }) => pnl > 0).length,
-    total_pnl: closed.reduce((sum, { pnl }) => sum + pnl, 0) / MICRO_PER_USDC,
-    total_fees: fills.reduce((sum, { fee }) => sum + fee, 0) / MICRO_PER_USDC,
     sharpe_per_market: sharpeRatio(returns),
     returns,
     receipt: receiptOf(runs, setting),

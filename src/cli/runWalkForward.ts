@@ -1,21 +1,18 @@
-/** `underround backtest sweep.json --walk-forward train:embargo:test`. */
-import { createHash } from 'node:crypto';
-import { join } from 'node:path';
 import { type Cell, cellCount, cellsOf } from '../backtest/cells.ts';
-import { type Span, type WalkForwardPlan, walkForward } from '../report/walkForward.ts';
-import { writeResult } from '../report/writeReport.ts';
-import { BacktestFailedError, InvalidInputError } from '../runtime/errors.ts';
+import { type WalkForwardPlan, walkForward } from '../report/walkForward.ts';
+import { InvalidInputError } from '../runtime/errors.ts';
 import type { BacktestResultBody, SweepResultBody } from '../schema/api/backtests.ts';
 import type { JobSpec, SweepSpec } from '../schema/backtest.ts';
-import { printJson } from '../schema/moneyJson.ts';
 import { formatTime } from '../schema/time.ts';
 import type { JobRun } from './jobRun.ts';
-import type { LocalJobs } from './localJobs.ts';
 import { jobTrial, recordTrial } from './trialsFile.ts';
 import {
   foldsOf,
-  printWalkForward,
+  hashOfWindows,
+  orNull,
   readPlan,
+  recordedSpan,
+  reportWalkForward,
   type TestResult,
   walkForwardBody,
 } from './walkForwardResult.ts';
@@ -36,7 +33,7 @@ export async function runWalkForward(
   spec: Sweep,
   plan: WalkForwardPlan,
 ): Promise<void> {
-  const folds = foldsOf(await recordedRange(jobs, spec), plan);
+  const folds = foldsOf(recordedSpan(await jobs.markets(spec), spec), plan);
   const cells = cellsOf(spec);
   const hashes: string[] = [];
   const seen = <T extends { receipt: { data_hash: string } }>(result: T): T => {
@@ -63,7 +60,7 @@ export async function runWalkForward(
         return { ...result, returns: returnsOf(result) };
       }),
   });
-  const dataHash = createHash('sha256').update(hashes.join('\n')).digest('hex');
+  const dataHash = hashOfWindows(hashes);
   const sweep = jobTrial(spec, dataHash);
   const trial = { ...sweep, question: ['walk-forward', plan, sweep.question] };
   const before = trials.before(trial);
@@ -71,27 +68,7 @@ export async function runWalkForward(
   const valuesOf = (cell: Cell) => axisValuesOf(cell, spec);
   const counted = { trials: cellCount(spec), before, dataHash, heldOut };
   const body = walkForwardBody(results, { plan, valuesOf, ...counted });
-  if (options.out !== undefined) writeResult(join(options.out, 'walk-forward.json'), body);
-  console.log(options.json ? printJson(body) : printWalkForward(body));
-}
-
-/** From the first to the last recorded market's end. */
-async function recordedRange(jobs: LocalJobs, spec: Sweep): Promise<Span> {
-  const markets = await jobs.markets(spec);
-  const [first, last] = [markets[0], markets.at(-1)];
-  if (first === undefined || last === undefined)
-    throw new BacktestFailedError('no market ended in the range asked for');
-  return { startMs: spec.startMs ?? first.endTimeMs, endMs: Math.min(spec.endMs, last.endTimeMs + 1) };
-}
-
-/** Null where no market of a window could be replayed: other windows still count. */
-export async function orNull<T>(run: () => Promise<T>): Promise<T | null> {
-  try {
-    return await run();
-  } catch (error) {
-    if (error instanceof BacktestFailedError) return null;
-    throw error;
-  }
+  reportWalkForward(body, options);
 }
 
 /** P&L of each traded market over the cost of its first purchase: cells may have different sizes. */

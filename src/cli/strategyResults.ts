@@ -74,7 +74,8 @@ export function runBody(
 }
 export type RunBody = ReturnType<typeof runBody>;
 
-function figuresOf({ orders, fills, trades }: RunResult) {
+/** The figures of one run, in USD. */
+export function figuresOf({ orders, fills, trades }: RunResult) {
   const filled = orders.filter(
     ({ filledSize, outcome }) => filledSize > 0 && outcome !== 'taken_back',
   ).length;

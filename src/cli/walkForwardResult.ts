@@ -1,7 +1,12 @@
 /** The plan of `--walk-forward`, and its result as a body and as tables. */
+import { hash } from 'node:crypto';
+import { join } from 'node:path';
 import { sharpeRatio } from '../core/statistics/returns.ts';
 import { type FoldResult, planFolds, type Span, type WalkForwardPlan } from '../report/walkForward.ts';
-import { InvalidInputError } from '../runtime/errors.ts';
+import { writeResult } from '../report/writeReport.ts';
+import { BacktestFailedError, InvalidInputError } from '../runtime/errors.ts';
+import type { Market } from '../schema/market.ts';
+import { printJson } from '../schema/moneyJson.ts';
 import { formatTime } from '../schema/time.ts';
 import type { HeldOut } from './holdOut.ts';
 import { formatTable } from './table.ts';
@@ -36,6 +41,32 @@ export function foldsOf(recorded: Span, plan: WalkForwardPlan): ReturnType<typeo
   if (folds.length > FOLDS_MAX)
     throw new InvalidInputError(`--walk-forward: at most ${FOLDS_MAX} test windows`);
   return folds;
+}
+
+/** From the first to the last recorded market's end, within the range asked for. @throws {BacktestFailedError} */
+export function recordedSpan(
+  markets: readonly Pick<Market, 'endTimeMs'>[],
+  asked: { readonly startMs: number | null; readonly endMs: number },
+): Span {
+  if (markets.length === 0) throw new BacktestFailedError('no market ended in the range asked for');
+  const ends = markets.map(({ endTimeMs }) => endTimeMs);
+  const [first, last] = [Math.min(...ends), Math.max(...ends)];
+  return { startMs: asked.startMs ?? first, endMs: Math.min(asked.endMs, last + 1) };
+}
+
+/** Null where no market of a window could be replayed: other windows still count. */
+export async function orNull<T>(run: () => Promise<T>): Promise<T | null> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof BacktestFailedError) return null;
+    throw error;
+  }
+}
+
+/** SHA-256 in hex over the data hashes of all windows, in the order in which they were read. */
+export function hashOfWindows(dataHashes: readonly string[]): string {
+  return hash('sha256', dataHashes.join('\n'), 'hex');
 }
 
 /** What the chosen parameters came to on one test window. */
@@ -119,7 +150,16 @@ function foldBody<P>(
   };
 }
 
-export function printWalkForward(body: WalkForwardBody): string {
+/** Writes the result where a directory is named, and prints it. */
+export function reportWalkForward(
+  body: WalkForwardBody,
+  { out, json }: { readonly out?: string; readonly json?: boolean },
+): void {
+  if (out !== undefined) writeResult(join(out, 'walk-forward.json'), body);
+  console.log(json ? printJson(body) : printWalkForward(body));
+}
+
+function printWalkForward(body: WalkForwardBody): string {
   const fixed = (value: number | null, digits: number) => (value === null ? null : value.toFixed(digits));
   const rows = body.folds.map(({ test, chosen, result, ...fold }) => [
     `${test.start.slice(0, 16)} to ${test.end.slice(5, 16)}`,
