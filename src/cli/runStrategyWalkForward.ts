@@ -1,3 +1,4 @@
+/** `underround sweep my.ts --walk-forward train:embargo:test`. */
 import { MICRO_PER_USDC } from '../core/fees.ts';
 import type { RunResult } from '../core/run/result.ts';
 import { sharpeRatio } from '../core/statistics/returns.ts';

@@ -1,3 +1,4 @@
+/** `underround backtest sweep.json --walk-forward train:embargo:test`. */
 import { type Cell, cellCount, cellsOf } from '../backtest/cells.ts';
 import { type WalkForwardPlan, walkForward } from '../report/walkForward.ts';
 import { InvalidInputError } from '../runtime/errors.ts';

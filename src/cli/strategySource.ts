@@ -1,11 +1,11 @@
 /** Opens the recording that a strategy file reads: of a data directory, or of a service. */
-import { homedir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { systemClock } from '../runtime/clock.ts';
 import { type Ask, RemoteTapes } from '../strategy/remoteTapes.ts';
 import { TapeCache } from '../strategy/tapeCache.ts';
 import { storedTapes, type TapeSource } from '../strategy/tapeSource.ts';
+import { cacheFolder } from './cacheFolder.ts';
 import { openRecording } from './openRecording.ts';
 import { type RemoteService, remoteService } from './remote.ts';
 import { readSettings } from './settings.ts';
@@ -41,14 +41,4 @@ function askOf({ url, key }: RemoteService): Ask {
       body: response.body === null ? Readable.from([]) : Readable.fromWeb(response.body as never),
     };
   };
-}
-
-/** The folder for what can be read again, by the rules of the system. */
-function cacheFolder(): string {
-  const { XDG_CACHE_HOME = '', LOCALAPPDATA } = process.env;
-  if (process.platform === 'win32')
-    return join(LOCALAPPDATA ?? join(homedir(), 'AppData/Local'), 'underround');
-  if (process.platform === 'darwin') return join(homedir(), 'Library/Caches/underround');
-  // A relative path must be ignored (XDG Base Directory Specification).
-  return join(isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : join(homedir(), '.cache'), 'underround');
 }

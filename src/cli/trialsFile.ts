@@ -1,12 +1,12 @@
 /** The file in which the command line counts trials: of `--trials`, or in the user's cache. */
-import { homedir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { join } from 'node:path';
 import { cellCount } from '../backtest/cells.ts';
 import { seriesNames } from '../backtest/earlierTrials.ts';
 import { type Trial, TrialsFile } from '../report/trials.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { InvalidInputError } from '../runtime/errors.ts';
 import type { JobSpec } from '../schema/backtest.ts';
+import { cacheFolder } from './cacheFolder.ts';
 
 const NAME = 'trials.jsonl';
 
@@ -20,7 +20,7 @@ export interface SelectionOptions {
 /** @param path Of `--trials`; undefined: the user's own file. @throws {InvalidInputError} */
 export function openTrials(path: string | undefined): TrialsFile {
   if (path === '') throw new InvalidInputError('--trials "" must name a file');
-  return new TrialsFile(path ?? join(cacheFolder(), 'underround', NAME));
+  return new TrialsFile(path ?? join(cacheFolder(), NAME));
 }
 
 /** Records a trial. Without `--trials`, a cache that cannot be written is a warning: the result is printed. */
@@ -43,11 +43,4 @@ export function jobTrial(spec: JobSpec, dataHash: string): Trial {
     dataHash,
     trials: spec.kind === 'sweep' ? cellCount(spec) : 1,
   };
-}
-
-function cacheFolder(): string {
-  const { XDG_CACHE_HOME = '', LOCALAPPDATA } = process.env;
-  if (process.platform === 'win32') return LOCALAPPDATA ?? join(homedir(), 'AppData', 'Local');
-  if (process.platform === 'darwin') return join(homedir(), 'Library', 'Caches');
-  return isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : join(homedir(), '.cache');
 }
