@@ -6,6 +6,8 @@ FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 COPY client/package.json client/
+COPY engine/package.json engine/
+COPY simulator/package.json simulator/
 COPY web/package.json web/
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
@@ -20,6 +22,8 @@ FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY client/package.json client/
+COPY engine/package.json engine/
+COPY simulator/package.json simulator/
 COPY web/package.json web/
 RUN npm ci --ignore-scripts --omit=dev && rm -r node_modules/@underround
 

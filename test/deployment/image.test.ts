@@ -68,6 +68,13 @@ describe('Dockerfile', () => {
     ]);
   });
 
+  it('installs with the description of every workspace, as the lock file has them', () => {
+    const { workspaces } = JSON.parse(read('package.json')) as { workspaces: string[] };
+    const expected = workspaces.map((workspace) => `${workspace}/package.json ${workspace}/`);
+    for (const stage of stages.slice(0, 2))
+      expect(texts('COPY', stage).filter((text) => /^\w+\/package\.json/.test(text))).toEqual(expected);
+  });
+
   it.each(stages)('$name copies files that exist in the build context', (stage) => {
     const copied = texts('COPY', stage).filter((text) => !text.startsWith('--from='));
     const sources = copied.flatMap((text) => text.split(' ').slice(0, -1));
