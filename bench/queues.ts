@@ -7,6 +7,7 @@ import { filledUntil, OUR_SIZE, scripted } from '../test/support/queueTruth.ts';
 import type { VenueFill } from '../test/support/scriptedVenue.ts';
 import { START_MS } from '../test/support/tapes.ts';
 import type { Figure } from './figure.ts';
+import { queueRecordingFigures } from './queueRecording.ts';
 
 const ORDERS = Number(process.env.BENCH_ORDERS ?? 2_000);
 const MINUTE_MS = START_MS + 60_000;
@@ -30,13 +31,14 @@ export async function run(): Promise<Figure[]> {
     }
   }
   const size = ORDERS * OUR_SIZE;
-  return [...sums].flatMap(([who, { minute, end, lateMs, both }]): Figure[] => [
+  const scriptedFigures = [...sums].flatMap(([who, { minute, end, lateMs, both }]): Figure[] => [
     { name: `${who}: size filled after a minute`, value: (100 * minute) / size, unit: '%' },
     { name: `${who}: size filled at the end`, value: (100 * end) / size, unit: '%' },
     ...(who === 'truth'
       ? []
       : [{ name: `${who}: filled later than in truth, mean`, value: lateMs / both / 1_000, unit: 's' }]),
   ]);
+  return [...scriptedFigures, ...queueRecordingFigures()];
 }
 
 /** When the whole order was filled; null: it never was. */
