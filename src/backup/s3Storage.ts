@@ -34,7 +34,7 @@ interface S3Request {
 
 /**
  * Backups in a bucket of S3-compatible storage, addressed by path. A request stores an object whole or not at all.
- * The bucket has no lock: two backups into one prefix at a time do no harm, but both upload what is new.
+ * Nothing locks the bucket. Two simultaneous backups into one prefix do no harm, but both upload the new parts.
  */
 export class S3Storage implements BackupStorage {
   readonly name: string;

@@ -109,7 +109,7 @@ function headIn(line: string, path: string): RunHead {
 function print(lines: readonly string[], path: string | undefined): void {
   if (lines.length === 0) return;
   const text = `${lines.join('\n')}\n`;
-  // The file first: what was printed must be found again.
+  // Written to the file before it is printed, so that a restart never lacks a printed line.
   if (path !== undefined) appendFileSync(path, text);
   process.stdout.write(text);
 }

@@ -21,7 +21,7 @@ export interface FileRuns extends RecordedRuns {
   readonly heldOut: HeldOut | null;
 }
 
-/** What is needed to repeat a run: the same recording, code, parameters and terms give the same bytes. */
+/** Identifies a run, so that it can be repeated: the same recording, code, parameters and terms give the same bytes. */
 interface StrategyReceipt extends Receipt {
   /** SHA-256 over the strategy file and its local imports. */
   readonly strategy_hash: string;

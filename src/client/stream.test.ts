@@ -165,7 +165,7 @@ describe('a stream', () => {
     expect(sockets[1]?.sent).toEqual([{ type: 'subscribe', tickers: ['BTC'], resume: 'c1' }]);
   });
 
-  it('stops receiving when too much waits, and continues after what was handled', async () => {
+  it('pauses receiving at the limit of waiting messages, and resumes when they were handled', async () => {
     const large = { ...snapshot('c1'), text: 'x'.repeat(33 * 1024 * 1024) };
     const { client, sockets } = rig([
       (socket) => socket.receive(READY, large, snapshot('lost')),

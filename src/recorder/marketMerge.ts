@@ -140,7 +140,7 @@ export function withPayout(
   return withComputed({ ...market, ...resolution, resolvedTimeMs: timeMs, resolvedTimeSource: by });
 }
 
-/** What is known of the prices at both ends of the window. */
+/** The known prices at the window's start and end. */
 export function endsOf(known: Market) {
   return {
     strikePrice: known.strikePrice,

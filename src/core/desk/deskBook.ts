@@ -95,7 +95,7 @@ export class DeskBook {
 
   /**
    * Fills an order that takes, and consumes the sizes.
-   * @param timeMs When it trades. @param size What is left of it.
+   * @param timeMs Time of the match. @param size The order's unfilled size.
    * @returns The fill, or why there is none.
    */
   take(terms: OrderTerms, timeMs: number, size: number | null): Fill | MissReason {

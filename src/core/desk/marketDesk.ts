@@ -5,7 +5,7 @@
  * this book was current. So the order is matched when that message arrives, against the book of its due time: a feed
  * that was dead by then fills nothing.
  * An order that may rest meets the book after the latency alone. If any of it would trade at once, the venue holds it
- * like a taker's and then matches it; what is left rests behind all that is displayed at its price.
+ * like a taker's order and then matches it. Its unfilled part rests behind all displayed size at its price.
  */
 import type { QueueModel, ReplayParams } from '../../schema/strategy.ts';
 import { type BestPrices, dueTime } from '../fills/engine.ts';

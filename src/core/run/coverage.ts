@@ -38,7 +38,7 @@ export class Coverage {
     }
   }
 
-  /** Share of the window, 0..1, by what is known at a time. */
+  /** Covered share of the window, 0 to 1, with the gaps known at a time. */
   shareAt(nowMs: number): number {
     let coveredMs = this.#trusted && this.#rowMs !== null ? this.#inside(this.#rowMs, nowMs) : 0;
     for (const { fromMs, untilMs } of this.#proven) coveredMs += untilMs - fromMs;

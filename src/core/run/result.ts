@@ -53,7 +53,7 @@ export interface RunTrade extends Trade<'sold'> {
   readonly marketId: string;
   readonly ticker: Ticker;
   readonly eventType: EventType;
-  /** What was known when the first purchase was decided; null: not known. */
+  /** The state at the decision of the first purchase; null if unknown. */
   readonly atEntry: {
     readonly secondsToEnd: number;
     /** Annualised standard deviation of the underlying's returns. */

@@ -81,7 +81,7 @@ describe('a purchase that rests', () => {
     expect(replay(tape.tape()).orders).toMatchObject({ placed: 1, resting: { refused: 1, notReached: 0 } });
   });
 
-  test('an exit first cancels its rest, then sells what was filled', () => {
+  test('an exit cancels the unfilled part of the entry, then sells the filled part', () => {
     const tape = quiet()
       .trade({ at: 11_000, side: 'SELL_YES', price: 0.25, shares: 110 })
       .book({ at: 12_000, bids: [[0.6, 500]], asks: [[0.7, 1]] })

@@ -53,7 +53,7 @@ export function boundsOf(condition: Condition, terms: ReadingTerms): Bound[] {
   }
 }
 
-/** The largest number below a finite one: what is above it is at least the number itself. */
+/** The largest number below a finite one, so that `> below(x)` means `>= x`. */
 function nextBelow(value: number): number {
   if (value === 0) return -Number.MIN_VALUE;
   const view = new DataView(new ArrayBuffer(Float64Array.BYTES_PER_ELEMENT));
