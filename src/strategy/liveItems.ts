@@ -5,7 +5,8 @@
  */
 import { ItemMerge } from '../core/run/itemMerge.ts';
 import type { RunItem } from '../core/run/runner.ts';
-import type { RunTape, TickerTape } from '../core/run/runTape.ts';
+import { payoutTimeMs, type RunTape, type TickerTape } from '../core/run/runTape.ts';
+import { AFTER_MS } from '../core/session/gapEnds.ts';
 import type { Ladders, TapeMarket } from '../core/session/tape.ts';
 import type { BookSide, SideView } from '../schema/records.ts';
 
@@ -20,9 +21,6 @@ interface Fact {
   readonly market: LiveMarket;
   readonly make: () => RunItem;
 }
-
-/** Less than receive times can differ by. */
-const AFTER_MS = 0.5;
 
 export class LiveItems {
   readonly #merge = new ItemMerge();
@@ -47,10 +45,7 @@ export class LiveItems {
       this.#addFact({ fromMs: strikeKnownTimeMs, key: `${marketId} strike`, market, make });
     }
     if (resolution === null || !market.isNew('resolved')) return;
-    const { resolvedTimeMs } = resolution;
-    // Fills in a gap are taken back before the payout, even if the gap was detected later.
-    const before = tape.gaps.filter(({ startMs }) => startMs < resolvedTimeMs);
-    const timeMs = Math.max(resolvedTimeMs, ...before.map(({ knownMs }) => knownMs));
+    const timeMs = payoutTimeMs(tape, resolution);
     const make = (): RunItem => ({ kind: 'resolved', seq: 0, timeMs, marketId, resolution });
     this.#addFact({ fromMs: timeMs + AFTER_MS, key: `${marketId} resolved`, market, make });
   }

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { buffer as bufferOf } from 'node:stream/consumers';
 import { FairQueue } from '../core/fairQueue.ts';
 import type { TapeGap } from '../core/session/tape.ts';
+import { backoffDelayMs } from '../runtime/backoff.ts';
 import { type Clock, sleep } from '../runtime/clock.ts';
 import { InvalidInputError, TransportError } from '../runtime/errors.ts';
 import { unframed } from '../runtime/hashedFrames.ts';
@@ -119,7 +120,7 @@ export class RemoteTapes implements TapeSource {
   ): Promise<T> {
     const { ask, clock, url } = this.#options;
     for (let tries = 1; ; tries++) {
-      let waitMs = Math.min(RETRY_MS_MAX, RETRY_MS * 2 ** (tries - 1));
+      let waitMs = backoffDelayMs({ firstMs: RETRY_MS, maxMs: RETRY_MS_MAX }, tries - 1, () => 1);
       let cause: unknown;
       try {
         const answer = await ask(path, signal);

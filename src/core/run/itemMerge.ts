@@ -1,11 +1,9 @@
 /** Merges recordings into the items of a run, in their order of arrival. */
+import { AFTER_MS } from '../session/gapEnds.ts';
 import { decidingSource } from '../venueRules.ts';
 import { type Cursor, DepthCursor, MarketCursor, PriceCursor } from './cursors.ts';
 import type { RunItem } from './runner.ts';
-import type { RunTape, TickerTape } from './runTape.ts';
-
-/** Less than receive times can differ by. */
-const AFTER_MS = 0.5;
+import { payoutTimeMs, type RunTape, type TickerTape } from './runTape.ts';
 
 /** An item without an arrival number of its own: it comes before the first record received from a time on. */
 interface TimedItem {
@@ -67,7 +65,7 @@ export class ItemMerge {
 
   /** The listing of a market as known at a time. Its strike and its outcome follow when they became known. */
   #show({ tape, resolution }: RunTape, at: { readonly seq: number; readonly timeMs: number }): RunItem {
-    const { market, gaps } = tape;
+    const { market } = tape;
     const { marketId, strikePrice, strikeKnownTimeMs } = market;
     const isKnown = strikeKnownTimeMs !== null && strikeKnownTimeMs <= at.timeMs;
     if (strikePrice !== null && strikeKnownTimeMs !== null && !isKnown) {
@@ -75,10 +73,7 @@ export class ItemMerge {
       this.#schedule(strikeKnownTimeMs, (seq) => ({ ...known, seq }));
     }
     if (resolution !== null) {
-      const { resolvedTimeMs } = resolution;
-      // Fills in a gap are taken back before the payout, even if the gap was detected later.
-      const before = gaps.filter(({ startMs }) => startMs < resolvedTimeMs);
-      const timeMs = Math.max(resolvedTimeMs, ...before.map(({ knownMs }) => knownMs));
+      const timeMs = payoutTimeMs(tape, resolution);
       const resolved = { kind: 'resolved', timeMs, marketId, resolution } as const;
       this.#schedule(timeMs + AFTER_MS, (seq) => ({ ...resolved, seq }));
     }

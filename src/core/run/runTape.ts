@@ -12,6 +12,15 @@ export interface RunTape {
   readonly resolution: Resolution | null;
 }
 
+/**
+ * When a resolved market pays out, Unix milliseconds. Fills in a gap are taken back before the payout, even if the gap
+ * was detected later.
+ */
+export function payoutTimeMs({ gaps }: MarketTape, { resolvedTimeMs }: Resolution): number {
+  const before = gaps.filter(({ startMs }) => startMs < resolvedTimeMs);
+  return Math.max(resolvedTimeMs, ...before.map(({ knownMs }) => knownMs));
+}
+
 /** Feeds of one ticker over a stretch of time. Stretches of a ticker follow each other and do not overlap. */
 export interface TickerTape {
   readonly ticker: Ticker;

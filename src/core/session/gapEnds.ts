@@ -1,5 +1,8 @@
-/** Less than receive times can differ by. */
-const AFTER_MS = 0.5;
+/**
+ * Receive times are whole milliseconds. A record received at a time or earlier comes before this much after it, and
+ * every later record comes after it.
+ */
+export const AFTER_MS = 0.5;
 
 /** The known ends of a market's gaps that no record has passed yet. A gap ends for a reader with the next record. */
 export class GapEnds {
