@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { CLOCK_TIME_SPACE, CLOCK_TIMES } from '../../web/src/charts/clockTimes.ts';
 
 /** Pixels of a digit or colon at the charts' 12 px, in the widest font of `system-ui`. */
 const CHARACTER_PX = 8;
