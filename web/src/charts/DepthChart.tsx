@@ -18,7 +18,8 @@ interface DepthChartProps {
 }
 
 const MARGIN = { left: 56, right: 12, top: 22, bottom: 24 };
-const LABEL_PX = 64;
+const CHARACTER_PX = 7;
+const APART_PX = 16;
 
 /** Cumulative sizes of both sides over the price: the size that an order may have before it passes a price. */
 export function DepthChart(props: DepthChartProps): ReactNode {
@@ -36,7 +37,8 @@ export function DepthChart(props: DepthChartProps): ReactNode {
   const most = Math.max(...all.map(([, sum]) => sum));
   const x = (at: number) => MARGIN.left + ((at - low) / (high - low)) * inner.width;
   const y = (sum: number) => MARGIN.top + (1 - sum / most) * inner.height;
-  const texts = niceTicks({ low, high }, Math.floor(inner.width / (LABEL_PX + 12)));
+  const longest = Math.max(price(low).length, price((low + high) / 2).length, price(high).length);
+  const texts = niceTicks({ low, high }, Math.floor(inner.width / (longest * CHARACTER_PX + APART_PX)));
   return (
     <div ref={ref} style={{ minHeight: height }}>
       {width > 0 && (

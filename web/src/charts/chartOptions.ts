@@ -70,7 +70,7 @@ interface ChartSetup {
 const FONT_PX = 12;
 const FONT_FAMILY = 'system-ui, sans-serif';
 /** Room for `$100,000` left, and for half a time label right; pixels. */
-const [LEFT_AXIS, RIGHT_AXIS, RIGHT_EDGE] = [68, 88, 34];
+const [LEFT_AXIS, RIGHT_AXIS, RIGHT_EDGE] = [76, 88, 34];
 const TIME_AXIS = 46;
 const DIGIT_WIDTH = 8;
 /** Counts go up by whole numbers. */

@@ -35,7 +35,7 @@ export function heatStrength(size: number, largest: number): number {
 
 /** Opacity of the colour at a strength. */
 export function heatOpacity(strength: number): number {
-  return OPACITY.least + (OPACITY.most - OPACITY.least) * strength ** 2;
+  return OPACITY.least + (OPACITY.most - OPACITY.least) * strength ** 1.4;
 }
 
 /** Draws the grid as an image, which is made once: a zoom only scales it. */
