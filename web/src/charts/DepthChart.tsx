@@ -1,5 +1,6 @@
 import { useElementSize } from '@mantine/hooks';
 import { type ReactNode, useMemo } from 'react';
+import { cumulative } from './cumulative.ts';
 import classes from './DepthChart.module.css';
 import { niceTicks } from './niceTicks.ts';
 
@@ -65,15 +66,6 @@ export function DepthChart(props: DepthChartProps): ReactNode {
       )}
     </div>
   );
-}
-
-/** Prices with the sum of all sizes up to each, best first. */
-export function cumulative(levels: readonly Level[]): Level[] {
-  let sum = 0;
-  return levels.map(([price, size]) => {
-    sum += size;
-    return [price, sum] as const;
-  });
 }
 
 function widened(low: number, high: number): [number, number] {

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { cumulative } from '../charts/cumulative.ts';
 import { cents, shares } from './format.ts';
 import classes from './MirroredLadder.module.css';
 
@@ -97,11 +98,8 @@ export function MirroredLadder(props: MirroredLadderProps): ReactNode {
 }
 
 function rowsOf(levels: readonly Level[], rows: number): Row[] {
-  let sum = 0;
-  return levels.slice(0, rows).map(([price, size]) => {
-    sum += size;
-    return { price, size, sum };
-  });
+  const shown = levels.slice(0, rows);
+  return cumulative(shown).map(([price, sum], index) => ({ price, sum, size: shown[index]?.[1] ?? 0 }));
 }
 
 /** Bars grow from the middle outwards. */

@@ -10,7 +10,7 @@ import type { Band } from '../../charts/layers.ts';
 import { TimeChart } from '../../charts/TimeChart.tsx';
 import { cents } from '../../ui/format.ts';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
-import { secondsOf } from './data.ts';
+import { lastBefore, secondsOf } from './data.ts';
 import { timeMarksOf } from './MidCharts.tsx';
 
 const COLUMNS = 240;
@@ -43,16 +43,12 @@ export function HeatMap({
     ...{ interval_ms: Math.round(seconds * 1000), limit: COLUMNS + 10 },
   };
   const books = useApi('GET /v1/snapshots', { query }, { keep: true });
-  const before = useApi(
-    'GET /v1/snapshot-at/{ts}',
-    { path: { ts: isoOf(first) }, query: { market_id: market.market_id } },
-    { keep: true },
-  );
+  const before = useApi('GET /v1/snapshots', { query: lastBefore(market, isoOf(first)) }, { keep: true });
   const grid = useMemo(() => {
     const known = books.data?.snapshots ?? [];
-    const inForce = before.isError ? undefined : before.data;
+    const inForce = before.data?.snapshots[0];
     return gridOf(known, inForce, { from: first, to: last, seconds, tick: market.tick_size });
-  }, [books.data, before.data, before.isError, first, last, seconds, market.tick_size]);
+  }, [books.data, before.data, first, last, seconds, market.tick_size]);
   const under = useMemo(() => [heatLayer(grid, 'price')], [grid]);
   const shown = useMemo(() => bestPrices(grid), [grid]);
   if (books.isPending || before.isPending) return <Loading rows={6} />;

@@ -49,7 +49,7 @@ export function PlayerBar({
         value={String(speed)}
         onChange={(value) => setSpeed(Number(value))}
       />
-      <Text size="sm" fw={600} className="nowrap" aria-label="Displayed time">
+      <Text size="sm" fw={600} className="nowrap">
         {momentText(timeMs, zone)}
       </Text>
       <Slider

@@ -2,7 +2,6 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { call } from '../../api/client.ts';
 import { useApi } from '../../api/hooks.ts';
-import { ApiProblem } from '../../api/problem.ts';
 import type { Gap, Market, Snapshot, TimeseriesPoint, Trade, UnderlyingPoint } from '../../api/schema.ts';
 import type { Band } from '../../charts/chartOptions.ts';
 
@@ -56,17 +55,16 @@ async function recordedPoints(market: Market, signal: AbortSignal): Promise<Reco
   return { points: all, earlier: first === undefined ? [] : await pricesBefore(market, first.ts, signal) };
 }
 
-/** The state in force at the left edge of the chart; none if the recording began later. */
+/** The last state before the chart, in force at its left edge; none if the recording began later. */
 async function stateInForce(market: Market, signal: AbortSignal): Promise<TimeseriesPoint[]> {
   const { start } = spanOf(market);
-  const input = { path: { ts: start }, query: { market_id: market.market_id } };
-  try {
-    const book = await call('GET /v1/snapshot-at/{ts}', input, signal);
-    return [{ ...pointOf(book), ts: start }];
-  } catch (error) {
-    if (error instanceof ApiProblem && (error.status === 404 || error.status === 403)) return [];
-    throw error;
-  }
+  const { snapshots } = await call('GET /v1/snapshots', { query: lastBefore(market, start) }, signal);
+  return snapshots.map((book) => ({ ...pointOf(book), ts: start }));
+}
+
+/** The query of the last book before a time; its answer is empty where a lookup of the time would be an error. */
+export function lastBefore({ market_id }: Market, time: string) {
+  return { market_id, end: time, order: 'desc', limit: 1, depth: 100 } as const;
 }
 
 /** Every change of the best prices; of a market with very many the last state of each of `SAMPLES` intervals. */
