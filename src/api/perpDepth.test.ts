@@ -27,6 +27,18 @@ async function get(url: string): Promise<{ status: number; body: never }> {
 
 const cursorOf = (body: { readonly next_cursor: string | null }) => body.next_cursor;
 
+test('returns the last row of each interval, and their number', async () => {
+  const { body } = await get('/v1/perp/depth?ticker=BTC&interval_ms=60000&limit=1');
+  expect(body).toMatchObject({ total: 1, snapshots: [{ best_bid: 97_000.2 }], next_cursor: null });
+});
+
+test('returns the last price of each interval', async () => {
+  const whole = '/v1/underlying?ticker=BTC&source=chainlink';
+  const all = (await get(whole)).body as { points: { ts: string; price: number }[] };
+  const { body } = await get(`${whole}&interval_ms=86400000`);
+  expect(body).toMatchObject({ count: 1, points: [all.points.at(-1)] });
+});
+
 test('returns rows as polled, with the total', async () => {
   const { body } = await get('/v1/perp/depth?ticker=BTC&limit=1&offset=1');
   expect(body).toEqual({

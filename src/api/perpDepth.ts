@@ -24,6 +24,7 @@ export function perpDepthRoute({ store, tickers }: { store: StoreReader } & Foll
       order: parameter.order,
       cursor: parameter.cursor,
       venue: parameter.perpVenue,
+      interval_ms: parameter.interval,
     },
     response: perpDepthShape,
     cacheable: true,

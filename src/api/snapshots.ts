@@ -15,10 +15,6 @@ import { BOOK_FORMAT } from '../store/tables/bookRowReader.ts';
 import { type BookDependencies, newestBook, storedBook } from './bookInForce.ts';
 
 const depth = optional(integer({ ge: 1, le: 1000 }), 'Levels per side; default: all');
-const interval = optional(
-  integer({ ge: 1, le: 86_400_000 }),
-  'Milliseconds; returns the last state of each such interval instead of every change',
-);
 const at = optional(datetime, 'Time of the snapshot; default: now');
 
 /** Binary columns are a seventh of the size of text, and parsed once: see `snapshotText.ts`. */
@@ -46,7 +42,7 @@ function snapshotsRoute(parts: BookDependencies): Route {
       end: parameter.end,
       limit: parameter.limit(10_000, 100_000),
       depth,
-      interval_ms: interval,
+      interval_ms: parameter.interval,
       order: parameter.order,
       cursor: parameter.cursor,
     },

@@ -58,6 +58,7 @@ export function underlyingRoute({ store, tickers }: { store: StoreReader } & Fol
       ticker: parameter.requiredTicker(tickers),
       source: required(literal(UNDERLYING_SOURCES), 'Price source'),
       ...paging,
+      interval_ms: parameter.interval,
     },
     response: underlyingShape,
     cacheable: true,

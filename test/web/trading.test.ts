@@ -49,7 +49,9 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     const second = (await market.locator('option').nth(1).getAttribute('value')) ?? '';
     await market.selectOption(second);
     await page
-      .getByRole('img', { name: /^Mid of Up and price of BTC over time, with (one trade|\d+ trades)$/ })
+      .getByRole('img', {
+        name: /^Implied and model probability of Up over time, with (one trade|\d+ trades)$/,
+      })
       .waitFor();
     expect(new URL(page.url()).searchParams.get('market')).toBe(second);
     await page.getByRole('region', { name: 'Trades', exact: true }).locator('tbody a').first().click();

@@ -32,6 +32,10 @@ export const start = optional(
 );
 export const end = optional(datetime, 'End of the range, exclusive; if absent, the newest record');
 export const order = withDefault(literal(['asc', 'desc']), 'asc', 'Oldest or newest first');
+export const interval = optional(
+  integer({ ge: 1, le: 86_400_000 }),
+  'Milliseconds; returns the last state of each such interval instead of every change',
+);
 export const cursor = optional(text(), '`next_cursor` of the previous page; `offset` is then ignored');
 /** Skipped rows are read: without a limit one small request reads as much as a whole recording. */
 const OFFSET_MAX = 10_000_000;

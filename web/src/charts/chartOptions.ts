@@ -1,6 +1,21 @@
 import uPlot from 'uplot';
-import { CLOCK_TIME_SPACE, CLOCK_TIMES } from './clockTimes.ts';
-import { type DrawnTrade, drawTrades } from './drawnTrades.ts';
+import type { DrawnTrade } from './drawnTrades.ts';
+import { drawTrades } from './drawnTrades.ts';
+import type { TimeMark } from './layers.ts';
+import {
+  type Band,
+  gapLayer,
+  type Layer,
+  type Mark,
+  markLayer,
+  STRIP_PX,
+  type Style,
+  timeMarkLayer,
+} from './layers.ts';
+import { timeTicks } from './timeTicks.ts';
+import { clockText, type TimeZone } from './timeZone.ts';
+
+export type { Band, Mark } from './layers.ts';
 
 /** One line, or one set of points, over the chart's times. */
 export interface Line {
@@ -10,20 +25,13 @@ export interface Line {
   readonly scale: string;
   /** A CSS colour or variable. */
   readonly colour: string;
-  readonly kind?: 'line' | 'step' | 'points';
+  /** `none` draws nothing: a layer draws the values, and the legend names them. */
+  readonly kind?: 'line' | 'step' | 'points' | 'none';
   readonly print: (value: number | null) => string;
-}
-
-export interface Band {
-  readonly from: number;
-  readonly to: number;
-}
-
-/** A level of one scale to mark, such as a strike. */
-export interface Mark {
-  readonly scale: string;
-  readonly value: number;
-  readonly label: string;
+  /** True for values that the legend shows and nothing draws. */
+  readonly isAxisHidden?: boolean;
+  /** Text of an axis label; by default as printed. */
+  readonly printAxis?: (value: number) => string;
 }
 
 /** Fixed bounds of a scale; other scales fit their values. */
@@ -37,66 +45,147 @@ export interface Drawn {
   readonly trades: readonly DrawnTrade[];
   readonly span: Band | undefined;
   readonly mark: Mark | undefined;
+  readonly timeMarks: readonly TimeMark[];
   readonly ranges: Ranges;
+  /** Drawn below the lines. */
+  readonly under: readonly Layer[];
+  /** Drawn above the lines. */
+  readonly over: readonly Layer[];
 }
 
-interface Made {
+interface ChartSetup {
   readonly width: number;
   readonly height: number;
   readonly counts: string | undefined;
-  /** Charts of one group share their cursor and zoom. */
+  /** Charts of one group share their cursor. */
   readonly group: string;
+  readonly zone: TimeZone;
+  readonly hasTimeAxis: boolean;
   /** Value of a CSS variable. */
   readonly colour: (text: string) => string;
-  /** Reports the zoomed part; null: the whole chart. */
-  readonly onZoom: (shown: Band | null) => void;
+  /** Reports the part that the reader selected. */
+  readonly onSelect: (part: Band) => void;
 }
 
+const FONT_PX = 12;
+const FONT_FAMILY = 'system-ui, sans-serif';
+/** Room for `$100,000` left, and for half a time label right; pixels. */
+const [LEFT_AXIS, RIGHT_AXIS, RIGHT_EDGE] = [76, 88, 34];
+const TIME_AXIS = 46;
+const DIGIT_WIDTH = 8;
+/** Counts go up by whole numbers. */
+const WHOLE_STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000];
+/** A shorter drag is a click. */
+const SELECT_PX_MIN = 4;
+
 /** @param latest Content for every draw; its values may change, its set of lines may not. */
-export function chartOptions(latest: { readonly current: Drawn }, made: Made): uPlot.Options {
-  const { width, height, counts, group, colour, onZoom } = made;
-  const { lines, ranges } = latest.current;
-  const [ink, rule] = [colour('--mantine-color-dimmed'), colour('--line')];
-  const scales = [...new Set(lines.map(({ scale }) => scale))];
-  const tradeStyle = { scale: scales[0] ?? '', won: colour('--up'), lost: colour('--down'), ink };
+export function chartOptions(latest: { readonly current: Drawn }, setup: ChartSetup): uPlot.Options {
+  const { width, height, counts, group, zone, colour } = setup;
+  const { lines } = latest.current;
+  const scales = scalesOf(lines);
+  const axes = scalesOf(lines.filter(({ isAxisHidden = false }) => !isAxisHidden));
+  const hasStrip = latest.current.timeMarks.length > 0;
   return {
     ...{ width, height },
-    // Charts below each other share their left and right edge.
-    padding: [10, scales.length === 1 ? RIGHT_AXIS : 0, 0, 0],
-    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'UTC'),
-    cursor: { sync: { key: group }, drag: { x: true, y: false } },
-    scales: {
-      x: { time: counts === undefined, range: (_chart, low, high) => wholeOrPart(latest.current, low, high) },
-      ...Object.fromEntries(scales.map((scale) => [scale, rangeOf(ranges[scale])])),
+    padding: [hasStrip ? STRIP_PX : 10, axes.length === 1 ? RIGHT_EDGE : 0, 0, 0],
+    cursor: {
+      sync: { key: group, scales: ['x', null], filters: { pub: isMove, sub: () => true } },
+      drag: { x: true, y: false, setScale: false },
+      bind: { dblclick: () => null },
     },
-    axes: [
-      {
-        ...{ stroke: ink, grid: { stroke: rule, width: 1 }, ticks: { stroke: rule } },
-        ...(counts === undefined
-          ? { values: CLOCK_TIMES.map((row) => [...row]), space: CLOCK_TIME_SPACE }
-          : { label: counts, labelSize: 18, incrs: WHOLE_STEPS }),
-      },
-      ...scales.map((scale, index) => ({
-        ...{ scale, stroke: ink, size: index === 0 ? roomFor : RIGHT_AXIS, ticks: { stroke: rule } },
-        ...{ side: index === 0 ? 3 : 1, grid: { show: index === 0, stroke: rule, width: 1 } },
-        values: (_chart: uPlot, values: number[]) => {
-          const print = lines.find((line) => line.scale === scale)?.print ?? String;
-          return values.map((value) => print(value));
-        },
-      })),
-    ],
+    scales: {
+      x: { time: false, auto: false, range: (_chart, low, high) => [low, high] },
+      ...Object.fromEntries(scales.map((scale) => [scale, rangeOf(latest, scale)])),
+    },
+    axes: axesOf(latest, setup, axes),
     series: [
-      counts === undefined ? { value: '{HH}:{mm}:{ss}' } : { label: counts },
+      counts === undefined
+        ? { label: 'Time', value: (_chart, value) => (value === null ? '–' : clockText(value * 1000, zone)) }
+        : { label: counts },
       ...lines.map((line) => seriesOf(line, colour(line.colour))),
     ],
-    hooks: {
-      drawClear: [(chart) => shade(chart, latest.current.gaps)],
-      draw: [
-        (chart) => drawMark(chart, latest.current.mark, { ink, ground: colour('--surface') }),
-        (chart) => drawTrades(chart, latest.current.trades, tradeStyle),
-      ],
-      setScale: [(chart, key) => key === 'x' && onZoom(partOf(chart, latest.current))],
-    },
+    hooks: hooksOf(latest, setup, scales[0] ?? ''),
+  };
+}
+
+function scalesOf(lines: readonly Line[]): string[] {
+  return [...new Set(lines.map(({ scale }) => scale))];
+}
+
+/** A press and a release concern their own chart alone; the zoom is shared by the group. */
+function isMove(type: string): boolean {
+  return type === 'mousemove' || type === 'mouseleave';
+}
+
+function axesOf(
+  latest: { readonly current: Drawn },
+  setup: ChartSetup,
+  scales: readonly string[],
+): uPlot.Axis[] {
+  const { counts, colour, zone, hasTimeAxis } = setup;
+  const [ink, rule] = [colour('--mantine-color-dimmed'), colour('--line')];
+  const look = { stroke: ink, font: `${FONT_PX}px ${FONT_FAMILY}`, ticks: { stroke: rule, width: 1 } };
+  const ticksOf = (chart: uPlot) => {
+    const { min, max } = chart.scales.x ?? {};
+    const room = { width: chart.bbox.width / devicePixelRatio, fontPx: FONT_PX, zone };
+    return timeTicks({ from: min ?? 0, to: max ?? 1 }, room);
+  };
+  const timeAxis: uPlot.Axis = {
+    ...{ ...look, grid: { stroke: rule, width: 1 }, size: hasTimeAxis ? TIME_AXIS : 8 },
+    ticks: { ...look.ticks, show: hasTimeAxis },
+    splits: (chart) => ticksOf(chart).map(({ time }) => time),
+    values: (chart) =>
+      ticksOf(chart).map(({ text, below }) =>
+        hasTimeAxis ? (below === null ? text : `${text}\n${below}`) : '',
+      ),
+  };
+  const countAxis: uPlot.Axis = {
+    ...{ ...look, grid: { stroke: rule, width: 1 }, label: counts ?? '', labelSize: 18, incrs: WHOLE_STEPS },
+  };
+  const valueAxes = scales.map((scale, index): uPlot.Axis => {
+    const line = latest.current.lines.find((one) => one.scale === scale);
+    const print = line?.printAxis ?? line?.print ?? String;
+    return {
+      ...{ ...look, scale, side: index === 0 ? 3 : 1, size: index === 0 ? roomFor : RIGHT_AXIS },
+      grid: { show: index === 0, stroke: rule, width: 1 },
+      values: (_chart, values) => values.map((value) => print(value)),
+    };
+  });
+  return [counts === undefined ? timeAxis : countAxis, ...valueAxes];
+}
+
+function hooksOf(latest: { readonly current: Drawn }, setup: ChartSetup, scale: string): uPlot.Hooks.Arrays {
+  const { colour, onSelect } = setup;
+  const ink = colour('--mantine-color-dimmed');
+  const style: Style = {
+    ...{ ink: colour('--mantine-color-text'), ground: colour('--surface'), colour },
+    font: `${(FONT_PX - 1) * devicePixelRatio}px ${FONT_FAMILY}`,
+  };
+  const tradeStyle = { scale, won: colour('--up'), lost: colour('--down'), ink };
+  return {
+    drawClear: [
+      (chart) => {
+        for (const layer of latest.current.under) layer(chart, style);
+        gapLayer(latest.current.gaps)(chart, style);
+      },
+    ],
+    draw: [
+      (chart) => {
+        const { over, mark, timeMarks, trades } = latest.current;
+        for (const layer of over) layer(chart, style);
+        if (mark !== undefined) markLayer(mark)(chart, style);
+        timeMarkLayer(timeMarks)(chart, style);
+        drawTrades(chart, trades, tradeStyle);
+      },
+    ],
+    setSelect: [
+      (chart) => {
+        const { left, width } = chart.select;
+        if (width < SELECT_PX_MIN) return;
+        onSelect({ from: chart.posToVal(left, 'x'), to: chart.posToVal(left + width, 'x') });
+        chart.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+      },
+    ],
   };
 }
 
@@ -107,82 +196,34 @@ export function wholeOf({ times, span }: Pick<Drawn, 'times' | 'span'>): Band {
   return span ?? { from: first, to: Math.max(times.at(-1) ?? 0, first + 1) };
 }
 
-/** The displayed part of the axis; null for all of it. */
-function partOf(chart: uPlot, drawn: Drawn): Band | null {
-  const { min, max } = chart.scales.x ?? {};
-  const { from, to } = wholeOf(drawn);
-  if (min == null || max == null || (min <= from && max >= to)) return null;
-  return { from: min, to: max };
-}
-
-/** Counts go up by whole numbers. */
-const WHOLE_STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000];
-/** Room for `100¢` and for `$100,000.00`, pixels. */
-const [LEFT_AXIS, RIGHT_AXIS] = [60, 88];
-const DIGIT_WIDTH = 8;
-
 /** More room than usual where the axis has long texts. */
 function roomFor(_chart: uPlot, texts: readonly string[] | null): number {
   const longest = Math.max(0, ...(texts ?? []).map(({ length }) => length));
   return Math.max(LEFT_AXIS, longest * DIGIT_WIDTH + 18);
 }
 
-/** The whole range, unless the reader has zoomed in. */
-function wholeOrPart(drawn: Drawn, low: number, high: number): [number, number] {
-  const { times } = drawn;
-  const { from, to } = wholeOf(drawn);
-  const [first, last] = [times[0] ?? from, times.at(-1) ?? to];
-  return low <= first && high >= last ? [from, to] : [low, high];
-}
-
-function rangeOf(range: readonly [number, number] | undefined): uPlot.Scale {
-  return range === undefined ? {} : { range: [range[0], range[1]] };
+/** Fixed bounds, or the values with a marked level and some room around both. */
+function rangeOf(latest: { readonly current: Drawn }, scale: string): uPlot.Scale {
+  return {
+    range: (_chart, low, high) => {
+      const { ranges, mark } = latest.current;
+      const fixed = ranges[scale];
+      if (fixed !== undefined) return [fixed[0], fixed[1]];
+      if (low == null || high == null) return [null, null];
+      const level = mark?.scale === scale ? mark.value : low;
+      return uPlot.rangeNum(Math.min(low, level), Math.max(high, level), 0.1, true);
+    },
+  };
 }
 
 function seriesOf({ label, scale, kind = 'line', print }: Line, colour: string): uPlot.Series {
   const stepped = kind === 'step' ? uPlot.paths.stepped?.({ align: 1 }) : undefined;
+  const isDrawn = kind === 'line' || kind === 'step';
   return {
-    ...{ label, scale, stroke: colour, width: kind === 'points' ? 0 : 1.5, spanGaps: false },
+    ...{ label, scale, stroke: colour, width: isDrawn ? 1.5 : 0, spanGaps: false },
     ...(stepped === undefined ? {} : { paths: stepped }),
-    ...(kind === 'points' ? { paths: () => null } : {}),
+    ...(isDrawn ? {} : { paths: () => null }),
     points: { show: kind === 'points', size: 4, fill: colour, stroke: colour },
     value: (_chart, value) => print(value),
   };
-}
-
-function shade(chart: uPlot, gaps: readonly Band[]): void {
-  const { ctx, bbox } = chart;
-  ctx.save();
-  ctx.fillStyle = 'rgba(224, 49, 49, 0.16)';
-  for (const { from, to } of gaps) {
-    const left = Math.max(chart.valToPos(from, 'x', true), bbox.left);
-    const right = Math.min(chart.valToPos(to, 'x', true), bbox.left + bbox.width);
-    if (right > left) ctx.fillRect(left, bbox.top, Math.max(right - left, 2), bbox.height);
-  }
-  ctx.restore();
-}
-
-function drawMark(
-  chart: uPlot,
-  mark: Mark | undefined,
-  { ink, ground }: { ink: string; ground: string },
-): void {
-  if (mark === undefined) return;
-  const { ctx, bbox } = chart;
-  const y = chart.valToPos(mark.value, mark.scale, true);
-  if (y < bbox.top || y > bbox.top + bbox.height) return;
-  ctx.save();
-  ctx.strokeStyle = ink;
-  ctx.setLineDash([6, 4]);
-  ctx.beginPath();
-  ctx.moveTo(bbox.left, y);
-  ctx.lineTo(bbox.left + bbox.width, y);
-  ctx.stroke();
-  const wide = ctx.measureText(mark.label).width + 8;
-  ctx.fillStyle = ground;
-  ctx.fillRect(bbox.left + 2, y - 16, wide, 13);
-  ctx.fillStyle = ink;
-  ctx.textAlign = 'left';
-  ctx.fillText(mark.label, bbox.left + 6, y - 6);
-  ctx.restore();
 }

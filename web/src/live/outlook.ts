@@ -8,8 +8,11 @@ import { SETTLEMENTS } from '../../../src/core/venueRulesTable.ts';
 import type { LiveWindow } from '../api/schema.ts';
 import type { TickerPrices } from './tickerPrices.ts';
 
+/** What the price of a window depends on, beside the underlying. */
+type PricedWindow = Pick<LiveWindow, 'start_time' | 'end_time' | 'market_type' | 'strike_price'>;
+
 /** Length of the mean that decides a window, by the venue's rule at its opening; 0: a single price decides. */
-function twapSecondsOf(market: LiveWindow): number {
+function twapSecondsOf(market: PricedWindow): number {
   const startMs = Date.parse(market.start_time);
   const rule = SETTLEMENTS.findLast(
     ({ fromMs, eventTypes }) =>
@@ -20,7 +23,7 @@ function twapSecondsOf(market: LiveWindow): number {
 
 /** Distance of the price from the strike in standard deviations, and P(Up); null where an input is unknown. */
 export function priceMarket(
-  market: LiveWindow,
+  market: PricedWindow,
   prices: TickerPrices | undefined,
   nowMs: number,
 ): { distance: number | null; modelProbability: number | null } {

@@ -15,7 +15,7 @@ export function Facts({ market }: { market: Market }): ReactNode {
     ['Close', assetPrice(market.close_price)],
     ['Outcome', <Outcome key="outcome" market={market} />],
     ['Resolved', `${moment(market.resolved_at)}${resolvedBy}`],
-    ['Recorded', percent(market.coverage)],
+    ['Recorded', coverageText(market)],
     ['Tick size', cents(market.tick_size)],
     ['Taker fee rate', percent(market.taker_fee_rate, 2)],
     ['Taker hold', market.taker_delay_ms === null ? '–' : `${market.taker_delay_ms} ms`],
@@ -40,4 +40,9 @@ export function Facts({ market }: { market: Market }): ReactNode {
 
 function dollars(value: number | null): string {
   return value === null ? 'not known' : `$${shares(value)}`;
+}
+
+/** A window that has not begun has no coverage yet. */
+function coverageText({ start_time, coverage }: Market): string {
+  return Date.parse(start_time) > Date.now() ? 'not begun' : percent(coverage);
 }

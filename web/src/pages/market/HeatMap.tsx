@@ -1,79 +1,141 @@
-import { useComputedColorScheme } from '@mantine/core';
-import { useElementSize } from '@mantine/hooks';
-import { type ReactNode, useEffect, useRef } from 'react';
+import { useDebouncedValue } from '@mantine/hooks';
+import { type ReactNode, useMemo } from 'react';
 import { useApi } from '../../api/hooks.ts';
-import type { Market, Snapshot } from '../../api/schema.ts';
+import type { Level, Market, Snapshot } from '../../api/schema.ts';
+import { useChartGroup, useShared } from '../../charts/chartGroup.ts';
+import type { Line } from '../../charts/chartOptions.ts';
+import { HeatLegend } from '../../charts/HeatLegend.tsx';
+import { type HeatColumn, type HeatGrid, heatLayer } from '../../charts/heatLayer.ts';
+import type { Band } from '../../charts/layers.ts';
+import { TimeChart } from '../../charts/TimeChart.tsx';
+import { cents } from '../../ui/format.ts';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
-import { spanOf } from './data.ts';
+import { lastBefore, secondsOf } from './data.ts';
+import { timeMarksOf } from './MidCharts.tsx';
 
 const COLUMNS = 240;
-const HEIGHT = 220;
-/** Prices in cents, one row each. */
-const ROWS = 100;
-const [BID, ASK] = ['18, 184, 134', '230, 73, 128'];
+const PROBABILITY = { price: [0, 1] } as const;
+/** Two prices of one row of the image are at most so far apart; a row of a finer tick would be thinner than a pixel. */
+const ROW_MIN = 0.005;
+/** Delay after a zoom before its books are loaded. */
+const SETTLE_MS = 250;
 
-/** Shares at each price over time, as a heat map. */
-export function HeatMap({ market }: { market: Market }): ReactNode {
-  const { ref, width } = useElementSize<HTMLDivElement>();
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const scheme = useComputedColorScheme('light');
-  const { start, end, fromMs, toMs } = spanOf(market);
-  const interval = Math.max(1000, Math.ceil((toMs - fromMs) / COLUMNS));
-  const query = { ...{ market_id: market.market_id, start, end, depth: 100 }, interval_ms: interval };
-  const books = useApi('GET /v1/snapshots', { query: { ...query, limit: COLUMNS + 10 } });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: redrawn for another width or colour scheme
-  useEffect(() => {
-    const context = canvas.current?.getContext('2d');
-    if (context && books.data !== undefined && width > 0)
-      draw(context, books.data.snapshots, { fromMs, toMs });
-  }, [books.data, fromMs, toMs, width, scheme]);
-  if (books.isPending) return <Loading rows={6} />;
+/** Shares at each price over time, aligned with the charts of its group; a zoom loads finer columns. */
+export function HeatMap({
+  market,
+  bands,
+  onPick,
+}: {
+  market: Market;
+  bands: readonly Band[];
+  onPick: (timeMs: number) => void;
+}): ReactNode {
+  const span = useMemo(() => secondsOf(market), [market]);
+  const timeMarks = useMemo(() => timeMarksOf(market), [market]);
+  const zoom = useShared(useChartGroup('time').zoom);
+  const [{ from, to }] = useDebouncedValue(zoom ?? span, SETTLE_MS);
+  const seconds = Math.max(Math.ceil(((to - from) * 1000) / COLUMNS), 10) / 1000;
+  // Columns begin at multiples of their length, as the service's intervals do.
+  const first = Math.floor(from / seconds) * seconds;
+  const last = Math.min(to, Math.max(Date.now() / 1000, from));
+  const query = {
+    ...{ market_id: market.market_id, start: isoOf(first), end: isoOf(to), depth: 100 },
+    ...{ interval_ms: Math.round(seconds * 1000), limit: COLUMNS + 10 },
+  };
+  const books = useApi('GET /v1/snapshots', { query }, { keep: true });
+  const before = useApi('GET /v1/snapshots', { query: lastBefore(market, isoOf(first)) }, { keep: true });
+  const grid = useMemo(() => {
+    const known = books.data?.snapshots ?? [];
+    const inForce = before.data?.snapshots[0];
+    return gridOf(known, inForce, { from: first, to: last, seconds, tick: market.tick_size });
+  }, [books.data, before.data, first, last, seconds, market.tick_size]);
+  const under = useMemo(() => [heatLayer(grid, 'price')], [grid]);
+  const shown = useMemo(() => bestPrices(grid), [grid]);
+  if (books.isPending || before.isPending) return <Loading rows={6} />;
   if (books.isError) return <Failure error={books.error} retry={() => void books.refetch()} />;
-  if (books.data.count === 0) return <Empty title="No books recorded in this window" />;
+  if (grid.largest === 0) return <Empty title="No books recorded in this time" />;
   return (
-    <div ref={ref}>
-      <canvas
-        ref={canvas}
-        width={Math.max(Math.round(width * devicePixelRatio), 1)}
-        height={HEIGHT * devicePixelRatio}
-        style={{ width: '100%', height: HEIGHT }}
-        role="img"
-        aria-label={`Depth over time: ${books.data.count} books, prices from 0 to 100 cents`}
+    <>
+      <TimeChart
+        label={`Depth over time: ${books.data.count} books, prices from 0 to 100 cents`}
+        times={shown.times}
+        lines={shown.lines}
+        span={span}
+        gaps={bands}
+        timeMarks={timeMarks}
+        under={under}
+        ranges={PROBABILITY}
+        height={280}
+        onPick={(time) => onPick(time * 1000)}
       />
-    </div>
+      <HeatLegend largest={grid.largest} />
+    </>
   );
 }
 
-function draw(
-  context: CanvasRenderingContext2D,
-  books: readonly Snapshot[],
-  { fromMs, toMs }: { fromMs: number; toMs: number },
-): void {
-  const { width, height } = context.canvas;
-  context.clearRect(0, 0, width, height);
-  const typical = typicalSize(books);
-  const xOf = (timeMs: number) => ((timeMs - fromMs) / (toMs - fromMs)) * width;
-  books.forEach((book, index) => {
-    const left = Math.max(0, xOf(Date.parse(book.ts)));
-    const next = books[index + 1];
-    const right = next === undefined ? Math.min(width, left + width / COLUMNS) : xOf(Date.parse(next.ts));
-    for (const [levels, colour] of [[book.yes_bids, BID] as const, [book.yes_asks, ASK] as const]) {
-      for (const { price, size } of levels) {
-        const strength = Math.min(1, Math.sqrt(size / typical));
-        context.fillStyle = `rgba(${colour}, ${(strength * (book.trusted ? 0.95 : 0.4)).toFixed(3)})`;
-        context.fillRect(
-          left,
-          (1 - price) * height - height / ROWS / 2,
-          right - left + 0.5,
-          height / ROWS + 0.5,
-        );
-      }
-    }
-  });
+function isoOf(seconds: number): string {
+  return new Date(seconds * 1000).toISOString();
 }
 
-/** A size that few levels exceed, so that one giant order does not pale all others. */
-function typicalSize(books: readonly Snapshot[]): number {
-  const sizes = books.flatMap((book) => [...book.yes_bids, ...book.yes_asks].map(({ size }) => size));
-  return sizes.sort((a, b) => a - b)[Math.floor(sizes.length * 0.95)] ?? 1;
+/** @param inForce The book at the left edge, if one was recorded by then. */
+function gridOf(
+  books: readonly Snapshot[],
+  inForce: Snapshot | undefined,
+  { from, to, seconds, tick }: { from: number; to: number; seconds: number; tick: number },
+): HeatGrid {
+  const row = Math.max(tick, ROW_MIN);
+  const count = Math.max(Math.ceil((to - from) / seconds), 0);
+  const columns: (HeatColumn | null)[] = [];
+  let next = 0;
+  let current = inForce === undefined ? null : columnOf(inForce, row);
+  for (let index = 0; index < count; index++) {
+    const end = from + (index + 1) * seconds;
+    for (; next < books.length; next++) {
+      const book = books[next] as Snapshot;
+      if (Date.parse(book.ts) / 1000 >= end) break;
+      current = columnOf(book, row);
+    }
+    columns.push(current);
+  }
+  const sizes = new Set(columns);
+  let largest = 0;
+  for (const column of sizes) {
+    for (const { size } of [...(column?.bids ?? []), ...(column?.asks ?? [])])
+      largest = Math.max(largest, size);
+  }
+  return { from, seconds, columns, tick: row, largest };
+}
+
+function columnOf({ yes_bids, yes_asks, trusted }: Snapshot, row: number): HeatColumn {
+  return { bids: inRows(yes_bids, row), asks: inRows(yes_asks, row), isTrusted: trusted };
+}
+
+/** Levels of one row of the image are one, with all their shares. */
+function inRows(levels: readonly Level[], row: number): Level[] {
+  const sums = new Map<number, number>();
+  for (const { price, size } of levels) {
+    const index = Math.round(price / row);
+    sums.set(index, (sums.get(index) ?? 0) + size);
+  }
+  return [...sums].map(([index, size]) => ({ price: index * row, size }));
+}
+
+/** The best prices of each column, drawn as lines over the shares. */
+function bestPrices({ from, seconds, columns }: HeatGrid): { times: number[]; lines: Line[] } {
+  const best = (levels: readonly { price: number }[], pick: (...prices: number[]) => number) =>
+    levels.length === 0 ? null : pick(...levels.map(({ price }) => price));
+  const shared = { scale: 'price', kind: 'step', print: cents } as const;
+  return {
+    times: columns.map((_, index) => from + index * seconds),
+    lines: [
+      {
+        ...{ ...shared, label: 'Best bid, Up', colour: '--up' },
+        values: columns.map((column) => best(column?.bids ?? [], Math.max)),
+      },
+      {
+        ...{ ...shared, label: 'Best ask, Up', colour: '--down' },
+        values: columns.map((column) => best(column?.asks ?? [], Math.min)),
+      },
+    ],
+  };
 }

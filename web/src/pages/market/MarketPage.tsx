@@ -1,21 +1,18 @@
-import { Anchor, Button, Group, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Button, Stack, Title } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
-import { type ReactNode, useMemo } from 'react';
+import { type ReactNode, useCallback, useMemo } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type { Market } from '../../api/schema.ts';
 import { ServiceNotices } from '../../live/ServiceNotices.tsx';
 import { drawnTradesOf } from '../../trades/drawnTradesOf.ts';
 import { Page } from '../../ui/Page.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
-import { BookAt } from './BookAt.tsx';
 import { Downloads } from './Downloads.tsx';
 import { useGaps } from './data.ts';
 import { Facts } from './Facts.tsx';
 import { GapList } from './GapList.tsx';
-import { HeatMap } from './HeatMap.tsx';
 import { MadeTrades, useMadeTrades } from './MadeTrades.tsx';
-import { MidCharts } from './MidCharts.tsx';
-import { TradesChart } from './TradesChart.tsx';
+import { Recording } from './Recording.tsx';
 
 const route = getRouteApi('/shell/markets/$marketId');
 
@@ -47,8 +44,14 @@ function Recorded({ market }: { market: Market }): ReactNode {
   const drawn = useMemo(() => made.trades && drawnTradesOf(made.trades, market), [made.trades, market]);
   const { gaps, bands } = useGaps(market);
   // Replaces the history entry: "back" leads to the list, not through every chosen time.
-  const pick = (timeMs: number) =>
-    void navigate({ search: { ...search, at: Math.round(timeMs) }, replace: true, resetScroll: false });
+  const pick = useCallback(
+    (timeMs: number) =>
+      void navigate({
+        search: (before) => ({ ...before, at: Math.round(timeMs) }),
+        ...{ replace: true, resetScroll: false },
+      }),
+    [navigate],
+  );
   return (
     <Page
       title={market.question}
@@ -71,22 +74,8 @@ function Recorded({ market }: { market: Market }): ReactNode {
     >
       <ServiceNotices meanwhile="newer data is not drawn yet" />
       <Facts market={market} />
-      <Section
-        title="Price of Up and the underlying"
-        about="Click the chart to see the book at that moment. Red areas are gaps."
-      >
-        <MidCharts market={market} bands={bands} trades={drawn} onPick={pick} />
-        <MadeTrades made={made} search={search} />
-      </Section>
-      <Section title="Order book at one time">
-        <BookAt market={market} at={search.at ?? null} onPick={pick} />
-      </Section>
-      <Section title="Depth" about="Shares at each price of Up: bids in green, asks in red.">
-        <HeatMap market={market} />
-      </Section>
-      <Section title="Trades">
-        <TradesChart market={market} bands={bands} />
-      </Section>
+      <Recording market={market} at={search.at ?? null} bands={bands} trades={drawn} onAt={pick} />
+      <MadeTrades made={made} search={search} />
       <Section title="Gaps in the recording">
         <GapList gaps={gaps} />
       </Section>
@@ -97,27 +86,12 @@ function Recorded({ market }: { market: Market }): ReactNode {
   );
 }
 
-function Section({
-  title,
-  about,
-  children,
-}: {
-  title: string;
-  about?: string;
-  children: ReactNode;
-}): ReactNode {
+function Section({ title, children }: { title: string; children: ReactNode }): ReactNode {
   return (
     <Stack className="card" p="md" gap="xs" component="section" aria-label={title}>
-      <Group gap="sm" align="baseline">
-        <Title order={2} size="h4">
-          {title}
-        </Title>
-        {about !== undefined && (
-          <Text size="sm" c="dimmed">
-            {about}
-          </Text>
-        )}
-      </Group>
+      <Title order={2} size="h4">
+        {title}
+      </Title>
       {children}
     </Stack>
   );

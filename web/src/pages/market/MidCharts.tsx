@@ -1,77 +1,84 @@
 import { Button, Group } from '@mantine/core';
 import { type ReactNode, useMemo } from 'react';
-import type { Market, TimeseriesPoint } from '../../api/schema.ts';
+import type { Market, Trade } from '../../api/schema.ts';
+import { type Bubble, bubbleLayer } from '../../charts/bubbleLayer.ts';
+import { candleLayer, candleSeconds, candlesOf } from '../../charts/candles.ts';
+import { ChartGroupContext, makeChartGroup, useChartGroup, useShared } from '../../charts/chartGroup.ts';
 import type { Band, Line } from '../../charts/chartOptions.ts';
+import { distanceLayer } from '../../charts/distanceLayer.ts';
 import type { DrawnTrade } from '../../charts/drawnTrades.ts';
+import type { Layer, TimeMark } from '../../charts/layers.ts';
 import { TimeChart } from '../../charts/TimeChart.tsx';
-import { assetPrice, cents, tradeCount } from '../../ui/format.ts';
+import { assetPrice, cents, percent, tradeCount } from '../../ui/format.ts';
 import { saveCsv } from '../../ui/saveCsv.ts';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
-import { secondsOf, useMidpoints } from './data.ts';
+import { secondsOf, useRecordedPoints } from './data.ts';
+import { type Recorded, recordedOf } from './recorded.ts';
+import { expectsUp, priceOfUp } from './tradePrice.ts';
 
-const PRICES = { price: [0, 1] } as const;
+const PROBABILITY = { price: [0, 1] } as const;
+const NO_TRADES: readonly Trade[] = [];
 
-/** Mid of Up beside the underlying with trades on it, and the spread below. */
-export function MidCharts({
-  market,
-  bands,
-  trades,
-  onPick,
-}: {
-  market: Market;
-  bands: readonly Band[];
-  trades?: readonly DrawnTrade[] | undefined;
-  onPick?: (timeMs: number) => void;
-}): ReactNode {
-  const { points, error } = useMidpoints(market);
-  const span = useMemo(() => secondsOf(market), [market]);
-  const shown = useMemo(() => chartsOf(points ?? [], market.ticker), [points, market.ticker]);
-  const strike = market.strike_price;
-  const mark = useMemo(
-    () =>
-      strike === null
-        ? undefined
-        : { scale: 'underlying', value: strike, label: `strike ${assetPrice(strike)}` },
-    [strike],
+interface MidChartsProps {
+  readonly market: Market;
+  readonly bands: readonly Band[];
+  /** Trades of a strategy. */
+  readonly trades?: readonly DrawnTrade[] | undefined;
+  /** Trades of the market, as bubbles. */
+  readonly tape?: readonly Trade[];
+  readonly hasCandles?: boolean;
+  readonly onPick?: (timeMs: number) => void;
+}
+
+/** The charts of one market, in a group of their own. */
+export function MidCharts(props: MidChartsProps): ReactNode {
+  const group = useMemo(makeChartGroup, []);
+  return (
+    <ChartGroupContext value={group}>
+      <PriceCharts {...props} />
+    </ChartGroupContext>
   );
+}
+
+/** Implied and model probability, the underlying with its distance to the strike, and the spread, below each other. */
+export function PriceCharts(props: MidChartsProps): ReactNode {
+  const { market, bands } = props;
+  const { found, error } = useRecordedPoints(market);
+  const span = useMemo(() => secondsOf(market), [market]);
+  const recorded = useMemo(
+    () =>
+      found === undefined
+        ? undefined
+        : recordedOf(market, found.points, { earlier: found.earlier, within: span, now: Date.now() / 1000 }),
+    [market, found, span],
+  );
+  const timeMarks = useMemo(() => timeMarksOf(market), [market]);
   if (error !== null) return <Failure error={error} />;
-  if (points === undefined) return <Loading rows={8} />;
-  if (points.length === 0) {
+  if (found === undefined || recorded === undefined) return <Loading rows={8} />;
+  if (found.points.length === 0) {
     return (
-      <Empty title="Nothing recorded yet">
+      <Empty title={Date.parse(market.start_time) > Date.now() ? 'Not begun' : 'Nothing recorded yet'}>
         Books of a market are recorded from shortly before its window.
       </Empty>
     );
   }
-  const pick = onPick === undefined ? {} : { onPick: (seconds: number) => onPick(seconds * 1000) };
-  const drawn = trades === undefined ? {} : { trades };
-  const tradesText = trades === undefined ? '' : `, with ${tradeCount(trades.length)}`;
+  const pick = props.onPick;
+  const shared = {
+    ...{ times: recorded.times, span, gaps: bands, timeMarks },
+    ...(pick === undefined ? {} : { onPick: (seconds: number) => pick(seconds * 1000) }),
+  };
   return (
     <>
-      <TimeChart
-        label={`Mid of Up and price of ${market.ticker} over time${tradesText}`}
-        times={shown.times}
-        lines={shown.mid}
-        span={span}
-        gaps={bands}
-        {...(mark === undefined ? {} : { mark })}
-        {...drawn}
-        ranges={PRICES}
-        height={300}
-        {...pick}
-      />
-      <TimeChart
-        label="Spread of Up over time"
-        times={shown.times}
-        lines={shown.spread}
-        span={span}
-        gaps={bands}
-        height={140}
-        {...pick}
-      />
+      <ProbabilityChart {...props} recorded={recorded} shared={shared} />
+      <UnderlyingChart {...props} recorded={recorded} shared={shared} />
+      <SpreadChart recorded={recorded} shared={shared} />
       <Group>
-        <Button size="xs" variant="default" onClick={() => saveCsv(`${market.slug}.csv`, COLUMNS, points)}>
-          Download {points.length.toLocaleString('en')} points as CSV
+        <Button
+          size="xs"
+          variant="default"
+          onClick={() => saveCsv(`${market.slug}.csv`, COLUMNS, found.points)}
+        >
+          Download {found.points.length.toLocaleString('en')} points as CSV
         </Button>
       </Group>
     </>
@@ -80,22 +87,171 @@ export function MidCharts({
 
 const COLUMNS = ['ts', 'mid_yes', 'spread_yes', 'underlying_price'] as const;
 
-function chartsOf(points: readonly TimeseriesPoint[], ticker: string) {
-  const mid: Line[] = [
-    {
-      ...{ label: 'Up', scale: 'price', colour: '--up', kind: 'step', print: cents },
-      values: points.map(({ mid_yes }) => mid_yes),
-    },
-    {
-      ...{ label: ticker, scale: 'underlying', colour: '#e8890c', print: assetPrice },
-      values: points.map(({ underlying_price }) => underlying_price),
-    },
+/** What all charts of a market have in common. */
+interface SharedProps {
+  readonly times: readonly number[];
+  readonly span: Band;
+  readonly gaps: readonly Band[];
+  readonly timeMarks: readonly TimeMark[];
+  readonly onPick?: (seconds: number) => void;
+}
+
+type PaneProps = MidChartsProps & { readonly recorded: Recorded; readonly shared: SharedProps };
+
+function ProbabilityChart({
+  trades,
+  tape = NO_TRADES,
+  hasCandles = false,
+  recorded,
+  shared,
+}: PaneProps): ReactNode {
+  const bubbles = useMemo(() => bubbleLayer(tape.map(bubbleOf), 'price'), [tape]);
+  const candles = useCandles({
+    ...recorded,
+    values: recorded.implied,
+    scale: 'price',
+    isWanted: hasCandles,
+    shared,
+  });
+  const over = useMemo(() => [...candles, bubbles], [candles, bubbles]);
+  const lines = useMemo<Line[]>(
+    () => [
+      {
+        ...{ label: 'Implied, Up', scale: 'price', colour: '--up', print: cents },
+        kind: hasCandles ? 'none' : 'step',
+        values: recorded.implied,
+      },
+      {
+        ...{ label: 'Model, Up', scale: 'price', colour: '#7c5cd6', print: percentOrDash },
+        values: recorded.model,
+      },
+    ],
+    [recorded, hasCandles],
+  );
+  return (
+    <TimeChart
+      {...shared}
+      label={`Implied and model probability of Up over time${trades === undefined ? '' : `, with ${tradeCount(trades.length)}`}`}
+      lines={lines}
+      over={over}
+      {...(trades === undefined ? {} : { trades })}
+      ranges={PROBABILITY}
+      hasTimeAxis={false}
+      height={260}
+    />
+  );
+}
+
+function UnderlyingChart({ market, hasCandles = false, recorded, shared }: PaneProps): ReactNode {
+  const { ticker, strike_price: strike } = market;
+  const { times, underlying } = recorded;
+  const candles = useCandles({
+    times,
+    values: underlying,
+    scale: 'underlying',
+    isWanted: hasCandles,
+    shared,
+  });
+  const under = useMemo<Layer[]>(() => {
+    if (strike === null) return [];
+    const within = { from: Date.parse(market.start_time) / 1000, to: Date.parse(market.end_time) / 1000 };
+    return [distanceLayer({ times, values: underlying, level: strike, scale: 'underlying', within })];
+  }, [times, underlying, strike, market.start_time, market.end_time]);
+  const mark = useMemo(
+    () =>
+      strike === null
+        ? undefined
+        : { scale: 'underlying', value: strike, label: `strike ${assetPrice(strike)}` },
+    [strike],
+  );
+  const lines = useMemo<Line[]>(() => {
+    const distance = underlying.map((price) => (price === null || strike === null ? null : price - strike));
+    return [
+      {
+        ...{ label: ticker, scale: 'underlying', colour: '#c2710a', print: assetPrice },
+        ...{ printAxis: axisPrice, kind: hasCandles ? 'none' : 'line', values: underlying },
+      },
+      // In the legend alone: the shaded area draws it.
+      {
+        ...{ label: 'To strike', scale: 'distance', colour: '--mantine-color-dimmed', print: signedPrice },
+        ...{ kind: 'none', isAxisHidden: true, values: distance },
+      },
+    ];
+  }, [ticker, underlying, strike, hasCandles]);
+  return (
+    <TimeChart
+      {...shared}
+      label={`Price of ${ticker} and its distance to the strike over time`}
+      lines={lines}
+      under={under}
+      over={candles}
+      {...(mark === undefined ? {} : { mark })}
+      hasTimeAxis={false}
+      height={190}
+    />
+  );
+}
+
+function SpreadChart({ recorded, shared }: Pick<PaneProps, 'recorded' | 'shared'>): ReactNode {
+  const lines = useMemo<Line[]>(
+    () => [
+      {
+        ...{ label: 'Spread, Up', scale: 'spread', colour: '--down', kind: 'step', print: cents },
+        values: recorded.spread,
+      },
+    ],
+    [recorded],
+  );
+  return <TimeChart {...shared} label="Spread of Up over time" lines={lines} height={150} />;
+}
+
+const NO_LAYERS: readonly Layer[] = [];
+
+/** The values as candles, with a length that fits the displayed time. */
+function useCandles({
+  times,
+  values,
+  scale,
+  isWanted,
+  shared,
+}: Pick<Recorded, 'times'> & {
+  values: readonly (number | null)[];
+  scale: string;
+  isWanted: boolean;
+  shared: SharedProps;
+}): readonly Layer[] {
+  const zoom = useShared(useChartGroup('time').zoom);
+  const { from, to } = zoom ?? shared.span;
+  return useMemo(() => {
+    if (!isWanted) return NO_LAYERS;
+    const seconds = candleSeconds({ from, to });
+    return [candleLayer(candlesOf(times, values, seconds), { scale, seconds })];
+  }, [isWanted, times, values, scale, from, to]);
+}
+
+function bubbleOf(trade: Trade): Bubble {
+  return {
+    time: Date.parse(trade.ts) / 1000,
+    ...{ value: priceOfUp(trade), size: trade.size, isUp: expectsUp(trade) },
+  };
+}
+
+/** Start and end of the window, as lines. */
+export function timeMarksOf({ start_time, end_time }: Market): TimeMark[] {
+  return [
+    { time: Date.parse(start_time) / 1000, label: 'window starts' },
+    { time: Date.parse(end_time) / 1000, label: 'ends' },
   ];
-  const spread: Line[] = [
-    {
-      ...{ label: 'Spread', scale: 'spread', colour: '--down', kind: 'step', print: cents },
-      values: points.map(({ spread_yes }) => spread_yes),
-    },
-  ];
-  return { times: points.map(({ ts }) => Date.parse(ts) / 1000), mid, spread };
+}
+
+const percentOrDash = (value: number | null) => percent(value);
+
+/** Axis labels need no cents. */
+function axisPrice(value: number): string {
+  return value >= 1000 ? `$${value.toLocaleString('en', { maximumFractionDigits: 0 })}` : assetPrice(value);
+}
+
+function signedPrice(value: number | null): string {
+  if (value === null) return assetPrice(null);
+  return `${value < 0 ? '−' : '+'}${assetPrice(Math.abs(value))}`;
 }

@@ -2,13 +2,16 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { call } from '../../api/client.ts';
 import { useApi } from '../../api/hooks.ts';
-import type { Gap, Market, TimeseriesPoint, Trade } from '../../api/schema.ts';
+import type { Gap, Market, Snapshot, TimeseriesPoint, Trade, UnderlyingPoint } from '../../api/schema.ts';
 import type { Band } from '../../charts/chartOptions.ts';
 
 /** Rows per request: the service's maximum. */
 const PAGE_SIZE = 10_000;
-/** Most points of one market on a page; of a busy day the newest are shown. */
-const POINTS_MAX = 100_000;
+/** Most points that a page loads one by one; a market with more is sampled. */
+const POINTS_MAX = 40_000;
+const SAMPLES = 4_000;
+/** The model's volatility is that of the last ten minutes. */
+const VOLATILITY_MS = 600_000;
 /** A market is shown from this long before its window, because its book is recorded from then on. */
 const BEFORE_MS = 300_000;
 const OPEN_REFETCH_MS = 15_000;
@@ -27,50 +30,98 @@ export function secondsOf(market: Market): Band {
   return { from: fromMs / 1000, to: toMs / 1000 };
 }
 
-export function useMidpoints(market: Market): { points: TimeseriesPoint[] | undefined; error: Error | null } {
-  const { start, end } = spanOf(market);
-  const found = useQuery({
-    queryKey: ['midpoints', market.market_id],
-    queryFn: ({ signal }) => allPoints({ marketId: market.market_id, start, end, signal }),
-    ...(market.status === 'open' ? { refetchInterval: OPEN_REFETCH_MS } : {}),
-  });
-  return { points: found.data, error: found.error };
+/** Recorded points, and prices of the underlying before the first one. */
+interface RecordedPoints {
+  readonly points: TimeseriesPoint[];
+  readonly earlier: UnderlyingPoint[];
 }
 
-async function allPoints({
-  marketId,
-  start,
-  end,
-  signal,
-}: {
-  marketId: string;
-  start: string;
-  end: string;
-  signal: AbortSignal;
-}): Promise<TimeseriesPoint[]> {
+export function useRecordedPoints(market: Market): {
+  found: RecordedPoints | undefined;
+  error: Error | null;
+} {
+  const found = useQuery({
+    queryKey: ['recorded-points', market.market_id],
+    queryFn: ({ signal }) => recordedPoints(market, signal),
+    ...(market.status === 'open' ? { refetchInterval: OPEN_REFETCH_MS } : {}),
+  });
+  return { found: found.data, error: found.error };
+}
+
+async function recordedPoints(market: Market, signal: AbortSignal): Promise<RecordedPoints> {
+  const [inForce, points] = await Promise.all([stateInForce(market, signal), allPoints(market, signal)]);
+  const all = [...inForce, ...points];
+  const [first] = all;
+  return { points: all, earlier: first === undefined ? [] : await pricesBefore(market, first.ts, signal) };
+}
+
+/** The last state before the chart, in force at its left edge; none if the recording began later. */
+async function stateInForce(market: Market, signal: AbortSignal): Promise<TimeseriesPoint[]> {
+  const { start } = spanOf(market);
+  const { snapshots } = await call('GET /v1/snapshots', { query: lastBefore(market, start) }, signal);
+  return snapshots.map((book) => ({ ...pointOf(book), ts: start }));
+}
+
+/** The query of the last book before a time; its answer is empty where a lookup of the time would be an error. */
+export function lastBefore({ market_id }: Market, time: string) {
+  return { market_id, end: time, order: 'desc', limit: 1, depth: 100 } as const;
+}
+
+/** Every change of the best prices; of a market with very many the last state of each of `SAMPLES` intervals. */
+async function allPoints(market: Market, signal: AbortSignal): Promise<TimeseriesPoint[]> {
+  const { start, end } = spanOf(market);
   const points: TimeseriesPoint[] = [];
   let cursor: string | null = null;
   do {
-    const query = {
-      start,
-      end,
-      order: 'desc',
-      limit: PAGE_SIZE,
-      ...(cursor === null ? {} : { cursor }),
-    } as const;
+    const query = { start, end, limit: PAGE_SIZE, ...(cursor === null ? {} : { cursor }) };
     const page: Awaited<ReturnType<typeof call<'GET /v1/markets/{market_id}/timeseries'>>> = await call(
       'GET /v1/markets/{market_id}/timeseries',
-      { path: { market_id: marketId }, query },
+      { path: { market_id: market.market_id }, query },
       signal,
     );
+    if (page.total > POINTS_MAX) return sampledPoints(market, signal);
     points.push(...page.snapshots);
     cursor = page.next_cursor;
-  } while (cursor !== null && points.length < POINTS_MAX);
-  return points.reverse();
+  } while (cursor !== null);
+  return points;
+}
+
+async function sampledPoints(market: Market, signal: AbortSignal): Promise<TimeseriesPoint[]> {
+  const { start, end, fromMs, toMs } = spanOf(market);
+  const interval_ms = Math.ceil((toMs - fromMs) / SAMPLES);
+  const query = { market_id: market.market_id, start, end, depth: 1, interval_ms, limit: SAMPLES + 2 };
+  return (await call('GET /v1/snapshots', { query }, signal)).snapshots.map(pointOf);
+}
+
+function pointOf({ ts, yes_bids, yes_asks, underlying_price, trusted }: Snapshot): TimeseriesPoint {
+  const [bid, ask] = [yes_bids[0]?.price, yes_asks[0]?.price];
+  const isKnown = trusted && bid !== undefined && ask !== undefined;
+  return {
+    ...{ ts, underlying_price },
+    mid_yes: isKnown ? (bid + ask) / 2 : null,
+    spread_yes: isKnown ? ask - bid : null,
+  };
+}
+
+async function pricesBefore(market: Market, time: string, signal: AbortSignal): Promise<UnderlyingPoint[]> {
+  const { ticker } = market;
+  if (ticker === 'unknown') return [];
+  const start = new Date(Date.parse(time) - VOLATILITY_MS).toISOString();
+  const query = {
+    ticker,
+    source: 'binance_spot',
+    start,
+    end: time,
+    order: 'desc',
+    limit: PAGE_SIZE,
+  } as const;
+  // Without them the volatility is known later; nothing else depends on them.
+  const found = await call('GET /v1/underlying', { query }, signal).catch(() => null);
+  return found?.points.toReversed() ?? [];
 }
 
 export function useTrades(market: Market): Trade[] | undefined {
-  const query = { market_id: market.market_id, order: 'desc', limit: 5000 } as const;
+  const query = { market_id: market.market_id, order: 'desc', limit: PAGE_SIZE } as const;
   const refetch = market.status === 'open' ? { refetchMs: OPEN_REFETCH_MS } : {};
   const { data } = useApi('GET /v1/trades', { query }, refetch);
   return useMemo(() => data?.trades.toReversed(), [data]);

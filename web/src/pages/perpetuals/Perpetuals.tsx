@@ -1,17 +1,20 @@
-import { Select, SimpleGrid, Text } from '@mantine/core';
+import { Select, SimpleGrid, Stack, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { PERP_VENUES, type PerpVenueName } from '../../../../src/schema/events.ts';
 import { chosenAsset, type Ticker, useAssets } from '../../api/assets.ts';
 import { useApi } from '../../api/hooks.ts';
 import type { DepthSnapshot, PerpDepth } from '../../api/schema.ts';
+import { DepthChart } from '../../charts/DepthChart.tsx';
+import { momentText, useTimeZone } from '../../charts/timeZone.ts';
 import { AssetChoice } from '../../ui/AssetChoice.tsx';
 import { Figures } from '../../ui/Figures.tsx';
-import { decimal, moment } from '../../ui/format.ts';
-import { Ladder, type LadderUnits } from '../../ui/Ladder.tsx';
+import { decimal, shares } from '../../ui/format.ts';
+import { type LadderUnits, MirroredLadder } from '../../ui/MirroredLadder.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { useNow } from '../../ui/useNow.ts';
+import { PerpCharts } from './PerpCharts.tsx';
 
 const route = getRouteApi('/shell/perpetuals');
 const REFETCH_MS = 2_000;
@@ -51,7 +54,7 @@ export function Perpetuals(): ReactNode {
   return (
     <Page
       title="Perpetuals"
-      about="The newest order book of the perpetual future, as recorded. Sizes are in coins at every venue."
+      about="Order book, basis and spread of the perpetual future, as recorded. Sizes are in coins at every venue."
       actions={
         <>
           <Select
@@ -71,6 +74,7 @@ export function Perpetuals(): ReactNode {
         <Failure error={found.error} retry={() => void found.refetch()} />
       )}
       {found.data !== undefined && <Newest answer={found.data} venue={search.venue} />}
+      <PerpCharts key={`${ticker} ${search.venue}`} ticker={ticker} venue={search.venue} minute={minute} />
     </Page>
   );
 }
@@ -91,7 +95,8 @@ function Newest({ answer, venue }: { answer: PerpDepth; venue: PerpVenueName }):
 }
 
 function Book({ book, ticker }: { book: DepthSnapshot; ticker: string }): ReactNode {
-  const { best_bid: bid, best_ask: ask, bids, asks } = book;
+  const [zone] = useTimeZone();
+  const { best_bid: bid, best_ask: ask, bids, asks, n_bids, n_asks } = book;
   const spread = bid === null || ask === null ? null : Number((ask - bid).toPrecision(8));
   return (
     <>
@@ -101,14 +106,28 @@ function Book({ book, ticker }: { book: DepthSnapshot; ticker: string }): ReactN
           ['Best bid', decimal(bid)],
           ['Best ask', decimal(ask)],
           ['Spread', decimal(spread)],
-          ['Levels', `${book.n_bids} bids, ${book.n_asks} asks`],
+          ['Levels', `${n_bids} bids, ${n_asks} asks`],
         ]}
       />
       <Text size="sm" c="dimmed">
-        {moment(book.timestamp)} UTC, update {book.update_id}
+        {momentText(Date.parse(book.timestamp), zone)}, update {book.update_id}
       </Text>
-      <SimpleGrid cols={1} className="card" p="md">
-        <Ladder title={`${ticker} perpetual`} bids={bids} asks={asks} rows={ROWS} units={COINS} />
+      <SimpleGrid cols={{ base: 1, lg: 2 }} className="card" p="md">
+        <MirroredLadder title={`${ticker} perpetual`} bids={bids} asks={asks} rows={ROWS} units={COINS} />
+        <Stack gap="xs">
+          <Text size="sm" fw={600}>
+            Depth
+          </Text>
+          <DepthChart
+            label={`Cumulative depth of the ${ticker} perpetual: ${n_bids} bids and ${n_asks} asks`}
+            bids={bids}
+            asks={asks}
+            price={decimal}
+            size={shares}
+            unit="Coins"
+            height={320}
+          />
+        </Stack>
       </SimpleGrid>
     </>
   );

@@ -1,0 +1,21 @@
+import { SegmentedControl } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { type TimeZone, useTimeZone, zoneName } from './timeZone.ts';
+
+/** The reader's choice between UTC and the browser's own clock. */
+export function TimeZoneChoice(): ReactNode {
+  const [zone, setZone] = useTimeZone();
+  const local = zoneName('local', Date.now());
+  return (
+    <SegmentedControl
+      aria-label="Time zone"
+      size="xs"
+      data={[
+        { value: 'UTC', label: 'UTC' },
+        { value: 'local', label: local === 'UTC' ? 'Local' : `Local (${local})` },
+      ]}
+      value={zone}
+      onChange={(value) => setZone(value as TimeZone)}
+    />
+  );
+}
