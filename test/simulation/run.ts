@@ -1,10 +1,27 @@
 import type { Check, Violation } from './checks/check.ts';
 import { bookEqualsTruth, booksRecover, lostRowsInGaps, noTrustInGaps } from './checks/recording.ts';
+import {
+  auditedBeforePublished,
+  deliveriesArrive,
+  liveEqualsReplay,
+  moneyConserved,
+  noSignalOrFillInGaps,
+} from './checks/effects.ts';
 import type { Scenario } from './scenario.ts';
 import { Trace } from './world/trace.ts';
 import { World } from './world/world.ts';
 
-const ALL: readonly Check[] = [bookEqualsTruth, lostRowsInGaps, noTrustInGaps, booksRecover];
+const ALL: readonly Check[] = [
+  bookEqualsTruth,
+  lostRowsInGaps,
+  noTrustInGaps,
+  booksRecover,
+  auditedBeforePublished,
+  moneyConserved,
+  noSignalOrFillInGaps,
+  deliveriesArrive,
+  liveEqualsReplay,
+];
 
 export interface RunResult {
   readonly violations: readonly Violation[];

@@ -1,20 +1,27 @@
 import type { Bus } from '../../../src/bus/bus.ts';
+import type { Database } from '../../../src/control/schema.ts';
 import { Random } from '../../../src/core/random.ts';
 import type { NewestBook } from '../../../src/recorder/marketMemory.ts';
-import type { Timer } from '../../../src/runtime/clock.ts';
+import { TICKERS, EVENT_TYPES, type Market } from '../../../src/schema/market.ts';
+import type { Opportunity } from '../../../src/schema/opportunity.ts';
 import type { Gap } from '../../../src/schema/gap.ts';
 import type { RecordKind, Records } from '../../../src/schema/records.ts';
 import type { Check, Violation } from '../checks/check.ts';
 import type { Scenario } from '../scenario.ts';
 import { RecordingProcess } from './collectorProcess.ts';
+import { type ControlDatabase, freshControlDatabase } from './controlDatabase.ts';
 import { beginFault, type FaultTargets } from './faults.ts';
 import { START_MS, venueMarkets } from './markets.ts';
 import { PriceFeed } from './priceFeed.ts';
+import { type Readers, startReaders } from './readers.ts';
+import { Receiver } from './receiver.ts';
 import { StoreModel } from './storeModel.ts';
+import { modelRecording, storedTape } from './storedTapes.ts';
 import type { Trace } from './trace.ts';
 import { traceRecords } from './traceRecords.ts';
+import { createUser } from './traders.ts';
 import { Venue } from './venue.ts';
-import { MachineWall, VirtualTime } from './virtualTime.ts';
+import { MachineWall, ProcessClock, VirtualTime } from './virtualTime.ts';
 
 /** After the last fault, and the end of all of them, everything has this long to recover. */
 const RECOVERY_MS = 22_000;
@@ -29,12 +36,17 @@ export class World {
   readonly trace: Trace;
   readonly violations: Violation[] = [];
   readonly openGaps = new Map<string, Gap>();
+  readonly receiver: Receiver;
+  /** Every opportunity that any life of the process has published. */
+  readonly published: Opportunity[] = [];
   readonly #checks: readonly Check[];
   readonly #wall: MachineWall;
   readonly #store = new StoreModel();
   readonly #random: Random;
   readonly #prices: PriceFeed;
-  readonly #timers: Timer[] = [];
+  readonly #randomBytes: (size: number) => Uint8Array;
+  #database: ControlDatabase | null = null;
+  #readers: Readers | null = null;
   #process: RecordingProcess | null = null;
   #bus: Bus | null = null;
   #lives = 0;
@@ -46,6 +58,9 @@ export class World {
     this.#checks = options.checks;
     const { seed } = scenario;
     this.#random = new Random(`world ${seed}`);
+    const bytes = new Random(`bytes ${seed}`);
+    this.#randomBytes = (size) => Uint8Array.from({ length: size }, () => bytes.below(256));
+    this.receiver = new Receiver({ time: this.time, trace: this.trace });
     this.#wall = new MachineWall(this.time, START_MS);
     this.venue = new Venue({
       time: this.time,
@@ -66,8 +81,26 @@ export class World {
     return this.#bus;
   }
 
+  get database(): Database {
+    if (this.#database === null) throw new Error('the world has not begun');
+    return this.#database.db;
+  }
+
+  /** What the audit has of a detection at this very time. */
+  auditRow(auditId: string): { detectedMs: number } | null {
+    const found = this.#database?.file.rows<{ detectedMs: number }>(
+      `SELECT row.detected_ms AS detectedMs FROM audit_rows AS row JOIN audit_entries AS entry ON entry.seq = row.seq
+       WHERE row.audit_id = '${auditId}'`,
+    );
+    return found?.[0] ?? null;
+  }
+
   /** Runs the scenario and the recovery after it, then every check. */
   async run(): Promise<void> {
+    this.#database = await freshControlDatabase();
+    const clock = new ProcessClock(this.time, this.#wall);
+    this.#store.rows.push(...this.#prices.history());
+    await createUser(this.database, { clock, randomBytes: this.#randomBytes });
     await this.#start();
     for (const fault of this.scenario.faults) {
       await this.time.runTo(fault.atMs);
@@ -78,6 +111,7 @@ export class World {
     await this.time.runTo(lastEndMs + RECOVERY_MS);
     this.venue.faults.isStopped = true;
     await this.time.runTo(this.time.nowMs + LAST_MS);
+    await this.#readers?.paper.settled();
     for (const check of this.#checks) await check.end?.(this, this.#report(check));
   }
 
@@ -88,6 +122,21 @@ export class World {
   /** The newest version of each gap. */
   gaps(): readonly Gap[] {
     return this.#store.gaps();
+  }
+
+  /** The newest record of each stored market. */
+  storedMarkets(): readonly Market[] {
+    return this.#store.markets();
+  }
+
+  tapeOf(market: Market) {
+    return storedTape(this.#store, market);
+  }
+
+  /** What the live board shows. */
+  board() {
+    const query = { minEdge: 0, sigmaSeconds: 600, limit: 200, tickers: TICKERS, eventTypes: EVENT_TYPES };
+    return this.#readers?.signals.board.read(query).opportunities ?? [];
   }
 
   /** What readers see of a market; null where it is not followed, or no process runs. */
@@ -101,7 +150,7 @@ export class World {
     const tick = () => {
       if (process !== this.#process) return;
       run();
-      this.#timers.push(this.time.after(1_000, tick));
+      this.time.after(1_000, tick);
     };
     this.time.after(1_000, tick);
   }
@@ -130,6 +179,16 @@ export class World {
     });
     for (const check of this.#checks) check.begin?.(this, this.#report(check));
     await process.start();
+    if (this.#process === process) await this.#startReaders(process);
+  }
+
+  async #startReaders(process: RecordingProcess): Promise<void> {
+    const { runtime, bus, recorder, memory } = process;
+    const readers = await startReaders({
+      ...{ runtime, bus, memory, live: recorder, database: this.database, receiver: this.receiver },
+      ...{ randomBytes: this.#randomBytes, store: this.#store.resumed(), recording: modelRecording(this.#store) },
+    });
+    if (this.#process === process) this.#readers = readers;
   }
 
   #kill(downMs: number): void {
@@ -137,6 +196,7 @@ export class World {
     this.trace.add(this.time.nowMs, 'killed');
     this.#process.kill();
     this.#process = null;
+    this.#readers = null;
     this.#store.kill(this.#random);
     this.time.after(downMs, () => void this.#start());
   }
@@ -153,7 +213,7 @@ export class World {
       },
       kill: (downMs: number) => this.#kill(downMs),
     };
-    const receiver = { refuses: false, slowMs: 0, losesAnswers: false };
+    const { faults: receiver } = this.receiver;
     return { time: this.time, venue: this.venue, machine: () => machine, prices: this.#prices.faults, receiver };
   }
 }
