@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Gap, RowTimes } from '../../../src/schema/gap.ts';
 import type { BookRecord, BookView, QuoteRecord, SideView } from '../../../src/schema/records.ts';
 import type { VenueMarket } from '../world/venueMarket.ts';
@@ -6,6 +7,9 @@ import type { Check } from './check.ts';
 
 /** States that the venue had this shortly before the end may still be on their way. */
 const IN_FLIGHT_MS = 1_500;
+
+/** How soon the next state is stored that contains one whose frames only the slower connection delivered. */
+const ABSORBED_MS = 2_000;
 
 /** A market's book as the venue prints it. */
 export function ladderOf({ bids, asks }: BookView): string {
@@ -18,8 +22,19 @@ function printed({ count, prices, sizes }: SideView): string {
   return levels.join(',');
 }
 
+/** Texts that were converted already: every row of a state asks for the same one. */
+const converted = new LRUCache<string, string>({ max: 5_000 });
+
 /** The same text from the venue's own JSON, which begins with the worst price. */
-export function truthLadder(text: string): string {
+function truthLadder(text: string): string {
+  const known = converted.get(text);
+  if (known !== undefined) return known;
+  const ladder = convert(text);
+  converted.set(text, ladder);
+  return ladder;
+}
+
+function convert(text: string): string {
   const [bids = '[]', asks = '[]'] = text.split(' ');
   const levels = (json: string) =>
     (JSON.parse(json) as { price: string; size: string }[])
@@ -91,12 +106,16 @@ function compareQuote({ market, states }: VenueMarket, quote: QuoteRecord, repor
     report(`${market.slug} at ${quote.eventTimeMs}: best ${quote.yesBid} ${quote.yesAsk}, the venue had ${bids} ${asks}`);
 }
 
-/** Each state that the venue had since the first stored row is stored, or lies in a gap. */
+/**
+ * Each state that the venue had since the first stored row is stored, or lies in a gap. One exception is by design: of
+ * two connections one loses an action and the other delivers it after the next one, so that only the next one is stored.
+ */
 export const lostRowsInGaps: Check = {
   name: 'lost_rows_in_gaps',
   end(world, report) {
     const gaps = gapsByMarket(world);
-    for (const { market, states } of world.venue.markets) {
+    for (const venueMarket of world.venue.markets) {
+      const { market, states } = venueMarket;
       const { marketId, endTimeMs, slug } = market;
       const own = world.stored('book').filter((book) => book.marketId === marketId);
       const times = new Set(own.map(({ eventTimeMs }) => eventTimeMs));
@@ -106,8 +125,12 @@ export const lostRowsInGaps: Check = {
         (gaps.get(marketId) ?? []).some(
           (gap) => gap.startTimeMs <= timeMs && timeMs <= (gap.endTimeMs ?? Number.POSITIVE_INFINITY),
         );
+      const isAbsorbed = (timeMs: number) =>
+        world.venue.hasArrived(venueMarket, timeMs) &&
+        own.some(({ eventTimeMs }) => eventTimeMs > timeMs && eventTimeMs <= timeMs + ABSORBED_MS);
       for (const { timeMs } of states) {
         if (timeMs < firstMs || timeMs > lastMs || times.has(timeMs) || covered(timeMs)) continue;
+        if (isAbsorbed(timeMs)) continue;
         report(`${slug}: the state of ${timeMs} is neither stored nor in a gap`);
       }
     }

@@ -49,7 +49,8 @@ export class RecordingProcess {
     const { time, venue, store, name } = parts;
     this.runtime = runtimeOf(parts);
     const { runtime } = this;
-    this.network = new Network({ time, random: new Random(`${name} network`), server: venue });
+    const onArrived = (text: string) => venue.onArrived(text);
+    this.network = new Network({ time, random: new Random(`${name} network`), server: venue, onArrived });
     this.bus = new Bus(runtime);
     const sink = publishingSink(store.open(runtime.clock), this.bus);
     this.recorder = new Recorder({ ...runtime, sink, timeBy: 'clock' });

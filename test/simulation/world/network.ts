@@ -69,7 +69,9 @@ export class Link {
     // TCP keeps the order.
     this.#lastArrivalMs = Math.max(this.#lastArrivalMs, arrivesMs);
     time.after(this.#lastArrivalMs - time.nowMs, () => {
-      if (this.isOpen && !this.isHalfOpen) this.client.emit('message', Buffer.from(text), false);
+      if (!this.isOpen || this.isHalfOpen) return;
+      this.#network.arrived(text);
+      this.client.emit('message', Buffer.from(text), false);
     });
   }
 }
@@ -105,10 +107,18 @@ export class Network {
   readonly links: Link[] = [];
   /** Refuses handshakes with this status; 0: resets the connection; null: accepts them. */
   refusal: number | null = null;
+  /** Called with every text that reaches a client. */
+  readonly #onArrived: (text: string) => void;
   /** No client listens any more: the process is dead. */
   isCut = false;
 
-  constructor(parts: { time: VirtualTime; random: Random; server: LinkServer }) {
+  constructor(parts: {
+    time: VirtualTime;
+    random: Random;
+    server: LinkServer;
+    onArrived: (text: string) => void;
+  }) {
+    this.#onArrived = parts.onArrived;
     this.time = parts.time;
     this.random = parts.random;
     this.server = parts.server;
@@ -116,6 +126,10 @@ export class Network {
 
   get open(): readonly Link[] {
     return this.links.filter((link) => link.isOpen);
+  }
+
+  arrived(text: string): void {
+    this.#onArrived(text);
   }
 
   readonly connect: OpenWebSocket = () => {

@@ -45,6 +45,10 @@ export class Venue {
   readonly #sessions = new Map<Link, Session>();
   readonly #byToken = new Map<string, VenueMarket>();
   readonly #nextActMs: number[];
+  /** By frame: whether it has reached a client unchanged. */
+  readonly #arrivals = new Map<string, boolean>();
+  /** The frames of each state, by market and time. */
+  readonly #framesOf = new Map<string, string[]>();
 
   constructor(parts: {
     time: VirtualTime;
@@ -97,6 +101,16 @@ export class Venue {
     if (added.length > 0) this.#time.after(SNAPSHOT_DELAY_MS, () => this.#sendBooks(link, session, added));
   }
 
+  onArrived(text: string): void {
+    if (this.#arrivals.has(text)) this.#arrivals.set(text, true);
+  }
+
+  /** Whether every frame of a state has reached a client, on whichever connection. */
+  hasArrived({ market }: VenueMarket, timeMs: number): boolean {
+    const frames = this.#framesOf.get(`${market.marketId} ${timeMs}`) ?? [];
+    return frames.length > 0 && frames.every((frame) => this.#arrivals.get(frame) === true);
+  }
+
   /** Ends every connection. */
   dropAll(code: number): void {
     for (const link of [...this.#sessions.keys()]) link.cut(code);
@@ -105,6 +119,9 @@ export class Venue {
   /** Sends frames of a market to everyone who follows it. */
   send(market: VenueMarket, frames: readonly string[]): void {
     const { faults } = this;
+    const changes = frames.filter(isChange);
+    this.#framesOf.set(`${market.market.marketId} ${market.actedMs}`, changes);
+    for (const frame of changes) this.#arrivals.set(frame, false);
     for (const frame of frames) {
       if (faults.neverSent > 0) {
         faults.neverSent--;
@@ -159,7 +176,7 @@ export class Venue {
 
   #spoiled(market: VenueMarket, frame: string): string | null {
     const { faults } = this;
-    if (!frame.includes('"price_changes"')) return frame;
+    if (!isChange(frame)) return frame;
     if (faults.unreadable > 0) {
       faults.unreadable--;
       return frame.replaceAll('"BUY"', '"PURCHASE"').replaceAll('"SELL"', '"SALE"');
@@ -176,6 +193,10 @@ export class Venue {
       price_changes: parsed.price_changes.filter(({ asset_id }) => asset_id === yesTokenId),
     });
   }
+}
+
+function isChange(frame: string): boolean {
+  return frame.includes('"price_changes"');
 }
 
 interface AskingClock {
