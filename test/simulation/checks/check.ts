@@ -29,4 +29,6 @@ export interface Check {
   /** Called when a process starts, before its first event. */
   begin?(world: World, report: Report): void;
   end?(world: World, report: Report): void | Promise<void>;
+  /** Called after `end`, when pending deliveries had the time to arrive. */
+  drained?(world: World, report: Report): void | Promise<void>;
 }

@@ -10,6 +10,7 @@ import { deliveryIdOf, eventIdOf } from '../../../src/webhooks/delivery/delivery
 import type { Check } from './check.ts';
 
 const MICRO = 1_000_000;
+const MINUTE_MS = 60_000;
 /** Average prices are rounded, and each level of a fill is rounded to a whole micro-USD. */
 const ROUNDING_MICRO = 60;
 
@@ -91,7 +92,7 @@ export const deliveriesArrive: Check = {
   begin(world) {
     world.bus.subscribe('opportunity', (opportunity) => world.published.push(opportunity));
   },
-  async end(world, report) {
+  async drained(world, report) {
     const webhooks = await world.database.selectFrom('webhooks').selectAll().execute();
     const { received } = world.receiver;
     for (const opportunity of world.published) {
@@ -99,7 +100,8 @@ export const deliveriesArrive: Check = {
       for (const { webhook_id, state } of webhooks) {
         const deliveryId = deliveryIdOf(webhook_id, eventId);
         const has = received.some((one) => one.webhookId === webhook_id && one.deliveryId === deliveryId);
-        if (!has && state === 'active') report(`${nameOf(opportunity)} never arrived at ${webhook_id}`);
+        const isOver = world.venue.nowMs >= Date.parse(opportunity.detected_at) + opportunity.tau_minutes * MINUTE_MS;
+        if (!has && state === 'active' && !isOver) report(`${nameOf(opportunity)} never arrived at ${webhook_id}`);
       }
     }
     const ids = new Map<string, string>();

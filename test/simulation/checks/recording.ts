@@ -158,14 +158,15 @@ export const noTrustInGaps: Check = {
 export const booksRecover: Check = {
   name: 'books_recover',
   end(world, report) {
-    for (const { market, isResolved, byTime, actedMs } of world.venue.markets) {
+    for (const { market, isResolved, states } of world.venue.markets) {
+      const actedMs = states.at(-1)?.timeMs ?? 0;
       const { marketId, slug } = market;
       if (isResolved || market.endTimeMs < world.venue.nowMs) continue;
       const shown = world.shownBook(marketId);
       const gap = world.openGaps.get(marketId);
       if (gap !== undefined) report(`${slug}: the gap ${gap.cause} is still open`);
       else if (shown === null || !shown.trusted) report(`${slug}: the book is not trusted`);
-      else if (ladderOf(shown.yes) !== truthLadder(byTime.get(actedMs) ?? ''))
+      else if (shown.eventTimeMs < actedMs)
         report(`${slug}: the book is of ${shown.eventTimeMs}, the venue's of ${actedMs}`);
     }
   },

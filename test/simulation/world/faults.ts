@@ -105,7 +105,8 @@ export function beginFault(fault: Fault, targets: FaultTargets): void {
     case 'disk_slow':
       return hold(machine.store.faults, 'isSlow', true, false);
     case 'clock_step':
-      machine.wall.step(Math.round((dice - 0.5) * 8_000));
+      // Never as wrong as messages may be late: a clock that stays wrong is a gap for as long as it does.
+      machine.wall.stepTo(Math.round((dice - 0.5) * 8_000));
       return;
     case 'clock_drift':
       machine.wall.drift(1 + (dice - 0.5) * 0.01);

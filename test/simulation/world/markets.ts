@@ -3,10 +3,14 @@ import type { Market } from '../../../src/schema/market.ts';
 import { MARKET } from '../../support/wire.ts';
 import { VenueMarket } from './venueMarket.ts';
 
-/** When the world begins: within a five-minute window, of which about two minutes are left. */
+/** When the world begins: within a five-minute window, shortly before its last two minutes. */
 export const START_MS = Date.UTC(2026, 10, 20, 12, 3, 5);
 const WINDOW_MS = Date.UTC(2026, 10, 20, 12);
-const MINUTES_5_MS = 300_000;
+/** A window that is nearly decided has a signal from two minutes before its end on. */
+const ENDGAME_MS = 120_000;
+/** It begins at a time of the run that differs from seed to seed. */
+const ENDGAME_WITHIN_MS = 30_000;
+const SHORT_WINDOW_MS = 40_000;
 
 /** The price that decides, and how far the underlying is from it in the beginning. */
 export const STRIKE = 97_000;
@@ -24,16 +28,16 @@ function marketOf(n: number, changes: Partial<Market>): Market {
     strikeBasis: 'listing',
     strikeKnownTimeMs: WINDOW_MS,
     startTimeMs: WINDOW_MS,
-    endTimeMs: WINDOW_MS + MINUTES_5_MS,
     ...changes,
   };
 }
 
 /** In this order a scenario has them: a window in play, one that ends during the run, and a quiet one. */
 export function venueMarkets(seed: number, count: number): VenueMarket[] {
+  const endgameMs = new Random(`endgame ${seed}`).below(ENDGAME_WITHIN_MS);
   const listed = [
-    { market: marketOf(1, {}), pauseMs: 250, mid: 5_000 },
-    { market: marketOf(2, { endTimeMs: START_MS + 25_000, eventType: '15m' }), pauseMs: 350, mid: 4_500 },
+    { market: marketOf(1, { endTimeMs: START_MS + ENDGAME_MS + endgameMs }), pauseMs: 250, mid: 5_000 },
+    { market: marketOf(2, { endTimeMs: START_MS + SHORT_WINDOW_MS, eventType: '15m' }), pauseMs: 350, mid: 4_500 },
     { market: marketOf(3, { ticker: 'ETH', eventType: '1h', endTimeMs: START_MS + 2_400_000 }), pauseMs: 2_500, mid: 5_500 },
   ];
   return listed.slice(0, count).map(({ market, pauseMs, mid }) => {

@@ -51,6 +51,12 @@ export class StoreModel {
   #timer: Timer | null = null;
   #isClean = true;
 
+  /** Rows of earlier runs. */
+  preload(rows: readonly StoredRow[]): void {
+    this.rows.push(...rows);
+    this.#appended = this.#synced = this.rows.length;
+  }
+
   /** Rows are appended and synced on the clock of the process that writes. */
   open(clock: ProcessClock): RecordSink {
     this.#timer = every(clock, SYNC_PERIOD_MS, () => this.#sync(clock));

@@ -11,6 +11,8 @@ import type { VirtualTime } from './virtualTime.ts';
 const SNAPSHOT_DELAY_MS = 60;
 const REST_LATENCY_MS = 40;
 const ACT_PERIOD_MS = 10;
+/** How long after its end a market is resolved. */
+const RESOLVED_AFTER_MS = 3_000;
 
 interface Session {
   /** Subscribed tokens whose book was sent: changes follow. */
@@ -156,6 +158,8 @@ export class Venue {
     this.#time.after(ACT_PERIOD_MS, () => this.#tick());
     if (this.faults.isStopped) return;
     for (const [at, market] of this.markets.entries()) {
+      const resolvesMs = market.market.endTimeMs + RESOLVED_AFTER_MS;
+      if (!market.isResolved && this.nowMs >= resolvesMs) this.send(market, [market.resolve(this.nowMs)]);
       if (this.#time.nowMs < (this.#nextActMs[at] as number) || market.isResolved) continue;
       this.#nextActMs[at] = this.#time.nowMs + 1 + this.#random.below(2 * market.pauseMs);
       this.send(market, market.act(this.nowMs));

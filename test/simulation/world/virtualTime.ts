@@ -108,8 +108,10 @@ export class MachineWall {
     return Math.floor(this.#startMs + this.#rateSinceMs + this.#offsetMs + sinceMs * this.#rate);
   }
 
-  step(byMs: number): void {
-    this.#offsetMs += byMs;
+  /** Sets the clock so far before or behind the world's time. */
+  stepTo(offsetMs: number): void {
+    this.#offsetMs = offsetMs;
+    this.#rateSinceMs = this.#time.nowMs;
   }
 
   /** @param rate Wall milliseconds in a millisecond of the world. */

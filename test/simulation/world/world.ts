@@ -25,6 +25,11 @@ import { MachineWall, ProcessClock, VirtualTime } from './virtualTime.ts';
 
 /** After the last fault, and the end of all of them, everything has this long to recover. */
 const RECOVERY_MS = 22_000;
+/** Strategies trade from a second after they were stored: recording begins then. */
+const BEGIN_MS = 1_100;
+/** How long undelivered webhooks are waited for at the end, and how often they are counted. */
+const DRAIN_MS = 60_000;
+const DRAIN_STEP_MS = 2_000;
 /** Then the venue stops, so that all that it sent arrives. */
 const LAST_MS = 1_000;
 
@@ -99,8 +104,9 @@ export class World {
   async run(): Promise<void> {
     this.#database = await freshControlDatabase();
     const clock = new ProcessClock(this.time, this.#wall);
-    this.#store.rows.push(...this.#prices.history());
+    this.#store.preload(this.#prices.history());
     await createUser(this.database, { clock, randomBytes: this.#randomBytes });
+    await this.time.runTo(BEGIN_MS);
     await this.#start();
     for (const fault of this.scenario.faults) {
       await this.time.runTo(fault.atMs);
@@ -113,6 +119,18 @@ export class World {
     await this.time.runTo(this.time.nowMs + LAST_MS);
     await this.#readers?.paper.settled();
     for (const check of this.#checks) await check.end?.(this, this.#report(check));
+    await this.#drain();
+    for (const check of this.#checks) await check.drained?.(this, this.#report(check));
+  }
+
+  /** Waits until no delivery is pending. */
+  async #drain(): Promise<void> {
+    const untilMs = this.time.nowMs + DRAIN_MS;
+    while (this.time.nowMs < untilMs) {
+      const pending = this.#database?.file.rows("SELECT 1 FROM webhook_deliveries WHERE state = 'pending' LIMIT 1");
+      if (pending?.length === 0) return;
+      await this.time.runTo(this.time.nowMs + DRAIN_STEP_MS);
+    }
   }
 
   stored<K extends RecordKind>(kind: K): readonly Records[K][] {
