@@ -155,6 +155,49 @@ describe('the trust in a book', () => {
     expect(await metrics.registry.metrics()).toContain('underround_mismatches_dismissed_total 1');
   });
 
+  it('was lost in a closed gap, when a later trade and a repetition of the lost level hide the loss', () => {
+    const { sink, recorder, wire, play } = setUp();
+    play([wire.snapshot(T0)], T0);
+    wire.action(T0 + 100, [{ side: 'BUY', price: 4600, size: 7 * SHARE }]);
+    play(wire.action(T0 + 380, [{ side: 'SELL', price: 5300, size: SHARE }]), T0 + 385);
+    recorder.finishQuiet(T0 + 430);
+    play([wire.trade(T0 + 440, { price: 4900, size: SHARE })], T0 + 445);
+    play(wire.action(T0 + 440, [{ side: 'BUY', price: 4600, size: 9 * SHARE }]), T0 + 446);
+    recorder.finishQuiet(T0 + 600);
+    expect(sink.books.at(-1)).toMatchObject({ trusted: true, eventTimeMs: T0 + 440 });
+    expect(sink.gaps).toMatchObject([
+      { startTimeMs: T0, endTimeMs: T0 + 440, cause: 'book_mismatch', repairedBy: 'action' },
+    ]);
+  });
+
+  it('was never lost when the messages of two trades came late', () => {
+    const { sink, recorder, wire, play } = setUp();
+    play([wire.snapshot(T0)], T0);
+    const first = wire.trade(T0 + 3, { price: 3300, size: SHARE });
+    play(wire.action(T0 + 3, [{ side: 'BUY', price: 4000, size: SHARE }]), T0 + 3);
+    const second = wire.trade(T0 + 90, { price: 3400, size: SHARE });
+    play(wire.action(T0 + 90, [{ side: 'BUY', price: 4000, size: 2 * SHARE }]), T0 + 90);
+    play([first, second], T0 + 500);
+    recorder.finishQuiet(T0 + 5000);
+    expect(sink.gaps).toEqual([]);
+    expect(sink.books.at(-1)).toMatchObject({ eventTimeMs: T0 + 90 });
+  });
+
+  it('does not return while the store drops rows, whatever the cause of the gap', () => {
+    const { sink, recorder, wire, play } = setUp();
+    play([wire.snapshot(T0)], T0);
+    const recorded = recorder.recorded(MARKET.marketId);
+    if (recorded === null) throw new Error('the market is not recorded');
+    recorder.trust.open(recorded, { cause: 'late_feed', knownTimeMs: T0 + 10, feed: 'binance' });
+    recorder.trust.isStoreDown = true;
+    play(wire.action(T0 + 100, [{ side: 'BUY', price: 4600, size: SHARE }]), T0 + 100);
+    expect(sink.gaps).toMatchObject([{ cause: 'late_feed', endTimeMs: null }]);
+    expect(sink.books.at(-1)).toMatchObject({ trusted: false });
+    recorder.trust.isStoreDown = false;
+    play(wire.action(T0 + 200, [{ side: 'BUY', price: 4500, size: 11 * SHARE }]), T0 + 200);
+    expect(sink.gaps.at(-1)).toMatchObject({ cause: 'late_feed', endTimeMs: T0 + 200, repairedBy: 'action' });
+  });
+
   it('is lost at once with an unreadable frame of the book, and returns with the next proof', () => {
     const { sink, recorder, wire, play } = setUp();
     play([wire.snapshot(T0)], T0);

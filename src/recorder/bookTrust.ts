@@ -2,6 +2,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { GapCause, RowTimes } from '../schema/gap.ts';
 import type { Market } from '../schema/market.ts';
 import type { FinishedAction } from '../venues/polymarket/book/marketBook.ts';
+import { UnprovenState } from '../venues/polymarket/book/unprovenState.ts';
 import type { GapTracker } from './gapTracker.ts';
 import type { RecordedMarket, Unproven } from './recordedMarket.ts';
 
@@ -51,8 +52,8 @@ export class BookTrust {
     }
     if (this.#isLate(recorded.market)) return false;
     const gap = this.#gaps.of(marketId);
-    // A good book does not repair lost rows: the gap ends only when the store accepts rows again.
-    if (gap?.cause === 'store_down' && this.isStoreDown) return false;
+    // A good book does not repair lost rows: a gap of any cause ends only when the store accepts rows again.
+    if (gap !== null && this.isStoreDown) return false;
     const provedBy = asked ? 'rest_book' : action.form === 'book' ? 'snapshot' : 'action';
     if (gap !== null) this.#gaps.close(marketId, action, gap.cause === 'store_down' ? 'store' : provedBy);
     else if (recorded.unproven !== null) this.#settle(recorded, recorded.unproven, action, provedBy);
@@ -109,6 +110,7 @@ export class BookTrust {
       sinceMs: receivedTimeMs,
       cause,
       inputs: inputsOf(recorded),
+      state: new UnprovenState(recorded.book),
       wasLate: false,
       isOneSided,
     };
@@ -134,7 +136,8 @@ export class BookTrust {
 
   /**
    * An unproven book was proven before it became a gap. It had been right all along if only an input of its hash
-   * was missing. If the same inputs now verify, or a whole book differed from it, data had been lost.
+   * was missing, and that input proves it now. If the same inputs now verify, or a whole book differed from it, data had
+   * been lost.
    */
   #settle(recorded: RecordedMarket, unproven: Unproven, action: FinishedAction, by: string): void {
     const { form, changed } = action;
@@ -142,7 +145,9 @@ export class BookTrust {
     // Data that one socket lost and the other delivered is no loss.
     // Nor is a book that only arrived after its twin, nor an action whose last frames came late.
     const isHealed = unproven.wasLate || unproven.isOneSided || form === 'late' || form === 'rest';
-    const wasWrong = !isHealed && (form === 'book' ? changed : sameInputs);
+    // A later change may have set the lost level again, so that the current state verifies.
+    const wasLost = !unproven.state.isRight(recorded.book);
+    const wasWrong = !isHealed && ((form === 'book' ? changed : sameInputs) || wasLost);
     if (!wasWrong) {
       this.#dismissed.inc();
       return;

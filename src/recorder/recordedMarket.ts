@@ -5,6 +5,7 @@ import type { Market } from '../schema/market.ts';
 import type { BookRecord, QuoteRecord, TradeRecord, TradeSide } from '../schema/records.ts';
 import type { StoredBook } from '../store/queries/resume.ts';
 import { type FinishedAction, LOPSIDED_MS, MarketBook } from '../venues/polymarket/book/marketBook.ts';
+import type { UnprovenState } from '../venues/polymarket/book/unprovenState.ts';
 import type { LiveBookView, LiveMarketRecording } from './liveRecording.ts';
 
 /** Number of trades remembered to recognise duplicates; the venue repeats frames within seconds. */
@@ -15,6 +16,7 @@ export interface Unproven {
   readonly sinceMs: number;
   readonly cause: GapCause;
   readonly inputs: string;
+  readonly state: UnprovenState;
   /** Frames that one socket lost have since arrived on the other. */
   wasLate: boolean;
   /** The other token's book had never arrived. */

@@ -253,6 +253,7 @@ export class Recorder implements LiveRecording {
         this.#ignore('unknown_token');
         return;
       }
+      recorded.unproven?.state.noteTrade(event.price);
       book.applyTrade(event);
       const record = recorded.tradeRecord(event, this.#nextSeq());
       if (record !== null) this.#options.sink.trade(record);

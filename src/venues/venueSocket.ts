@@ -53,19 +53,30 @@ export interface SocketDriver {
   receiveWaiting(): void;
 }
 
+/** Opens a WebSocket: over the network, or to a simulated venue. */
+export type OpenWebSocket = (url: string, settings: ClientOptions) => WebSocket;
+
+const overTheNetwork: OpenWebSocket = (url, settings) => new WebSocket(url, settings);
+
 /** Opens and reads connections in the caller's thread, on the caller's clock. */
 export class DirectSocketDriver implements SocketDriver {
   readonly #clock: Clock;
   readonly #proxyUrl: string | null;
+  readonly #open: OpenWebSocket;
 
   /** @param proxyUrl See `isProxied`; null: none. */
-  constructor(clock: Clock, proxyUrl: string | null = null) {
+  constructor(clock: Clock, proxyUrl: string | null = null, open: OpenWebSocket = overTheNetwork) {
     this.#clock = clock;
     this.#proxyUrl = proxyUrl;
+    this.#open = open;
   }
 
   connect(options: VenueSocketOptions, events: VenueSocketEvents): DirectSocket {
-    return new DirectSocket(options, events, { clock: this.#clock, proxyUrl: this.#proxyUrl });
+    return new DirectSocket(options, events, {
+      clock: this.#clock,
+      proxyUrl: this.#proxyUrl,
+      open: this.#open,
+    });
   }
 
   /** No frame ever waits: each is delivered when it is read. */
@@ -91,7 +102,11 @@ export class DirectSocket implements VenueSocket {
   constructor(
     options: VenueSocketOptions,
     events: VenueSocketEvents,
-    { clock, proxyUrl }: { clock: Clock; proxyUrl: string | null },
+    {
+      clock,
+      proxyUrl,
+      open = overTheNetwork,
+    }: { clock: Clock; proxyUrl: string | null; open?: OpenWebSocket },
   ) {
     this.#options = options;
     this.#events = events;
@@ -99,7 +114,7 @@ export class DirectSocket implements VenueSocket {
     const agent = proxyUrl === null || !isProxied(options.url) ? {} : { agent: proxySocketAgent(proxyUrl) };
     const limits = { perMessageDeflate: false, maxPayload: FRAME_BYTES_MAX };
     const settings: ClientOptions = { ...VERIFIED, ...limits, ...agent };
-    const socket = new WebSocket(options.url, settings);
+    const socket = open(options.url, settings);
     this.#socket = socket;
     let failure: string | null = null;
     this.#limitTimer = clock.after(CONNECT_TIMEOUT_MS, () =>

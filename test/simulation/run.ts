@@ -1,0 +1,45 @@
+import type { Check, Violation } from './checks/check.ts';
+import { bookEqualsTruth, booksRecover, lostRowsInGaps, noTrustInGaps } from './checks/recording.ts';
+import {
+  auditedBeforePublished,
+  deliveriesArrive,
+  liveEqualsReplay,
+  moneyConserved,
+  noSignalOrFillInGaps,
+} from './checks/effects.ts';
+import type { Scenario } from './scenario.ts';
+import { Trace } from './world/trace.ts';
+import { World } from './world/world.ts';
+
+const ALL: readonly Check[] = [
+  bookEqualsTruth,
+  lostRowsInGaps,
+  noTrustInGaps,
+  booksRecover,
+  auditedBeforePublished,
+  moneyConserved,
+  noSignalOrFillInGaps,
+  deliveriesArrive,
+  liveEqualsReplay,
+];
+
+export interface RunResult {
+  readonly violations: readonly Violation[];
+  /** The hash of all events. */
+  readonly trace: string;
+  readonly events: number;
+  /** How long the world ran, in its own time. */
+  readonly virtualMs: number;
+}
+
+/** Runs a scenario. @param print Receives each line of the trace. */
+export async function runScenario(
+  scenario: Scenario,
+  print: ((line: string) => void) | null = null,
+): Promise<RunResult> {
+  const trace = new Trace(print);
+  const world = new World(scenario, { checks: ALL, trace });
+  await world.run();
+  const { violations, time } = world;
+  return { violations, trace: trace.head, events: trace.count, virtualMs: time.nowMs };
+}
