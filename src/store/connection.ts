@@ -77,7 +77,11 @@ export async function readSchema(
   }
 }
 
-export function tableForm({ clickhouseUrl, clickhouseCluster, clickhouseStorage }: ServerSettings): TableForm {
+export function tableForm({
+  clickhouseUrl,
+  clickhouseCluster,
+  clickhouseStorage,
+}: ServerSettings): TableForm {
   return clickhouseUrl === null ? EMBEDDED_FORM : { cluster: clickhouseCluster, storage: clickhouseStorage };
 }
 

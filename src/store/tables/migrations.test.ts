@@ -23,7 +23,13 @@ const sameName = (table: string) => table;
 async function engineOn(dataDir: string) {
   const hostEntry = await testHostEntry();
   const parts = { clock: systemClock, log: silentLogger };
-  const access = await reachEngine({ ...parts, dataDir, clickhouseUrl: null, metrics: new Metrics(), hostEntry });
+  const access = await reachEngine({
+    ...parts,
+    dataDir,
+    clickhouseUrl: null,
+    metrics: new Metrics(),
+    hostEntry,
+  });
   const client = new StoreClient({ ...parts, access });
   const found = async () => new FoundObjects(await readSchema({ ...parts, access }));
   const close = async () => {
