@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { UserRepository } from '../src/accounts/users/users.ts';
 import { checkpointBeside } from '../src/control/checkpoints.ts';
-import { SQLITE_FILE_NAME } from '../src/control/database.ts';
+import { SQLITE_FILE_NAME } from '../src/control/sqliteFile.ts';
 import { openControlDatabase } from '../src/controlDatabase.ts';
 import { systemClock as clock } from '../src/runtime/clock.ts';
 import { createLogger } from '../src/runtime/log.ts';

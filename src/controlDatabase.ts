@@ -1,3 +1,4 @@
+import type { Migration } from 'kysely';
 import { createRateCounters } from './accounts/limits/migrationLimits.ts';
 import {
   createAccountEvents,
@@ -9,7 +10,8 @@ import { createJobs } from './backtest/migrationJobs.ts';
 import type { Config } from './config.ts';
 import { type OpenOptions, openDatabase } from './control/database.ts';
 import { createSettings } from './control/migrationSettings.ts';
-import type { Database, Migrations } from './control/schema.ts';
+import type { Database } from './control/schema.ts';
+import type { ControlMigrationName } from './controlMigrationNames.ts';
 import { createAudit } from './signals/migrationAudit.ts';
 import { addPaperExecution, createMarketTerms, createPaper } from './trading/paper/migrationPaper.ts';
 import { createWebhooks, keepEverySecret, markTests, noteFilterTimes } from './webhooks/migrationWebhooks.ts';
@@ -19,7 +21,7 @@ import { createWebhooks, keepEverySecret, markTests, noteFilterTimes } from './w
  * edited. Only what both SQLite and PostgreSQL understand: the schema builder, portable types, no triggers. The one
  * exception is `rate_counters`, which only several processes on PostgreSQL need.
  */
-export const MIGRATIONS: Migrations = {
+export const MIGRATIONS: Readonly<Record<ControlMigrationName, Migration>> = {
   '0001_users_and_keys': { up: createUsersAndKeys },
   '0002_sign_in_usage_settings': {
     up: async (db) => {

@@ -174,8 +174,8 @@ const FLOORS: readonly (readonly string[])[] = [
   ['ops', 'backtest', 'strategy', 'signals', 'lifecycle'],
   ['trading', 'stream', 'webhooks', 'report'],
   ['http'],
-  ['api', 'mcp', 'controlDatabase'],
-  ['service', 'backup'],
+  ['api', 'mcp', 'controlDatabase', 'controlMigrationNames'],
+  ['service', 'backup', 'upgrade'],
   ['cli'],
 ];
 

@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
-import { SQLITE_FILE_NAME } from '../control/database.ts';
-import { SqliteFile } from '../control/sqliteFile.ts';
+import { migrationsIn } from '../control/appliedMigrations.ts';
+import { SQLITE_FILE_NAME, SqliteFile } from '../control/sqliteFile.ts';
 import { StoreUnavailableError } from '../runtime/errors.ts';
 import type { Manifest } from './manifest.ts';
 import { copyPostgres } from './postgresCopy.ts';
@@ -40,20 +40,4 @@ export async function snapshotControl(
     throw new StoreUnavailableError(`control database ${source} cannot be copied: ${reason}`, { cause });
   }
   return { kind: 'sqlite', migrations: migrationsIn(path) };
-}
-
-/** Names of the migrations that ran on a SQLite file, in their order. */
-export function migrationsIn(path: string): string[] {
-  const file = new SqliteFile(path);
-  try {
-    const tables = file.rows<{ name: string }>(
-      "SELECT name FROM sqlite_master WHERE name = 'kysely_migration'",
-    );
-    if (tables.length === 0) return [];
-    return file
-      .rows<{ name: string }>('SELECT name FROM kysely_migration ORDER BY name')
-      .map(({ name }) => name);
-  } finally {
-    file.close();
-  }
 }

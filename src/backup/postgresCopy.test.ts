@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openTestPostgres } from '../../test/support/postgres.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
+import { migrationsIn } from '../control/appliedMigrations.ts';
 import { openControlDatabase } from '../controlDatabase.ts';
 import { InvalidInputError } from '../runtime/errors.ts';
-import { migrationsIn } from './controlSnapshot.ts';
 import { copyPostgres, fillPostgres } from './postgresCopy.ts';
 
 const postgres = await openTestPostgres();

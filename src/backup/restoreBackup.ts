@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rm, symlink } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { SQLITE_FILE_NAME } from '../control/database.ts';
+import { SQLITE_FILE_NAME } from '../control/sqliteFile.ts';
 import { MIGRATIONS } from '../controlDatabase.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { InvalidInputError } from '../runtime/errors.ts';

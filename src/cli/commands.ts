@@ -10,6 +10,7 @@ import { registerImport } from './import.ts';
 import { registerKeys } from './keys.ts';
 import { registerMaintenance } from './maintenance.ts';
 import { registerMcp } from './mcp.ts';
+import { registerMigrate } from './migrate.ts';
 import { registerPaper } from './paper.ts';
 import { registerReplay } from './replay.ts';
 import { registerServe } from './serve.ts';
@@ -42,5 +43,6 @@ export function registerCommands(program: Command): void {
   registerAudit(program);
   registerDoctor(program);
   registerBackup(program);
+  registerMigrate(program);
   program.addHelpText('after', SETTINGS_HELP);
 }

@@ -19,6 +19,14 @@ export function registerServe(program: Command): void {
         const { roles, dataDir } = options;
         const variables = roles === undefined ? process.env : { ...process.env, UNDERROUND_ROLES: roles };
         const config = await readSettings({ dataDir, use: 'record', listens: true }, variables);
+        // Before the recording is opened; collectors and writers do not use the database.
+        if (
+          config.databaseUrl !== null &&
+          config.roles.some((role) => role !== 'collect' && role !== 'write')
+        ) {
+          const { requireKnownPostgres } = await import('../upgrade/newerData.ts');
+          await requireKnownPostgres(config.databaseUrl);
+        }
         makeDataDirectory(config.dataDir);
         const log = createLogger(config.logLevel);
         const metrics = new Metrics();

@@ -10,6 +10,7 @@ import { makeDirectories } from '../runtime/makeDirectories.ts';
 import { DEFAULT_TICKERS, type FollowedAssets } from '../schema/market.ts';
 import { reserveProblem } from '../store/engine/diskGuard.ts';
 import { engineLibraryProblem } from '../store/engine/engineLibrary.ts';
+import { requireKnownDirectory } from '../upgrade/newerData.ts';
 import { AddressPolicy } from '../webhooks/target/addresses.ts';
 import { addressProblems, plainHttpProblem } from './checkAddress.ts';
 import { unknownVariables } from './unknownVariables.ts';
@@ -45,6 +46,7 @@ interface SettingsOptions {
  * The configuration of a command. Warns of unknown variables and prints the data directory on standard error.
  * @throws {ConfigError} With one line for each problem: variables, the files they name, addresses, data directory.
  * @throws {InvalidInputError} If the command reads a data directory and it does not exist.
+ * @throws {NewerDataError} If a newer release wrote the data directory.
  */
 export async function readSettings(
   options: SettingsOptions,
@@ -64,6 +66,7 @@ export async function readSettings(
   problems.push(...(named.length > 0 ? named : directoryProblems(config, use)));
   if (problems.length > 0) throw new ConfigError(problems);
   requireDirectory(config, use);
+  requireKnownDirectory(config);
   sayPlace(config, use);
   return config;
 }

@@ -2,13 +2,12 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { type Clock, systemClock } from '../runtime/clock.ts';
-import { StoreUnavailableError } from '../runtime/errors.ts';
+import { NewerDataError, StoreUnavailableError } from '../runtime/errors.ts';
 import { printNotice } from '../runtime/printNotice.ts';
 import { openPostgres } from './databasePostgres.ts';
 import { IN_MEMORY, openSqlite } from './databaseSqlite.ts';
 import type { Database, Migrations } from './schema.ts';
-
-export const SQLITE_FILE_NAME = 'control.sqlite';
+import { SQLITE_FILE_NAME } from './sqliteFile.ts';
 
 export interface OpenOptions {
   readonly migrations: Migrations;
@@ -24,6 +23,7 @@ export interface OpenOptions {
  * the data directory. Several processes may do so at once: commands work while a server runs, and before one ever ran.
  * One process opens it only once.
  * @throws {StoreUnavailableError} When it cannot be opened, reached or migrated; the text contains no password.
+ * @throws {NewerDataError} When a newer release migrated it.
  */
 export async function openDatabase(
   config: Pick<Config, 'dataDir' | 'databaseUrl'>,
@@ -36,6 +36,7 @@ export async function openDatabase(
   try {
     return await openSqlite(isReader && !existsSync(path) ? IN_MEMORY : path, migrations);
   } catch (cause) {
+    if (cause instanceof NewerDataError) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new StoreUnavailableError(`control database ${path} cannot be opened: ${reason}`, { cause });
   }

@@ -2,7 +2,8 @@ import { Kysely, Migrator, PostgresDialect, type PostgresPool, type PostgresPool
 import pg from 'pg';
 import { backoffDelayMs } from '../runtime/backoff.ts';
 import { type Clock, sleep } from '../runtime/clock.ts';
-import { ConfigError, StoreUnavailableError } from '../runtime/errors.ts';
+import { ConfigError, NewerDataError, StoreUnavailableError } from '../runtime/errors.ts';
+import { appliedMigrations, requireKnownMigrations } from './appliedMigrations.ts';
 import type { Database, Migrations, Schema } from './schema.ts';
 
 /** Connections of one process; PostgreSQL allows 100 in total by default. */
@@ -32,17 +33,17 @@ const NETWORK = /^(?:ECONN|ENOTFOUND|EAI_|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREA
  * others wait.
  * @throws {ConfigError} When the URL is not PostgreSQL's.
  * @throws {StoreUnavailableError} When it cannot be reached after bounded retries, refuses, or cannot be migrated.
+ * @throws {NewerDataError} When a newer release migrated it.
  */
 export async function openPostgres(
   url: string,
   { migrations, clock, onWait }: { migrations: Migrations; clock: Clock; onWait: (line: string) => void },
 ): Promise<Database> {
-  const { protocol, host, pathname } = new URL(url);
-  if (!/^postgres(?:ql)?:$/.test(protocol)) throw new ConfigError('DATABASE_URL must start with postgres://');
-  const pool = createPool(url);
-  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+  const { host, pathname } = new URL(url);
+  const db = connectPostgres(url);
+  const place = `control database ${host}${pathname}`;
   try {
-    await migrateOnceReachable(db, { migrations, clock }, (reason, attempt) =>
+    await migrateOnceReachable(db, { migrations, clock, place }, (reason, attempt) =>
       onWait(
         `waiting for the database ${host}${pathname} (${reason}); attempt ${attempt} of ${START_TRIES}, at most ${(START_LIMIT_MS + CONNECT_TIMEOUT_MS) / 1000} s in all`,
       ),
@@ -50,24 +51,28 @@ export async function openPostgres(
     return db;
   } catch (cause) {
     await db.destroy();
+    if (cause instanceof NewerDataError) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
     // Never the whole URL: it may contain a password.
-    throw new StoreUnavailableError(`control database ${host}${pathname} cannot be opened: ${reason}`, {
-      cause,
-    });
+    throw new StoreUnavailableError(`${place} cannot be opened: ${reason}`, { cause });
   }
+}
+
+/** A database without its migrations: nothing is changed. @throws {ConfigError} When the URL is not PostgreSQL's. */
+export function connectPostgres(url: string): Database {
+  if (!/^postgres(?:ql)?:$/.test(new URL(url).protocol))
+    throw new ConfigError('DATABASE_URL must start with postgres://');
+  return new Kysely<Schema>({ dialect: new PostgresDialect({ pool: createPool(url) }) });
 }
 
 async function migrateOnceReachable(
   db: Database,
-  { migrations, clock }: { migrations: Migrations; clock: Clock },
+  { migrations, clock, place }: { migrations: Migrations; clock: Clock; place: string },
   onWait: (reason: string, attempt: number) => void,
 ): Promise<void> {
   const startedMs = clock.monotonic();
   for (let attempt = 0; ; attempt++) {
-    // The query layer takes an advisory lock around the run and rolls a failed one back whole.
-    const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...migrations }) } });
-    const { error } = await migrator.migrateToLatest();
+    const error = await migratePostgres(db, { migrations, place });
     if (error === undefined) return;
     if (!(error instanceof StoreUnavailableError) || attempt + 1 >= START_TRIES) throw error;
     const delayMs = backoffDelayMs(START_BACKOFF, attempt, () => 1);
@@ -75,6 +80,21 @@ async function migrateOnceReachable(
     onWait(error.message, attempt + 1);
     await sleep(clock, delayMs);
   }
+}
+
+/** @returns Why it failed. */
+async function migratePostgres(
+  db: Database,
+  { migrations, place }: { migrations: Migrations; place: string },
+): Promise<unknown> {
+  try {
+    requireKnownMigrations(place, { applied: await appliedMigrations(db), known: Object.keys(migrations) });
+  } catch (error) {
+    return error;
+  }
+  // The query layer takes an advisory lock around the run and rolls a failed one back whole.
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...migrations }) } });
+  return (await migrator.migrateToLatest()).error;
 }
 
 /**

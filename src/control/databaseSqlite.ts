@@ -1,7 +1,8 @@
-import { chmodSync, closeSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Kysely, Migrator, SqliteDialect } from 'kysely';
 import { makeDirectories } from '../runtime/makeDirectories.ts';
+import { migrationsIn, requireKnownMigrations } from './appliedMigrations.ts';
 import type { Database, Migrations, Schema } from './schema.ts';
 import { SqliteFile } from './sqliteFile.ts';
 
@@ -10,6 +11,11 @@ export const IN_MEMORY = ':memory:';
 
 /** Opens the file, made if absent, and brings its tables up to date. Rejects with the driver's own errors. */
 export async function openSqlite(path: string, migrations: Migrations): Promise<Database> {
+  if (path !== IN_MEMORY && existsSync(path))
+    requireKnownMigrations(`control database ${path}`, {
+      applied: migrationsIn(path),
+      known: Object.keys(migrations),
+    });
   if (path !== IN_MEMORY) createPrivateFile(path);
   const file = new SqliteFile(path);
   const db = new Kysely<Schema>({ dialect: new SqliteDialect({ database: file }) });

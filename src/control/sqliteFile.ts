@@ -4,6 +4,8 @@ import type { SqliteStatement } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import { outward } from './sqliteFailure.ts';
 
+/** The control database's file in a data directory. */
+export const SQLITE_FILE_NAME = 'control.sqlite';
 /** How long a statement waits for another connection's write; every write here takes well under a millisecond. */
 const BUSY_TIMEOUT_MS = 5_000;
 /** Distinct statements kept prepared. The queries of this folder are about fifty; the rest is headroom. */

@@ -132,3 +132,15 @@ export class BacktestFailedError extends UnderroundError {
 export class BackupDamagedError extends UnderroundError {
   readonly code = 'backup_damaged';
 }
+
+/** A newer release wrote the data. Nothing was changed; the caller must use the newer release, or older data. */
+export class NewerDataError extends UnderroundError {
+  readonly code = 'newer_data';
+
+  /** @param what What the data has and this release does not know. */
+  constructor(place: string, what: string) {
+    super(
+      `${place} was written by a newer release: ${what}; start the newer release, or restore a backup from before the upgrade (docs/UPGRADING.md)`,
+    );
+  }
+}

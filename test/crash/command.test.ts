@@ -27,7 +27,10 @@ describe('the arguments of the crash command', () => {
     ['webhooks 1.5', 'the number of kills must be a whole number from 1 to 100000: 1.5'],
     ['webhooks 1 2', 'nothing follows the number of kills: 2'],
     ['webhooks --rounds 3', '--rounds is for --fault, not for webhooks'],
-    ['--fault fire', '--fault must be kill, disk-full, stall, starve, cluster, backup, restore: fire'],
+    [
+      '--fault fire',
+      '--fault must be kill, disk-full, stall, starve, cluster, backup, restore, migration, backup-truth: fire',
+    ],
     ['--fault kill webhooks', '--fault takes no further word: webhooks'],
     ['--fault kill --rounds 0', '--rounds must be a whole number from 1 to 100000: 0'],
     ['--fault kill --rounds x', '--rounds must be a whole number from 1 to 100000: x'],

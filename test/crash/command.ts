@@ -1,7 +1,17 @@
 /** Parses the arguments of `npm run crash`. */
 import { parseArgs } from 'node:util';
 
-const FAULTS = ['kill', 'disk-full', 'stall', 'starve', 'cluster', 'backup', 'restore'] as const;
+const FAULTS = [
+  'kill',
+  'disk-full',
+  'stall',
+  'starve',
+  'cluster',
+  'backup',
+  'restore',
+  'migration',
+  'backup-truth',
+] as const;
 export type Fault = (typeof FAULTS)[number];
 export const FILE_SYSTEMS = ['tmpfs', 'ext4'] as const;
 export type FileSystemKind = (typeof FILE_SYSTEMS)[number];
@@ -23,6 +33,8 @@ const DEFAULTS: Record<Fault, FaultDefaults> = {
   cluster: { rounds: 20, density: 0.02, seconds: 30 },
   backup: { rounds: 50, density: 0.05, seconds: 0 },
   restore: { rounds: 50, density: 0.05, seconds: 0 },
+  migration: { rounds: 50, density: 0.05, seconds: 0 },
+  'backup-truth': { rounds: 3, density: 0.4, seconds: 0 },
 };
 const ROUNDS_MAX = 100_000;
 const SECONDS_MAX = 3_600;
@@ -43,6 +55,8 @@ answer. Exit status 2: the run could not be made. Progress goes to standard erro
   --fault cluster     kills one process of a cluster after the other (${DEFAULTS.cluster.rounds}; needs nats-server)
   --fault backup      kills \`underround backup\` beside a service that records (${DEFAULTS.backup.rounds})
   --fault restore     kills \`underround restore\` (${DEFAULTS.restore.rounds})
+  --fault migration   kills \`underround migrate\` on a data directory of an earlier release (${DEFAULTS.migration.rounds})
+  --fault backup-truth  backs up at the venue's rate, restores, and compares the rows (${DEFAULTS['backup-truth'].rounds} backups)
 
   --rounds N          number of rounds
   --seed TEXT         seed of all random choices (default: 1)

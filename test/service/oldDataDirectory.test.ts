@@ -1,17 +1,16 @@
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { formatTime } from '../../src/schema/time.ts';
 import { commandAbsent, underround } from '../support/builtCommand.ts';
+import { KEPT_SECRET_KEY, keptDataDirectory } from '../support/dataDirectories.ts';
 import { startCommand } from '../support/runningService.ts';
 import { openTestStore } from '../support/store.ts';
-import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 import { VENUES_OFF } from '../support/venuesOff.ts';
 
-const FIXTURE = join(import.meta.dirname, '../fixtures/dataDirectory/187b58b');
-/** The key that encrypts the fixture's webhook secret; the README.md next to it describes how it was made. */
-const SECRET_KEY = Buffer.alloc(32, 7).toString('base64');
+const FOLDER = join(import.meta.dirname, '../fixtures/dataDirectory');
+/** Every kept directory; the README.md beside them describes how each was made. */
+const COMMITS = readdirSync(FOLDER).flatMap((name) => /^(\w+)\.tar\.gz$/.exec(name)?.[1] ?? []);
 
 interface ExpectedTable {
   readonly rows: number;
@@ -34,18 +33,13 @@ interface Expected {
   readonly auditRows: readonly { readonly audit_id: string; readonly hash: string }[];
 }
 
-const expected = JSON.parse(readFileSync(`${FIXTURE}.json`, 'utf8')) as Expected;
-
-/** A copy of the data directory left by commit 187b58b when it was killed. */
-function oldDataDirectory(): string {
-  const dataDir = temporaryDirectory();
-  execFileSync('tar', ['-xzf', `${FIXTURE}.tar.gz`, '-C', dataDir]);
-  return dataDir;
-}
+const expectedOf = <T = Expected>(commit: string) =>
+  JSON.parse(readFileSync(join(FOLDER, `${commit}.json`), 'utf8')) as T;
 
 describe('a data directory of an earlier release', () => {
-  it('keeps every row, including those waiting in the journal', async () => {
-    const { store, dispose } = await openTestStore({ dataDir: oldDataDirectory() });
+  it.each(COMMITS)('of commit %s keeps every row, including those waiting in the journal', async (commit) => {
+    const expected = expectedOf<Pick<Expected, 'tables'>>(commit);
+    const { store, dispose } = await openTestStore({ dataDir: keptDataDirectory(commit) });
     await store.writer.flush();
     const found: Record<string, unknown> = {};
     for (const [table, { columns }] of Object.entries(expected.tables)) {
@@ -61,10 +55,11 @@ describe('a data directory of an earlier release', () => {
   });
 
   it.skipIf(commandAbsent)('serves its key, job, strategy and webhook, and a valid audit chain', async () => {
-    const dataDir = oldDataDirectory();
+    const expected = expectedOf('187b58b');
+    const dataDir = keptDataDirectory('187b58b');
     const environment = {
       UNDERROUND_DATA_DIR: dataDir,
-      UNDERROUND_SECRET_KEY: SECRET_KEY,
+      UNDERROUND_SECRET_KEY: KEPT_SECRET_KEY,
       UNDERROUND_RATE_LIMITS: 'off',
       ...VENUES_OFF,
     };
@@ -102,6 +97,28 @@ describe('a data directory of an earlier release', () => {
     expect(hashes).toEqual(expected.auditRows.map(({ hash }) => hash));
     const webhooks = JSON.parse(await underround(['webhooks', 'list', '--json'], environment));
     expect(JSON.stringify(webhooks)).toContain(expected.webhookId);
+    expect(await service.stop()).toBe(0);
+  });
+
+  it.skipIf(commandAbsent)('of commit ac650ff is migrated by the command, and serves its key', async () => {
+    const expected = expectedOf<{ key: string; migrations: string[]; tables: Expected['tables'] }>('ac650ff');
+    const dataDir = keptDataDirectory('ac650ff');
+    const environment = {
+      ...{ UNDERROUND_DATA_DIR: dataDir, UNDERROUND_SECRET_KEY: KEPT_SECRET_KEY },
+      ...{ UNDERROUND_RATE_LIMITS: 'off', ...VENUES_OFF },
+    };
+    const plan = JSON.parse(await underround(['migrate', '--dry-run', '--json'], environment));
+    expect(plan).toMatchObject({ applied: false, control: { kind: 'sqlite', applied: expected.migrations } });
+    const done = JSON.parse(await underround(['migrate', '--json'], environment));
+    expect(done).toEqual({ ...plan, applied: true });
+    const after = JSON.parse(await underround(['migrate', '--dry-run', '--json'], environment));
+    expect([after.control.pending, after.store.pending]).toEqual([[], []]);
+    const service = await startCommand(['serve'], environment);
+    const answer = await fetch(`${service.url}/v1/markets?limit=1`, {
+      headers: { authorization: `Bearer ${expected.key}` },
+    });
+    expect(answer.status).toBe(200);
+    expect(((await answer.json()) as { total: number }).total).toBe(expected.tables.markets?.rows);
     expect(await service.stop()).toBe(0);
   });
 });

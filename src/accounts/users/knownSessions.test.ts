@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
-import { SQLITE_FILE_NAME } from '../../control/database.ts';
+import { SQLITE_FILE_NAME } from '../../control/sqliteFile.ts';
 import { SqliteFile } from '../../control/sqliteFile.ts';
 import { openControlDatabase } from '../../controlDatabase.ts';
 import { silentLogger } from '../../runtime/log.ts';

@@ -23,6 +23,8 @@ interface Projection {
   readonly table: string;
   readonly name: string;
   readonly select: string;
+  /** Number of the migration that adds it. */
+  readonly added: number;
 }
 
 /** `minute_mids` has the last mid of each market and minute: a few rows for hundreds of table rows. */
@@ -31,5 +33,6 @@ export const PROJECTIONS: readonly Projection[] = [
     table: 'quotes',
     name: 'minute_mids',
     select: `SELECT market_id, ${QUOTE_MINUTE} AS minute, ${LAST_MID} GROUP BY market_id, minute`,
+    added: 2,
   },
 ];

@@ -12,10 +12,10 @@ export interface ColumnDefinition {
   /** Filled by the engine; the writer does not send it. */
   readonly defaultExpression?: string;
   /**
-   * Set for columns added after the table's first version: they are added to older tables, and old rows read null, or
-   * false, there.
+   * Number of the migration (`migrations.ts`) that adds the column to a table of an earlier release; absent: the table had
+   * it from the start. Old rows read null, or false, there.
    */
-  readonly added?: true;
+  readonly added?: number;
 }
 
 export interface Table {
@@ -45,7 +45,7 @@ const flag = of('Bool');
  * Set for a row that several collectors delivered after newer ones: no live consumer saw it. Readers by time include it
  * at its venue time; readers in the order of arrival leave it out.
  */
-const late: ColumnDefinition = { ...flag('late'), added: true };
+const late = (added: number): ColumnDefinition => ({ ...flag('late'), added });
 const maybeFloat = of('Nullable(Float64)', 'ZSTD(1)');
 const maybeTick = of('Nullable(UInt16)', 'ZSTD(1)');
 
@@ -73,7 +73,7 @@ const books: Table = {
     ...ladder('px', 'UInt16'),
     ...ladder('sz', 'UInt32'),
     ...ladder('szw', 'Float64'),
-    late,
+    late(10),
   ],
   orderBy: ['market_id', 'ts', 'seq'],
   replacingBy: null,
@@ -90,7 +90,7 @@ const quotes: Table = {
     flag('yes_changed'),
     flag('trusted'),
     maybeFloat('underlying'),
-    late,
+    late(11),
   ],
   orderBy: ['market_id', 'ts', 'seq'],
   replacingBy: null,
@@ -121,7 +121,7 @@ const underlying: Table = {
     seq,
     time('received'),
     of('Float64', 'ZSTD(1)')('price'),
-    late,
+    late(12),
   ],
   orderBy: ['ticker', 'source', 'ts', 'seq'],
   replacingBy: null,
@@ -143,7 +143,7 @@ const perpDepth: Table = {
     of('UInt64', RISING)('update_id'),
     ...['bid_px', 'bid_sz', 'ask_px', 'ask_sz'].map(of('Array(Decimal(18, 8))', LADDER)),
     // Null in rows of releases that recorded Bybit alone.
-    { ...maybeLow('venue'), added: true },
+    { ...maybeLow('venue'), added: 8 },
   ],
   orderBy: ['ticker', 'ts', 'seq'],
   replacingBy: null,
@@ -192,13 +192,11 @@ const markets: Table = {
     of('Nullable(Float64)')('taker_fee_exponent'),
     of('Nullable(Float64)')('taker_delay_ms'),
     of('UInt64')('seq'),
-    ...[
-      ...settlement,
-      maybeTime('recorded_since'),
-      maybeLow('resolved_time_source'),
-      maybeLow('deciding_feed'),
-      maybeLow('taker_delay_source'),
-    ].map((column): ColumnDefinition => ({ ...column, added: true })),
+    ...settlement.map((column): ColumnDefinition => ({ ...column, added: 3 })),
+    { ...maybeTime('recorded_since'), added: 4 },
+    { ...maybeLow('resolved_time_source'), added: 7 },
+    { ...maybeLow('deciding_feed'), added: 9 },
+    { ...maybeLow('taker_delay_source'), added: 9 },
   ],
   orderBy: ['market_id'],
   replacingBy: 'seq',
@@ -215,10 +213,10 @@ const gaps: Table = {
     low('feed'),
     of('Nullable(String)')('repaired_by'),
     of('UInt64')('seq'),
-    { ...maybeTime('known_time'), added: true },
-    { ...of('Nullable(UInt64)')('known_seq'), added: true },
-    { ...maybeTime('start_received'), added: true },
-    { ...maybeTime('end_received'), added: true },
+    { ...maybeTime('known_time'), added: 5 },
+    { ...of('Nullable(UInt64)')('known_seq'), added: 5 },
+    { ...maybeTime('start_received'), added: 6 },
+    { ...maybeTime('end_received'), added: 6 },
   ],
   orderBy: ['market_id', 'gap_id'],
   replacingBy: 'seq',

@@ -3,14 +3,15 @@ import { oneNodeCluster } from '../../../test/support/oneNodeCluster.ts';
 import { openTestStore, type TestStore } from '../../../test/support/store.ts';
 import { trade } from '../../../test/support/writerRig.ts';
 import { loadTapeGaps } from '../queries/universe.ts';
+import type { SchemaObject } from './foundObjects.ts';
 import { TABLE_NAMES } from './schema.ts';
 import {
   databaseStatement,
   EMBEDDED_FORM,
-  type SchemaObject,
   schemaStages,
   syncStatement,
   type TableForm,
+  versionStatement,
 } from './statements.ts';
 
 let opened: TestStore;
@@ -55,6 +56,7 @@ describe('statements for a cluster', () => {
     }));
     const statements = [
       databaseStatement(CLUSTER),
+      versionStatement(CLUSTER, 3),
       ...schemaStages(CLUSTER).flat(),
       ...schemaStages(CLUSTER, older).flat(),
       syncStatement('books', 'c-1'),
@@ -64,7 +66,8 @@ describe('statements for a cluster', () => {
   });
 
   test('replicate the stored table and distribute it by market, or by ticker', async () => {
-    const [stored, distributed] = schemaStages(CLUSTER);
+    const [stored, ...later] = schemaStages(CLUSTER);
+    const distributed = later.find(([statement]) => statement?.includes('Distributed('));
     const books = stored?.find((statement) => statement.includes('.books_local ')) ?? '';
     expect(books).toContain(
       "ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/underround/books', '{replica}')",

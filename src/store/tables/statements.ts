@@ -4,6 +4,8 @@
  * Queries and inserts name the plain table in both forms.
  */
 import type { ClickHouseStorage } from '../../config.ts';
+import { FoundObjects, type SchemaObject } from './foundObjects.ts';
+import { STORE_MIGRATIONS, STORE_VERSION, versionComment } from './migrations.ts';
 import { PROJECTIONS } from './rollups.ts';
 import {
   type ColumnDefinition,
@@ -26,20 +28,20 @@ export const EMBEDDED_FORM: TableForm = {
   storage: { policy: null, coldAfterDays: null, deleteAfterDays: null },
 };
 
-/** A column, projection or rule of age (`TTL ...`) of a table, as read by `SCHEMA_QUERY`. */
-export interface SchemaObject {
-  readonly table: string;
-  readonly name: string;
-}
-
-/** Lists every existing column, projection and rule of age on the node that answers. */
+/** Lists every `SchemaObject` of the node that answers. */
 export const SCHEMA_QUERY = `SELECT table, name FROM system.columns WHERE database = '${DATABASE}'
   UNION ALL SELECT table, name FROM system.projections WHERE database = '${DATABASE}'
   UNION ALL SELECT name AS table, extract(engine_full, ' (TTL .*) SETTINGS ') AS name FROM system.tables
-    WHERE database = '${DATABASE}' AND engine_full LIKE '% TTL %'`;
+    WHERE database = '${DATABASE}' AND engine_full LIKE '% TTL %'
+  UNION ALL SELECT '' AS table, d.comment AS name FROM system.databases AS d WHERE d.name = '${DATABASE}'`;
 
 export function databaseStatement(form: TableForm): string {
-  return `CREATE DATABASE IF NOT EXISTS ${DATABASE}${onCluster(form)}`;
+  return `CREATE DATABASE IF NOT EXISTS ${DATABASE}${onCluster(form)} COMMENT '${versionComment(STORE_VERSION)}'`;
+}
+
+/** Records the store's version where a reader finds it without a table. */
+export function versionStatement(form: TableForm, version: number): string {
+  return `ALTER DATABASE ${DATABASE}${onCluster(form)} MODIFY COMMENT '${versionComment(version)}'`;
 }
 
 /** Waits until each active replica of a table's shards has every row. */
@@ -59,7 +61,8 @@ export function dropDayStatement(table: TableName, day: string): string {
 /**
  * Statements that create the missing parts of the schema; safe to repeat. Statements of one stage may run concurrently,
  * each stage after the previous one. Existing parts are not touched: even an `ALTER` without effect rewrites its
- * table's definition, which on a full disk leaves an empty file.
+ * table's definition, which on a full disk leaves an empty file. Each migration is a stage of its own, so that a store
+ * whose start was killed is at the number of one migration and not between two.
  */
 export function schemaStages(form: TableForm, objects: readonly SchemaObject[] = []): string[][] {
   const found = new FoundObjects(objects);
@@ -67,45 +70,30 @@ export function schemaStages(form: TableForm, objects: readonly SchemaObject[] =
     TABLE_NAMES.filter((name) => !found.hasTable(storedName(name, form))).map((name) =>
       createStatement(TABLES[name], form),
     ),
-    // The stored tables first: a distributed column without a stored one would refuse every read.
-    TABLE_NAMES.flatMap((name) => addStatement(TABLES[name], storedName(name, form), form, found)),
-    ...(form.cluster === null ? [] : distributedStages(form.cluster, form, found)),
-    PROJECTIONS.filter(({ table, name }) => !found.has(storedName(table, form), name)).map(
-      ({ table, name, select }) =>
-        `ALTER TABLE ${DATABASE}.${storedName(table, form)}${onCluster(form)} ADD PROJECTION IF NOT EXISTS ${name} (${select})`,
-    ),
+    ...STORE_MIGRATIONS.flatMap(({ number }) => migrationStages(number, form, found)),
+    ...(form.cluster === null ? [] : [distributedStatements(form.cluster, form, found)]),
     TABLE_NAMES.flatMap((name) => ageStatements(TABLES[name], form, found)),
   ];
   return stages.filter((stage) => stage.length > 0);
 }
 
-class FoundObjects {
-  readonly #names: ReadonlySet<string>;
-  readonly #tables: ReadonlySet<string>;
-  readonly #ageRules: ReadonlyMap<string, string>;
-
-  constructor(objects: readonly SchemaObject[]) {
-    this.#names = new Set(objects.map(({ table, name }) => `${table}.${name}`));
-    this.#tables = new Set(objects.map(({ table }) => table));
-    const rules = objects.filter(({ name }) => name.startsWith('TTL '));
-    this.#ageRules = new Map(rules.map(({ table, name }) => [table, name]));
-  }
-
-  hasTable(table: string): boolean {
-    return this.#tables.has(table);
-  }
-
-  has(table: string, name: string): boolean {
-    return this.#names.has(`${table}.${name}`);
-  }
-
-  ageRule(table: string): string | null {
-    return this.#ageRules.get(table) ?? null;
-  }
+/** The statements of one migration that a store lacks; in one engine it is at most one statement. */
+export function migrationStages(number: number, form: TableForm, found: FoundObjects): string[][] {
+  const add = (nameOf: (name: TableName) => string) =>
+    TABLE_NAMES.flatMap((name) => addStatement(TABLES[name], nameOf(name), form, { number, found }));
+  const projections = PROJECTIONS.filter(
+    ({ table, name, added }) => added === number && !found.has(storedName(table, form), name),
+  ).map(
+    ({ table, name, select }) =>
+      `ALTER TABLE ${DATABASE}.${storedName(table, form)}${onCluster(form)} ADD PROJECTION IF NOT EXISTS ${name} (${select})`,
+  );
+  // The stored tables first: a distributed column without a stored one would refuse every read.
+  const stages = [add((name) => storedName(name, form)), projections];
+  return form.cluster === null ? stages : [...stages, add((name) => name)];
 }
 
 /** Name of the table that has the rows of one node. */
-function storedName(table: string, { cluster }: TableForm): string {
+export function storedName(table: string, { cluster }: TableForm): string {
   return cluster === null ? table : `${table}_local`;
 }
 
@@ -121,9 +109,9 @@ function createStatement(table: Table, form: TableForm): string {
   ].join('\n');
 }
 
-/** The distributed tables: those that are missing, and the columns missing in others. */
-function distributedStages(cluster: string, form: TableForm, found: FoundObjects): string[][] {
-  const missing = TABLE_NAMES.filter((name) => !found.hasTable(name)).map((name) => {
+/** The distributed tables that are missing. */
+function distributedStatements(cluster: string, form: TableForm, found: FoundObjects): string[] {
+  return TABLE_NAMES.filter((name) => !found.hasTable(name)).map((name) => {
     const { columns, orderBy } = TABLES[name];
     // A codec belongs to the stored table.
     const plain = columns.map(({ codec: _, ...column }) => columnDefinition(column));
@@ -133,13 +121,17 @@ function distributedStages(cluster: string, form: TableForm, found: FoundObjects
       `ENGINE = Distributed('${cluster}', '${DATABASE}', '${storedName(name, form)}', cityHash64(${orderBy[0]}))`,
     ].join('\n');
   });
-  return [missing, TABLE_NAMES.flatMap((name) => addStatement(TABLES[name], name, form, found))];
 }
 
-/** Adds the missing columns to a table of an earlier release. */
-function addStatement(table: Table, name: string, form: TableForm, found: FoundObjects): string[] {
+/** Adds the missing columns of a migration to a table of an earlier release. */
+function addStatement(
+  table: Table,
+  name: string,
+  form: TableForm,
+  { number, found }: { number: number; found: FoundObjects },
+): string[] {
   if (!found.hasTable(name)) return [];
-  const added = table.columns.filter((column) => column.added && !found.has(name, column.name));
+  const added = table.columns.filter((column) => column.added === number && !found.has(name, column.name));
   if (added.length === 0) return [];
   const isStored = name === storedName(table.name, form);
   const clauses = added.map(({ codec, ...column }) => {

@@ -1,5 +1,4 @@
 /** Kills the commands `backup` and `restore` at random moments, beside a service that records. */
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,9 +7,9 @@ import { backupIds, type Manifest, readManifest } from '../../../src/backup/mani
 import { verifyBackup } from '../../../src/backup/verifyBackup.ts';
 import { systemClock as clock, sleep } from '../../../src/runtime/clock.ts';
 import { type FaultOptions, FaultRig } from './faultRig.ts';
+import { runCommand } from './killedCommand.ts';
 import type { ServiceProcess } from './serviceProcess.ts';
 
-const COMMAND = join(process.cwd(), 'bin/underround.mjs');
 /** Kills cover the duration of an undisturbed command and a little more. */
 const BEYOND_END = 1.1;
 /** How long the service records before the first backup. */
@@ -98,21 +97,6 @@ function isComplete(dataDir: string, { packs }: Manifest): boolean {
 }
 
 /** Runs a command, and kills it after a time unless that is null. */
-async function run(
-  words: readonly string[],
-  killAfterMs: number | null,
-): Promise<{ ok: boolean; durationMs: number }> {
-  const startedMs = clock.monotonic();
-  const environment = { PATH: process.env.PATH ?? '', UNDERROUND_DISK_RESERVE: '16MiB' };
-  const child = spawn(process.execPath, [COMMAND, ...words], {
-    env: environment,
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  const ended = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
-  if (killAfterMs !== null) {
-    await Promise.race([sleep(clock, killAfterMs), ended]);
-    child.kill('SIGKILL');
-  }
-  const code = await ended;
-  return { ok: code === 0, durationMs: clock.monotonic() - startedMs };
+function run(words: readonly string[], killAfterMs: number | null) {
+  return runCommand(words, killAfterMs === null ? null : () => sleep(clock, killAfterMs));
 }

@@ -1,9 +1,11 @@
 import type { Fault, FaultRunOptions } from '../command.ts';
 import { type CopyRoundsResult, runBackupRounds, runRestoreRounds } from './backupRounds.ts';
+import { runBackupTruth } from './backupTruth.ts';
 import { runClusterRounds } from './clusterRounds.ts';
 import { runDiskRounds } from './diskRounds.ts';
 import type { FaultOptions, FaultResult } from './faultRig.ts';
 import { runKillRounds } from './killRounds.ts';
+import { runMigrationRounds } from './migrationRounds.ts';
 import { runStallRounds, runStarveRounds } from './slowRounds.ts';
 
 /** The run of each `--fault`. */
@@ -18,4 +20,6 @@ export const FAULT_RUNS: Record<
   cluster: runClusterRounds,
   backup: runBackupRounds,
   restore: runRestoreRounds,
+  migration: runMigrationRounds,
+  'backup-truth': runBackupTruth,
 };

@@ -12,7 +12,8 @@ import { DATABASE, TABLE_NAMES, TABLES, type Table } from '../../tables/schema.t
 import { tableMetadata } from '../../tables/statements.ts';
 
 const WHOLE_TABLE = /^ATTACH TABLE _ UUID '([0-9a-f-]{36})'\s[\s\S]*\nENGINE = [\s\S]*\nSETTINGS .*\n$/;
-const WHOLE_DATABASE = /^ATTACH DATABASE _ UUID '([0-9a-f-]{36})'\s+ENGINE = Atomic\s*$/;
+const WHOLE_DATABASE =
+  /^ATTACH DATABASE \w+ UUID '([0-9a-f-]{36})'\s+ENGINE = Atomic\s*(?:COMMENT '[^'\n]*'\s*)?$/;
 /** The engine writes this file once for each table and reads it at every start. */
 const FORMAT_VERSION = { name: 'format_version.txt', text: '1' };
 

@@ -1,0 +1,15 @@
+/** Kept data directories of earlier states of this project. */
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { temporaryDirectory } from './temporaryDirectory.ts';
+
+const FOLDER = join(import.meta.dirname, '../fixtures/dataDirectory');
+
+/** The key that encrypts the webhook secrets of the kept directories. */
+export const KEPT_SECRET_KEY = Buffer.alloc(32, 7).toString('base64');
+
+/** A copy of the data directory that a commit's service left when it was killed. */
+export function keptDataDirectory(commit: string, dataDir = temporaryDirectory()): string {
+  execFileSync('tar', ['-xzf', join(FOLDER, `${commit}.tar.gz`), '-C', dataDir]);
+  return dataDir;
+}
