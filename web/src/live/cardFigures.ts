@@ -40,6 +40,8 @@ export interface CardFigures {
 }
 
 const LEVELS = 3;
+/** The deciding feed arrives seconds after the start of a window. */
+const STRIKE_DUE_MS = 60_000;
 
 const known = <T>(value: T): Known<T> => ({ value, reason: null });
 const missing = (reason: string): Known<never> => ({ value: null, reason });
@@ -81,8 +83,11 @@ function bookOf({ book }: LiveWindow, pushed: LiveMarket | null): CardBook | nul
 
 function strikeOf({ strike_price: strike, start_time }: LiveWindow, nowMs: number): Known<number> {
   if (strike !== null) return known(strike);
-  if (nowMs < Date.parse(start_time)) return missing('set when the window begins');
-  return missing('the start of the window was not recorded, and the venue has not published it yet');
+  const sinceMs = nowMs - Date.parse(start_time);
+  if (sinceMs < 0) return missing('set when the window begins');
+  return missing(
+    sinceMs < STRIKE_DUE_MS ? 'known soon after the start' : 'start not recorded, not published yet',
+  );
 }
 
 function spotOf({ model, ticker }: LiveWindow, price: number | null): Known<number> {

@@ -43,7 +43,7 @@ export function ExecutionForm({
         <>
           <NumberField
             label="Price above best bid (¢)"
-            w={190}
+            w={210}
             step={0.5}
             value={inCents(offset)}
             change={(given) => set({ offset: given / 100 })}
@@ -58,7 +58,7 @@ export function ExecutionForm({
           />
           <NativeSelect
             label="Cancelled orders were"
-            w={250}
+            w={290}
             data={QUEUES}
             value={execution.queue_model ?? FIRST.queue_model}
             onChange={(event) => set({ queue_model: event.currentTarget.value as 'pessimistic' })}

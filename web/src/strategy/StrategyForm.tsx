@@ -47,7 +47,7 @@ function Members({ strategy, change, errors }: FormProps): ReactNode {
   const number = (label: string, name: string, value: number, step: number) => (
     <NumberField
       label={label}
-      w={180}
+      w={210}
       step={step}
       value={value}
       change={(given) => change({ ...strategy, [name]: given } as Strategy)}

@@ -125,9 +125,12 @@ function columnsFor(chosen: readonly string[], choose: (jobId: string) => void):
       cell: ({ summary }) => usd(summary?.max_drawdown),
     },
     { title: 'Trades', isNumber: true, cell: ({ summary }) => number(summary?.trades_total) },
-    { title: 'Took', isNumber: true, cell: tookText },
+    {
+      title: 'Took',
+      isNumber: true,
+      cell: (job) => (job.status === 'complete' ? tookText(job) : <JobState job={job} />),
+    },
     { title: 'Submitted', cell: ({ submitted_at }) => moment(submitted_at) },
-    { title: 'State', cell: (job) => <JobState job={job} /> },
     {
       title: 'Compare',
       cell: ({ job_id, kind, status }) =>

@@ -41,7 +41,7 @@ export function RunForm({ draft, change, errors }: RunProps): ReactNode {
         />
         <NumberField
           label={`Newest markets${marketsMax}`}
-          w={210}
+          w={250}
           value={draft.market_limit ?? 5}
           change={(market_limit) => change({ ...draft, market_limit })}
           error={errors.get('market_limit')}

@@ -11,6 +11,7 @@ import { SignalTable } from '../signals/SignalTable.tsx';
 
 const REFETCH_MS = 10_000;
 const LISTED_MAX = 100;
+const HEIGHT_PX = 440;
 
 /** Open opportunities of all underlyings, pushed, and the signals of the last hour. */
 export function Opportunities({ now }: { now: number }): ReactNode {
@@ -89,7 +90,7 @@ function LastHour({ now }: { now: number }): ReactNode {
   const newest = Math.max(0, (now - Date.parse(rows[0]?.detected_at ?? '')) / 1000);
   return (
     <>
-      <SignalTable label="Signals of the last hour" rows={rows} />
+      <SignalTable label="Signals of the last hour" rows={rows} maxHeight={HEIGHT_PX} />
       <Note>
         The newest one is {duration(newest)} old.
         {rows.length === LISTED_MAX ? ` The newest ${LISTED_MAX} are listed.` : ''}{' '}

@@ -4,7 +4,7 @@ import { memo, type ReactNode } from 'react';
 import { type CardFigures, cardFigures, type Known } from '../../live/cardFigures.ts';
 import { type KnownWindow, shownBook, type Trust } from '../../live/trust.ts';
 import { WARNING_COLOUR } from '../../theme.ts';
-import { assetPrice, cents, countdown, percent, WINDOW_NAMES, withSign } from '../../ui/format.ts';
+import { assetPrice, cents, countdown, percent, usd, WINDOW_NAMES, withSign } from '../../ui/format.ts';
 import { Sparkline } from '../../ui/Sparkline.tsx';
 import { BestLevels } from './BestLevels.tsx';
 import classes from './WindowCard.module.css';
@@ -72,8 +72,8 @@ function TrustBadge({ trust }: { trust: Trust }): ReactNode {
 
 /** How the strike is known, for readers. */
 const SOURCES = {
-  official: 'published by the venue',
-  relayed: 'from the deciding feed',
+  official: 'by the venue',
+  relayed: 'by the deciding feed',
   estimated: 'estimated',
 } as const;
 
@@ -88,21 +88,21 @@ function Figures({
   const tone = (value: number) => (value > 0 ? 'up' : value < 0 ? 'down' : undefined);
   return (
     <dl className={classes.figures}>
-      <Figure name="Market, Up" of={implied} isLarge print={percent} note={() => 'middle of bid and ask'} />
+      <Figure name="Market, Up" of={implied} isLarge print={percent} note={() => 'bid-ask mid'} />
       <Figure
         name="Model, Up"
         of={model}
         isLarge
         print={percent}
-        note={(value) => (implied.value === null ? '' : `${points(value - implied.value)} to the market`)}
+        note={(value) => (implied.value === null ? '' : points(value - implied.value))}
       />
       <Figure
-        name="Best edge"
+        name="Edge after fee"
         of={edge}
         isLarge
         tone={({ edge: value }) => tone(value)}
         print={({ edge: value }) => withSign(value, (one) => cents(one))}
-        note={({ side, price }) => `buy ${side} at ${cents(price)}, after the fee`}
+        note={({ side, price }) => `buy ${side} at ${cents(price)}`}
       />
       <Figure
         name="Strike"
@@ -114,8 +114,8 @@ function Figures({
       <Figure
         name="Distance"
         of={distance}
-        tone={({ usd }) => tone(usd)}
-        print={({ usd }) => withSign(usd, assetPrice)}
+        tone={({ usd: away }) => tone(away)}
+        print={({ usd: away }) => withSign(away, (one) => usd(one, digitsFor(strike.value)))}
         note={({ share, sigmas }) =>
           [
             withSign(share, (one) => percent(one, 2)),
@@ -159,6 +159,11 @@ function Figure<T>({
       {text !== '' && <dd className={classes.note}>{text}</dd>}
     </div>
   );
+}
+
+/** Digits of a difference of prices, as many as the prices have. */
+function digitsFor(price: number | null): number {
+  return price === null || price >= 10 ? 2 : price < 1 ? 5 : 4;
 }
 
 /** A difference of two probabilities, e.g. `+1.5 points`. */

@@ -34,8 +34,20 @@ const COLUMNS: readonly Column<AuditRow>[] = [
 ];
 
 /** Recorded signals, expected beside realised P&L per share. */
-export function SignalTable({ label, rows }: { label: string; rows: readonly AuditRow[] }): ReactNode {
-  return <DataTable label={label} columns={COLUMNS} rows={rows} keyOf={({ audit_id }) => audit_id} />;
+export function SignalTable({
+  label,
+  rows,
+  maxHeight,
+}: {
+  label: string;
+  rows: readonly AuditRow[];
+  /** Pixels; a longer table scrolls below its fixed head. */
+  maxHeight?: number;
+}): ReactNode {
+  const height = maxHeight === undefined ? {} : { maxHeight };
+  return (
+    <DataTable label={label} columns={COLUMNS} rows={rows} keyOf={({ audit_id }) => audit_id} {...height} />
+  );
 }
 
 /** E.g. `+50 ms 95.0¢, +250 ms no`. */
