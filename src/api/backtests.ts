@@ -30,7 +30,7 @@ const wait = withDefault(boolean, false, 'Wait for the job to end before answeri
 const jobId = required(text(), '`job_id` from the list of jobs');
 const ABOUT = 'Not idempotent: a retry creates a second job. 429 if the user has too many unfinished jobs.';
 
-interface BacktestDependencies extends FollowedAssets {
+export interface BacktestDependencies extends FollowedAssets {
   readonly backtests: Pick<JobControl, 'submit' | 'wait' | 'cancel'> & {
     readonly jobs: Pick<JobRepository, 'find' | 'list' | 'count' | 'result'>;
   };
@@ -104,20 +104,12 @@ function jobRoutes({ backtests }: BacktestDependencies): Route[] {
       },
       response: backtestJobListShape,
       handle: async (request) => {
-        const { limit, offset, cursor } = request.query;
-        const { userId } = ownerOf(request);
-        const scope: CursorScope = ['backtests', userId];
-        const place = decodeCursor(scope, cursor, JOB_ID);
-        const after = place && { submittedMs: place.timeMs, jobId: place.tie };
-        const found =
-          limit === 0 ? [] : await backtests.jobs.list(userId, { limit: limit + 1, offset, after });
-        const jobs = found.slice(0, limit);
-        const last = found.length > limit ? jobs.at(-1) : undefined;
+        const { limit, offset } = request.query;
+        const { jobs, next_cursor } = await jobPage(backtests, request);
         const list = {
           jobs: jobs.map((job) => ({ ...jobBody(job), result: null })),
-          count: limit === 0 ? await backtests.jobs.count(userId) : jobs.length,
-          ...{ limit, offset },
-          next_cursor: last ? encodeCursor(scope, { timeMs: last.submittedMs, tie: last.jobId }) : null,
+          count: limit === 0 ? await backtests.jobs.count(ownerOf(request).userId) : jobs.length,
+          ...{ limit, offset, next_cursor },
         };
         return { body: JSON.stringify(list) };
       },
@@ -152,6 +144,27 @@ function jobRoutes({ backtests }: BacktestDependencies): Route[] {
       },
     }),
   ];
+}
+
+type JobPageRequest = Pick<RawRequest, 'identity'> & {
+  readonly query: { readonly limit: number; readonly offset: number; readonly cursor: string | null };
+};
+
+/** One page of the user's jobs, newest first, and the place of the next one. */
+export async function jobPage(
+  backtests: BacktestDependencies['backtests'],
+  request: JobPageRequest,
+): Promise<{ jobs: Job[]; next_cursor: string | null }> {
+  const { limit, offset, cursor } = request.query;
+  const { userId } = ownerOf(request);
+  const scope: CursorScope = ['backtests', userId];
+  const place = decodeCursor(scope, cursor, JOB_ID);
+  const after = place && { submittedMs: place.timeMs, jobId: place.tie };
+  const found = limit === 0 ? [] : await backtests.jobs.list(userId, { limit: limit + 1, offset, after });
+  const jobs = found.slice(0, limit);
+  const last = found.length > limit ? jobs.at(-1) : undefined;
+  const next = last && encodeCursor(scope, { timeMs: last.submittedMs, tie: last.jobId });
+  return { jobs, next_cursor: next ?? null };
 }
 
 /** @throws {RequestRefusedError} 400 for a range that ends before it starts, 403 beyond a cap or the history window. */
@@ -201,7 +214,7 @@ async function withResult(backtests: BacktestDependencies['backtests'], job: Job
   return `${JSON.stringify(jobBody(job)).slice(0, -1)},"result":${result ?? 'null'}}`;
 }
 
-function jobBody({ spec, ...job }: Job) {
+export function jobBody({ spec, ...job }: Job) {
   return {
     job_id: job.jobId,
     kind: job.kind,

@@ -3,29 +3,10 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { z } from 'zod';
-import { MICRO_PER_USDC } from '../core/fees.ts';
 import { InvalidInputError } from '../runtime/errors.ts';
+import { type ComparedRun, comparedRun } from './comparedResult.ts';
 import { RECEIPT_KEY } from './tables.ts';
 import { REPORT_JSON, TRADES_PARQUET } from './writeReport.ts';
-
-/** A strategy's result in one market it traded. */
-interface ComparedMarket {
-  readonly marketId: string;
-  /** Start of the window, or the first decision where the window is not known. */
-  readonly timeMs: number;
-  /** Whole micro-USD, of the closed trades. */
-  readonly pnl: number;
-}
-
-export interface ComparedRun {
-  readonly name: string;
-  readonly dataHash: string;
-  readonly codeVersion: string;
-  readonly traded: ReadonlyMap<string, ComparedMarket>;
-  readonly skipped: ReadonlySet<string>;
-  /** All markets of the run; null: the file does not name those without a trade. */
-  readonly markets: ReadonlySet<string> | null;
-}
 
 const time = z.union([z.string().transform(Date.parse), z.date().transform((date) => date.getTime())]);
 const tradeShape = z.object({
@@ -77,28 +58,6 @@ async function readParquet(file: string): Promise<Result> {
   if (receipt === undefined) throw new Error(`it has no metadata ${RECEIPT_KEY}`);
   const trades = z.array(tradeShape).parse(await parquetReadObjects({ file: buffer }));
   return { receipt: receiptShape.parse(JSON.parse(receipt)), trades, markets_skipped: [] };
-}
-
-function comparedRun(
-  { receipt, trades, markets_skipped: skipped, ...result }: Result,
-  path: string,
-): ComparedRun {
-  const starts = new Map(result.markets?.map(({ market_id: id, start }) => [id, start]));
-  const traded = new Map<string, ComparedMarket>();
-  for (const { market_id: marketId, decided_at: decided, window_start: start, net_pnl: pnl } of trades) {
-    const known = traded.get(marketId);
-    const timeMs = starts.get(marketId) ?? start ?? Math.min(decided, known?.timeMs ?? decided);
-    const sum = (known?.pnl ?? 0) + Math.round((pnl ?? 0) * MICRO_PER_USDC);
-    traded.set(marketId, { marketId, timeMs, pnl: sum });
-  }
-  return {
-    name: result.name ?? path,
-    dataHash: receipt.data_hash,
-    codeVersion: receipt.code_version,
-    traded,
-    skipped: new Set(skipped.map(({ market_id: id }) => id)),
-    markets: result.markets ? new Set(result.markets.map(({ market_id: id }) => id)) : null,
-  };
 }
 
 function reasonOf(cause: unknown): string {

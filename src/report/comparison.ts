@@ -4,7 +4,7 @@ import { Random } from '../core/random.ts';
 import { resultIntervals } from '../core/statistics/bootstrap.ts';
 import { pairedTest } from '../core/statistics/pairedDifference.ts';
 import { RETURNS_MIN } from '../core/statistics/returns.ts';
-import type { ComparedRun } from './comparedRun.ts';
+import type { ComparedRun } from './comparedResult.ts';
 
 const LEVEL = 0.05;
 /** The same files always have the same interval. */

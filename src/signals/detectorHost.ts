@@ -200,6 +200,13 @@ export class DetectorHost {
     }
   }
 
+  /** A market priced now; null if it is not watched. */
+  priced(marketId: string): WatchedMarket | null {
+    const watched = this.#watches.get(marketId)?.watched ?? null;
+    watched?.price(this.#prices[watched.ticker], this.#options.clock.now());
+    return watched;
+  }
+
   /** Closes expired opportunities, so that readers see none that is over. */
   refresh(nowMs: number): void {
     for (const watch of this.#watches.values()) {

@@ -1,5 +1,6 @@
 import { mispricedToken } from '../core/signals/mispricing.ts';
 import { boughtToken, repricedEdge } from '../core/signals/signal.ts';
+import type { FeeRule } from '../core/venueRulesTable.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { LiveOpportunityBody } from '../schema/api/signals.ts';
 import type { EventType, Ticker } from '../schema/market.ts';
@@ -20,9 +21,23 @@ interface BoardQuery {
   readonly limit: number;
 }
 
+/** The model's view of one market; null where an input is missing. */
+export interface MarketOutlook {
+  /** Price of the underlying, from the view of the deciding feed. */
+  readonly spot: number | null;
+  readonly sigmaAnnual: number | null;
+  /** Standard deviations of the price above the strike; infinite once nothing can change the outcome. */
+  readonly distance: number | null;
+  /** P(Up). */
+  readonly yesProb: number | null;
+  readonly fee: FeeRule;
+}
+
 /** The part of the board that its readers need. */
 export interface Board {
   read(query: BoardQuery): { asOfMs: number; opportunities: LiveOpportunityBody[] };
+  /** Null for a market that the detectors do not watch. */
+  outlook(marketId: string): MarketOutlook | null;
 }
 
 type OpenEntry = ReturnType<DetectorHost['openOpportunities']> extends Iterable<infer S> ? S : never;
@@ -49,6 +64,17 @@ export class LiveBoard implements Board {
       .filter(({ edge_per_share: edge }) => edge >= minEdge)
       .sort(inOrder);
     return { asOfMs, opportunities: opportunities.slice(0, limit) };
+  }
+
+  outlook(marketId: string): MarketOutlook | null {
+    const watched = this.#host.priced(marketId);
+    if (watched === null) return null;
+    const { spot, sigma, model, fee } = watched;
+    const { distance, yesProb } = model;
+    return {
+      ...{ spot: spot?.price ?? null, sigmaAnnual: sigma?.annual ?? null, distance, yesProb },
+      fee: fee.rule,
+    };
   }
 }
 

@@ -2,7 +2,15 @@ import { describe, expect, it } from 'vitest';
 import type { LiveState } from '../../src/api/createApi.ts';
 import type { NewestBook } from '../../src/recorder/marketMemory.ts';
 import type { Gap } from '../../src/schema/gap.ts';
-import { bookRecord, idleLive, marketRecord, nothingFollowed, unaskedStore } from '../support/api.ts';
+import type { MarketOutlook } from '../../src/signals/liveBoard.ts';
+import {
+  bookRecord,
+  idleLive,
+  marketRecord,
+  nothingFollowed,
+  silentSignals,
+  unaskedStore,
+} from '../support/api.ts';
 import { openDashboard } from '../support/dashboard.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
@@ -23,8 +31,11 @@ const openGap = (marketId: string): Gap => ({
 });
 
 /** A service whose store must not be queried. */
-async function readerOf(live: Partial<LiveState>) {
-  const { signedUp } = await openDashboard({ store: unaskedStore, live: { ...idleLive, ...live } });
+async function readerOf(live: Partial<LiveState>, outlook = (_id: string): MarketOutlook | null => null) {
+  const { signedUp } = await openDashboard({
+    ...{ store: unaskedStore, live: { ...idleLive, ...live } },
+    signals: { ...silentSignals, board: { ...silentSignals.board, outlook } },
+  });
   await signedUp('op@example.com');
   return signedUp('a@example.com');
 }
@@ -53,7 +64,7 @@ describe('/app/state', () => {
 });
 
 describe('/app/live', () => {
-  it('lists open windows with their best prices, without using the store', async () => {
+  it('lists open windows with their best levels and the model, without using the store', async () => {
     const markets = [
       windowOf('next', 3, { ticker: 'ETH' }),
       windowOf('over', -5),
@@ -65,7 +76,10 @@ describe('/app/live', () => {
       next: bookOf(false, []),
     };
     const followed = { ...nothingFollowed, markets: () => markets, book: (id: string) => books[id] ?? null };
-    const reader = await readerOf({ followed });
+    const fee = { rate: 0.07, exponent: 1, base: 'share', decimals: 5, rounding: 'half_up' } as const;
+    const outlook = (id: string): MarketOutlook | null =>
+      id === 'next' ? null : { spot: 97_010.5, sigmaAnnual: 0.5, distance: Infinity, yesProb: 1, fee };
+    const reader = await readerOf({ followed }, outlook);
     const answer = await reader.ask('GET', '/app/live');
     expect(answer.json()).toEqual({
       as_of: shown(NOW),
@@ -77,7 +91,9 @@ describe('/app/live', () => {
           book: {
             ...{ ts: shown(NOW - 100), yes_bid: 0.5, yes_ask: 0.51, no_bid: 0.49, no_ask: 0.5 },
             ...{ mid_yes: 0.505, trusted: true },
+            ...{ yes_bids: [[0.5, 1]], yes_asks: [[0.51, 2]], no_bids: [[0.49, 2]], no_asks: [[0.5, 1]] },
           },
+          model: { spot: 97_010.5, sigma_annual: 0.5, distance: null, yes_prob: 1, fee },
         },
         {
           ...{ market_id: 'next', ticker: 'ETH', market_type: '5m', gap: null },
@@ -86,7 +102,9 @@ describe('/app/live', () => {
           book: {
             ...{ ts: shown(NOW - 100), yes_bid: 0.5, yes_ask: null, no_bid: null, no_ask: 0.5 },
             ...{ mid_yes: null, trusted: false },
+            ...{ yes_bids: [[0.5, 1]], yes_asks: [], no_bids: [], no_asks: [[0.5, 1]] },
           },
+          model: null,
         },
       ],
     });

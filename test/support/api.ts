@@ -50,8 +50,11 @@ function unasked<T extends object>(part: string): T {
 }
 
 /** Nothing was ever detected. */
-const silentSignals: ApiDependencies['signals'] = {
-  board: { read: () => ({ asOfMs: Date.UTC(2026, 10, 20, 12), opportunities: [] }) },
+export const silentSignals: ApiDependencies['signals'] = {
+  board: {
+    read: () => ({ asOfMs: Date.UTC(2026, 10, 20, 12), opportunities: [] }),
+    outlook: () => null,
+  },
   audit: {
     sums: async () => [],
     list: async () => [],

@@ -27,6 +27,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await page.getByRole('textbox', { name: 'Latency (ms)' }).fill('120');
     await page.getByRole('button', { name: 'Run backtest' }).click();
     await page.getByText('P&L after fees').waitFor();
+    await page.getByText('Details', { exact: true }).click();
     await page.getByText('P&L / max drawdown', { exact: true }).waitFor();
     await page
       .getByText(/^95.%: .* to |^too few markets for an interval$/)
@@ -43,7 +44,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     const watched = await dashboard.signedIn();
     const { page } = watched;
     await page.goto('/backtests');
-    await page.locator('tbody a').first().click();
+    await page.getByRole('table', { name: 'Backtests' }).getByRole('link').first().click();
     const market = page.getByLabel('Market', { exact: true });
     await market.waitFor();
     const second = (await market.locator('option').nth(1).getAttribute('value')) ?? '';
@@ -70,7 +71,8 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     const watched = await dashboard.signedIn();
     const { page } = watched;
     await page.goto('/backtests');
-    await page.getByLabel('Strategy').selectOption('condition_based');
+    await page.getByRole('button', { name: 'New backtest' }).click();
+    await page.getByLabel('Strategy', { exact: true }).selectOption('condition_based');
     await page.getByText('JSON', { exact: true }).click();
     const json = page.getByLabel('Request body');
     expect(JSON.parse(await json.inputValue())).toMatchObject({ strategy: { type: 'condition_based' } });
@@ -92,7 +94,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
       },
     ]);
     await page.getByText('Form', { exact: true }).click();
-    await page.getByLabel('Strategy').selectOption('mean_reversion');
+    await page.getByLabel('Strategy', { exact: true }).selectOption('mean_reversion');
     await page.getByRole('button', { name: 'Sweep a parameter' }).click();
     await page.getByRole('button', { name: 'Add a second axis' }).click();
     const [first, second] = [
@@ -113,6 +115,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
       y_axis: { param: 'latency_ms', start: 0, end: 1000, steps: 2 },
     });
     await page.getByRole('button', { name: 'Run sweep' }).click();
+    await page.getByText('Details', { exact: true }).click();
     await page.getByText('Deflated Sharpe', { exact: true }).waitFor();
     await page.getByText(/\d+ earlier trials on this series$/).waitFor();
     expect(await page.getByRole('table').locator('td').count()).toBe(6);
@@ -127,7 +130,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     // Its end has milliseconds, which the form must send unchanged.
     await page.getByText('Form', { exact: true }).click();
     await page.getByRole('button', { name: 'Run sweep' }).click();
-    await page.getByText('Deflated Sharpe', { exact: true }).waitFor();
+    await page.getByRole('region', { name: 'Verdict' }).waitFor();
     expect(JSON.parse((await page.getByLabel('The request').textContent()) ?? '')).toEqual(request);
   });
 
@@ -139,7 +142,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await watched.inspect('paper-none');
     // Buys at any price and sells at any price: positions close within seconds.
     await page.getByLabel('Name').fill('in and out');
-    await page.getByLabel('Strategy').selectOption('condition_based');
+    await page.getByLabel('Strategy', { exact: true }).selectOption('condition_based');
     await page.getByRole('textbox', { name: 'Max trades per market' }).fill('20');
     const line = (title: string, what: string) => page.getByLabel(`${title}: ${what}`);
     await line('Buy when all are true', 'what').selectOption('token_price');
@@ -189,7 +192,11 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     const watched = await dashboard.signedIn();
     const { page } = watched;
     await page.goto('/backtests');
-    await page.getByRole('link', { name: 'Price threshold', exact: true }).last().click();
+    await page
+      .getByRole('table', { name: 'Backtests' })
+      .getByRole('link', { name: 'Price threshold', exact: true })
+      .last()
+      .click();
     await page.getByRole('link', { name: 'Paper-trade this' }).click();
     expect(await page.getByRole('textbox', { name: 'Threshold, 0 to 1' }).inputValue()).toBe('0.4');
     expect(await page.getByLabel('Compared with').inputValue()).toMatch(/^bt_/);

@@ -59,6 +59,12 @@ function within(value: unknown, { low, high, usual }: { low: number; high: numbe
   return typeof value === 'number' && value >= low && value <= high ? value : usual;
 }
 
+/** A market whose trades are drawn, and another backtest to compare with. */
+interface JobSearch {
+  readonly market?: string | undefined;
+  readonly with?: string | undefined;
+}
+
 /** The job whose request a form starts with. */
 interface FromJob {
   readonly from?: string | undefined;
@@ -127,7 +133,9 @@ const backtests = createRoute({
 const backtest = createRoute({
   getParentRoute: () => shell,
   path: '/backtests/$jobId',
-  validateSearch: (search): { market?: string | undefined } => ({ market: nameIn(search.market) }),
+  validateSearch: (search): JobSearch => ({
+    ...{ market: nameIn(search.market), with: nameIn(search.with) },
+  }),
   component: lazyRouteComponent(() => import('./pages/backtests/Job.tsx'), 'Job'),
 });
 const papers = createRoute({

@@ -1,4 +1,4 @@
-import { midOf, TICKS_PER_USDC } from '../../core/money.ts';
+import { midOf, TICKS_PER_USDC, UNITS_PER_SHARE } from '../../core/money.ts';
 import type { StoreLag } from '../../http/lifecycle.ts';
 import { type Route, route } from '../../http/route.ts';
 import { historyLines } from '../../ops/historyProgress.ts';
@@ -9,14 +9,20 @@ import { type LiveWindowBody, liveWindowsShape, serviceStateShape } from '../../
 import type { FollowedAssets, Market } from '../../schema/market.ts';
 import type { SideView } from '../../schema/records.ts';
 import { formatTime } from '../../schema/time.ts';
+import type { MarketOutlook } from '../../signals/liveBoard.ts';
+import type { SignalReaders } from '../../signals/signals.ts';
 
 interface LiveDependencies extends FollowedAssets {
   readonly live: StoreLag & { ready(): ReadinessReport; readonly followed: FollowedMarkets };
+  readonly signals: Pick<SignalReaders, 'board'>;
   readonly clock: Clock;
 }
 
+/** Levels of each side in an answer. */
+const LEVELS = 3;
+
 /** What the pages Live and Operator show first. It stays right while the store is behind or away. */
-export function liveRoutes({ live, clock, tickers }: LiveDependencies): Route[] {
+export function liveRoutes({ live, signals, clock, tickers }: LiveDependencies): Route[] {
   return [
     route({
       method: 'GET',
@@ -41,7 +47,7 @@ export function liveRoutes({ live, clock, tickers }: LiveDependencies): Route[] 
       path: '/app/live',
       auth: 'session',
       access: { feature: 'market_data' },
-      summary: 'Current and next windows with their best prices',
+      summary: 'Current and next windows with their best levels and the model’s value',
       description: 'Read from the memory of this process only.',
       response: liveWindowsShape,
       handle: () => {
@@ -49,14 +55,18 @@ export function liveRoutes({ live, clock, tickers }: LiveDependencies): Route[] 
         const windows = [...live.followed.markets()]
           .filter(({ status, endTimeMs }) => status === 'open' && endTimeMs > nowMs)
           .sort((a, b) => a.endTimeMs - b.endTimeMs)
-          .map((market) => liveWindow(market, live.followed));
+          .map((market) => liveWindow(market, live.followed, signals.board.outlook(market.marketId)));
         return { body: JSON.stringify({ as_of: formatTime(nowMs), windows }) };
       },
     }),
   ];
 }
 
-function liveWindow(market: Market, followed: FollowedMarkets): LiveWindowBody {
+function liveWindow(
+  market: Market,
+  followed: FollowedMarkets,
+  outlook: MarketOutlook | null,
+): LiveWindowBody {
   const { marketId } = market;
   const gap = followed.gaps(marketId).find(({ endTimeMs }) => endTimeMs === null) ?? null;
   return {
@@ -69,6 +79,16 @@ function liveWindow(market: Market, followed: FollowedMarkets): LiveWindowBody {
     strike_source: market.strikeSource,
     gap: gap?.cause ?? null,
     book: bookBody(followed.book(marketId), gap !== null),
+    model: outlook && modelBody(outlook),
+  };
+}
+
+function modelBody({ spot, sigmaAnnual, distance, yesProb, fee }: MarketOutlook): LiveWindowBody['model'] {
+  const { rate, exponent, base, decimals, rounding } = fee;
+  return {
+    ...{ spot, sigma_annual: sigmaAnnual, yes_prob: yesProb },
+    distance: distance !== null && Number.isFinite(distance) ? distance : null,
+    fee: { rate, exponent, base, decimals, rounding },
   };
 }
 
@@ -84,7 +104,16 @@ function bookBody(newest: NewestBook | null, isInGap: boolean): LiveWindowBody['
     no_ask: bestPrice(no.asks),
     mid_yes: trusted ? midOf(bestTicks(yes.bids), bestTicks(yes.asks)) : null,
     trusted,
+    ...{ yes_bids: levelsOf(yes.bids), yes_asks: levelsOf(yes.asks) },
+    ...{ no_bids: levelsOf(no.bids), no_asks: levelsOf(no.asks) },
   };
+}
+
+function levelsOf({ count, prices, sizes }: SideView): [price: number, shares: number][] {
+  return Array.from({ length: Math.min(count, LEVELS) }, (_, at) => [
+    (prices[at] ?? 0) / TICKS_PER_USDC,
+    (sizes[at] ?? 0) / UNITS_PER_SHARE,
+  ]);
 }
 
 function bestTicks({ count, prices }: SideView): number | null {

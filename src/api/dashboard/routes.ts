@@ -3,6 +3,7 @@ import { accountEventRoutes } from './accountEvents.ts';
 import { driftRoutes } from './drift.ts';
 import { feedRoutes } from './feeds.ts';
 import { firstRunRoute } from './firstRun.ts';
+import { jobSummaryRoute } from './jobSummaries.ts';
 import { keyRoutes } from './keys.ts';
 import { liveRoutes } from './live.ts';
 import { maintenanceRoutes } from './maintenance.ts';
@@ -20,6 +21,7 @@ type DashboardDependencies = Needs<typeof accountEventRoutes> &
   Needs<typeof driftRoutes> &
   Needs<typeof feedRoutes> &
   Needs<typeof firstRunRoute> &
+  Needs<typeof jobSummaryRoute> &
   Needs<typeof keyRoutes> &
   Needs<typeof liveRoutes> &
   Needs<typeof maintenanceRoutes> &
@@ -37,6 +39,7 @@ export function dashboardRoutes(parts: DashboardDependencies): Route[] {
     ...signInRoutes(parts),
     ...sessionRoutes(parts),
     ...tierRoutes(parts),
+    jobSummaryRoute(parts),
     ...keyRoutes(parts),
     ...webhookRoutes(parts),
     ...webhookDeliveryRoutes(parts),

@@ -315,3 +315,24 @@ export const backtestJobListShape = z.strictObject({
   offset: count,
   next_cursor: z.string().nullable().describe('Pass as `cursor` for the next page; null on the last'),
 });
+
+const summaryShape = z
+  .strictObject({
+    total_pnl: ratio.describe('USD after fees'),
+    sharpe_per_market: ratio,
+    trades_total: count.nullable(),
+    max_drawdown: z.number().max(0).nullable(),
+    markets_traded: count.nullable().describe('Null for a sweep'),
+    cells: count.nullable().describe('Cells of a sweep; null for a backtest'),
+  })
+  .describe('Key figures of a result; of a sweep, those of its best cell');
+export const jobSummariesShape = z.strictObject({
+  jobs: z.array(
+    z.strictObject({
+      ...jobMembers,
+      is_comparison: z.boolean().describe('The baseline or the replay of a paper strategy'),
+      summary: summaryShape.nullable().describe('Null without a result'),
+    }),
+  ),
+  next_cursor: z.string().nullable().describe('Pass as `cursor` for the next page; null on the last'),
+});

@@ -5,6 +5,9 @@ import { EVENT_TYPES, TICKERS, UNKNOWN } from '../market.ts';
 
 const time = z.iso.datetime({ offset: true });
 const price = z.number().min(0).max(1).nullable();
+const levels = z
+  .array(z.tuple([z.number().min(0).max(1), z.number().min(0)]))
+  .describe('Price in USDC per share and shares, best first, at most three');
 
 export const serviceStateShape = z.strictObject({
   as_of: time,
@@ -41,9 +44,33 @@ export const liveWindowShape = z.strictObject({
       no_ask: price,
       mid_yes: price.describe('Null while the YES book is one-sided or untrusted'),
       trusted: z.boolean(),
+      ...{ yes_bids: levels, yes_asks: levels, no_bids: levels, no_asks: levels },
     })
     .nullable()
     .describe('Null before its first book'),
+  model: z
+    .strictObject({
+      spot: z.number().nullable().describe('Price of the underlying; null without a fresh one'),
+      sigma_annual: z.number().nullable().describe('Null with too few recent prices'),
+      distance: z
+        .number()
+        .nullable()
+        .describe(
+          'Standard deviations of the price above the strike; null where an input is missing, and once nothing can change the outcome',
+        ),
+      yes_prob: price.describe('P(Up); null where an input is missing'),
+      fee: z
+        .strictObject({
+          rate: z.number(),
+          exponent: z.number(),
+          base: z.enum(['share', 'cost']),
+          decimals: z.int(),
+          rounding: z.enum(['half_up', 'down']),
+        })
+        .describe('The taker fee of its fills'),
+    })
+    .nullable()
+    .describe('The view of the detectors; null for a market that they do not watch'),
 });
 export type LiveWindowBody = z.infer<typeof liveWindowShape>;
 

@@ -2,8 +2,12 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import { useApi, useSession } from './hooks.ts';
 import type { TierTable } from './schema.ts';
 
-/** A feature that a tier includes or not. */
-type Feature = 'webhooks' | 'export';
+type Limits = TierTable['tiers']['free'];
+
+/** A feature that a tier includes or not; a number is included unless it is 0. */
+export type Feature = {
+  [K in keyof Limits]: Limits[K] extends boolean | number ? K : never;
+}[keyof Limits];
 
 /** Whether the reader's tier includes the feature, and which tiers do; null until loaded. */
 export function useFeature(feature: Feature): {

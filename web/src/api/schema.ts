@@ -423,6 +423,23 @@ export type LiveWindow = {
     no_ask: number | null;
     mid_yes: number | null;
     trusted: boolean;
+    yes_bids: ([number, number])[];
+    yes_asks: ([number, number])[];
+    no_bids: ([number, number])[];
+    no_asks: ([number, number])[];
+  } | null;
+  model: {
+    spot: number | null;
+    sigma_annual: number | null;
+    distance: number | null;
+    yes_prob: number | null;
+    fee: {
+      rate: number;
+      exponent: number;
+      base: 'share' | 'cost';
+      decimals: number;
+      rounding: 'half_up' | 'down';
+    };
   } | null;
 };
 export type LiveWindows = {
@@ -1071,6 +1088,225 @@ export type BacktestTrade = {
   net_pnl: number | null;
   outcome: 'Up' | 'Down' | null;
   exit_reason: 'resolved' | 'take_profit' | 'stop_loss' | 'market_void' | null;
+};
+export type JobSummaries = {
+  jobs: ({
+    job_id: string;
+    kind: 'backtest' | 'sweep';
+    status: 'queued' | 'running' | 'complete' | 'failed' | 'cancelled';
+    progress: number;
+    submitted_at: string;
+    started_at: string | null;
+    completed_at: string | null;
+    strategy: {
+      type: 'threshold_entry';
+      threshold: number;
+      direction: 'below' | 'above';
+      side: 'buy_yes' | 'buy_no';
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
+    } | {
+      type: 'mean_reversion';
+      lookback: number;
+      z_threshold: number;
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
+    } | {
+      type: 'time_before_resolution';
+      minutes_before: number;
+      side: 'buy_yes' | 'buy_no';
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
+    } | {
+      type: 'condition_based';
+      entry: ({
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
+        value: number;
+        token?: 'own' | 'yes' | 'no' | undefined;
+        window_s?: number | undefined;
+      } | {
+        any: ({
+          metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+          operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
+          value: number;
+          token?: 'own' | 'yes' | 'no' | undefined;
+          window_s?: number | undefined;
+        })[];
+      })[];
+      take_profit: ({
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
+        value: number;
+        token?: 'own' | 'yes' | 'no' | undefined;
+        window_s?: number | undefined;
+      })[];
+      stop_loss: ({
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
+        value: number;
+        token?: 'own' | 'yes' | 'no' | undefined;
+        window_s?: number | undefined;
+      })[];
+      side: 'buy_yes' | 'buy_no';
+      max_trades_per_market: number;
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
+    };
+    universe: {
+      ticker: 'BTC' | 'ETH' | 'SOL';
+      event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down';
+    } | {
+      tickers: ('BTC' | 'ETH' | 'SOL')[];
+      event_types: ('5m' | '15m' | '1h' | '4h' | 'daily_up_down')[];
+    };
+    size_usd: number;
+    params: {
+      fill_mode: 'walk_book' | 'mid';
+      latency_ms: number;
+      max_fill_price: number;
+      max_slippage: number | null;
+      stress?: {
+        void_share: number;
+        disputed_share: number;
+        dispute_delay_hours: number;
+      } | undefined;
+    };
+    request: {
+      strategy: {
+        type: 'threshold_entry';
+        threshold: number;
+        direction: 'below' | 'above';
+        side: 'buy_yes' | 'buy_no';
+        execution?: {
+          entry: 'maker';
+          offset: number;
+          timeout_s: number;
+          queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+        } | undefined;
+      } | {
+        type: 'mean_reversion';
+        lookback: number;
+        z_threshold: number;
+        execution?: {
+          entry: 'maker';
+          offset: number;
+          timeout_s: number;
+          queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+        } | undefined;
+      } | {
+        type: 'time_before_resolution';
+        minutes_before: number;
+        side: 'buy_yes' | 'buy_no';
+        execution?: {
+          entry: 'maker';
+          offset: number;
+          timeout_s: number;
+          queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+        } | undefined;
+      } | {
+        type: 'condition_based';
+        entry: ({
+          metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+          operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
+          value: number;
+          token?: 'own' | 'yes' | 'no' | undefined;
+          window_s?: number | undefined;
+        } | {
+          any: ({
+            metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+            operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
+            value: number;
+            token?: 'own' | 'yes' | 'no' | undefined;
+            window_s?: number | undefined;
+          })[];
+        })[];
+        take_profit: ({
+          metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+          operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
+          value: number;
+          token?: 'own' | 'yes' | 'no' | undefined;
+          window_s?: number | undefined;
+        })[];
+        stop_loss: ({
+          metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+          operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
+          value: number;
+          token?: 'own' | 'yes' | 'no' | undefined;
+          window_s?: number | undefined;
+        })[];
+        side: 'buy_yes' | 'buy_no';
+        max_trades_per_market: number;
+        execution?: {
+          entry: 'maker';
+          offset: number;
+          timeout_s: number;
+          queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+        } | undefined;
+      };
+      universe: {
+        ticker: 'BTC' | 'ETH' | 'SOL';
+        event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down';
+      } | {
+        tickers: ('BTC' | 'ETH' | 'SOL')[];
+        event_types: ('5m' | '15m' | '1h' | '4h' | 'daily_up_down')[];
+      };
+      size_usd: number;
+      start: string | null;
+      end: string;
+      market_limit: number;
+      x_axis?: {
+        param: string;
+        start: number;
+        end: number;
+        steps: number;
+      } | undefined;
+      y_axis?: {
+        param: string;
+        start: number;
+        end: number;
+        steps: number;
+      } | null | undefined;
+      params: {
+        fill_mode: 'walk_book' | 'mid';
+        latency_ms: number;
+        max_fill_price: number;
+        max_slippage: number | null;
+        stress?: {
+          void_share: number;
+          disputed_share: number;
+          dispute_delay_hours: number;
+        } | undefined;
+      };
+    };
+    error: string | null;
+    is_comparison: boolean;
+    summary: {
+      total_pnl: number | null;
+      sharpe_per_market: number | null;
+      trades_total: number | null;
+      max_drawdown: number | null;
+      markets_traded: number | null;
+      cells: number | null;
+    } | null;
+  })[];
+  next_cursor: string | null;
 };
 export type SweepCell = {
   trades_total: number;
@@ -1845,6 +2081,7 @@ export interface Operations {
   'GET /app/sessions': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: SessionList };
   'DELETE /app/sessions/{session_id}': { path: { session_id: string }; query: Record<never, never>; body: undefined; answer: undefined };
   'GET /app/tiers': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: TierTable };
+  'GET /app/backtests': { path: Record<never, never>; query: { limit?: number | undefined; offset?: number | undefined; cursor?: string | undefined }; body: undefined; answer: JobSummaries };
   'GET /app/keys': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: OwnKeyList };
   'POST /app/keys': { path: Record<never, never>; query: Record<never, never>; body: {
   label: string;

@@ -2,6 +2,7 @@ import { Group, NativeSelect } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { NumberField } from '../ui/NumberField.tsx';
 import { ConditionList, EntryList } from './ConditionList.tsx';
+import { ExecutionForm } from './ExecutionForm.tsx';
 import { STRATEGIES, STRATEGY_NAMES, type Strategy } from './strategies.ts';
 
 const SIDES = [
@@ -25,14 +26,20 @@ export function StrategyForm({ strategy, change, errors }: FormProps): ReactNode
         maw={320}
         data={Object.entries(STRATEGY_NAMES).map(([value, label]) => ({ value, label }))}
         value={strategy.type}
-        onChange={(event) => change(STRATEGIES[event.currentTarget.value as Strategy['type']])}
+        onChange={(event) => change(ofType(event.currentTarget.value as Strategy['type'], strategy))}
         error={errors.get('strategy')}
       />
       <Group align="flex-start">
         <Members strategy={strategy} change={change} errors={errors} />
       </Group>
+      <ExecutionForm strategy={strategy} change={change} errors={errors} />
     </>
   );
+}
+
+/** The initial strategy of a type, with the execution that is chosen already. */
+function ofType(type: Strategy['type'], { execution }: Strategy): Strategy {
+  return { ...STRATEGIES[type], ...(execution === undefined ? {} : { execution }) };
 }
 
 function Members({ strategy, change, errors }: FormProps): ReactNode {
@@ -40,7 +47,7 @@ function Members({ strategy, change, errors }: FormProps): ReactNode {
   const number = (label: string, name: string, value: number, step: number) => (
     <NumberField
       label={label}
-      w={180}
+      w={210}
       step={step}
       value={value}
       change={(given) => change({ ...strategy, [name]: given } as Strategy)}

@@ -2,6 +2,7 @@ import type { Operations } from '../api/schema.ts';
 
 export type Strategy = Operations['POST /v1/backtest']['body']['strategy'];
 export type EntryCondition = Extract<Strategy, { type: 'condition_based' }>['entry'][number];
+export type Execution = NonNullable<Strategy['execution']>;
 export type Condition = Exclude<EntryCondition, { any: unknown }>;
 
 /** The initial strategy of each type. */

@@ -1,82 +1,97 @@
-import { Button, Group, Table } from '@mantine/core';
+import { Button, Group, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import { cents, moment, shares, usd } from '../ui/format.ts';
+import { type Column, DataTable } from '../ui/DataTable.tsx';
+import { cents, moment, shares, tradeCount, usd } from '../ui/format.ts';
+import { Signed } from '../ui/Signed.tsx';
+import { saveCsv } from '../ui/saveCsv.ts';
 import type { MadeTrade, TradeSource } from './source.ts';
 
 /** Rows shown at first, and added by each "Show older". */
 const STEP = 100;
+const HEIGHT_PX = 560;
+const CSV_COLUMNS = [
+  ...([
+    'market_id',
+    'side',
+    'decided_at',
+    'opened_at',
+    'closed_at',
+    'decision_price',
+    'entry_price',
+  ] as const),
+  ...(['exit_price', 'shares', 'size_usd', 'fees_usd', 'entry_slippage', 'exit_slippage'] as const),
+  ...(['entry_levels', 'exit_levels', 'net_pnl', 'outcome', 'exit_reason'] as const),
+] as const;
 
-/** A table of trades; the time of a trade links to its market with all trades drawn. */
+/** Trades below a fixed head; the time of a trade links to its market with all trades drawn. */
 export function TradesTable({
   trades,
   source,
+  name,
 }: {
   trades: readonly MadeTrade[];
   source: TradeSource;
+  /** Of the CSV file, without its ending. */
+  name: string;
 }): ReactNode {
   const [shown, setShown] = useState(STEP);
   return (
     <>
-      <Table.ScrollContainer minWidth={1060}>
-        <Table verticalSpacing={4}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Decided</Table.Th>
-              <Table.Th>Opened</Table.Th>
-              <Table.Th>Closed</Table.Th>
-              <Table.Th>Bought</Table.Th>
-              <Table.Th ta="right">Entry price</Table.Th>
-              <Table.Th ta="right">Slippage</Table.Th>
-              <Table.Th ta="right">Shares</Table.Th>
-              <Table.Th ta="right">Exit price</Table.Th>
-              <Table.Th ta="right">Slippage</Table.Th>
-              <Table.Th>Exit reason</Table.Th>
-              <Table.Th ta="right">P&L</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {trades.slice(0, shown).map((trade) => (
-              <Row key={`${trade.market_id} ${trade.opened_at}`} trade={trade} source={source} />
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
-      {shown < trades.length && (
-        <Group justify="center">
-          <Button variant="default" onClick={() => setShown(shown + STEP)}>
-            Show older
+      <DataTable
+        label="Trades"
+        columns={columnsOf(source)}
+        rows={trades.slice(0, shown)}
+        keyOf={({ market_id, opened_at }) => `${market_id} ${opened_at}`}
+        maxHeight={HEIGHT_PX}
+      />
+      <Group justify="space-between" gap="sm">
+        <Text size="sm" c="dimmed">
+          {shown < trades.length
+            ? `The newest ${shown} of ${tradeCount(trades.length)}`
+            : tradeCount(trades.length)}
+        </Text>
+        <Group gap="sm">
+          {shown < trades.length && (
+            <Button size="xs" variant="default" onClick={() => setShown(shown + STEP)}>
+              Show older
+            </Button>
+          )}
+          <Button size="xs" variant="default" onClick={() => saveCsv(`${name}.csv`, CSV_COLUMNS, trades)}>
+            Download all as CSV
           </Button>
         </Group>
-      )}
+      </Group>
     </>
   );
 }
 
-function Row({ trade, source }: { trade: MadeTrade; source: TradeSource }): ReactNode {
-  return (
-    <Table.Tr>
-      <Table.Td className="nowrap">{moment(trade.decided_at)}</Table.Td>
-      <Table.Td className="nowrap">
+function columnsOf(source: TradeSource): readonly Column<MadeTrade>[] {
+  return [
+    {
+      title: 'Opened',
+      cell: ({ market_id, opened_at }) => (
         <Link
           to="/markets/$marketId"
-          params={{ marketId: trade.market_id }}
-          search={{ at: Date.parse(trade.opened_at), ...source }}
+          params={{ marketId: market_id }}
+          search={{ at: Date.parse(opened_at), ...source }}
         >
-          {moment(trade.opened_at)}
+          {moment(opened_at)}
         </Link>
-      </Table.Td>
-      <Table.Td className="nowrap">{trade.closed_at === null ? 'held' : moment(trade.closed_at)}</Table.Td>
-      <Table.Td>{trade.side === 'buy_yes' ? 'Up' : 'Down'}</Table.Td>
-      <Table.Td ta="right">{cents(trade.entry_price)}</Table.Td>
-      <Table.Td ta="right">{cents(trade.slippage)}</Table.Td>
-      <Table.Td ta="right">{shares(trade.shares)}</Table.Td>
-      <Table.Td ta="right">{cents(trade.exit_price)}</Table.Td>
-      <Table.Td ta="right">{cents(trade.exit_slippage)}</Table.Td>
-      <Table.Td>{trade.exit_reason?.replaceAll('_', ' ') ?? 'open'}</Table.Td>
-      <Table.Td ta="right" className={(trade.net_pnl ?? 0) >= 0 ? 'up' : 'down'}>
-        {usd(trade.net_pnl)}
-      </Table.Td>
-    </Table.Tr>
-  );
+      ),
+    },
+    { title: 'Closed', cell: ({ closed_at }) => (closed_at === null ? 'held' : moment(closed_at)) },
+    { title: 'Bought', cell: ({ side }) => (side === 'buy_yes' ? 'Up' : 'Down') },
+    { title: 'Shares', isNumber: true, cell: (trade) => shares(trade.shares) },
+    { title: 'Entry price', isNumber: true, cell: ({ entry_price }) => cents(entry_price, 2) },
+    { title: 'Entry slippage', isNumber: true, cell: ({ slippage }) => cents(slippage, 2) },
+    { title: 'Exit price', isNumber: true, cell: ({ exit_price }) => cents(exit_price, 2) },
+    { title: 'Exit slippage', isNumber: true, cell: ({ exit_slippage }) => cents(exit_slippage, 2) },
+    { title: 'Exit reason', cell: ({ exit_reason }) => exit_reason?.replaceAll('_', ' ') ?? 'open' },
+    {
+      title: 'P&L',
+      isNumber: true,
+      cell: ({ net_pnl }) => <Signed value={net_pnl} format={(value) => usd(value)} />,
+    },
+  ];
 }

@@ -1,4 +1,4 @@
-/** Formats of numbers and times on pages; a missing value is a dash, never 0. */
+/** Formats of numbers and times on pages; a missing value is a dash, never 0, and every minus sign is `−`. */
 const MISSING = '–';
 const plain = new Intl.NumberFormat('en', { maximumFractionDigits: 2 });
 const exact = new Intl.NumberFormat('en', { maximumFractionDigits: 8 });
@@ -8,42 +8,68 @@ const date = new Intl.DateTimeFormat('en-GB', {
   ...{ hourCycle: 'h23', timeZone: 'UTC' },
 });
 
-type Maybe = number | null | undefined;
+export type Maybe = number | null | undefined;
 
-/** A share's price in cents, e.g. `53.5¢`. */
-export function cents(price: Maybe): string {
-  return price === null || price === undefined ? MISSING : `${plain.format(price * 100)}¢`;
+/** The text of a number's size with the sign before it; a rounded zero has none. */
+function negated(value: number, format: (size: number) => string): string {
+  const text = format(Math.abs(value));
+  return value < 0 && /[1-9]/.test(text) ? `−${text}` : text;
+}
+
+/** A text of `format` with `+` before a positive value. */
+export function withSign(value: Maybe, format: (value: Maybe) => string): string {
+  const text = format(value);
+  return value !== null && value !== undefined && value > 0 && /[1-9]/.test(text) ? `+${text}` : text;
+}
+
+/**
+ * A share's price in cents, e.g. `53.0¢`: the decimals of a column are aligned.
+ * @param digits One is the venue's smallest tick; averages may have more.
+ */
+export function cents(price: Maybe, digits = 1): string {
+  if (price === null || price === undefined) return MISSING;
+  return negated(price, (size) => `${(size * 100).toFixed(digits)}¢`);
 }
 
 export function percent(share: Maybe, digits = 1): string {
-  return share === null || share === undefined ? MISSING : `${(share * 100).toFixed(digits)}\u00a0%`;
+  if (share === null || share === undefined) return MISSING;
+  return negated(share, (size) => `${(size * 100).toFixed(digits)}\u00a0%`);
 }
 
 /** Money. */
 export function usd(value: Maybe, digits = 2): string {
   if (value === null || value === undefined) return MISSING;
   const options = { minimumFractionDigits: digits, maximumFractionDigits: digits };
-  return `${value < 0 ? '−' : ''}$${Math.abs(value).toLocaleString('en', options)}`;
+  return negated(value, (size) => `$${size.toLocaleString('en', options)}`);
 }
 
 /** The price of an underlying; some cost cents. */
 export function assetPrice(value: Maybe): string {
-  if (value === null || value === undefined || value >= 10) return usd(value);
-  return usd(value, value < 1 ? 5 : 4);
+  if (value === null || value === undefined || Math.abs(value) >= 10) return usd(value);
+  return usd(value, Math.abs(value) < 1 ? 5 : 4);
 }
 
 export function number(value: Maybe, digits?: number): string {
   if (value === null || value === undefined) return MISSING;
-  return digits === undefined ? plain.format(value) : value.toFixed(digits);
+  return negated(value, (size) => (digits === undefined ? plain.format(size) : size.toFixed(digits)));
 }
 
 /** A number with all of its decimals, such as a size in coins. */
 export function decimal(value: Maybe): string {
-  return value === null || value === undefined ? MISSING : exact.format(value);
+  return value === null || value === undefined ? MISSING : negated(value, exact.format);
 }
 
 export function shares(value: Maybe): string {
-  return value === null || value === undefined ? MISSING : compact.format(value);
+  return value === null || value === undefined ? MISSING : negated(value, compact.format);
+}
+
+const UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const;
+
+/** `0 B`, `1.5 GB`: decimal units, as disks are sold. */
+export function bytes(value: Maybe): string {
+  if (value === null || value === undefined) return MISSING;
+  const step = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(1, value)) / 3));
+  return `${(value / 1000 ** step).toFixed(step === 0 ? 0 : 1)} ${UNITS[step]}`;
 }
 
 export function tradeCount(count: number): string {
@@ -55,11 +81,12 @@ export function moment(time: string | number | null | undefined): string {
   return time === null || time === undefined ? MISSING : `${date.format(new Date(time))}`;
 }
 
-/** `0.4 s`, `12 s`, `3 min`, `2 h`. */
+/** `0.4 s`, `12 s`, `3 min`, `2 h`, `4 days`. */
 export function duration(seconds: number): string {
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
   if (seconds < 120) return `${Math.round(seconds)} s`;
-  return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`;
 }
 
 /** Time from `time` to `asOf`, e.g. `12 s ago`; both are on the service's clock. */

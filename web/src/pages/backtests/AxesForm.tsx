@@ -1,5 +1,6 @@
-import { Button, Group, NativeSelect } from '@mantine/core';
+import { Button, Group, NativeSelect, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { useLimits } from '../../strategy/TierLimits.tsx';
 import { NumberField } from '../../ui/NumberField.tsx';
 import { type Axis, type Draft, firstAxis, sweepable } from './draft.ts';
 
@@ -13,13 +14,25 @@ interface AxesProps {
 export function AxesForm({ draft, change, errors }: AxesProps): ReactNode {
   const { x_axis: x, y_axis: y, ...rest } = draft;
   const names = sweepable(draft.strategy);
+  const limits = useLimits();
+  const cellsMax = limits?.own.sweep_cells;
   const free = Object.keys(names).find((name) => name !== x?.param && name !== y?.param) ?? 'size_usd';
   if (x === undefined) {
     return (
       <Group>
-        <Button variant="default" size="xs" onClick={() => change({ ...draft, x_axis: firstAxis(free) })}>
+        <Button
+          variant="default"
+          size="xs"
+          disabled={cellsMax === 0}
+          onClick={() => change({ ...draft, x_axis: firstAxis(free) })}
+        >
           Sweep a parameter
         </Button>
+        {cellsMax === 0 && (
+          <Text size="sm" c="dimmed">
+            Sweeps are not in tier {limits?.tier}.
+          </Text>
+        )}
       </Group>
     );
   }
@@ -58,6 +71,11 @@ export function AxesForm({ draft, change, errors }: AxesProps): ReactNode {
           Remove the sweep
         </Button>
         {Number.isFinite(cells) && <span>{cells.toLocaleString('en')} cells</span>}
+        {cellsMax !== undefined && cells > cellsMax && (
+          <Text size="sm" c="var(--mantine-color-error)" role="alert">
+            Tier {limits?.tier} allows {cellsMax.toLocaleString('en')} in a sweep.
+          </Text>
+        )}
       </Group>
     </>
   );

@@ -3,8 +3,9 @@ import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useAction } from '../../api/hooks.ts';
 import { StrategyForm } from '../../strategy/StrategyForm.tsx';
-import { FormProblem, fieldsOf } from '../../ui/FormProblem.tsx';
+import { FormProblem, useShownProblem } from '../../ui/FormProblem.tsx';
 import { AxesForm } from './AxesForm.tsx';
+import { changedFields } from './changedFields.ts';
 import { type Draft, type SweepBody, withStrategy } from './draft.ts';
 import { RunForm } from './RunForm.tsx';
 
@@ -13,6 +14,8 @@ const VIEWS = [
   { value: 'json', label: 'JSON' },
 ];
 
+const JOB_LISTS = ['GET /v1/backtest', 'GET /app/backtests'] as const;
+
 /** Edits the request of a backtest or a sweep, as a form or as JSON. */
 export function Builder({ first }: { first: Draft }): ReactNode {
   const [draft, setDraft] = useState(first);
@@ -20,11 +23,16 @@ export function Builder({ first }: { first: Draft }): ReactNode {
   const [text, setText] = useState('');
   const [problem, setProblem] = useState<string | null>(null);
   const navigate = useNavigate();
-  const backtest = useAction('POST /v1/backtest', ['GET /v1/backtest']);
-  const sweep = useAction('POST /v1/backtest/sweep', ['GET /v1/backtest']);
+  const backtest = useAction('POST /v1/backtest', JOB_LISTS);
+  const sweep = useAction('POST /v1/backtest/sweep', JOB_LISTS);
   const isSweep = draft.x_axis !== undefined;
-  const { error } = isSweep ? sweep : backtest;
-  const errors = fieldsOf(error);
+  const shownProblem = useShownProblem(isSweep ? sweep.error : backtest.error);
+  const { fields: errors, error } = shownProblem;
+  const change = (next: Draft) => {
+    changedFields(errors.keys(), { before: draft, after: next }).forEach(shownProblem.change);
+    if (errors.size === 0) shownProblem.change('');
+    setDraft(next);
+  };
 
   const show = (next: string) => {
     if (next === 'json') setText(JSON.stringify(draft, null, 2));
@@ -74,11 +82,11 @@ export function Builder({ first }: { first: Draft }): ReactNode {
           <>
             <StrategyForm
               strategy={draft.strategy}
-              change={(strategy) => setDraft(withStrategy(draft, strategy))}
+              change={(strategy) => change(withStrategy(draft, strategy))}
               errors={errors}
             />
-            <RunForm draft={draft} change={setDraft} errors={errors} />
-            <AxesForm draft={draft} change={setDraft} errors={errors} />
+            <RunForm draft={draft} change={change} errors={errors} />
+            <AxesForm draft={draft} change={change} errors={errors} />
           </>
         )}
         <FormProblem error={error} hasFields={view === 'form'} />

@@ -1,14 +1,16 @@
-import { Button, Code, Stack, Text } from '@mantine/core';
+import { Button, Code, Stack } from '@mantine/core';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useAction, useApi } from '../../api/hooks.ts';
 import type { BacktestJob, BacktestResult, SweepResult } from '../../api/schema.ts';
 import { seriesText } from '../../strategy/series.ts';
 import { STRATEGY_NAMES } from '../../strategy/strategies.ts';
+import { requestText } from '../../strategy/strategyText.ts';
 import { moment } from '../../ui/format.ts';
 import { Page } from '../../ui/Page.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
-import { JobState } from './Backtests.tsx';
+import { sweepable } from './draft.ts';
+import { JobProgress, JobState } from './JobState.tsx';
 import { Result } from './Result.tsx';
 import { Sweep } from './Sweep.tsx';
 
@@ -36,14 +38,15 @@ export function Job(): ReactNode {
 
 function Shown({ job }: { job: BacktestJob }): ReactNode {
   const cancel = useAction('DELETE /v1/backtest/{job_id}', ['GET /v1/backtest/{job_id}', 'GET /v1/backtest']);
+  const names = sweepable(job.strategy);
   const isUnderWay = job.status === 'queued' || job.status === 'running';
   return (
     <Page
       title={`${job.kind === 'sweep' ? 'Sweep: ' : ''}${STRATEGY_NAMES[job.strategy.type]}`}
-      about={`${seriesText(job.universe)}, submitted ${moment(job.submitted_at)}`}
+      about={`${seriesText(job.universe)}: ${requestText(job.request, (param) => names[param] ?? param)}. Submitted ${moment(job.submitted_at)}`}
       actions={
         <>
-          <JobState status={job.status} progress={job.progress} />
+          {!isUnderWay && <JobState job={job} />}
           {isUnderWay && (
             <Button variant="default" onClick={() => cancel.mutate({ path: { job_id: job.job_id } })}>
               Cancel
@@ -54,11 +57,9 @@ function Shown({ job }: { job: BacktestJob }): ReactNode {
       }
     >
       {isUnderWay && (
-        <div className="card">
-          <Empty title={job.status === 'queued' ? 'Queued' : 'Replaying the recorded markets'}>
-            This page updates automatically.
-          </Empty>
-        </div>
+        <Stack className="card" p="md" component="section" aria-label="Progress">
+          <JobProgress job={job} />
+        </Stack>
       )}
       {job.error !== null && (
         <div className="card">
@@ -67,18 +68,16 @@ function Shown({ job }: { job: BacktestJob }): ReactNode {
       )}
       {job.result !== null &&
         (isSweep(job.result) ? (
-          <Sweep result={job.result} strategy={job.strategy} />
+          <Sweep job={{ ...job, result: job.result }} />
         ) : (
-          <Result result={job.result} jobId={job.job_id} />
+          <Result job={{ ...job, result: job.result }} />
         ))}
-      <Stack className="card" p="md" gap="xs">
-        <Text component="h2" fw={600}>
-          Request
-        </Text>
-        <Code block tabIndex={0} aria-label="The request">
+      <details className="card" style={{ padding: 'var(--mantine-spacing-md)' }}>
+        <summary>Request</summary>
+        <Code block tabIndex={0} aria-label="The request" mt="xs">
           {JSON.stringify(job.request, null, 2)}
         </Code>
-      </Stack>
+      </details>
     </Page>
   );
 }

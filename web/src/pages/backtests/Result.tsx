@@ -1,47 +1,37 @@
 import { Stack, Text } from '@mantine/core';
 import { type ReactNode, useMemo } from 'react';
-import type { BacktestResult } from '../../api/schema.ts';
+import type { BacktestJob, BacktestResult } from '../../api/schema.ts';
 import type { Line } from '../../charts/chartOptions.ts';
 import { TimeChart } from '../../charts/TimeChart.tsx';
 import { TradesTable } from '../../trades/TradesTable.tsx';
 import { type Figure, Figures } from '../../ui/Figures.tsx';
-import { cents, number, percent, usd } from '../../ui/format.ts';
+import { cents, number, percent, usd, withSign } from '../../ui/format.ts';
 import { Empty } from '../../ui/states.tsx';
+import { Comparison } from './Comparison.tsx';
+import { PnlHistogram } from './PnlHistogram.tsx';
 import { TradedMarkets } from './TradedMarkets.tsx';
+import { VerdictCard } from './VerdictCard.tsx';
+import { verdictOf } from './verdict.ts';
 
-/** The result of a backtest. */
-export function Result({ result, jobId }: { result: BacktestResult; jobId: string }): ReactNode {
+/** The result of a backtest: the verdict, the key figures, the curves, the trades, and a comparison. */
+export function Result({ job }: { job: BacktestJob & { readonly result: BacktestResult } }): ReactNode {
+  const { result, job_id: jobId } = job;
   // Newest first.
   const newest = useMemo(() => result.trades.toReversed(), [result]);
-  const figures: Figure[] = [
-    ['P&L after fees', usd(result.total_pnl), intervalText(result.intervals?.total_pnl, usd)],
-    ['Fees', usd(result.total_fees)],
-    ['Trades', number(result.trades_total)],
-    ['Won', percent(result.win_rate), intervalText(result.intervals?.win_rate, percent)],
-    ['P&L per trade', usd(result.avg_pnl_per_trade, 3)],
-    ['Slippage', cents(result.avg_slippage)],
-    // Results of earlier releases have no orders.
-    ...(result.orders ? [['Orders filled', percent(result.fill_rate)] satisfies Figure] : []),
-    ['Profit factor', number(result.profit_factor)],
-    ['Largest trade', percent(result.largest_trade_share), 'of the P&L'],
-    [
-      'Sharpe per market',
-      number(result.sharpe_per_market),
-      intervalText(result.intervals?.sharpe_per_market, (bound) => number(bound)),
-    ],
-    ['Sharpe (annualised)', number(result.sharpe_ratio)],
-    ['Sortino', number(result.sortino_ratio)],
-    ['P&L / max drawdown', number(result.calmar_ratio)],
-    ['Max drawdown', usd(result.max_drawdown)],
-    ['Coverage', percent(result.coverage)],
-    ...(result.stress ? stressFigures(result.stress) : []),
-  ];
   return (
     <>
-      <Figures figures={figures} />
+      <VerdictCard verdict={verdictOf(result, job.params.fill_mode === 'mid')}>
+        <Details result={result} />
+      </VerdictCard>
+      <Figures figures={keyFigures(result)} />
       <Section title="Equity and drawdown">
         <Equity result={result} />
       </Section>
+      {result.trades.length > 0 && (
+        <Section title="P&L of the trades">
+          <PnlHistogram trades={result.trades} largestShare={result.largest_trade_share} />
+        </Section>
+      )}
       {result.trades.length > 0 && (
         <Section title="Trades on the market chart">
           <TradedMarkets trades={result.trades} jobId={jobId} />
@@ -49,17 +39,60 @@ export function Result({ result, jobId }: { result: BacktestResult; jobId: strin
       )}
       <Section title="Trades">
         {newest.length === 0 ? (
-          <Empty title="No trades" />
+          <Empty title="No trades">The entry condition was never met, or no order was filled.</Empty>
         ) : (
-          <TradesTable trades={newest} source={{ backtest: jobId }} />
+          <TradesTable trades={newest} source={{ backtest: jobId }} name={jobId} />
         )}
-        <Text size="sm" c="dimmed">
-          {result.markets_traded} of {result.markets_total} markets traded{skippedText(result)}.
-          {missedText(result)} Data {result.receipt.data_hash.slice(0, 12)}, rules{' '}
-          {result.receipt.venue_rules}: the same job gives the same bytes again.
-        </Text>
       </Section>
+      <Comparison job={job} />
     </>
+  );
+}
+
+function keyFigures(result: BacktestResult): Figure[] {
+  const { intervals, total_pnl, trades_total, max_drawdown, sharpe_per_market } = result;
+  return [
+    ['P&L after fees', withSign(total_pnl, (value) => usd(value)), intervalText(intervals?.total_pnl, usd)],
+    [
+      'Sharpe per market',
+      number(sharpe_per_market, 2),
+      intervalText(intervals?.sharpe_per_market, (bound) => number(bound, 2)),
+    ],
+    [
+      'Trades',
+      number(trades_total),
+      `in ${number(result.markets_traded)} of ${number(result.markets_total)} markets`,
+    ],
+    ['Won', percent(result.win_rate), intervalText(intervals?.win_rate, percent)],
+    ['Max drawdown', usd(max_drawdown)],
+    ['Largest trade', percent(result.largest_trade_share), 'of the P&L'],
+  ];
+}
+
+/** All other figures, and what the result was computed from. */
+function Details({ result }: { result: BacktestResult }): ReactNode {
+  const figures: Figure[] = [
+    ['Fees', usd(result.total_fees)],
+    ['P&L per trade', usd(result.avg_pnl_per_trade, 3)],
+    ['Slippage', cents(result.avg_slippage, 2)],
+    // Results of earlier releases have no orders.
+    ...(result.orders ? [['Orders filled', percent(result.fill_rate)] satisfies Figure] : []),
+    ['Profit factor', number(result.profit_factor, 2)],
+    ['Sharpe (annualised)', number(result.sharpe_ratio, 2)],
+    ['Sortino', number(result.sortino_ratio, 2)],
+    ['P&L / max drawdown', number(result.calmar_ratio, 2)],
+    ['Coverage', percent(result.coverage)],
+    ...(result.stress ? stressFigures(result.stress) : []),
+  ];
+  return (
+    <Stack gap="xs">
+      <Figures figures={figures} />
+      <Text size="sm" c="dimmed">
+        {result.markets_traded} of {result.markets_total} markets traded{skippedText(result)}.
+        {missedText(result)} Data {result.receipt.data_hash.slice(0, 12)}, rules {result.receipt.venue_rules}:
+        the same job gives the same bytes again.
+      </Text>
+    </Stack>
   );
 }
 
@@ -109,24 +142,28 @@ function missedText({ orders }: BacktestResult): string {
   return ` ${orders.filled} of ${orders.placed} orders filled${text === '' ? '' : `; not filled: ${text}`}.`;
 }
 
+/** The P&L after each market, and below it how far it was under its highest value so far. */
 function Equity({ result }: { result: BacktestResult }): ReactNode {
   const shown = useMemo(() => {
     const points = result.equity_curve;
     let highest = 0;
-    const falls = points.map(({ cumulative_pnl }) => {
+    const drawdowns = points.map(({ cumulative_pnl }) => {
       highest = Math.max(highest, cumulative_pnl);
       return cumulative_pnl - highest;
     });
-    const lines: Line[] = [
-      {
-        ...{ label: 'P&L', scale: 'usd', colour: '--up', kind: 'step', print: usd },
-        values: points.map(({ cumulative_pnl }) => cumulative_pnl),
-      },
-      { label: 'fall', scale: 'usd', colour: '--down', kind: 'step', print: usd, values: falls },
+    const shared = { scale: 'usd', kind: 'step', print: usd } as const;
+    const equity: Line[] = [
+      { ...shared, label: 'P&L', colour: '--up', values: points.map(({ cumulative_pnl }) => cumulative_pnl) },
     ];
-    return { times: points.map(({ ts }) => Date.parse(ts) / 1000), lines };
+    const underwater: Line[] = [{ ...shared, label: 'drawdown', colour: '--down', values: drawdowns }];
+    return { times: points.map(({ ts }) => Date.parse(ts) / 1000), equity, underwater };
   }, [result]);
   if (shown.times.length === 0)
     return <Empty title="Nothing was traded">The entry condition was never met in these markets.</Empty>;
-  return <TimeChart label="P&L over time" times={shown.times} lines={shown.lines} height={240} />;
+  return (
+    <>
+      <TimeChart label="P&L over time" times={shown.times} lines={shown.equity} height={220} />
+      <TimeChart label="Drawdown over time" times={shown.times} lines={shown.underwater} height={130} />
+    </>
+  );
 }

@@ -1,7 +1,7 @@
-import { Button, Group, Input, NativeSelect, NumberInput, Text, TextInput } from '@mantine/core';
+import { Checkbox, Group, NativeSelect, NumberInput, TextInput } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { SeriesForm } from '../../strategy/SeriesForm.tsx';
-import { firstSeries, seriesText } from '../../strategy/series.ts';
+import { SeriesSetForm } from '../../strategy/SeriesSetForm.tsx';
+import { useLimits } from '../../strategy/TierLimits.tsx';
 import { NumberField } from '../../ui/NumberField.tsx';
 import type { Draft } from './draft.ts';
 
@@ -21,18 +21,18 @@ interface RunProps {
 /** Markets, size per trade and fill settings of a backtest. */
 export function RunForm({ draft, change, errors }: RunProps): ReactNode {
   const params = draft.params ?? {};
+  const limits = useLimits();
+  const marketsMax = limits === null ? '' : ` (at most ${limits.own.backtest_markets.toLocaleString('en')})`;
   return (
     <>
       <Group align="flex-start">
-        {'tickers' in draft.universe ? (
-          <SeriesSet draft={draft} change={change} errors={errors} />
-        ) : (
-          <SeriesForm
-            universe={draft.universe}
-            change={(universe) => change({ ...draft, universe })}
-            errors={errors}
-          />
-        )}
+        <SeriesSetForm
+          universe={draft.universe}
+          change={(universe) => change({ ...draft, universe })}
+          errors={errors}
+        />
+      </Group>
+      <Group align="flex-start">
         <NumberField
           label="Size per trade ($)"
           value={draft.size_usd ?? 10}
@@ -40,7 +40,8 @@ export function RunForm({ draft, change, errors }: RunProps): ReactNode {
           error={errors.get('size_usd')}
         />
         <NumberField
-          label="Newest markets"
+          label={`Newest markets${marketsMax}`}
+          w={250}
           value={draft.market_limit ?? 5}
           change={(market_limit) => change({ ...draft, market_limit })}
           error={errors.get('market_limit')}
@@ -78,24 +79,43 @@ export function RunForm({ draft, change, errors }: RunProps): ReactNode {
         />
         <MaxSlippage draft={draft} change={change} errors={errors} />
       </Group>
+      <StressForm draft={draft} change={change} errors={errors} />
     </>
   );
 }
 
-/** Several series, which a request names in JSON. */
-function SeriesSet({ draft, change }: RunProps): ReactNode {
-  const { universe } = draft;
+const FIRST_STRESS = { void_share: 0.01, disputed_share: 0.02, dispute_delay_hours: 48 };
+
+/** Outcomes that some markets did not have: the same figures are computed under them too. */
+function StressForm({ draft, change, errors }: RunProps): ReactNode {
+  const { stress, ...params } = draft.params ?? {};
+  const set = (changed: Partial<typeof FIRST_STRESS>) =>
+    change({ ...draft, params: { ...params, stress: { ...FIRST_STRESS, ...stress, ...changed } } });
+  const field = (label: string, name: keyof typeof FIRST_STRESS, step: number) => (
+    <NumberField
+      label={label}
+      w={190}
+      step={step}
+      value={stress?.[name] ?? FIRST_STRESS[name]}
+      change={(given) => set({ [name]: given })}
+      error={errors.get(`params.stress.${name}`)}
+    />
+  );
   return (
-    <Input.Wrapper label="Markets">
-      <Text>{seriesText(universe)}</Text>
-      <Button
-        size="xs"
-        variant="default"
-        onClick={() => change({ ...draft, universe: firstSeries(universe) })}
-      >
-        One series only
-      </Button>
-    </Input.Wrapper>
+    <>
+      <Checkbox
+        label="Also under stress: some markets annulled, some paid late"
+        checked={stress !== undefined}
+        onChange={(event) => (event.currentTarget.checked ? set({}) : change({ ...draft, params }))}
+      />
+      {stress !== undefined && (
+        <Group align="flex-start" role="group" aria-label="Stress">
+          {field('Annulled share, 0 to 1', 'void_share', 0.01)}
+          {field('Disputed share, 0 to 1', 'disputed_share', 0.01)}
+          {field('Paid later by (hours)', 'dispute_delay_hours', 12)}
+        </Group>
+      )}
+    </>
   );
 }
 

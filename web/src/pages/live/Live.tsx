@@ -1,4 +1,4 @@
-import { Group, SimpleGrid, Text } from '@mantine/core';
+import { Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { chosenAsset, useAssets } from '../../api/assets.ts';
@@ -10,10 +10,12 @@ import { Receiving } from '../../live/Receiving.tsx';
 import { ServiceNotices } from '../../live/ServiceNotices.tsx';
 import { useLive } from '../../live/useLive.ts';
 import { AssetChoice } from '../../ui/AssetChoice.tsx';
-import { assetPrice, number, percent } from '../../ui/format.ts';
+import { assetPrice, countdown, number, percent, WINDOW_NAMES } from '../../ui/format.ts';
+import { CardsFrame } from '../../ui/frames.tsx';
 import { Page } from '../../ui/Page.tsx';
-import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { Failure } from '../../ui/states.tsx';
 import { useNow } from '../../ui/useNow.ts';
+import { Opportunities } from './Opportunities.tsx';
 import { WindowCard } from './WindowCard.tsx';
 
 const route = getRouteApi('/shell/live');
@@ -33,7 +35,7 @@ export function Live(): ReactNode {
   return (
     <Page
       title="Live"
-      about="Every book change as it is recorded. Prices are in cents per share; a share pays $1 if its side wins."
+      about="The open windows of one underlying, from every book change. A share pays $1 if its side wins."
       actions={
         <AssetChoice
           assets={assets}
@@ -46,53 +48,85 @@ export function Live(): ReactNode {
         meanwhile={live.connection === 'live' ? 'live prices are current' : 'prices are polled every 5 s'}
       />
       <Status live={live} ticker={ticker} />
-      {windows.isPending && <Loading />}
+      {windows.isPending && <CardsFrame count={5} height={320} />}
       {windows.data === undefined && windows.isError && (
         <Failure error={windows.error} retry={() => void windows.refetch()} />
       )}
       {windows.data !== undefined && (
         <Windows
-          windows={inPlay(windows.data.windows, ticker, now)}
+          windows={windows.data.windows}
+          ticker={ticker}
           answeredMs={windows.dataUpdatedAt}
           live={live}
           now={now}
         />
       )}
+      <Opportunities now={now} />
     </Page>
   );
 }
 
+/** One card for each window length; a length without an open window says so. */
 function Windows({
   windows,
+  ticker,
   answeredMs,
   live,
   now,
 }: {
   windows: readonly LiveWindow[];
+  ticker: string;
   answeredMs: number;
   live: LiveState;
   now: number;
 }): ReactNode {
-  if (windows.length === 0) {
-    return (
-      <Empty title="No open window">
-        The recorder finds new windows within a minute; this page updates automatically.
-      </Empty>
-    );
-  }
+  const ofTicker = windows.filter((window) => window.ticker === ticker);
   return (
-    <SimpleGrid cols={{ base: 1, sm: 2, xl: 3 }} spacing="md">
-      {windows.map((window) => (
-        <WindowCard
-          key={window.market_id}
-          window={window}
-          answeredMs={answeredMs}
-          pushed={live.markets[window.market_id] ?? null}
-          isPushed={live.connection === 'live'}
-          now={now}
-        />
-      ))}
+    <SimpleGrid cols={{ base: 1, md: 2, xl: 3 }} spacing="md">
+      {WINDOWS.map((type) => {
+        const ofType = ofTicker.filter(({ market_type }) => market_type === type);
+        const window = ofType.find((one) => isInPlay(one, now));
+        return window === undefined ? (
+          <NoWindow key={type} ticker={ticker} type={type} next={ofType[0]} now={now} />
+        ) : (
+          <WindowCard
+            key={type}
+            window={window}
+            answeredMs={answeredMs}
+            pushed={live.markets[window.market_id] ?? null}
+            isPushed={live.connection === 'live'}
+            price={live.tickers[ticker]?.price ?? null}
+            now={now}
+          />
+        );
+      })}
     </SimpleGrid>
+  );
+}
+
+function NoWindow({
+  ticker,
+  type,
+  next,
+  now,
+}: {
+  ticker: string;
+  type: string;
+  next: LiveWindow | undefined;
+  now: number;
+}): ReactNode {
+  const name = WINDOW_NAMES[type] ?? type;
+  return (
+    <Stack className="card" p="md" gap="xs" component="section" aria-label={`${ticker} ${name}`}>
+      <Title order={2} size="h4">
+        {ticker} {name}
+      </Title>
+      <Text size="sm" c="dimmed">
+        {next === undefined
+          ? 'No open window of this length is known. The recorder looks for new ones every minute; this card updates automatically.'
+          : `No window is open. The next one begins in ${countdown(Date.parse(next.start_time) - now)}.`}
+      </Text>
+    </Stack>
   );
 }
 
@@ -116,16 +150,6 @@ function Status({ live, ticker }: { live: LiveState; ticker: string }): ReactNod
   );
 }
 
-/** The open window of each length, shortest first. */
-function inPlay(windows: readonly LiveWindow[], ticker: string, now: number): LiveWindow[] {
-  return WINDOWS.flatMap((type) => {
-    const found = windows.find(
-      (window) =>
-        window.ticker === ticker &&
-        window.market_type === type &&
-        Date.parse(window.start_time) <= now &&
-        now < Date.parse(window.end_time),
-    );
-    return found === undefined ? [] : [found];
-  });
+function isInPlay({ start_time, end_time }: LiveWindow, now: number): boolean {
+  return Date.parse(start_time) <= now && now < Date.parse(end_time);
 }

@@ -1,52 +1,59 @@
-import { Badge, Group, Progress, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { Badge, Group, Progress, Stack, Text, Title } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { memo, type ReactNode } from 'react';
-import type { LiveWindow } from '../../api/schema.ts';
-import type { LiveMarket } from '../../live/messages.ts';
+import { type CardFigures, cardFigures, type Known } from '../../live/cardFigures.ts';
 import { type KnownWindow, shownBook, type Trust } from '../../live/trust.ts';
 import { WARNING_COLOUR } from '../../theme.ts';
-import { assetPrice, cents, countdown, number, percent, WINDOW_NAMES } from '../../ui/format.ts';
-import { Ladder } from '../../ui/Ladder.tsx';
+import { assetPrice, cents, countdown, percent, usd, WINDOW_NAMES, withSign } from '../../ui/format.ts';
 import { Sparkline } from '../../ui/Sparkline.tsx';
+import { BestLevels } from './BestLevels.tsx';
 import classes from './WindowCard.module.css';
 
-/** One open window: its prices, distance to the strike, and both books. Rendered only when it has changed. */
+/**
+ * One open window: time left, strike and distance, the market's probability against the model's, and the best levels.
+ * A missing figure has its reason. Rendered only when it has changed.
+ */
 export const WindowCard = memo(function WindowCard({
   now,
+  price,
   ...known
-}: KnownWindow & { now: number }): ReactNode {
+}: KnownWindow & { now: number; price: number | null }): ReactNode {
   const { window } = known;
   const { book, trust } = shownBook(known, now);
-  const best = bestPrices(window, book);
+  const figures = cardFigures(window, { pushed: book, price, trust, nowMs: now });
   const [start, end] = [Date.parse(window.start_time), Date.parse(window.end_time)];
-  const passed = ((now - start) / (end - start)) * 100;
   const name = WINDOW_NAMES[window.market_type] ?? window.market_type;
   return (
-    <Stack className="card" p="md" gap="xs" component="section" aria-label={`${window.ticker} ${name}`}>
-      <Group justify="space-between" wrap="nowrap">
+    <Stack className="card" p="md" gap="sm" component="section" aria-label={`${window.ticker} ${name}`}>
+      <div className={classes.head}>
         <Group gap="xs">
           <Title order={2} size="h4">
             <Link to="/markets/$marketId" params={{ marketId: window.market_id }}>
-              {name}
+              {window.ticker} {name}
             </Link>
           </Title>
           <TrustBadge trust={trust} />
         </Group>
-        <Text fw={650} size="lg" aria-label="time left">
-          {countdown(end - now)}
+        <div className={classes.countdown}>
+          {countdown(end - now)} <small>left</small>
+        </div>
+      </div>
+      <Progress
+        value={((now - start) / (end - start)) * 100}
+        size="xs"
+        aria-label="elapsed part of the window"
+      />
+      <Figures figures={figures} source={window.strike_source} />
+      {book !== null && book.trail.length > 1 && (
+        <Sparkline values={book.trail} label="price of Up, last three minutes" />
+      )}
+      {figures.book === null ? (
+        <Text size="sm" c="dimmed">
+          No book received yet. The first one arrives with the next change of the market.
         </Text>
-      </Group>
-      <Progress value={passed} size="xs" aria-label="elapsed part of the window" />
-      <SimpleGrid cols={2} spacing="xs">
-        <Side name="Up" bid={best.yesBid} ask={best.yesAsk} colour="up" />
-        <Side name="Down" bid={best.noBid} ask={best.noAsk} colour="down" />
-      </SimpleGrid>
-      <Sparkline values={book?.trail ?? []} label="price of Up, last three minutes" />
-      <Figures window={window} book={book} best={best} />
-      <SimpleGrid cols={2} spacing="sm">
-        <Ladder title="Up" bids={book?.yesBids ?? []} asks={book?.yesAsks ?? []} rows={5} />
-        <Ladder title="Down" bids={book?.noBids ?? []} asks={book?.noAsks ?? []} rows={5} />
-      </SimpleGrid>
+      ) : (
+        <BestLevels book={figures.book} />
+      )}
     </Stack>
   );
 });
@@ -63,79 +70,107 @@ function TrustBadge({ trust }: { trust: Trust }): ReactNode {
   return <Badge color={TRUST_COLOURS[trust]}>{trust}</Badge>;
 }
 
-interface BestPrices {
-  readonly yesBid: number | null;
-  readonly yesAsk: number | null;
-  readonly noBid: number | null;
-  readonly noAsk: number | null;
-}
-
-function bestPrices(window: LiveWindow, book: LiveMarket | null): BestPrices {
-  const answered = window.book;
-  if (book === null) {
-    return {
-      ...{ yesBid: answered?.yes_bid ?? null, yesAsk: answered?.yes_ask ?? null },
-      ...{ noBid: answered?.no_bid ?? null, noAsk: answered?.no_ask ?? null },
-    };
-  }
-  return {
-    ...{ yesBid: book.yesBids[0]?.[0] ?? null, yesAsk: book.yesAsks[0]?.[0] ?? null },
-    ...{ noBid: book.noBids[0]?.[0] ?? null, noAsk: book.noAsks[0]?.[0] ?? null },
-  };
-}
-
-function Side({
-  name,
-  bid,
-  ask,
-  colour,
-}: {
-  name: string;
-  bid: number | null;
-  ask: number | null;
-  colour: 'up' | 'down';
-}): ReactNode {
-  return (
-    <div className={classes.side}>
-      <span>Buy {name}</span>
-      <strong className={colour}>{cents(ask)}</strong>
-      <span>sell {cents(bid)}</span>
-    </div>
-  );
-}
+/** How the strike is known, for readers. */
+const SOURCES = {
+  official: 'by the venue',
+  relayed: 'by the deciding feed',
+  estimated: 'estimated',
+} as const;
 
 function Figures({
-  window,
-  book,
-  best,
+  figures,
+  source,
 }: {
-  window: LiveWindow;
-  book: LiveMarket | null;
-  best: BestPrices;
+  figures: CardFigures;
+  source: keyof typeof SOURCES | null;
 }): ReactNode {
-  const { yesBid, yesAsk } = best;
-  const spread = yesBid === null || yesAsk === null ? null : yesAsk - yesBid;
-  const strike = window.strike_price === null ? 'not known yet' : assetPrice(window.strike_price);
-  const rows = [
-    ['Strike', window.strike_source === null ? strike : `${strike} (${window.strike_source})`],
-    ['Distance', distanceText(book?.distance)],
-    ['Model, Up', percent(book?.modelProbability)],
-    ['Spread', cents(spread)],
-  ];
+  const { strike, spot, distance, implied, model, edge } = figures;
+  const tone = (value: number) => (value > 0 ? 'up' : value < 0 ? 'down' : undefined);
   return (
     <dl className={classes.figures}>
-      {rows.map(([what, value]) => (
-        <div key={what}>
-          <dt>{what}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
+      <Figure name="Market, Up" of={implied} isLarge print={percent} note={() => 'bid-ask mid'} />
+      <Figure
+        name="Model, Up"
+        of={model}
+        isLarge
+        print={percent}
+        note={(value) => (implied.value === null ? '' : points(value - implied.value))}
+      />
+      <Figure
+        name="Edge after fee"
+        of={edge}
+        isLarge
+        tone={({ edge: value }) => tone(value)}
+        print={({ edge: value }) => withSign(value, (one) => cents(one))}
+        note={({ side, price }) => `buy ${side} at ${cents(price)}`}
+      />
+      <Figure
+        name="Strike"
+        of={strike}
+        print={assetPrice}
+        note={() => (source === null ? '' : SOURCES[source])}
+      />
+      <Figure name="Price" of={spot} print={assetPrice} />
+      <Figure
+        name="Distance"
+        of={distance}
+        tone={({ usd: away }) => tone(away)}
+        print={({ usd: away }) => withSign(away, (one) => usd(one, digitsFor(strike.value)))}
+        note={({ share, sigmas }) =>
+          [
+            withSign(share, (one) => percent(one, 2)),
+            ...(sigmas === null ? [] : [`${withSign(sigmas, (one) => sigmaText(one ?? 0))}`]),
+          ].join(', ')
+        }
+      />
     </dl>
   );
 }
 
-function distanceText(distance: number | null | undefined): string {
-  if (distance === null || distance === undefined) return number(null);
-  if (!Number.isFinite(distance)) return distance > 0 ? 'decided, Up' : 'decided, Down';
-  return `${distance > 0 ? '+' : '−'}${Math.abs(distance).toFixed(2)} σ`;
+function Figure<T>({
+  name,
+  of,
+  print,
+  note,
+  tone,
+  isLarge = false,
+}: {
+  name: string;
+  of: Known<T>;
+  print: (value: T) => string;
+  note?: (value: T) => string;
+  tone?: (value: T) => string | undefined;
+  isLarge?: boolean;
+}): ReactNode {
+  if (of.value === null) {
+    return (
+      <div>
+        <dt>{name}</dt>
+        <dd className={classes.note}>{of.reason}</dd>
+      </div>
+    );
+  }
+  const text = note?.(of.value) ?? '';
+  const size = isLarge ? classes.large : '';
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd className={`${size} ${tone?.(of.value) ?? ''}`}>{print(of.value)}</dd>
+      {text !== '' && <dd className={classes.note}>{text}</dd>}
+    </div>
+  );
+}
+
+/** Digits of a difference of prices, as many as the prices have. */
+function digitsFor(price: number | null): number {
+  return price === null || price >= 10 ? 2 : price < 1 ? 5 : 4;
+}
+
+/** A difference of two probabilities, e.g. `+1.5 points`. */
+function points(difference: number): string {
+  return withSign(difference, (value) => `${percent(value).replace(/\s%$/, '')} points`);
+}
+
+function sigmaText(sigmas: number): string {
+  return `${sigmas < 0 ? '−' : ''}${Math.abs(sigmas).toFixed(2)} σ`;
 }

@@ -97,5 +97,5 @@ function Positions({ strategyId, revision }: { strategyId: string; revision: str
       </Empty>
     );
   }
-  return <TradesTable trades={newest} source={{ paper: strategyId }} />;
+  return <TradesTable trades={newest} source={{ paper: strategyId }} name={strategyId} />;
 }
