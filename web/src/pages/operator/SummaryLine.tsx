@@ -19,7 +19,7 @@ export function SummaryLine(): ReactNode {
   if (summary.data === undefined) {
     return <Failure error={summary.error} retry={() => void summary.refetch()} />;
   }
-  const { store_lag_seconds: lag, disk_free_bytes: free, stored_bytes: stored } = summary.data;
+  const { disk_free_bytes: free, stored_bytes: stored } = summary.data;
   const up = feeds.data?.feeds.filter((feed) => feed.up === feed.connections).length;
   const figures: Figure[] = [
     [
@@ -27,7 +27,7 @@ export function SummaryLine(): ReactNode {
       state.data === undefined ? '–' : state.data.ready ? 'ready' : 'not ready',
       reasonsOf(state.data),
     ],
-    ['Stored data', `${duration(lag)} behind`],
+    ['Stored data', state.data === undefined ? '–' : `${duration(state.data.store_lag_seconds)} behind`],
     ['Rows stored', rate === null ? '–' : `${number(Math.round(rate))} / s`],
     ['Disk free', bytes(free), growthText(summary.data)],
     ['Recording', bytes(stored), stored === null ? 'not measured yet' : undefined],
