@@ -294,6 +294,7 @@ describe('maintenance', () => {
           '/app/me',
           '/app/drift',
           '/app/feeds',
+          '/app/operator/summary',
         ],
         '/app/state',
         ...['/app/sessions', 'DELETE /app/sessions/{session_id}'],

@@ -65,6 +65,15 @@ export interface WebhookEventsTable {
  */
 export const DELIVERY_STATES = ['pending', 'delivered', 'failed', 'skipped', 'expired'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
+/** States of deliveries that ended without a success. */
+export const UNDELIVERED_STATES = [
+  'failed',
+  'skipped',
+  'expired',
+] as const satisfies readonly DeliveryState[];
+/** A filter of the log: one state, or `undelivered` for all of `UNDELIVERED_STATES`. */
+export const DELIVERY_FILTERS = [...DELIVERY_STATES, 'undelivered'] as const;
+export type DeliveryFilter = (typeof DELIVERY_FILTERS)[number];
 
 /** One event for one webhook. The row is written before the first attempt. */
 export interface WebhookDeliveriesTable {

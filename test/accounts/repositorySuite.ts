@@ -232,6 +232,9 @@ export function repositorySuite(driver: string, open: () => Promise<Database>): 
         const page = await users.page({ limit: 2, offset: 1 });
         expect(page.map(({ email }) => email)).toEqual(['a@example.com', 'b@example.com']);
         expect(await users.count()).toBe(3);
+        const found = await users.page({ limit: 2, offset: 0, search: 'A@Ex' });
+        expect(found.map(({ email }) => email)).toEqual(['a@example.com']);
+        expect([await users.count('%'), await users.count('example')]).toEqual([0, 3]);
       });
     });
 

@@ -246,6 +246,7 @@ describe('the delivery log', () => {
       },
       ...{
         market_id: `0x${'0'.repeat(64)}`,
+        test: true,
         detected_at: TIME,
         created_at: TIME,
         expires_at: TIME,

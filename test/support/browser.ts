@@ -18,10 +18,14 @@ const PHONE = { width: 390, height: 844 };
 /** Without a browser or a build the tests are skipped with a reason; in CI they fail. */
 export const browserAbsent = commandAbsent || (CHROMIUM === undefined && process.env.CI === undefined);
 
+export function chromiumPath(): string {
+  return CHROMIUM ?? 'chromium';
+}
+
 export function openBrowser(): Promise<Browser> {
   // Chromium refuses to run its sandbox as root, the usual user in containers.
   const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
-  return chromium.launch({ executablePath: CHROMIUM ?? 'chromium', args });
+  return chromium.launch({ executablePath: chromiumPath(), args });
 }
 
 /** A page of one user, with every error that occurred in it. */
@@ -77,7 +81,7 @@ export class WatchedPage {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       await this.#picture(`${name}-${colorScheme}`);
-      expect(await this.#axe(), `${name}, ${colorScheme}`).toEqual([]);
+      expect(await axeFindings(page), `${name}, ${colorScheme}`).toEqual([]);
     }
     await page.emulateMedia({ colorScheme: 'light' });
     await page.setViewportSize(PHONE);
@@ -98,15 +102,15 @@ export class WatchedPage {
     if (process.env.CI !== undefined) return;
     await this.page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage: true });
   }
+}
 
-  /** Serious and critical findings, as `rule: element`. */
-  async #axe(): Promise<string[]> {
-    await this.page.evaluate(AXE);
-    const { violations } = await this.page.evaluate<{ violations: Finding[] }>('axe.run()');
-    return violations
-      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-      .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
-  }
+/** Serious and critical findings on a page, as `rule: element`. */
+export async function axeFindings(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  const { violations } = await page.evaluate<{ violations: Finding[] }>('axe.run()');
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
 }
 
 interface Finding {

@@ -3,7 +3,7 @@ import { join, posix, relative, sep } from 'node:path';
 
 export const PROJECT_ROOT = join(import.meta.dirname, '../..');
 const GENERATED = new Set(['node_modules', 'dist', 'data', 'coverage', 'pictures']);
-const PICTURE = /\.png$/;
+const PICTURE = /\.(?:png|webp|gz)$/;
 
 export interface SourceFile {
   /** Path from the project's root, with forward slashes. */

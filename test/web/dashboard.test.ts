@@ -1,49 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { escapeHead } from '../../src/webhooks/delivery/responseHead.ts';
 import { browserAbsent } from '../support/browser.ts';
 import { heading, useDemoPages } from '../support/demoPages.ts';
 
 const SKIPPED = 'the dashboard (skipped without a build or Chromium)';
 const OTHER = { email: 'ann@example.com', password: 'correct horse battery' };
 
-const REPLY = `<script>alert("it's")</script> &amp; more`;
-const HOOK = {
-  ...{
-    webhook_id: 'wh_1',
-    url: 'https://example.com/hook',
-    label: 'hook',
-    tiers: ['logical'],
-    tickers: null,
-  },
-  ...{
-    state: 'active',
-    failing: false,
-    consecutive_failures: 3,
-    created_at: '2026-11-01T00:00:00.000+00:00',
-  },
-  ...{ paused_at: null, previous_secret_until: null },
-};
-const ATTEMPTS = [
-  ...[{ at: '2026-11-01T12:00:01.000+00:00', status: null, latency_ms: 2, error: 'connection refused' }],
-  ...[{ at: '2026-11-01T12:00:02.000+00:00', status: 500, latency_ms: 31, error: 'status 500' }],
-].map((attempt) => ({
-  ...attempt,
-  response_head: attempt.status === null ? '' : escapeHead(Buffer.from(REPLY)),
-}));
-
-function deliveryOf(day: number, attempt_log: typeof ATTEMPTS) {
-  const time = `2026-11-0${day}T12:00:00.000+00:00`;
-  return {
-    ...{ delivery_id: `dl_${day}`, state: 'failed', tier: 'logical', ticker: 'BTC', market_id: '0x1' },
-    ...{ detected_at: time, created_at: time, expires_at: time, attempts: attempt_log.length },
-    ...{ next_attempt_at: null, attempt_log },
-  };
-}
-
 describe.skipIf(browserAbsent)(SKIPPED, () => {
-  const dashboard = useDemoPages({ UNDERROUND_WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' });
+  const dashboard = useDemoPages();
 
   it('leads from `/` to a sign-up, a key and a first curl that works', async () => {
     const watched = await dashboard.open();
@@ -312,125 +277,6 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await page.getByText('Your tier allows one active paper strategy').waitFor();
   });
 
-  it('registers a webhook, shows its secret once, edits, pauses, resumes, rotates, tests and deletes it', async () => {
-    const watched = await dashboard.signedIn();
-    const { page } = watched;
-    await page.getByRole('link', { name: 'Webhooks' }).click();
-    await page.getByRole('textbox', { name: 'URL' }).fill('https://10.0.0.1/hook');
-    await page.getByRole('textbox', { name: 'Label' }).fill('mine');
-    watched.refusals.add('422 /app/webhooks').add('400 /app/webhooks');
-    await page.getByRole('button', { name: 'Register webhook' }).click();
-    await page
-      .getByText(/private|loopback|not allowed|refused/i)
-      .first()
-      .waitFor();
-    // No server listens on this port.
-    await page.getByRole('textbox', { name: 'URL' }).fill('https://127.0.0.1:9/hook');
-    await page.getByRole('button', { name: 'Register webhook' }).click();
-    const secret = await page.getByLabel('webhook secret', { exact: true }).textContent();
-    expect(secret).toMatch(/^whsec_/);
-    const made = page.getByRole('region', { name: 'Webhook mine' });
-    await made.getByText('logical, endgame · all underlyings').waitFor();
-    await made.getByRole('button', { name: 'Edit' }).click();
-    await made.getByLabel('New label').fill('');
-    await made.getByLabel('BTC').uncheck();
-    await made.getByLabel('endgame').uncheck();
-    await watched.inspect('webhooks-edit');
-    await made.getByLabel('logical').uncheck();
-    expect(await made.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
-    await made.getByLabel('logical').check();
-    await made.getByLabel('New label').fill('ours');
-    await made.getByRole('button', { name: 'Save' }).click();
-    const card = page.getByRole('region', { name: 'Webhook ours' });
-    await card.getByText('logical · ETH, SOL').waitFor();
-    await card.getByRole('button', { name: 'Send a test' }).click();
-    await card.getByRole('button', { name: 'Deliveries' }).click();
-    // An opportunity of the demo may have been delivered, too.
-    await card.getByRole('button', { name: 'Show attempts of' }).first().click();
-    await card
-      .getByRole('list', { name: /^Attempts of/ })
-      .getByRole('listitem')
-      .first()
-      .waitFor();
-    await card.getByRole('button', { name: 'Replace secret of ours' }).click();
-    await card.getByRole('button', { name: 'Replace secret of ours for good' }).click();
-    await card.getByLabel('new webhook secret', { exact: true }).waitFor();
-    await card.getByRole('button', { name: 'Replace secret of ours', exact: true }).waitFor();
-    await watched.inspect('webhooks');
-    await card.getByRole('button', { name: 'Pause' }).click();
-    await card.getByRole('button', { name: 'Resume' }).click();
-    await card.getByRole('button', { name: 'Pause' }).waitFor();
-    await card.getByRole('button', { name: 'Delete ours' }).click();
-    await card.getByRole('button', { name: 'Delete ours for good' }).click();
-    await page.getByText('No webhooks yet').waitFor();
-  });
-
-  it('keeps the webhooks of a user who lost the tier', async () => {
-    const watched = await dashboard.signedIn();
-    const { page } = watched;
-    const { user } = await (await page.request.get('/app/me')).json();
-    const data = { url: 'https://127.0.0.1:9/hook', label: 'kept' };
-    expect((await page.request.post('/app/webhooks', { data })).status()).toBe(201);
-    const setTier = async (tier: string) =>
-      expect((await page.request.patch(`/app/users/${user.user_id}`, { data: { tier } })).status()).toBe(200);
-    // Leave the page Live: its stream ends with the tier.
-    await page.goto('/webhooks');
-    await page.getByRole('region', { name: 'Webhook kept' }).waitFor();
-    // The requests of the earlier tests are below its rate.
-    await setTier('plus');
-    await page.reload();
-    await page.getByText('Webhooks are not in tier plus').waitFor();
-    await page.getByText('continue until you pause or delete them').waitFor();
-    expect(await page.getByRole('button', { name: 'Register webhook' }).count()).toBe(0);
-    await watched.inspect('webhooks-downgraded');
-    const card = page.getByRole('region', { name: 'Webhook kept' });
-    await card.getByRole('button', { name: 'Pause' }).click();
-    await card.getByRole('button', { name: 'Resume' }).waitFor();
-    await card.getByRole('button', { name: 'Delete kept' }).click();
-    await card.getByRole('button', { name: 'Delete kept for good' }).click();
-    await card.waitFor({ state: 'detached' });
-    await setTier('premium');
-  });
-
-  it('shows every attempt with its reply as text and older deliveries, and redelivers all failed ones', async () => {
-    const watched = await dashboard.signedIn();
-    const { page } = watched;
-    await page.route('**/app/webhooks', (route) => route.fulfill({ json: { webhooks: [HOOK], count: 1 } }));
-    await page.route('**/app/webhooks/wh_1/deliveries?**', (route) => {
-      const query = new URL(route.request().url()).searchParams;
-      const isOlder = query.get('cursor') === 'older';
-      const deliveries = [isOlder ? deliveryOf(2, []) : deliveryOf(1, ATTEMPTS)];
-      return route.fulfill({ json: { count: 1, deliveries, next_cursor: isOlder ? null : 'older' } });
-    });
-    let asked: unknown = null;
-    await page.route('**/app/webhooks/wh_1/redeliver', (route) => {
-      asked = route.request().postDataJSON();
-      return route.fulfill({ status: 202, json: { count: 1000 } });
-    });
-    await page.goto('/webhooks');
-    const card = page.getByRole('region', { name: 'Webhook hook' });
-    await card.getByText('Failing (3 consecutive failures)').waitFor();
-    await card.getByRole('button', { name: 'Deliveries' }).click();
-    await card.getByRole('button', { name: 'Show attempts of 01 Nov' }).click();
-    const attempts = card.getByRole('listitem');
-    expect(await attempts.allTextContents()).toEqual([
-      expect.stringContaining('12:00:02: status 500 after 31 ms'),
-      expect.stringContaining('12:00:01: connection refused after 2 ms'),
-    ]);
-    expect(
-      await attempts
-        .first()
-        .getByLabel(/^Reply at/)
-        .textContent(),
-    ).toBe(REPLY);
-    await watched.inspect('webhooks-deliveries');
-    await card.getByRole('button', { name: 'Show older' }).click();
-    await card.getByRole('button', { name: 'Redeliver 02 Nov' }).waitFor();
-    await card.getByRole('button', { name: 'Redeliver all failed' }).click();
-    await card.getByText('1,000 queued for redelivery').waitFor();
-    expect(asked).toEqual({ state: 'failed' });
-  });
-
   it('lets a user change the password, end sessions and sign out', async () => {
     const watched = await dashboard.signedIn(OTHER);
     const { page } = watched;
@@ -446,24 +292,6 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await heading(page, 'Sign in');
     await page.goto('/account');
     await heading(page, 'Sign in');
-  });
-
-  it('lets the operator set tiers, suspend users, and start and end maintenance', async () => {
-    const watched = await dashboard.signedIn();
-    const { page } = watched;
-    await page.getByRole('link', { name: 'Operator' }).click();
-    await page.getByLabel(`Tier of ${OTHER.email}`).selectOption('plus');
-    await page.getByRole('button', { name: `Suspend of ${OTHER.email}` }).click();
-    await page.getByRole('button', { name: `Lift suspension of ${OTHER.email}` }).click();
-    await page.getByRole('button', { name: `Suspend of ${OTHER.email}` }).waitFor();
-    await watched.inspect('operator');
-    await page.getByLabel('Message for clients').fill('back at noon');
-    await page.getByRole('button', { name: 'Start maintenance' }).click();
-    await page.getByText('back at noon').waitFor();
-    expect((await fetch(`${dashboard.url}/v1/markets`)).status).toBe(503);
-    expect((await fetch(`${dashboard.url}/live`)).status).toBe(200);
-    await page.getByRole('button', { name: 'End maintenance' }).click();
-    await page.getByRole('button', { name: 'Start maintenance' }).waitFor();
   });
 
   it('shows the operator’s page only to the operator', async () => {

@@ -67,9 +67,9 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     const notices = noticesOn(page);
     await notices.getByText('Stored data is 42 s behind; this page is current').waitFor();
     await notices.getByText(LATE).waitFor();
-    const recording = page.getByRole('region', { name: 'Recording' });
-    await recording.getByText('stored data 42 s behind').waitFor();
-    expect(await top(notices)).toBeLessThan(await top(recording));
+    const figure = page.getByText('42 s behind', { exact: true });
+    await figure.waitFor();
+    expect(await top(notices)).toBeLessThan(await top(figure));
     await watched.inspect('operator-behind');
   });
 

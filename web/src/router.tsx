@@ -124,6 +124,11 @@ const webhooks = createRoute({
   path: '/webhooks',
   component: lazyRouteComponent(() => import('./pages/webhooks/Webhooks.tsx'), 'Webhooks'),
 });
+const webhook = createRoute({
+  getParentRoute: () => shell,
+  path: '/webhooks/$webhookId',
+  component: lazyRouteComponent(() => import('./pages/webhooks/WebhookPage.tsx'), 'WebhookPage'),
+});
 const backtests = createRoute({
   getParentRoute: () => shell,
   path: '/backtests',
@@ -182,6 +187,7 @@ const routeTree = root.addChildren([
     papers,
     paper,
     webhooks,
+    webhook,
     keys,
     account,
     operator,

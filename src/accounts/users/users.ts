@@ -1,7 +1,7 @@
-import type { Selectable } from 'kysely';
+import type { ExpressionBuilder, Selectable } from 'kysely';
 import { z } from 'zod';
 import { createId, type RowSources } from '../../control/ids.ts';
-import type { Database } from '../../control/schema.ts';
+import type { Database, Schema } from '../../control/schema.ts';
 import { InvalidInputError } from '../../runtime/errors.ts';
 import { DEFAULT_TIER, type Tier } from '../../schema/tier.ts';
 import type { UsersTable } from '../schemaAccounts.ts';
@@ -24,6 +24,12 @@ export interface UserWithPassword extends User {
 
 /** Identifies a user: by address on the command line, by id in the API. */
 type UserName = { readonly email: string } | { readonly userId: string };
+
+interface UserPage {
+  readonly limit: number;
+  readonly offset: number;
+  readonly search?: string | null;
+}
 
 interface UserChange {
   readonly tier?: Tier;
@@ -190,13 +196,18 @@ export class UserRepository {
     return (await this.#oldestFirst().execute()).map(toUser);
   }
 
-  /** A page of users, oldest first. */
-  async page({ limit, offset }: { limit: number; offset: number }): Promise<User[]> {
-    return (await this.#oldestFirst().limit(limit).offset(offset).execute()).map(toUser);
+  /** A page of users, oldest first. @param search Part of the address, in any case; null: all users. */
+  async page({ limit, offset, search = null }: UserPage): Promise<User[]> {
+    const rows = this.#oldestFirst().where((user) => containing(user, search));
+    return (await rows.limit(limit).offset(offset).execute()).map(toUser);
   }
 
-  async count(): Promise<number> {
-    const query = this.#db.selectFrom('users').select((users) => users.fn.countAll<number>().as('count'));
+  /** @param search As for `page`. */
+  async count(search: string | null = null): Promise<number> {
+    const query = this.#db
+      .selectFrom('users')
+      .select((users) => users.fn.countAll<number>().as('count'))
+      .where((user) => containing(user, search));
     return (await query.executeTakeFirstOrThrow()).count;
   }
 
@@ -241,6 +252,16 @@ export class UserRepository {
       .executeTakeFirst();
     return row ? toUser(row) : null;
   }
+}
+
+/** Stored addresses are in lower case. Both databases have `replace`, which needs no escaping of `%` and `_`. */
+function containing(user: ExpressionBuilder<Schema, 'users'>, search: string | null) {
+  if (search === null) return user.lit(true);
+  return user(
+    'email',
+    '!=',
+    user.fn<string>('replace', ['email', user.val(search.toLowerCase()), user.val('')]),
+  );
 }
 
 function unknownUser(): InvalidInputError {

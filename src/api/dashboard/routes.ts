@@ -7,6 +7,7 @@ import { jobSummaryRoute } from './jobSummaries.ts';
 import { keyRoutes } from './keys.ts';
 import { liveRoutes } from './live.ts';
 import { maintenanceRoutes } from './maintenance.ts';
+import { operatorSummaryRoutes } from './operatorSummary.ts';
 import { sessionRoutes } from './sessions.ts';
 import { signInRoutes } from './signIn.ts';
 import { tierRoutes } from './tiers.ts';
@@ -25,6 +26,7 @@ type DashboardDependencies = Needs<typeof accountEventRoutes> &
   Needs<typeof keyRoutes> &
   Needs<typeof liveRoutes> &
   Needs<typeof maintenanceRoutes> &
+  Needs<typeof operatorSummaryRoutes> &
   Needs<typeof sessionRoutes> &
   Needs<typeof signInRoutes> &
   Needs<typeof tierRoutes> &
@@ -45,6 +47,7 @@ export function dashboardRoutes(parts: DashboardDependencies): Route[] {
     ...webhookDeliveryRoutes(parts),
     ...userRoutes(parts),
     ...maintenanceRoutes(parts),
+    ...operatorSummaryRoutes(parts),
     ...accountEventRoutes(parts),
     ...driftRoutes(parts),
     ...feedRoutes(parts),

@@ -5,12 +5,15 @@ import { type Route, route } from '../../http/route.ts';
 import { InvalidInputError } from '../../runtime/errors.ts';
 import { userListShape, userShape } from '../../schema/api/accountResources.ts';
 import { jsonBoolean, jsonLiteral, optionalMember } from '../../schema/api/body.ts';
-import { required } from '../../schema/api/fields.ts';
+import { optional, required } from '../../schema/api/fields.ts';
 import { limit, offset } from '../../schema/api/parameters.ts';
 import { literal, text } from '../../schema/api/types.ts';
 import { TIERS } from '../../schema/tier.ts';
 import { formatTime } from '../../schema/time.ts';
 import { signedIn } from './signedIn.ts';
+
+/** Longest part of an address that is searched for. */
+const SEARCH_MAX = 254;
 
 /** What an operator does about users. */
 export function userRoutes(parts: { control: Pick<Accounts, 'users' | 'events' | 'settled'> }): Route[] {
@@ -20,14 +23,25 @@ export function userRoutes(parts: { control: Pick<Accounts, 'users' | 'events' |
       path: '/app/users',
       auth: 'operator',
       access: { feature: null },
-      summary: 'All users, oldest first',
-      query: { limit: limit(100, 1000), offset },
+      summary: 'Users, oldest first',
+      query: {
+        limit: limit(100, 1000),
+        offset,
+        search: optional(
+          text({ minLength: 1, maxLength: SEARCH_MAX }),
+          'Only users whose e-mail address contains this, in any case',
+        ),
+      },
       response: userListShape,
-      handle: async ({ query }) => {
+      handle: async ({ query: { limit: most, offset: from, search } }) => {
         const { users } = parts.control;
-        const [page, total] = await Promise.all([users.page(query), users.count()]);
+        const [page, total] = await Promise.all([
+          users.page({ limit: most, offset: from, search }),
+          users.count(search),
+        ]);
         const shown = page.map(toJson);
-        return { body: JSON.stringify({ users: shown, count: shown.length, total, ...query }) };
+        const body = { users: shown, count: shown.length, total, limit: most, offset: from };
+        return { body: JSON.stringify(body) };
       },
     }),
     route({

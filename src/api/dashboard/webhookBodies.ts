@@ -14,9 +14,11 @@ import { literal } from '../../schema/api/types.ts';
 import type { Ticker } from '../../schema/market.ts';
 import { PUSHED_TIERS } from '../../schema/opportunity.ts';
 import { formatTime, formatTimeOrNull } from '../../schema/time.ts';
+import { shownHeaders } from '../../webhooks/delivery/requestHeaders.ts';
 import type { LoggedDelivery } from '../../webhooks/registry/deliveryLog.ts';
+import type { DeliverySummary, DeliveryWithBody } from '../../webhooks/registry/deliveryReports.ts';
 import type { Webhook } from '../../webhooks/registry/registration.ts';
-import { DELIVERY_STATES } from '../../webhooks/schemaWebhooks.ts';
+import { DELIVERY_FILTERS } from '../../webhooks/schemaWebhooks.ts';
 import { parseTarget } from '../../webhooks/target/target.ts';
 import { checked } from './members.ts';
 
@@ -65,7 +67,10 @@ export const webhookChangeBody = (assets: readonly Ticker[]) => ({
 export const redeliverBody = {
   start: optionalMember(jsonText(datetime), 'Only deliveries created at or after this'),
   end: optionalMember(jsonText(datetime), 'Only deliveries created before this'),
-  state: optionalMember(jsonLiteral(literal(DELIVERY_STATES)), 'Only deliveries in this state'),
+  state: optionalMember(
+    jsonLiteral(literal(DELIVERY_FILTERS)),
+    'Only deliveries in this state; `undelivered`: failed, skipped or expired',
+  ),
 };
 
 function unchanged<T>(type: JsonType<T>, description: string): Member<T | undefined> {
@@ -95,6 +100,7 @@ export function toDeliveryJson(delivery: LoggedDelivery) {
     tier: delivery.tier,
     ticker: delivery.ticker,
     market_id: delivery.marketId,
+    test: delivery.isTest,
     detected_at: delivery.detectedAt,
     created_at: formatTime(delivery.createdMs),
     expires_at: formatTime(delivery.expiresMs),
@@ -103,5 +109,24 @@ export function toDeliveryJson(delivery: LoggedDelivery) {
     attempt_log: delivery.log.map(({ at_ms, status, latency_ms, error, response_head }) => {
       return { at: formatTime(at_ms), status, latency_ms, error, response_head };
     }),
+  };
+}
+
+export function toDeliveryDetailJson({ delivery, body }: DeliveryWithBody) {
+  const last = delivery.log.at(-1);
+  const headers = last === undefined ? [] : shownHeaders(delivery, Math.floor(last.at_ms / 1000));
+  return { ...toDeliveryJson(delivery), headers, payload: body };
+}
+
+export function toSummaryJson(summary: DeliverySummary) {
+  const { delivered, undelivered } = summary;
+  const ended = delivered + undelivered;
+  return {
+    ...{ since: formatTime(summary.sinceMs), delivered, undelivered },
+    success_rate: ended === 0 ? null : Math.round((delivered / ended) * 1e4) / 1e4,
+    latency_ms_median: summary.latencyMsMedian,
+    latency_ms_p95: summary.latencyMsP95,
+    failing_since: formatTimeOrNull(summary.failingSinceMs),
+    undelivered_since_failing: summary.undeliveredSinceFailing,
   };
 }

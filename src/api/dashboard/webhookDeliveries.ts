@@ -2,33 +2,38 @@ import { type CursorScope, decodeCursor, encodeCursor } from '../../http/cursor.
 import { conflict, notFound, tooManyRequests } from '../../http/refusal.ts';
 import { type RawRequest, type Route, route } from '../../http/route.ts';
 import { checkRange } from '../../http/rows.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { InvalidInputError, TooManySendsError } from '../../runtime/errors.ts';
 import { optional, required } from '../../schema/api/fields.ts';
 import { cursor, end, limit, start } from '../../schema/api/parameters.ts';
 import { literal, text } from '../../schema/api/types.ts';
 import {
+  webhookDeliveryDetailShape,
   webhookDeliveryListShape,
   webhookQueuedRangeShape,
   webhookQueuedShape,
+  webhookSummaryShape,
 } from '../../schema/api/webhookResources.ts';
 import { REDELIVERIES_PER_MINUTE, TESTS_PER_MINUTE } from '../../webhooks/delivery/sendQuotas.ts';
 import type { WebhookControl } from '../../webhooks/delivery/webhooks.ts';
 import type { Webhook } from '../../webhooks/registry/registration.ts';
-import { DELIVERY_STATES } from '../../webhooks/schemaWebhooks.ts';
-import { redeliverBody, toDeliveryJson } from './webhookBodies.ts';
+import { DELIVERY_FILTERS } from '../../webhooks/schemaWebhooks.ts';
+import { redeliverBody, toDeliveryDetailJson, toDeliveryJson, toSummaryJson } from './webhookBodies.ts';
 import { ownWebhook, unknownWebhook, webhookPath } from './webhooks.ts';
 
 interface DeliveryDependencies {
-  readonly webhooks: Pick<WebhookControl, 'registry' | 'log' | 'wake'>;
+  readonly webhooks: Pick<WebhookControl, 'registry' | 'log' | 'reports' | 'wake'>;
+  readonly clock: Pick<Clock, 'now'>;
 }
 
 const DELIVERY_ID_TIE = /^dl_[0-9a-f]+$/;
 const PATH = '/app/webhooks/{webhook_id}';
+const deliveryPath = { ...webhookPath, delivery_id: required(text(), '`delivery_id` from the delivery log') };
 const SHARED = { auth: 'session', access: { feature: null } } as const;
 
 /** How each delivery went, and sending it again. */
 export function webhookDeliveryRoutes(parts: DeliveryDependencies): Route[] {
-  return [testRoute(parts), logRoute(parts), ...redeliverRoutes(parts)];
+  return [testRoute(parts), logRoute(parts), ...reportRoutes(parts), ...redeliverRoutes(parts)];
 }
 
 function testRoute(parts: DeliveryDependencies): Route {
@@ -55,7 +60,10 @@ function logRoute(parts: DeliveryDependencies): Route {
     query: {
       start,
       end,
-      state: optional(literal(DELIVERY_STATES), 'Only deliveries in this state'),
+      state: optional(
+        literal(DELIVERY_FILTERS),
+        'Only deliveries in this state; `undelivered`: failed, skipped or expired',
+      ),
       limit: limit(100, 1000),
       cursor,
     },
@@ -82,12 +90,38 @@ function logRoute(parts: DeliveryDependencies): Route {
   });
 }
 
+function reportRoutes(parts: DeliveryDependencies): Route[] {
+  return [
+    route({
+      ...{ method: 'GET', path: `${PATH}/deliveries/{delivery_id}`, ...SHARED, pathFields: deliveryPath },
+      summary: 'One delivery with its payload and headers',
+      response: webhookDeliveryDetailShape,
+      handle: async (request) => {
+        const { webhookId } = await find(parts, request);
+        const found = await parts.webhooks.reports.find(webhookId, request.path.delivery_id);
+        if (found === null) throw notFound('Delivery not found');
+        return { body: JSON.stringify(toDeliveryDetailJson(found)) };
+      },
+    }),
+    route({
+      ...{ method: 'GET', path: `${PATH}/summary`, ...SHARED, pathFields: webhookPath },
+      summary: 'Success rate, latency and undelivered events of the last seven days',
+      response: webhookSummaryShape,
+      handle: async (request) => {
+        const { webhookId } = await find(parts, request);
+        const summary = await parts.webhooks.reports.summary(webhookId, parts.clock.now());
+        return { body: JSON.stringify(toSummaryJson(summary)) };
+      },
+    }),
+  ];
+}
+
 function redeliverRoutes(parts: DeliveryDependencies): Route[] {
   return [
     route({
       ...{ method: 'POST', path: `${PATH}/deliveries/{delivery_id}/redeliver`, ...SHARED },
       summary: 'Send one delivery again, under the same id',
-      pathFields: { ...webhookPath, delivery_id: required(text(), '`delivery_id` from the delivery log') },
+      pathFields: deliveryPath,
       success: 202,
       response: webhookQueuedShape,
       refusals: [409, 429],

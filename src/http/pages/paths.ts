@@ -14,6 +14,7 @@ export const PAGE_PATHS = [
   '/calibration',
   '/signals',
   '/webhooks',
+  '/webhooks/{webhook_id}',
   '/backtests',
   '/backtests/{job_id}',
   '/paper',

@@ -69,6 +69,16 @@ export const userShape = z.strictObject({
   created_at: time,
 });
 
+export const operatorSummaryShape = z.strictObject({
+  as_of: time,
+  store_lag_seconds: z.number().min(0).describe('Delay of stored data behind received data'),
+  rows_inserted: z.int().nullable().describe('Rows stored since the process started'),
+  stored_bytes: z.number().nullable().describe('Size of the engine’s tables on disk'),
+  disk_free_bytes: z.number().nullable().describe('Free space on the disk of the data directory'),
+  growth_bytes_per_day: z.number().nullable().describe('Mean growth over the last complete days'),
+  disk_full_at: time.nullable().describe('When the disk is full at this growth'),
+});
+
 export const userListShape = z.strictObject({
   users: z.array(userShape),
   count: z.int(),

@@ -32,12 +32,13 @@ export const webhookWithSecretShape = z.strictObject({
   secret: z.string(),
 });
 
-export const webhookDeliveryShape = z.strictObject({
+const deliveryMembers = {
   delivery_id: z.string(),
   state: z.enum(['pending', 'delivered', 'failed', 'skipped', 'expired']),
   tier: z.enum(PUSHED_TIERS),
   ticker: z.enum(TICKERS),
   market_id: z.string(),
+  test: z.boolean().describe('Whether its owner sent it as a test'),
   detected_at: z.string(),
   created_at: time,
   /** No attempt is made after it. */
@@ -59,6 +60,31 @@ export const webhookDeliveryShape = z.strictObject({
       response_head: z.string(),
     }),
   ),
+};
+
+export const webhookDeliveryShape = z.strictObject(deliveryMembers);
+
+export const webhookDeliveryDetailShape = z.strictObject({
+  ...deliveryMembers,
+  headers: z
+    .array(z.strictObject({ name: z.string(), value: z.string().nullable() }))
+    .describe(
+      'Of its last attempt; null: signed with the secret and not stored. Empty before the first attempt',
+    ),
+  payload: z.string().describe('The body of every attempt, byte for byte'),
+});
+
+export const webhookSummaryShape = z.strictObject({
+  since: time.describe('Tests are not counted, nor deliveries before this'),
+  delivered: z.int(),
+  undelivered: z.int().describe('Failed, skipped and expired deliveries'),
+  success_rate: z.number().min(0).max(1).nullable().describe('Of deliveries that ended; null: none did'),
+  latency_ms_median: z.number().nullable().describe('Of the newest successful attempts; null: there is none'),
+  latency_ms_p95: z.number().nullable(),
+  failing_since: time
+    .nullable()
+    .describe('When the first delivery of the newest run of undelivered ones was created; null: none'),
+  undelivered_since_failing: z.int().describe('Undelivered ones since then, tests included'),
 });
 
 export const webhookDeliveryListShape = z.strictObject({

@@ -8,6 +8,7 @@ import type { TargetGuard } from '../target/target.ts';
 import { DeadlineQueue } from './deadlineQueue.ts';
 import type { Delivery } from './delivery.ts';
 import { Exchange, type Reply } from './exchange.ts';
+import { openHeaders, SIGNATURE_HEADERS } from './requestHeaders.ts';
 import { escapeHead } from './responseHead.ts';
 import { signBody, signMessage } from './signature.ts';
 
@@ -116,23 +117,19 @@ export class WebhookSender {
 }
 
 /** Names and values in turn. @throws {typeof NO_SECRET} */
-function headersOf(
-  { secrets }: SigningWebhook,
-  { deliveryId: id, tier, ticker, body }: Delivery,
-  nowMs: number,
-): string[] {
+function headersOf({ secrets }: SigningWebhook, delivery: Delivery, nowMs: number): string[] {
   const { current, previous } = secrets;
   if (current === null) throw NO_SECRET;
+  const { deliveryId: id, body } = delivery;
   const message = { id, timestamp: Math.floor(nowMs / 1000), body };
   const signatures = [signMessage(current, message)];
   for (const { secret, untilMs } of previous) {
     if (secret !== null && nowMs < untilMs) signatures.push(signMessage(secret, message));
   }
   return [
-    ...['Content-Type', 'application/json', 'User-Agent', 'Service-Webhook/1'],
-    ...['X-SVC-Signature', signBody(current, body), 'X-SVC-Tier', tier, 'X-SVC-Ticker', ticker],
-    ...['webhook-id', id, 'webhook-timestamp', String(message.timestamp)],
-    ...['webhook-signature', signatures.join(' ')],
+    ...openHeaders(delivery, message.timestamp).flat(),
+    ...[SIGNATURE_HEADERS.body, signBody(current, body)],
+    ...[SIGNATURE_HEADERS.message, signatures.join(' ')],
   ];
 }
 

@@ -40,8 +40,8 @@ export function openWebhookControl(
   parts: Pick<WebhookServiceOptions, 'config' | 'database' | 'clock' | 'randomBytes'>,
 ): WebhookControl {
   const { config, database, clock, randomBytes } = parts;
-  const { registry, log } = openWebhooks(database, { config, sources: { clock, randomBytes } });
-  return { registry, log, wake: () => undefined };
+  const { registry, log, reports } = openWebhooks(database, { config, sources: { clock, randomBytes } });
+  return { registry, log, reports, wake: () => undefined };
 }
 
 /**
@@ -54,6 +54,7 @@ export async function startWebhooks(parts: WebhookServiceOptions): Promise<Webho
   const {
     registry,
     log: deliveries,
+    reports,
     guard,
     box,
   } = openWebhooks(database, {
@@ -78,6 +79,7 @@ export async function startWebhooks(parts: WebhookServiceOptions): Promise<Webho
   return {
     registry,
     log: deliveries,
+    reports,
     wake: () => dispatcher.wake(),
     close: async () => {
       leave();

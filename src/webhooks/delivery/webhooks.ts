@@ -4,6 +4,7 @@ import type { Database } from '../../control/schema.ts';
 import { openSecretBox, passingSecretBox, type SecretBox } from '../../control/secretBox.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { DeliveryLog } from '../registry/deliveryLog.ts';
+import { DeliveryReports } from '../registry/deliveryReports.ts';
 import { WebhookRegistry } from '../registry/registry.ts';
 import { AddressPolicy } from '../target/addresses.ts';
 import { type ResolveHost, TargetGuard } from '../target/target.ts';
@@ -13,12 +14,13 @@ import { SendQuotas } from './sendQuotas.ts';
 export interface Webhooks {
   readonly registry: WebhookRegistry;
   readonly log: DeliveryLog;
+  readonly reports: DeliveryReports;
   readonly guard: TargetGuard;
   readonly box: SecretBox;
 }
 
 /** The operations of the API. `wake` makes the sender poll after a change, if it is in this process. */
-export interface WebhookControl extends Pick<Webhooks, 'registry' | 'log'> {
+export interface WebhookControl extends Pick<Webhooks, 'registry' | 'log' | 'reports'> {
   wake(): void;
 }
 
@@ -45,5 +47,5 @@ export function openWebhooks(
   const box = isReader ? passingSecretBox(sources.randomBytes) : openSecretBox(config, sources.randomBytes);
   const registry = new WebhookRegistry(database, { sources, guard, box, tickers: config.tickers });
   const log = new DeliveryLog(database, sources, new SendQuotas(sources.clock));
-  return { registry, log, guard, box };
+  return { registry, log, reports: new DeliveryReports(database), guard, box };
 }

@@ -1,4 +1,4 @@
-import { type SelectQueryBuilder, sql } from 'kysely';
+import { type Selectable, type SelectQueryBuilder, sql } from 'kysely';
 import type { RowSources } from '../../control/ids.ts';
 import { beyondPlace } from '../../control/keyset.ts';
 import type { Database, Schema } from '../../control/schema.ts';
@@ -9,7 +9,13 @@ import { formatTime } from '../../schema/time.ts';
 import { deliveryIdOf, eventIdOf, type LoggedAttempt } from '../delivery/delivery.ts';
 import { toEvent } from '../delivery/event.ts';
 import { REDELIVERIES_PER_MINUTE, type SendQuotas } from '../delivery/sendQuotas.ts';
-import type { DeliveryState } from '../schemaWebhooks.ts';
+import {
+  type DeliveryFilter,
+  type DeliveryState,
+  UNDELIVERED_STATES,
+  type WebhookDeliveriesTable,
+  type WebhookEventsTable,
+} from '../schemaWebhooks.ts';
 import type { Webhook } from './registration.ts';
 
 /** A manual redelivery is tried this long, even past its market's end. */
@@ -33,6 +39,7 @@ export interface LoggedDelivery {
   readonly expiresMs: number;
   readonly createdMs: number;
   readonly log: readonly LoggedAttempt[];
+  readonly isTest: boolean;
 }
 
 interface LogPlace {
@@ -40,11 +47,11 @@ interface LogPlace {
   readonly deliveryId: string;
 }
 
-/** Deliveries accepted in [startMs, endMs) with the given state; null: no bound, any state. */
+/** Deliveries accepted in [startMs, endMs) that match the filter; null: no bound, any state. */
 interface LogRange {
   readonly startMs: number | null;
   readonly endMs: number | null;
-  readonly state: DeliveryState | null;
+  readonly state: DeliveryFilter | null;
 }
 
 /** The log of deliveries, and redelivery. */
@@ -80,12 +87,7 @@ export class DeliveryLog {
       query = query.where((row) => beyondPlace(row, '<', place));
     }
     const rows = await query.execute();
-    return rows.map((row) => ({
-      ...{ deliveryId: row.delivery_id, state: row.state, tier: row.tier, ticker: row.ticker },
-      ...{ marketId: row.market_id, detectedAt: row.detected_at, attempts: row.attempts },
-      ...{ dueMs: row.due_ms, expiresMs: row.expires_ms, createdMs: row.created_ms },
-      log: JSON.parse(row.attempt_log),
-    }));
+    return rows.map(toLogged);
   }
 
   async count(webhookId: string, range: LogRange): Promise<number> {
@@ -191,13 +193,27 @@ export class DeliveryLog {
   }
 }
 
+type EventColumns = Pick<WebhookEventsTable, 'tier' | 'ticker' | 'market_id' | 'detected_at'>;
+
+/** Converts the row of a delivery, joined with its event. */
+export function toLogged(row: Selectable<WebhookDeliveriesTable> & EventColumns): LoggedDelivery {
+  return {
+    ...{ deliveryId: row.delivery_id, state: row.state, tier: row.tier, ticker: row.ticker },
+    ...{ marketId: row.market_id, detectedAt: row.detected_at, attempts: row.attempts },
+    ...{ dueMs: row.due_ms, expiresMs: row.expires_ms, createdMs: row.created_ms },
+    log: JSON.parse(row.attempt_log),
+    isTest: row.is_test === 1,
+  };
+}
+
 type Deliveries<O> = SelectQueryBuilder<Schema & { delivery: Schema['webhook_deliveries'] }, 'delivery', O>;
 
 function inRange<O>(query: Deliveries<O>, { startMs, endMs, state }: LogRange): Deliveries<O> {
   let bounded = query;
   if (startMs !== null) bounded = bounded.where('delivery.created_ms', '>=', startMs);
   if (endMs !== null) bounded = bounded.where('delivery.created_ms', '<', endMs);
-  if (state !== null) bounded = bounded.where('delivery.state', '=', state);
+  if (state === 'undelivered') bounded = bounded.where('delivery.state', 'in', UNDELIVERED_STATES);
+  else if (state !== null) bounded = bounded.where('delivery.state', '=', state);
   return bounded;
 }
 

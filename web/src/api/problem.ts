@@ -43,11 +43,17 @@ export async function problemOf(response: Response): Promise<ApiProblem> {
   );
   if (Array.isArray(detail)) {
     const errors = detail as FieldError[];
-    const fields = new Map(errors.map(({ loc, msg }) => [loc.slice(1).join('.'), msg]));
+    const fields = new Map(errors.map(({ loc, msg }) => [loc.slice(1).join('.'), readable(msg)]));
     const message = [...fields].map(([place, msg]) => `${place}: ${msg}`).join('; ');
     return new ApiProblem(message, { status, fields, retryAfterSeconds });
   }
   const message = typeof detail === 'string' ? detail : `The service answered ${status}`;
   const needsCode = headers.get('x-second-factor') === 'required';
   return new ApiProblem(message, { status, retryAfterSeconds, needsCode });
+}
+
+/** A message without the prefix of the validator, as a sentence. */
+function readable(message: string): string {
+  const text = message.replace(/^Value error, /, '');
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

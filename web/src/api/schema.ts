@@ -290,6 +290,15 @@ export type NewSecondFactor = {
   secret: string;
   uri: string;
 };
+export type OperatorSummary = {
+  as_of: string;
+  store_lag_seconds: number;
+  rows_inserted: number | null;
+  stored_bytes: number | null;
+  disk_free_bytes: number | null;
+  growth_bytes_per_day: number | null;
+  disk_full_at: string | null;
+};
 export type OwnKeyList = {
   keys: ({
     key_id: string;
@@ -1644,6 +1653,31 @@ export type ExportManifest = {
     engine: string;
   };
 };
+export type WebhookDeliveryDetail = {
+  delivery_id: string;
+  state: 'pending' | 'delivered' | 'failed' | 'skipped' | 'expired';
+  tier: 'logical' | 'endgame';
+  ticker: 'BTC' | 'ETH' | 'SOL';
+  market_id: string;
+  test: boolean;
+  detected_at: string;
+  created_at: string;
+  expires_at: string;
+  attempts: number;
+  next_attempt_at: string | null;
+  attempt_log: ({
+    at: string;
+    status: number | null;
+    latency_ms: number;
+    error: string | null;
+    response_head: string;
+  })[];
+  headers: ({
+    name: string;
+    value: string | null;
+  })[];
+  payload: string;
+};
 export type WebhookDeliveryList = {
   count: number;
   deliveries: (WebhookDelivery)[];
@@ -1655,6 +1689,7 @@ export type WebhookDelivery = {
   tier: 'logical' | 'endgame';
   ticker: 'BTC' | 'ETH' | 'SOL';
   market_id: string;
+  test: boolean;
   detected_at: string;
   created_at: string;
   expires_at: string;
@@ -1690,6 +1725,16 @@ export type Webhook = {
   created_at: string;
   paused_at: string | null;
   previous_secret_until: string | null;
+};
+export type WebhookSummary = {
+  since: string;
+  delivered: number;
+  undelivered: number;
+  success_rate: number | null;
+  latency_ms_median: number | null;
+  latency_ms_p95: number | null;
+  failing_since: string | null;
+  undelivered_since_failing: number;
 };
 export type WebhookWithSecret = {
   webhook_id: string;
@@ -2105,14 +2150,16 @@ export interface Operations {
   'POST /app/webhooks/{webhook_id}/resume': { path: { webhook_id: string }; query: Record<never, never>; body: undefined; answer: Webhook };
   'POST /app/webhooks/{webhook_id}/rotate': { path: { webhook_id: string }; query: Record<never, never>; body: undefined; answer: WebhookWithSecret };
   'POST /app/webhooks/{webhook_id}/test': { path: { webhook_id: string }; query: Record<never, never>; body: undefined; answer: WebhookQueued };
-  'GET /app/webhooks/{webhook_id}/deliveries': { path: { webhook_id: string }; query: { start?: string | undefined; end?: string | undefined; state?: 'pending' | 'delivered' | 'failed' | 'skipped' | 'expired' | undefined; limit?: number | undefined; cursor?: string | undefined }; body: undefined; answer: WebhookDeliveryList };
+  'GET /app/webhooks/{webhook_id}/deliveries': { path: { webhook_id: string }; query: { start?: string | undefined; end?: string | undefined; state?: 'pending' | 'delivered' | 'failed' | 'skipped' | 'expired' | 'undelivered' | undefined; limit?: number | undefined; cursor?: string | undefined }; body: undefined; answer: WebhookDeliveryList };
+  'GET /app/webhooks/{webhook_id}/deliveries/{delivery_id}': { path: { webhook_id: string; delivery_id: string }; query: Record<never, never>; body: undefined; answer: WebhookDeliveryDetail };
+  'GET /app/webhooks/{webhook_id}/summary': { path: { webhook_id: string }; query: Record<never, never>; body: undefined; answer: WebhookSummary };
   'POST /app/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver': { path: { webhook_id: string; delivery_id: string }; query: Record<never, never>; body: undefined; answer: WebhookQueued };
   'POST /app/webhooks/{webhook_id}/redeliver': { path: { webhook_id: string }; query: Record<never, never>; body: {
   start?: string | null | undefined;
   end?: string | null | undefined;
-  state?: 'pending' | 'delivered' | 'failed' | 'skipped' | 'expired' | null | undefined;
+  state?: 'pending' | 'delivered' | 'failed' | 'skipped' | 'expired' | 'undelivered' | null | undefined;
 }; answer: WebhookQueuedRange };
-  'GET /app/users': { path: Record<never, never>; query: { limit?: number | undefined; offset?: number | undefined }; body: undefined; answer: UserList };
+  'GET /app/users': { path: Record<never, never>; query: { limit?: number | undefined; offset?: number | undefined; search?: string | undefined }; body: undefined; answer: UserList };
   'PATCH /app/users/{user_id}': { path: { user_id: string }; query: Record<never, never>; body: {
   tier?: 'free' | 'pro' | 'plus' | 'premium' | null | undefined;
   suspended?: boolean | null | undefined;
@@ -2123,6 +2170,7 @@ export interface Operations {
   retry_after_seconds?: number | undefined;
   message?: string | null | undefined;
 }; answer: Maintenance };
+  'GET /app/operator/summary': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: OperatorSummary };
   'GET /app/operator/events': { path: Record<never, never>; query: { limit?: number | undefined; cursor?: string | undefined }; body: undefined; answer: AccountEventList };
   'GET /app/drift': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Drift };
   'GET /app/feeds': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: FeedStatus };

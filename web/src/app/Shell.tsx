@@ -1,13 +1,16 @@
-import { AppShell, Badge, Burger, Group, NavLink, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { AppShell, Burger, Button, Group, Kbd, NavLink, Skeleton, Stack, Text } from '@mantine/core';
+import { useDisclosure, useHotkeys } from '@mantine/hooks';
 import { Link, Navigate, Outlet, useRouterState } from '@tanstack/react-router';
-import { type ReactNode, useEffect, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { useSession } from '../api/hooks.ts';
-import { Failure, Loading } from '../ui/states.tsx';
+import type { CurrentUser } from '../api/schema.ts';
+import { Failure } from '../ui/states.tsx';
+import { AccountMenu } from './AccountMenu.tsx';
 import { Brand } from './Brand.tsx';
 import { DataSourceBadge } from './DataSourceBadge.tsx';
 import { HistoryBar } from './HistoryBar.tsx';
 import { NAVIGATION } from './navigation.ts';
+import { useRowKeys } from './rowKeys.ts';
 import { SchemeToggle } from './SchemeToggle.tsx';
 
 /** Header and navigation around the pages of a signed-in user. Without a session it redirects to the sign-in and back. */
@@ -17,24 +20,22 @@ export function Shell(): ReactNode {
   // The page to return to after the sign-in: the last page shown with a session. The redirect does not change it.
   const [asked, setAsked] = useState(href);
   if (session.data && asked !== href && !href.startsWith('/sign-in')) setAsked(href);
-  if (session.isPending) return <Loading />;
+  if (session.isPending) return <ShellFrame />;
   if (session.isError) return <Failure error={session.error} retry={() => void session.refetch()} />;
   if (session.data === null) return <Navigate to="/sign-in" search={{ next: asked }} replace />;
-  return (
-    <SignedInShell email={session.data.email} tier={session.data.tier} operator={session.data.operator} />
-  );
+  return <SignedInShell user={session.data} />;
 }
 
-function SignedInShell({
-  email,
-  tier,
-  operator,
-}: {
-  email: string;
-  tier: string;
-  operator: boolean;
-}): ReactNode {
+/** Loaded when it is first opened: few visits need it. */
+const CommandPalette = lazy(async () => ({
+  default: (await import('./CommandPalette.tsx')).CommandPalette,
+}));
+
+function SignedInShell({ user }: { user: CurrentUser['user'] }): ReactNode {
   const [opened, { toggle, close }] = useDisclosure();
+  const [isFinding, { open: find, close: endFinding }] = useDisclosure();
+  useHotkeys([['mod+K', find]], []);
+  useRowKeys();
   const path = useRouterState({ select: (state) => state.location.pathname });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes when a page is chosen from it
   useEffect(close, [path, close]);
@@ -52,31 +53,68 @@ function SignedInShell({
             <DataSourceBadge />
           </Group>
           <Group gap="sm" wrap="nowrap">
-            <Text size="sm" c="dimmed" visibleFrom="sm">
-              {email}
-            </Text>
-            <Badge variant="outline" visibleFrom="sm">
-              {tier}
-            </Badge>
+            <Button variant="default" size="sm" px="xs" onClick={find} aria-label="Find: Ctrl and K">
+              <Text span size="sm" c="dimmed" visibleFrom="md" mr={8}>
+                Find
+              </Text>
+              <Kbd size="xs">Ctrl K</Kbd>
+            </Button>
+            <AccountMenu user={user} />
             <SchemeToggle />
           </Group>
         </Group>
       </AppShell.Header>
       <AppShell.Navbar p="xs" aria-label="Pages">
-        {NAVIGATION.filter((entry) => operator || String(entry.to) !== '/operator').map(({ to, label }) => (
-          <NavLink
-            key={to}
-            label={label}
-            variant="filled"
-            active={path === to || path.startsWith(`${to}/`)}
-            renderRoot={(props) => <Link to={to} {...props} />}
-          />
-        ))}
+        {NAVIGATION.filter((entry) => user.operator || String(entry.to) !== '/operator').map(
+          ({ to, label }) => (
+            <NavLink
+              key={to}
+              label={label}
+              variant="filled"
+              active={path === to || path.startsWith(`${to}/`)}
+              renderRoot={(props) => <Link to={to} {...props} />}
+            />
+          ),
+        )}
         <NavLink label="API reference" href="/docs" mt="auto" />
       </AppShell.Navbar>
       <AppShell.Main id="main">
         <HistoryBar />
         <Outlet />
+      </AppShell.Main>
+      {isFinding && (
+        <Suspense fallback={null}>
+          <CommandPalette close={endFinding} />
+        </Suspense>
+      )}
+    </AppShell>
+  );
+}
+
+/** Header, navigation and an empty page, in their places until the user is known. */
+function ShellFrame(): ReactNode {
+  return (
+    <AppShell
+      header={{ height: 56 }}
+      navbar={{ width: 208, breakpoint: 'sm', collapsed: { mobile: true } }}
+      padding="md"
+    >
+      <AppShell.Header>
+        <Group h="100%" px="md">
+          <Brand />
+          <DataSourceBadge />
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="xs" aria-label="Pages">
+        {NAVIGATION.map(({ to }) => (
+          <Skeleton key={to} height={18} width="55%" mx={12} my={11} />
+        ))}
+      </AppShell.Navbar>
+      <AppShell.Main role="status" aria-label="Loading">
+        <Stack gap="md">
+          <Skeleton height={30} width={180} />
+          <Skeleton height={220} />
+        </Stack>
       </AppShell.Main>
     </AppShell>
   );

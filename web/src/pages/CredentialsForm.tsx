@@ -1,6 +1,7 @@
-import { Alert, Button, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { Button, PasswordInput, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { ApiProblem } from '../api/problem.ts';
+import { FormProblem, useShownProblem } from '../ui/FormProblem.tsx';
 
 export interface Credentials {
   readonly email: string;
@@ -31,7 +32,7 @@ export function CredentialsForm({
   // The field stays while the code is sent and the error is reset.
   const [wasAsked, setWasAsked] = useState(false);
   if (needsCode && !wasAsked) setWasAsked(true);
-  const fields = error instanceof ApiProblem ? error.fields : new Map<string, string>();
+  const { fields, error: shown, change } = useShownProblem(error);
   const send = (event: FormEvent) => {
     event.preventDefault();
     submit({ email, password, ...(wasAsked ? { code } : {}) });
@@ -39,7 +40,7 @@ export function CredentialsForm({
   return (
     <form onSubmit={send}>
       <Stack gap="sm">
-        {error !== null && fields.size === 0 && <Alert color="red" title={error.message} role="alert" />}
+        <FormProblem error={shown} />
         <TextInput
           label="E-mail address"
           type="email"
@@ -47,7 +48,10 @@ export function CredentialsForm({
           autoComplete="username"
           required
           value={email}
-          onChange={(event) => setEmail(event.currentTarget.value)}
+          onChange={(event) => {
+            setEmail(event.currentTarget.value);
+            change('email');
+          }}
           error={fields.get('email')}
         />
         <PasswordInput
@@ -58,7 +62,10 @@ export function CredentialsForm({
           required
           minLength={isNew ? 8 : undefined}
           value={password}
-          onChange={(event) => setPassword(event.currentTarget.value)}
+          onChange={(event) => {
+            setPassword(event.currentTarget.value);
+            change('password');
+          }}
           error={fields.get('password')}
         />
         {wasAsked && (
@@ -70,7 +77,10 @@ export function CredentialsForm({
             required
             autoFocus
             value={code}
-            onChange={(event) => setCode(event.currentTarget.value)}
+            onChange={(event) => {
+              setCode(event.currentTarget.value);
+              change('code');
+            }}
           />
         )}
         <Button type="submit" loading={isBusy}>

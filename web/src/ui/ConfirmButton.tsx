@@ -1,10 +1,12 @@
-import { Button, Group, Text } from '@mantine/core';
+import { Button, Group, Stack, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 
-/** A button with a confirmation, for irreversible actions. The keyboard focus stays at the button. */
+/** A button with a confirmation that says what will happen. The keyboard focus stays at the button. */
 export function ConfirmButton({
   verb,
   of,
+  consequence,
+  confirm = `${verb} for good`,
   isPending,
   error,
   act,
@@ -13,6 +15,10 @@ export function ConfirmButton({
   verb: string;
   /** The object of the action, for screen readers. */
   of: string;
+  /** What will happen, as a sentence. */
+  consequence?: string;
+  /** The button that confirms; by default the verb with `for good`. */
+  confirm?: string;
   isPending: boolean;
   error: Error | null;
   /** @param whenDone Call it when the object still exists after the action. */
@@ -36,24 +42,55 @@ export function ConfirmButton({
   }
   const leave = () => setStage('answered');
   return (
-    <Group gap={6} wrap="nowrap">
-      <Button
-        size={size}
-        color="red.9"
-        loading={isPending}
-        onClick={() => act(leave)}
-        aria-label={`${verb} ${of} for good`}
-      >
-        {verb} for good
-      </Button>
-      <Button size={size} variant="default" autoFocus onClick={leave}>
-        Keep
-      </Button>
+    <Confirmation
+      {...{ consequence, confirm, isPending, error, size, leave }}
+      label={confirm.startsWith(verb) ? `${verb} ${of}${confirm.slice(verb.length)}` : `${confirm}: ${of}`}
+      act={() => act(leave)}
+    />
+  );
+}
+
+/** What will happen, with the buttons that confirm it and that leave everything as it is. */
+export function Confirmation({
+  consequence,
+  confirm,
+  label,
+  isPending,
+  error,
+  act,
+  leave,
+  size = 'xs',
+}: {
+  consequence: string | undefined;
+  confirm: string;
+  /** Of the confirming button, for screen readers. */
+  label: string;
+  isPending: boolean;
+  error: Error | null;
+  act: () => void;
+  leave: () => void;
+  size?: 'xs' | 'sm';
+}): ReactNode {
+  return (
+    <Stack gap={6} align="flex-start">
+      {consequence !== undefined && (
+        <Text size="sm" maw={420} style={{ whiteSpace: 'normal' }}>
+          {consequence}
+        </Text>
+      )}
+      <Group gap={6} wrap="nowrap">
+        <Button size={size} color="red.9" loading={isPending} onClick={act} aria-label={label}>
+          {confirm}
+        </Button>
+        <Button size={size} variant="default" autoFocus onClick={leave}>
+          Keep
+        </Button>
+      </Group>
       {error !== null && (
         <Text size="xs" role="alert">
           {error.message}
         </Text>
       )}
-    </Group>
+    </Stack>
   );
 }

@@ -26,8 +26,8 @@ export function DataTable<Row>({
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   keyOf: (row: Row) => string;
-  /** Details below a row over its whole width; null: none. */
-  below?: (row: Row) => ReactNode;
+  /** Details below a row over its whole width; false: none. */
+  below?: (row: Row) => ReactNode | false;
   /** Pixels; a longer table scrolls below its fixed head. */
   maxHeight?: number;
 }): ReactNode {
@@ -47,7 +47,7 @@ export function DataTable<Row>({
         </thead>
         <tbody>
           {rows.map((row) => {
-            const details = below?.(row) ?? null;
+            const details = below?.(row);
             return (
               <Fragment key={keyOf(row)}>
                 <tr data-row="">
@@ -55,7 +55,7 @@ export function DataTable<Row>({
                     <Cell key={column.title} column={column} row={row} />
                   ))}
                 </tr>
-                {details !== null && (
+                {details !== undefined && details !== null && details !== false && (
                   <tr>
                     <td colSpan={columns.length} className={classes.below}>
                       {details}

@@ -2,7 +2,7 @@ import { SimpleGrid, type SimpleGridProps, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 
 /** Label, value, and where it helps a note on the meaning. */
-export type Figure = readonly [what: string, value: string, meaning?: string];
+export type Figure = readonly [what: string, value: string, meaning?: string | undefined];
 
 interface FiguresProps {
   readonly figures: readonly Figure[];

@@ -1,11 +1,13 @@
-import { Badge, Button, Group, Stack, Table, Text } from '@mantine/core';
-import { useNavigate } from '@tanstack/react-router';
+import { Badge, Button, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { noteSession, useAction, useApi, useSession } from '../../api/hooks.ts';
+import { useAction, useApi, useSession } from '../../api/hooks.ts';
 import type { SessionList } from '../../api/schema.ts';
+import { useSignOut } from '../../app/useSignOut.ts';
+import { type Column, DataTable } from '../../ui/DataTable.tsx';
 import { moment } from '../../ui/format.ts';
+import { TableFrame } from '../../ui/frames.tsx';
 import { Page } from '../../ui/Page.tsx';
-import { Failure, Loading } from '../../ui/states.tsx';
+import { Failure } from '../../ui/states.tsx';
 import { ChangePassword } from './ChangePassword.tsx';
 import { SecondFactor } from './SecondFactor.tsx';
 import { TierTable } from './TierTable.tsx';
@@ -29,7 +31,7 @@ export function Account(): ReactNode {
         <Text component="h2" fw={600}>
           Where you are signed in
         </Text>
-        {sessions.isPending && <Loading rows={2} />}
+        {sessions.isPending && <TableFrame rows={2} columns={5} />}
         {sessions.isError && <Failure error={sessions.error} retry={() => void sessions.refetch()} />}
         {sessions.isSuccess && <Sessions sessions={sessions.data.sessions} />}
       </Stack>
@@ -50,21 +52,9 @@ export function Account(): ReactNode {
 }
 
 function SignOut(): ReactNode {
-  const signOut = useAction('POST /app/sign-out');
-  const navigate = useNavigate();
-  const leave = () =>
-    signOut.mutate(
-      {},
-      {
-        // Navigate first: a page in the shell that loses its session becomes the return page of the sign-in.
-        onSettled: async () => {
-          await navigate({ to: '/sign-in' });
-          noteSession(null);
-        },
-      },
-    );
+  const { signOut, isPending } = useSignOut();
   return (
-    <Button variant="default" onClick={leave} loading={signOut.isPending}>
+    <Button variant="default" onClick={signOut} loading={isPending}>
       Sign out
     </Button>
   );
@@ -73,50 +63,46 @@ function SignOut(): ReactNode {
 function Sessions({ sessions }: SessionList): ReactNode {
   const end = useAction('DELETE /app/sessions/{session_id}', ['GET /app/sessions']);
   return (
-    <Table.ScrollContainer minWidth={560}>
-      <Table verticalSpacing="sm">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Browser</Table.Th>
-            <Table.Th>Address</Table.Th>
-            <Table.Th>Last seen</Table.Th>
-            <Table.Th>Ends</Table.Th>
-            <Table.Th>State</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {sessions.map((session) => (
-            <Table.Tr key={session.session_id}>
-              <Table.Td maw={280}>
-                <Text size="sm" truncate title={session.user_agent}>
-                  {session.user_agent}
-                </Text>
-              </Table.Td>
-              <Table.Td>{session.address}</Table.Td>
-              <Table.Td className="nowrap">{moment(session.last_seen_at)}</Table.Td>
-              <Table.Td className="nowrap">{moment(session.expires_at)}</Table.Td>
-              <Table.Td>
-                {session.current ? (
-                  <Badge variant="outline">this one</Badge>
-                ) : (
-                  <Button
-                    size="xs"
-                    variant="default"
-                    onClick={() => end.mutate({ path: { session_id: session.session_id } })}
-                  >
-                    End
-                  </Button>
-                )}
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+    <>
+      <DataTable
+        label="Sessions"
+        columns={columnsOf((session_id) => end.mutate({ path: { session_id } }))}
+        rows={sessions}
+        keyOf={({ session_id }) => session_id}
+      />
       {end.error !== null && (
-        <Group role="alert">
-          <Text size="sm">{end.error.message}</Text>
-        </Group>
+        <Text size="sm" role="alert">
+          {end.error.message}
+        </Text>
       )}
-    </Table.ScrollContainer>
+    </>
   );
+}
+
+function columnsOf(end: (sessionId: string) => void): readonly Column<SessionList['sessions'][number]>[] {
+  return [
+    {
+      title: 'Browser',
+      isText: true,
+      cell: ({ user_agent }) => (
+        <Text size="sm" lineClamp={1} title={user_agent}>
+          {user_agent}
+        </Text>
+      ),
+    },
+    { title: 'Address', cell: ({ address }) => address },
+    { title: 'Last seen', cell: ({ last_seen_at }) => moment(last_seen_at) },
+    { title: 'Ends', cell: ({ expires_at }) => moment(expires_at) },
+    {
+      title: 'State',
+      cell: ({ current, session_id }) =>
+        current ? (
+          <Badge variant="outline">this one</Badge>
+        ) : (
+          <Button size="xs" variant="default" onClick={() => end(session_id)}>
+            End
+          </Button>
+        ),
+    },
+  ];
 }

@@ -1,14 +1,14 @@
 import { Alert, Button, Group, PasswordInput, Stack } from '@mantine/core';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useAction } from '../../api/hooks.ts';
-import { ApiProblem } from '../../api/problem.ts';
+import { FormProblem, useShownProblem } from '../../ui/FormProblem.tsx';
 
 /** Changes the password, which ends every other session. */
 export function ChangePassword(): ReactNode {
   const [current, setCurrent] = useState('');
   const [wanted, setWanted] = useState('');
   const change = useAction('POST /app/password', ['GET /app/sessions']);
-  const fields = change.error instanceof ApiProblem ? change.error.fields : null;
+  const { fields, error, change: changed } = useShownProblem(change.error);
   const send = (event: FormEvent) => {
     event.preventDefault();
     const body = { current_password: current, new_password: wanted };
@@ -30,8 +30,11 @@ export function ChangePassword(): ReactNode {
           autoComplete="current-password"
           required
           value={current}
-          onChange={(event) => setCurrent(event.currentTarget.value)}
-          error={fields?.get('current_password')}
+          onChange={(event) => {
+            setCurrent(event.currentTarget.value);
+            changed('current_password');
+          }}
+          error={fields.get('current_password')}
         />
         <PasswordInput
           label="New password"
@@ -40,12 +43,13 @@ export function ChangePassword(): ReactNode {
           required
           minLength={8}
           value={wanted}
-          onChange={(event) => setWanted(event.currentTarget.value)}
-          error={fields?.get('new_password')}
+          onChange={(event) => {
+            setWanted(event.currentTarget.value);
+            changed('new_password');
+          }}
+          error={fields.get('new_password')}
         />
-        {change.error !== null && fields?.size === 0 && (
-          <Alert color="red" role="alert" title={change.error.message} />
-        )}
+        <FormProblem error={error} />
         {change.isSuccess && <Alert color="teal" title="Your password was changed" />}
         <Group>
           <Button type="submit" loading={change.isPending}>

@@ -1,6 +1,7 @@
 import { Alert, Button, Code, Group, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useAction, useApi } from '../../api/hooks.ts';
+import { FormProblem, useShownProblem } from '../../ui/FormProblem.tsx';
 import { QrCode } from '../../ui/QrCode.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
 
@@ -96,6 +97,7 @@ function CodeForm({
   submit: (code: string) => void;
 }): ReactNode {
   const [code, setCode] = useState('');
+  const { fields, error: shown, change } = useShownProblem(error);
   const send = (event: FormEvent) => {
     event.preventDefault();
     submit(code);
@@ -107,10 +109,14 @@ function CodeForm({
           label="Code from the app"
           autoComplete="one-time-code"
           required
+          error={fields.get('code')}
           value={code}
-          onChange={(event) => setCode(event.currentTarget.value)}
+          onChange={(event) => {
+            setCode(event.currentTarget.value);
+            change('code');
+          }}
         />
-        {error !== null && <Alert color="red" role="alert" title={error.message} />}
+        <FormProblem error={shown} />
         <Group>
           <Button type="submit" loading={isBusy}>
             {action}

@@ -1,73 +1,101 @@
-import { Badge, Stack, Table } from '@mantine/core';
+import { Badge, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useAction, useApi } from '../../api/hooks.ts';
 import type { OwnKeyList } from '../../api/schema.ts';
 import { ConfirmButton } from '../../ui/ConfirmButton.tsx';
-import { moment, number } from '../../ui/format.ts';
+import { type Column, DataTable } from '../../ui/DataTable.tsx';
+import { Figures } from '../../ui/Figures.tsx';
+import { age, moment, number } from '../../ui/format.ts';
+import { TableFrame } from '../../ui/frames.tsx';
 import { Page } from '../../ui/Page.tsx';
-import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { Empty, Failure } from '../../ui/states.tsx';
+import { useNow } from '../../ui/useNow.ts';
 import { NewKey } from './NewKey.tsx';
 
 type Key = OwnKeyList['keys'][number];
+const REFETCH_MS = 10_000;
 
 /** The user's API keys: create, list, revoke. */
 export function Keys(): ReactNode {
-  const keys = useApi('GET /app/keys', {});
+  const keys = useApi('GET /app/keys', {}, { refetchMs: REFETCH_MS });
   return (
     <Page title="API keys" about="A key has your tier. It is shown only once, when you create it.">
       <Stack className="card" p="md">
         <NewKey />
       </Stack>
-      <div className="card">
-        {keys.isPending && <Loading />}
-        {keys.isError && <Failure error={keys.error} retry={() => void keys.refetch()} />}
-        {keys.isSuccess && <KeyTable keys={keys.data.keys} />}
-      </div>
+      {keys.isPending && (
+        <div className="card">
+          <TableFrame rows={3} columns={6} />
+        </div>
+      )}
+      {keys.isError && <Failure error={keys.error} retry={() => void keys.refetch()} />}
+      {keys.isSuccess && <OwnKeys keys={keys.data.keys} />}
     </Page>
   );
 }
 
-function KeyTable({ keys }: { keys: readonly Key[] }): ReactNode {
-  if (keys.length === 0)
-    return <Empty title="No keys yet">Create one above; programs send it with each request.</Empty>;
+function OwnKeys({ keys }: { keys: readonly Key[] }): ReactNode {
+  const now = useNow();
+  if (keys.length === 0) {
+    return (
+      <div className="card">
+        <Empty title="No keys yet">Create one above; programs send it with each request.</Empty>
+      </div>
+    );
+  }
+  const asOf = new Date(now).toISOString();
+  const live = keys.filter(({ revoked_at }) => revoked_at === null);
+  const times = keys.flatMap(({ last_used_at }) => (last_used_at === null ? [] : [last_used_at])).sort();
+  const requests = keys.reduce((sum, { requests_30d }) => sum + requests_30d, 0);
   return (
-    <Table.ScrollContainer minWidth={720}>
-      <Table verticalSpacing="sm">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Label</Table.Th>
-            <Table.Th>Begins with</Table.Th>
-            <Table.Th>Created</Table.Th>
-            <Table.Th>Last used</Table.Th>
-            <Table.Th>Requests, 30 days</Table.Th>
-            <Table.Th>State</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {keys.toReversed().map((key) => (
-            <Table.Tr key={key.key_id}>
-              <Table.Td>{key.label}</Table.Td>
-              <Table.Td ff="monospace">{key.prefix}…</Table.Td>
-              <Table.Td className="nowrap">{moment(key.created_at)}</Table.Td>
-              <Table.Td className="nowrap">
-                {key.last_used_at === null ? 'never' : moment(key.last_used_at)}
-              </Table.Td>
-              <Table.Td>{number(key.requests_30d)}</Table.Td>
-              <Table.Td>
-                {key.revoked_at === null ? (
-                  <Revoke keyId={key.key_id} label={key.label} />
-                ) : (
-                  <Badge color="gray" variant="outline">
-                    revoked
-                  </Badge>
-                )}
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <>
+      <Figures
+        cols={{ base: 2, sm: 4 }}
+        figures={[
+          ['Valid keys', number(live.length)],
+          ['Revoked keys', number(keys.length - live.length)],
+          ['Requests, 30 days', number(requests)],
+          ['Last use of any key', age(times.at(-1) ?? null, asOf)],
+        ]}
+      />
+      <div className="card">
+        <DataTable
+          label="API keys"
+          columns={columnsOf(asOf)}
+          rows={keys.toReversed()}
+          keyOf={({ key_id }) => key_id}
+        />
+      </div>
+    </>
   );
+}
+
+function columnsOf(asOf: string): readonly Column<Key>[] {
+  return [
+    { title: 'Label', isText: true, cell: ({ label }) => label },
+    { title: 'Begins with', cell: ({ prefix }) => <code>{prefix}…</code> },
+    { title: 'Created', cell: ({ created_at }) => moment(created_at) },
+    {
+      title: 'Last used',
+      cell: ({ last_used_at }) => (
+        <span title={last_used_at === null ? undefined : `${moment(last_used_at)} UTC`}>
+          {age(last_used_at, asOf)}
+        </span>
+      ),
+    },
+    { title: 'Requests, 30 days', isNumber: true, cell: ({ requests_30d }) => number(requests_30d) },
+    {
+      title: 'State',
+      cell: ({ key_id, label, revoked_at }) =>
+        revoked_at === null ? (
+          <Revoke keyId={key_id} label={label} />
+        ) : (
+          <Badge color="gray" variant="outline">
+            revoked
+          </Badge>
+        ),
+    },
+  ];
 }
 
 function Revoke({ keyId, label }: { keyId: string; label: string }): ReactNode {
@@ -76,6 +104,7 @@ function Revoke({ keyId, label }: { keyId: string; label: string }): ReactNode {
     <ConfirmButton
       verb="Revoke"
       of={label}
+      consequence="Every request with this key is refused at once."
       isPending={revoke.isPending}
       error={revoke.error}
       act={() => revoke.mutate({ path: { key_id: keyId } })}

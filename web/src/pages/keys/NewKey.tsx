@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useAction } from '../../api/hooks.ts';
-import { ApiProblem } from '../../api/problem.ts';
+import { FormProblem, useShownProblem } from '../../ui/FormProblem.tsx';
 import { Copyable } from '../../ui/Secret.tsx';
 
 /** Creates a key and shows it once, with a first request. */
@@ -12,7 +12,7 @@ export function NewKey({ suggested = '' }: { suggested?: string }): ReactNode {
     event.preventDefault();
     create.mutate({ body: { label } }, { onSuccess: () => setLabel('') });
   };
-  const fields = create.error instanceof ApiProblem ? create.error.fields : null;
+  const { fields, error, change } = useShownProblem(create.error);
   return (
     <Stack gap="sm">
       <form onSubmit={send}>
@@ -23,17 +23,18 @@ export function NewKey({ suggested = '' }: { suggested?: string }): ReactNode {
             required
             maxLength={128}
             value={label}
-            onChange={(event) => setLabel(event.currentTarget.value)}
-            error={fields?.get('label')}
+            onChange={(event) => {
+              setLabel(event.currentTarget.value);
+              change('label');
+            }}
+            error={fields.get('label')}
           />
           <Button type="submit" loading={create.isPending}>
             Create key
           </Button>
         </Group>
       </form>
-      {create.error !== null && fields?.size === 0 && (
-        <Alert color="red" role="alert" title={create.error.message} />
-      )}
+      <FormProblem error={error} />
       {create.data !== undefined && <FirstRequest secret={create.data.key} label={create.data.label} />}
     </Stack>
   );

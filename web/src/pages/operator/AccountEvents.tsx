@@ -1,8 +1,11 @@
-import { Button, Group, Table, Text } from '@mantine/core';
+import { Button, Group, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
+import type { AccountEventList } from '../../api/schema.ts';
+import { type Column, DataTable } from '../../ui/DataTable.tsx';
 import { moment } from '../../ui/format.ts';
-import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { TableFrame } from '../../ui/frames.tsx';
+import { Empty, Failure } from '../../ui/states.tsx';
 
 const PAGE_SIZE = 25;
 
@@ -13,42 +16,13 @@ export function AccountEvents(): ReactNode {
   const cursor = cursors.at(-1);
   const query = { limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) };
   const page = useApi('GET /app/operator/events', { query }, { keep: true });
-  if (page.isPending) return <Loading rows={4} />;
+  if (page.isPending) return <TableFrame rows={5} columns={6} />;
   if (page.isError) return <Failure error={page.error} retry={() => void page.refetch()} />;
   const { events, next_cursor } = page.data;
   if (events.length === 0) return <Empty title="Nothing yet">Sign-ins and changes appear here.</Empty>;
   return (
     <>
-      <Table.ScrollContainer minWidth={760}>
-        <Table verticalSpacing={4} aria-label="Account events">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Time</Table.Th>
-              <Table.Th>Event</Table.Th>
-              <Table.Th>Account</Table.Th>
-              <Table.Th>By</Table.Th>
-              <Table.Th>Address</Table.Th>
-              <Table.Th>Result</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {events.map((event) => (
-              <Table.Tr key={event.event_id}>
-                <Table.Td className="nowrap">{moment(event.at)}</Table.Td>
-                <Table.Td className="nowrap">
-                  {event.action.replaceAll('_', ' ')} {event.detail}
-                </Table.Td>
-                <Table.Td>{event.email ?? '–'}</Table.Td>
-                <Table.Td>{event.actor ?? '–'}</Table.Td>
-                <Table.Td>{event.address ?? '–'}</Table.Td>
-                <Table.Td {...(event.reason === null ? {} : { fw: 600 })}>
-                  {event.reason === null ? 'done' : `refused: ${event.reason}`}
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+      <DataTable label="Account events" columns={COLUMNS} rows={events} keyOf={({ event_id }) => event_id} />
       <Group>
         <Button
           size="xs"
@@ -73,3 +47,24 @@ export function AccountEvents(): ReactNode {
     </>
   );
 }
+
+const COLUMNS: readonly Column<AccountEventList['events'][number]>[] = [
+  { title: 'Time', cell: ({ at }) => moment(at) },
+  {
+    title: 'Event',
+    isText: true,
+    cell: ({ action, detail }) => `${action.replaceAll('_', ' ')} ${detail ?? ''}`,
+  },
+  { title: 'Account', isText: true, cell: ({ email }) => email ?? '–' },
+  { title: 'By', isText: true, cell: ({ actor }) => actor ?? '–' },
+  { title: 'Address', cell: ({ address }) => address ?? '–' },
+  {
+    title: 'Result',
+    isText: true,
+    cell: ({ reason }) => (
+      <Text span inherit {...(reason === null ? {} : { fw: 600 })}>
+        {reason === null ? 'done' : `refused: ${reason}`}
+      </Text>
+    ),
+  },
+];

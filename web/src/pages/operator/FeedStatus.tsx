@@ -1,12 +1,14 @@
-import { Alert, Badge, Group, List, Table, Text } from '@mantine/core';
+import { Alert, Badge, Group, List, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type { FeedStatus as Status } from '../../api/schema.ts';
 import { Receiving } from '../../live/Receiving.tsx';
 import { WARNING_COLOUR } from '../../theme.ts';
-import { age, duration, moment, number, WINDOW_NAMES } from '../../ui/format.ts';
-import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { type Column, DataTable } from '../../ui/DataTable.tsx';
+import { age, moment, number, WINDOW_NAMES } from '../../ui/format.ts';
+import { TableFrame } from '../../ui/frames.tsx';
+import { Empty, Failure } from '../../ui/states.tsx';
 
 type PriceSource = Status['price_sources'][number];
 
@@ -18,27 +20,16 @@ const GAPS_SHOWN = 50;
 export function FeedStatus(): ReactNode {
   const health = useApi('GET /health', {}, { refetchMs: REFETCH_MS });
   const feeds = useApi('GET /app/feeds', {}, { refetchMs: REFETCH_MS });
-  const state = useApi('GET /app/state', {}, { refetchMs: REFETCH_MS });
   if (health.isError) return <Failure error={health.error} retry={() => void health.refetch()} />;
   return (
     <>
       <Group gap="lg">
         <Receiving health={health.data} />
-        {state.data !== undefined && (
-          <Badge color={state.data.ready ? 'teal.9' : 'red.9'}>
-            {state.data.ready ? 'ready' : state.data.reasons.join(', ')}
-          </Badge>
-        )}
         <Text size="sm" c="dimmed">
           newest {moment(health.data?.latest_snapshot)}
         </Text>
-        {state.data !== undefined && (
-          <Text size="sm" c="dimmed">
-            stored data {duration(state.data.store_lag_seconds)} behind
-          </Text>
-        )}
       </Group>
-      {feeds.isPending && <Loading rows={4} />}
+      {feeds.isPending && <TableFrame rows={6} columns={6} />}
       {feeds.data === undefined && feeds.isError && (
         <Failure error={feeds.error} retry={() => void feeds.refetch()} />
       )}
@@ -105,38 +96,37 @@ function PriceSources({ status }: { status: Status }): ReactNode {
           ? 'No price stream is live: strikes come from the website, the listing, or our own estimate.'
           : `Strikes of 5m, 15m and 4h windows come from ${live.join(' and ')}.`}
       </Text>
-      <Table.ScrollContainer minWidth={560}>
-        <Table verticalSpacing={4} aria-label="Price sources">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Price source</Table.Th>
-              <Table.Th>State</Table.Th>
-              <Table.Th ta="right">Last price</Table.Th>
-              <Table.Th>What is missing</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {sources.map(({ collector, source, state, last_at, missing }) => (
-              <Table.Tr key={`${collector} ${source}`}>
-                <Table.Td className="nowrap">
-                  {SOURCE_NAMES[source]} <CollectorName name={collector} />
-                </Table.Td>
-                <Table.Td>
-                  <Badge miw="max-content" color={STATE_COLOURS[state]}>
-                    {state.replaceAll('_', ' ')}
-                  </Badge>
-                </Table.Td>
-                <Table.Td ta="right" className="nowrap">
-                  {age(last_at, status.as_of)}
-                </Table.Td>
-                <Table.Td style={{ overflowWrap: 'anywhere' }}>{missing ?? '–'}</Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+      <DataTable
+        label="Price sources"
+        columns={sourceColumns(status.as_of)}
+        rows={sources}
+        keyOf={({ collector, source }) => `${collector} ${source}`}
+      />
     </>
   );
+}
+
+function sourceColumns(asOf: string): readonly Column<PriceSource>[] {
+  return [
+    {
+      title: 'Price source',
+      cell: ({ source, collector }) => (
+        <>
+          {SOURCE_NAMES[source]} <CollectorName name={collector} />
+        </>
+      ),
+    },
+    {
+      title: 'State',
+      cell: ({ state }) => (
+        <Badge miw="max-content" color={STATE_COLOURS[state]}>
+          {state.replaceAll('_', ' ')}
+        </Badge>
+      ),
+    },
+    { title: 'Last price', isNumber: true, cell: ({ last_at }) => age(last_at, asOf) },
+    { title: 'What is missing', isText: true, cell: ({ missing }) => missing ?? '–' },
+  ];
 }
 
 function Feeds({ status }: { status: Status }): ReactNode {
@@ -148,43 +138,46 @@ function Feeds({ status }: { status: Status }): ReactNode {
     );
   }
   return (
-    <Table.ScrollContainer minWidth={760}>
-      <Table verticalSpacing={4} aria-label="Feeds">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Feed</Table.Th>
-            <Table.Th>State</Table.Th>
-            <Table.Th ta="right">Last message</Table.Th>
-            <Table.Th ta="right">Open gaps</Table.Th>
-            <Table.Th ta="right">Failures</Table.Th>
-            <Table.Th>Last failure</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {status.feeds.map((feed) => (
-            <Table.Tr key={`${feed.collector} ${feed.feed} ${feed.group}`}>
-              <Table.Td className="nowrap">
-                {feed.feed} {feed.group} <CollectorName name={feed.collector} />
-              </Table.Td>
-              <Table.Td>
-                <FeedState feed={feed} />
-              </Table.Td>
-              <Table.Td ta="right" className="nowrap">
-                {age(feed.last_message_at, status.as_of)}
-              </Table.Td>
-              <Table.Td ta="right" {...(feed.gaps_open > 0 ? { fw: 700 } : {})}>
-                {feed.gaps_open}
-              </Table.Td>
-              <Table.Td ta="right">{number(feed.failures)}</Table.Td>
-              <Table.Td style={{ overflowWrap: 'anywhere' }}>
-                {feed.last_failure === null ? '–' : `${moment(feed.last_failure_at)}: ${feed.last_failure}`}
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <DataTable
+      label="Feeds"
+      columns={feedColumns(status.as_of)}
+      rows={status.feeds}
+      keyOf={({ collector, feed, group }) => `${collector} ${feed} ${group}`}
+    />
   );
+}
+
+type Feed = Status['feeds'][number];
+
+function feedColumns(asOf: string): readonly Column<Feed>[] {
+  return [
+    {
+      title: 'Feed',
+      cell: ({ feed, group, collector }) => (
+        <>
+          {feed} {group} <CollectorName name={collector} />
+        </>
+      ),
+    },
+    { title: 'State', cell: (feed) => <FeedState feed={feed} /> },
+    { title: 'Last message', isNumber: true, cell: ({ last_message_at }) => age(last_message_at, asOf) },
+    {
+      title: 'Open gaps',
+      isNumber: true,
+      cell: ({ gaps_open }) => (
+        <Text span inherit {...(gaps_open > 0 ? { fw: 700 } : {})}>
+          {gaps_open}
+        </Text>
+      ),
+    },
+    { title: 'Failures', isNumber: true, cell: ({ failures }) => number(failures) },
+    {
+      title: 'Last failure',
+      isText: true,
+      cell: ({ last_failure, last_failure_at }) =>
+        last_failure === null ? '–' : `${moment(last_failure_at)}: ${last_failure}`,
+    },
+  ];
 }
 
 /** The process that is connected; nothing where one process does everything. */
@@ -229,31 +222,25 @@ function FeedState({ feed }: { feed: Status['feeds'][number] }): ReactNode {
 function OpenGaps({ gaps }: Pick<Status, 'gaps'>): ReactNode {
   if (gaps.length === 0) return <Text size="sm">No gap is open: every followed book is proven.</Text>;
   return (
-    <Table.ScrollContainer minWidth={560}>
-      <Table verticalSpacing={4} aria-label="Open gaps">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Open gap since</Table.Th>
-            <Table.Th>Market</Table.Th>
-            <Table.Th>Cause</Table.Th>
-            <Table.Th>Feed</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {gaps.slice(0, GAPS_SHOWN).map((gap) => (
-            <Table.Tr key={gap.gap_id}>
-              <Table.Td className="nowrap">{moment(gap.start)}</Table.Td>
-              <Table.Td>
-                <Link to="/markets/$marketId" params={{ marketId: gap.market_id }}>
-                  {gap.ticker ?? gap.market_id.slice(0, 10)} {WINDOW_NAMES[gap.event_type ?? '']}
-                </Link>
-              </Table.Td>
-              <Table.Td>{gap.cause.replaceAll('_', ' ')}</Table.Td>
-              <Table.Td>{gap.feed}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <DataTable
+      label="Open gaps"
+      columns={GAP_COLUMNS}
+      rows={gaps.slice(0, GAPS_SHOWN)}
+      keyOf={({ gap_id }) => gap_id}
+    />
   );
 }
+
+const GAP_COLUMNS: readonly Column<Status['gaps'][number]>[] = [
+  { title: 'Open gap since', cell: ({ start }) => moment(start) },
+  {
+    title: 'Market',
+    cell: ({ market_id, ticker, event_type }) => (
+      <Link to="/markets/$marketId" params={{ marketId: market_id }}>
+        {ticker ?? market_id.slice(0, 10)} {WINDOW_NAMES[event_type ?? '']}
+      </Link>
+    ),
+  },
+  { title: 'Cause', cell: ({ cause }) => cause.replaceAll('_', ' ') },
+  { title: 'Feed', cell: ({ feed }) => feed },
+];

@@ -1,6 +1,8 @@
 import { Alert, Button, Group, NumberInput, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useAction, useApi } from '../../api/hooks.ts';
+import { Confirmation } from '../../ui/ConfirmButton.tsx';
+import { FormProblem, useShownProblem } from '../../ui/FormProblem.tsx';
 import { moment } from '../../ui/format.ts';
 import { Failure, Loading } from '../../ui/states.tsx';
 
@@ -8,12 +10,36 @@ import { Failure, Loading } from '../../ui/states.tsx';
 export function MaintenanceForm(): ReactNode {
   const state = useApi('GET /app/maintenance', {});
   const change = useAction('PUT /app/maintenance', ['GET /app/maintenance']);
-  const [message, setMessage] = useState('');
-  const [minutes, setMinutes] = useState<number | string>(10);
   if (state.isPending) return <Loading rows={2} />;
   if (state.isError) return <Failure error={state.error} retry={() => void state.refetch()} />;
-  const close = (event: FormEvent) => {
+  if (!state.data.on) return <StartForm change={change} />;
+  return (
+    <>
+      <Alert color="orange" title={`In maintenance since ${moment(state.data.since)}`}>
+        <Group justify="space-between">
+          {state.data.message ?? 'Clients are asked to retry later.'}
+          <Button loading={change.isPending} onClick={() => change.mutate({ body: { on: false } })}>
+            End maintenance
+          </Button>
+        </Group>
+      </Alert>
+      <FormProblem error={change.error} />
+    </>
+  );
+}
+
+type Change = ReturnType<typeof useAction<'PUT /app/maintenance'>>;
+
+function StartForm({ change }: { change: Change }): ReactNode {
+  const [message, setMessage] = useState('');
+  const [minutes, setMinutes] = useState<number | string>(10);
+  const [isAsked, setAsked] = useState(false);
+  const { fields, error, change: changed } = useShownProblem(change.error);
+  const ask = (event: FormEvent) => {
     event.preventDefault();
+    setAsked(true);
+  };
+  const start = () => {
     const body = {
       message: message === '' ? null : message,
       retry_after_seconds: Math.round(Number(minutes) * 60),
@@ -21,33 +47,49 @@ export function MaintenanceForm(): ReactNode {
     change.mutate({ body: { on: true, ...body } });
   };
   return (
-    <>
-      {state.data.on ? (
-        <Alert color="orange" title={`In maintenance since ${moment(state.data.since)}`}>
-          <Group justify="space-between">
-            {state.data.message ?? 'Clients are asked to retry later.'}
-            <Button loading={change.isPending} onClick={() => change.mutate({ body: { on: false } })}>
-              End maintenance
-            </Button>
-          </Group>
-        </Alert>
-      ) : (
-        <form onSubmit={close}>
-          <Group align="flex-end">
-            <TextInput
-              label="Message for clients"
-              placeholder="back at noon"
-              value={message}
-              onChange={(event) => setMessage(event.currentTarget.value)}
-            />
-            <NumberInput label="Minutes" min={1} max={1440} w={150} value={minutes} onChange={setMinutes} />
-            <Button type="submit" color="red.9" loading={change.isPending}>
-              Start maintenance
-            </Button>
-          </Group>
-        </form>
+    <form onSubmit={ask}>
+      <Group align="flex-end">
+        <TextInput
+          label="Message for clients"
+          placeholder="back at noon"
+          value={message}
+          error={fields.get('message')}
+          onChange={(event) => {
+            setMessage(event.currentTarget.value);
+            changed('message');
+          }}
+        />
+        <NumberInput
+          label="Minutes"
+          min={1}
+          max={1440}
+          w={150}
+          value={minutes}
+          error={fields.get('retry_after_seconds')}
+          onChange={(value) => {
+            setMinutes(value);
+            changed('retry_after_seconds');
+          }}
+        />
+        {!isAsked && (
+          <Button type="submit" variant="default">
+            Start maintenance
+          </Button>
+        )}
+      </Group>
+      {isAsked && (
+        <Confirmation
+          consequence={`Every request of other users is answered with 503 and “retry in ${minutes} min”, and their streams are closed. Recording continues. It lasts until you end it here.`}
+          confirm="Start maintenance now"
+          label="Start maintenance now"
+          isPending={change.isPending}
+          error={null}
+          size="sm"
+          act={start}
+          leave={() => setAsked(false)}
+        />
       )}
-      {change.error !== null && <Alert color="red" role="alert" title={change.error.message} />}
-    </>
+      <FormProblem error={error} />
+    </form>
   );
 }

@@ -8,6 +8,7 @@ import { Empty } from '../../ui/states.tsx';
 import { AccountEvents } from './AccountEvents.tsx';
 import { FeedStatus } from './FeedStatus.tsx';
 import { MaintenanceForm } from './MaintenanceForm.tsx';
+import { SummaryLine } from './SummaryLine.tsx';
 import { Users } from './Users.tsx';
 import { VenueDrift } from './VenueDrift.tsx';
 
@@ -27,6 +28,10 @@ export function Operator(): ReactNode {
     <Page title="Operator" about="Users, maintenance, feeds and account events">
       <ServiceNotices meanwhile="this page is current" />
       <SecondFactorHint />
+      <SummaryLine />
+      <Block title="Users">
+        <Users />
+      </Block>
       <Block title="Recording">
         <FeedStatus />
       </Block>
@@ -35,9 +40,6 @@ export function Operator(): ReactNode {
       </Block>
       <Block title="Maintenance">
         <MaintenanceForm />
-      </Block>
-      <Block title="Users">
-        <Users />
       </Block>
       <Block title="Account events">
         <AccountEvents />

@@ -1,84 +1,144 @@
-import { Alert, Badge, Button, NativeSelect, Pagination, Table } from '@mantine/core';
+import { Alert, Badge, Group, NativeSelect, Pagination, Stack, Text, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
 import { type ReactNode, useState } from 'react';
 import { useAction, useApi } from '../../api/hooks.ts';
 import type { User } from '../../api/schema.ts';
-import { moment } from '../../ui/format.ts';
-import { Failure, Loading } from '../../ui/states.tsx';
+import { Confirmation, ConfirmButton } from '../../ui/ConfirmButton.tsx';
+import { type Column, DataTable } from '../../ui/DataTable.tsx';
+import { moment, number } from '../../ui/format.ts';
+import { TableFrame } from '../../ui/frames.tsx';
+import { Empty, Failure } from '../../ui/states.tsx';
 
 const PAGE_SIZE = 25;
+const SEARCH_DELAY_MS = 250;
+const TIERS = ['free', 'pro', 'plus', 'premium'] as const;
+type Tier = User['tier'];
 
-/** All users, with tiers and suspensions. */
+/** All users, found by address, with tiers and suspensions. */
 export function Users(): ReactNode {
   const [page, setPage] = useState(1);
-  const query = { limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE };
+  const [wanted, setWanted] = useState('');
+  const [search] = useDebouncedValue(wanted.trim(), SEARCH_DELAY_MS);
+  const query = {
+    ...{ limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE },
+    ...(search === '' ? {} : { search }),
+  };
   const users = useApi('GET /app/users', { query }, { keep: true });
-  const change = useAction('PATCH /app/users/{user_id}', ['GET /app/users']);
-  if (users.isPending) return <Loading rows={3} />;
-  if (users.isError) return <Failure error={users.error} retry={() => void users.refetch()} />;
-  const set = (user: User, body: { tier?: User['tier']; suspended?: boolean }) =>
-    change.mutate({ path: { user_id: user.user_id }, body });
-  const pages = Math.ceil(users.data.total / PAGE_SIZE);
+  const pages = Math.ceil((users.data?.total ?? 0) / PAGE_SIZE);
   return (
     <>
-      {change.error !== null && <Alert color="red" role="alert" title={change.error.message} />}
-      <Table.ScrollContainer minWidth={640}>
-        <Table verticalSpacing="xs">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>E-mail address</Table.Th>
-              <Table.Th>Tier</Table.Th>
-              <Table.Th>Since</Table.Th>
-              <Table.Th>State</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {users.data.users.map((user) => (
-              <Table.Tr key={user.user_id}>
-                <Table.Td>{user.email}</Table.Td>
-                <Table.Td>
-                  <NativeSelect
-                    aria-label={`Tier of ${user.email}`}
-                    size="xs"
-                    w={110}
-                    data={['free', 'pro', 'plus', 'premium']}
-                    value={user.tier}
-                    onChange={(event) => set(user, { tier: event.currentTarget.value as User['tier'] })}
-                  />
-                </Table.Td>
-                <Table.Td className="nowrap">{moment(user.created_at)}</Table.Td>
-                <Table.Td>
-                  {user.operator ? (
-                    <Badge variant="outline">operator</Badge>
-                  ) : (
-                    <Suspend user={user} set={set} />
-                  )}
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+      <Group justify="space-between" align="flex-end">
+        <TextInput
+          type="search"
+          aria-label="Search users"
+          placeholder="Search by e-mail address"
+          w={280}
+          value={wanted}
+          onChange={(event) => {
+            setWanted(event.currentTarget.value);
+            setPage(1);
+          }}
+        />
+        <Text size="sm" c="dimmed" role="status">
+          {users.data !== undefined &&
+            `${number(users.data.total)} ${users.data.total === 1 ? 'user' : 'users'}${search === '' ? '' : ' found'}`}
+        </Text>
+      </Group>
+      {users.isPending && <TableFrame rows={3} />}
+      {users.isError && <Failure error={users.error} retry={() => void users.refetch()} />}
+      {users.data?.users.length === 0 && <Empty title="No user has this address" />}
+      {users.data !== undefined && users.data.users.length > 0 && (
+        <DataTable
+          label="Users"
+          columns={COLUMNS}
+          rows={users.data.users}
+          keyOf={({ user_id, tier, suspended }) => `${user_id} ${tier} ${suspended}`}
+        />
+      )}
       {pages > 1 && <Pagination total={pages} value={page} onChange={setPage} />}
     </>
   );
 }
 
-function Suspend({
-  user,
-  set,
-}: {
-  user: User;
-  set: (user: User, body: { suspended: boolean }) => void;
-}): ReactNode {
-  const verb = user.suspended ? 'Lift suspension' : 'Suspend';
+const COLUMNS: readonly Column<User>[] = [
+  {
+    title: 'E-mail address',
+    isText: true,
+    cell: (user) => (
+      <Group gap={6}>
+        {user.email}
+        {user.operator && <Badge variant="outline">operator</Badge>}
+        {user.suspended && <Badge color="red.9">suspended</Badge>}
+      </Group>
+    ),
+  },
+  { title: 'Since', cell: (user) => moment(user.created_at) },
+  { title: 'Tier', cell: (user) => <TierChoice user={user} /> },
+  { title: 'Access', cell: (user) => (user.operator ? 'all pages' : <Suspension user={user} />) },
+];
+
+/** What a user may do in each tier changes at once, so the change is confirmed. */
+function TierChoice({ user }: { user: User }): ReactNode {
+  const [tier, setTier] = useState<Tier>(user.tier);
+  const change = useAction('PATCH /app/users/{user_id}', ['GET /app/users']);
+  const isLower = TIERS.indexOf(tier) < TIERS.indexOf(user.tier);
   return (
-    <Button
-      size="xs"
-      variant="default"
-      aria-label={`${verb} of ${user.email}`}
-      onClick={() => set(user, { suspended: !user.suspended })}
-    >
-      {verb}
-    </Button>
+    <Stack gap={6} align="flex-start">
+      <NativeSelect
+        aria-label={`Tier of ${user.email}`}
+        size="xs"
+        w={110}
+        data={[...TIERS]}
+        value={tier}
+        onChange={(event) => setTier(event.currentTarget.value as Tier)}
+      />
+      {tier !== user.tier && (
+        <Confirmation
+          consequence={
+            isLower
+              ? `${user.email} and all their keys get the limits of ${tier} at once. Streams that ${tier} does not include are closed; webhooks continue.`
+              : `${user.email} and all their keys get the limits of ${tier} at once.`
+          }
+          confirm={`Change to ${tier}`}
+          label={`Change ${user.email} to ${tier}`}
+          isPending={change.isPending}
+          error={change.error}
+          act={() => change.mutate({ path: { user_id: user.user_id }, body: { tier } })}
+          leave={() => setTier(user.tier)}
+        />
+      )}
+    </Stack>
+  );
+}
+
+function Suspension({ user }: { user: User }): ReactNode {
+  const change = useAction('PATCH /app/users/{user_id}', ['GET /app/users']);
+  const set = (suspended: boolean) => change.mutate({ path: { user_id: user.user_id }, body: { suspended } });
+  if (user.suspended) {
+    return (
+      <>
+        <ConfirmButton
+          verb="Lift suspension"
+          of={`of ${user.email}`}
+          confirm="Lift suspension now"
+          consequence={`${user.email} can sign in again, and their keys work again.`}
+          isPending={change.isPending}
+          error={null}
+          act={() => set(false)}
+        />
+        {change.error !== null && <Alert color="red" role="alert" title={change.error.message} />}
+      </>
+    );
+  }
+  return (
+    <ConfirmButton
+      verb="Suspend"
+      of={user.email}
+      confirm="Suspend now"
+      consequence={`All sessions of ${user.email} end at once and every server refuses their keys, until you lift the suspension. Their data is kept.`}
+      isPending={change.isPending}
+      error={change.error}
+      act={() => set(true)}
+    />
   );
 }

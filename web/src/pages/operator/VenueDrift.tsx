@@ -1,6 +1,8 @@
-import { Code, Table, Text } from '@mantine/core';
+import { Code, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useApi } from '../../api/hooks.ts';
+import type { Drift } from '../../api/schema.ts';
+import { type Column, DataTable } from '../../ui/DataTable.tsx';
 import { moment, number } from '../../ui/format.ts';
 import { Failure, Loading } from '../../ui/states.tsx';
 
@@ -22,34 +24,25 @@ export function VenueDrift(): ReactNode {
         {number(findings.length)} differences from the known formats. <Code>underround doctor</Code> prints
         them all, and the frames that were set aside.
       </Text>
-      <Table.ScrollContainer minWidth={760}>
-        <Table verticalSpacing={4} aria-label="Venue drift">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Feed</Table.Th>
-              <Table.Th>Difference</Table.Th>
-              <Table.Th>First seen</Table.Th>
-              <Table.Th>Last seen</Table.Th>
-              <Table.Th ta="right">Count</Table.Th>
-              <Table.Th>Sample</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {findings.slice(0, SHOWN).map((one) => (
-              <Table.Tr key={`${one.category} ${one.feed} ${one.kind} ${one.key}`}>
-                <Table.Td className="nowrap">{one.feed}</Table.Td>
-                <Table.Td style={{ overflowWrap: 'anywhere' }}>
-                  {one.category.replaceAll('_', ' ')}: {one.kind} {one.key}
-                </Table.Td>
-                <Table.Td className="nowrap">{moment(one.first_seen)}</Table.Td>
-                <Table.Td className="nowrap">{moment(one.last_seen)}</Table.Td>
-                <Table.Td ta="right">{number(one.count)}</Table.Td>
-                <Table.Td style={{ overflowWrap: 'anywhere' }}>{one.sample ?? '–'}</Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+      <DataTable
+        label="Venue drift"
+        columns={COLUMNS}
+        rows={findings.slice(0, SHOWN)}
+        keyOf={({ category, feed, kind, key }) => `${category} ${feed} ${kind} ${key}`}
+      />
     </>
   );
 }
+
+const COLUMNS: readonly Column<Drift['findings'][number]>[] = [
+  { title: 'Feed', cell: ({ feed }) => feed },
+  {
+    title: 'Difference',
+    isText: true,
+    cell: ({ category, kind, key }) => `${category.replaceAll('_', ' ')}: ${kind} ${key}`,
+  },
+  { title: 'First seen', cell: ({ first_seen }) => moment(first_seen) },
+  { title: 'Last seen', cell: ({ last_seen }) => moment(last_seen) },
+  { title: 'Count', isNumber: true, cell: ({ count }) => number(count) },
+  { title: 'Sample', isText: true, cell: ({ sample }) => sample ?? '–' },
+];

@@ -1,25 +1,31 @@
-import { Button, Group, NativeSelect, Stack, Table, Text } from '@mantine/core';
+import { Badge, Button, Group, NativeSelect, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { call } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
 import type { WebhookDelivery, WebhookDeliveryList } from '../../api/schema.ts';
+import { type Column, DataTable } from '../../ui/DataTable.tsx';
+import { moment } from '../../ui/format.ts';
+import { TableFrame } from '../../ui/frames.tsx';
 import { ShowOlder } from '../../ui/ShowOlder.tsx';
-import { Empty, Failure, Loading } from '../../ui/states.tsx';
-import { DeliveryRow } from './DeliveryRow.tsx';
+import { Empty, Failure } from '../../ui/states.tsx';
+import { DeliveryDetail } from './DeliveryDetail.tsx';
+import { failureText } from './failureText.ts';
 
 const LOG = 'GET /app/webhooks/{webhook_id}/deliveries';
 /** All displayed pages are polled, so more pages are polled less often. */
 const REFETCH_MS_PER_PAGE = 5_000;
 const PAGE_SIZE = 50;
-const STATES = ['pending', 'delivered', 'failed', 'expired', 'skipped'] as const;
-type State = WebhookDelivery['state'];
+const STATES = ['pending', 'delivered', 'failed', 'expired', 'skipped', 'undelivered'] as const;
+type Filter = (typeof STATES)[number];
 
-/** The deliveries of a webhook, newest first, with the result of each attempt and redelivery. */
+/** The deliveries of a webhook, newest first; each opens below its row. */
 export function Deliveries({ webhookId }: { webhookId: string }): ReactNode {
-  const [state, setState] = useState<State | null>(null);
+  const [state, setState] = useState<Filter | null>(null);
+  const [opened, setOpened] = useState<string | null>(null);
   const list = useDeliveries(webhookId, state);
   const deliveries = list.data?.pages.flatMap((page) => page.deliveries) ?? [];
+  const columns = columnsOf({ opened, open: setOpened });
   return (
     <Stack gap="sm">
       <Group justify="space-between" align="flex-end">
@@ -32,7 +38,7 @@ export function Deliveries({ webhookId }: { webhookId: string }): ReactNode {
         />
         {state !== 'pending' && <RedeliverAll webhookId={webhookId} state={state ?? 'failed'} />}
       </Group>
-      {list.isPending && <Loading rows={2} />}
+      {list.isPending && <TableFrame rows={4} columns={4} />}
       {list.isError && <Failure error={list.error} retry={() => void list.refetch()} />}
       {list.isSuccess && deliveries.length === 0 && (
         <Empty title={state === null ? 'Nothing sent yet' : `Nothing is ${state}`}>
@@ -41,13 +47,23 @@ export function Deliveries({ webhookId }: { webhookId: string }): ReactNode {
             : 'Choose another state to see the rest.'}
         </Empty>
       )}
-      {deliveries.length > 0 && <Log webhookId={webhookId} deliveries={deliveries} />}
+      {deliveries.length > 0 && (
+        <DataTable
+          label="Deliveries"
+          columns={columns}
+          rows={deliveries}
+          keyOf={({ delivery_id }) => delivery_id}
+          below={(delivery) =>
+            delivery.delivery_id === opened && <DeliveryDetail webhookId={webhookId} delivery={delivery} />
+          }
+        />
+      )}
       <ShowOlder list={list} />
     </Stack>
   );
 }
 
-function useDeliveries(webhookId: string, state: State | null) {
+function useDeliveries(webhookId: string, state: Filter | null) {
   return useInfiniteQuery<
     WebhookDeliveryList,
     Error,
@@ -71,39 +87,67 @@ function useDeliveries(webhookId: string, state: State | null) {
   });
 }
 
-function Log({
-  webhookId,
-  deliveries,
-}: {
-  webhookId: string;
-  deliveries: readonly WebhookDelivery[];
-}): ReactNode {
-  return (
-    <Table.ScrollContainer minWidth={760}>
-      <Table verticalSpacing={6}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Detected</Table.Th>
-            <Table.Th>What</Table.Th>
-            <Table.Th>State</Table.Th>
-            <Table.Th>Last attempt</Table.Th>
-            <Table.Th>Attempts</Table.Th>
-            <Table.Th>Redelivery</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {deliveries.map((delivery) => (
-            <DeliveryRow key={delivery.delivery_id} webhookId={webhookId} delivery={delivery} />
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
-  );
+const COLOURS = {
+  ...{ delivered: 'teal.9', pending: 'blue.9', failed: 'red.9', skipped: 'gray.7', expired: 'gray.7' },
+} as const;
+
+interface Opening {
+  readonly opened: string | null;
+  readonly open: (deliveryId: string | null) => void;
+}
+
+function columnsOf({ opened, open }: Opening): readonly Column<WebhookDelivery>[] {
+  return [
+    { title: 'Detected', cell: ({ detected_at }) => moment(detected_at) },
+    {
+      title: 'Event',
+      cell: ({ tier, ticker, test }) => (
+        <>
+          {tier}, {ticker}{' '}
+          {test && (
+            <Badge size="sm" variant="outline" color="gray">
+              test
+            </Badge>
+          )}
+        </>
+      ),
+    },
+    { title: 'State', cell: ({ state }) => <Badge color={COLOURS[state]}>{state}</Badge> },
+    { title: 'Last attempt', isText: true, cell: (delivery) => <Text size="sm">{lastText(delivery)}</Text> },
+    { title: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
+    {
+      title: 'Details',
+      cell: ({ delivery_id, detected_at }) => {
+        const isOpen = delivery_id === opened;
+        return (
+          <Button
+            size="xs"
+            variant="default"
+            onClick={() => open(isOpen ? null : delivery_id)}
+            aria-expanded={isOpen}
+            aria-label={`${isOpen ? 'Hide' : 'Show'} delivery of ${moment(detected_at)}`}
+          >
+            {isOpen ? 'Hide' : 'Show'}
+          </Button>
+        );
+      },
+    },
+  ];
+}
+
+function lastText({ attempt_log, next_attempt_at }: WebhookDelivery): string {
+  const last = attempt_log.at(-1);
+  if (last === undefined) return next_attempt_at === null ? 'none' : `due ${moment(next_attempt_at)}`;
+  const outcome = failureText(last) ?? `Answered ${last.status} after ${Math.round(last.latency_ms)} ms.`;
+  return next_attempt_at === null ? outcome : `${outcome} Next attempt ${moment(next_attempt_at)}.`;
 }
 
 /** Redelivers all deliveries in one final state, over the whole log. */
-function RedeliverAll({ webhookId, state }: { webhookId: string; state: State }): ReactNode {
-  const again = useAction('POST /app/webhooks/{webhook_id}/redeliver', [LOG]);
+function RedeliverAll({ webhookId, state }: { webhookId: string; state: Filter }): ReactNode {
+  const again = useAction('POST /app/webhooks/{webhook_id}/redeliver', [
+    LOG,
+    'GET /app/webhooks/{webhook_id}/summary',
+  ]);
   const count = again.data?.count;
   return (
     <Group gap="xs">

@@ -2,18 +2,22 @@ import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useAction } from '../../api/hooks.ts';
 import type { Webhook } from '../../api/schema.ts';
-import { FormProblem, fieldsOf } from '../../ui/FormProblem.tsx';
+import { FormProblem, useShownProblem } from '../../ui/FormProblem.tsx';
 import { FilterFields, filterBody, filterOf, isNothing } from './Filters.tsx';
 
 /** Changes the label and filters of a webhook; its URL and secret stay. */
 export function EditWebhook({ hook, leave }: { hook: Webhook; leave: () => void }): ReactNode {
   const [label, setLabel] = useState(hook.label);
   const [filter, setFilter] = useState(filterOf(hook));
-  const change = useAction('PATCH /app/webhooks/{webhook_id}', ['GET /app/webhooks']);
+  const edit = useAction('PATCH /app/webhooks/{webhook_id}', [
+    'GET /app/webhooks',
+    'GET /app/webhooks/{webhook_id}',
+  ]);
+  const { fields, error, change } = useShownProblem(edit.error);
   const save = (event: FormEvent) => {
     event.preventDefault();
     const path = { webhook_id: hook.webhook_id };
-    change.mutate({ path, body: { label, ...filterBody(filter) } }, { onSuccess: leave });
+    edit.mutate({ path, body: { label, ...filterBody(filter) } }, { onSuccess: leave });
   };
   return (
     <form onSubmit={save}>
@@ -23,13 +27,16 @@ export function EditWebhook({ hook, leave }: { hook: Webhook; leave: () => void 
           required
           maw={420}
           value={label}
-          onChange={(event) => setLabel(event.currentTarget.value)}
-          error={fieldsOf(change.error).get('label')}
+          onChange={(event) => {
+            setLabel(event.currentTarget.value);
+            change('label');
+          }}
+          error={fields.get('label')}
         />
         <FilterFields filter={filter} change={setFilter} />
-        <FormProblem error={change.error} />
+        <FormProblem error={error} />
         <Group gap="xs">
-          <Button type="submit" size="xs" loading={change.isPending} disabled={isNothing(filter)}>
+          <Button type="submit" size="xs" loading={edit.isPending} disabled={isNothing(filter)}>
             Save
           </Button>
           <Button size="xs" variant="default" onClick={leave}>

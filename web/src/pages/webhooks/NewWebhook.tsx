@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useAction } from '../../api/hooks.ts';
-import { FormProblem, fieldsOf } from '../../ui/FormProblem.tsx';
+import { FormProblem, useShownProblem } from '../../ui/FormProblem.tsx';
 import { Copyable } from '../../ui/Secret.tsx';
 import { EVERYTHING, FilterFields, filterBody, isNothing } from './Filters.tsx';
 
@@ -11,7 +11,7 @@ export function NewWebhook(): ReactNode {
   const [label, setLabel] = useState('');
   const [filter, setFilter] = useState(EVERYTHING);
   const create = useAction('POST /app/webhooks', ['GET /app/webhooks']);
-  const fields = fieldsOf(create.error);
+  const { fields, error, change } = useShownProblem(create.error);
   const send = (event: FormEvent) => {
     event.preventDefault();
     create.mutate({ body: { url, label, ...filterBody(filter) } });
@@ -26,19 +26,25 @@ export function NewWebhook(): ReactNode {
             placeholder="https://example.com/hook"
             required
             value={url}
-            onChange={(event) => setUrl(event.currentTarget.value)}
+            onChange={(event) => {
+              setUrl(event.currentTarget.value);
+              change('url');
+            }}
             error={fields.get('url')}
           />
           <TextInput
             label="Label"
             required
             value={label}
-            onChange={(event) => setLabel(event.currentTarget.value)}
+            onChange={(event) => {
+              setLabel(event.currentTarget.value);
+              change('label');
+            }}
             error={fields.get('label')}
           />
         </Group>
         <FilterFields filter={filter} change={setFilter} />
-        <FormProblem error={create.error} />
+        <FormProblem error={error} />
         <Group>
           <Button type="submit" loading={create.isPending} disabled={isNothing(filter)}>
             Register webhook

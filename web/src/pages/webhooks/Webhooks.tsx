@@ -1,52 +1,119 @@
-import { Stack, Text } from '@mantine/core';
-import type { ReactNode } from 'react';
-import { useFeature, whereIncluded } from '../../api/feature.ts';
+import { Button, Stack, Text } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import { useFeature } from '../../api/feature.ts';
 import { useApi } from '../../api/hooks.ts';
+import type { Webhook } from '../../api/schema.ts';
+import { type Column, DataTable } from '../../ui/DataTable.tsx';
+import { number, percent } from '../../ui/format.ts';
+import { TableFrame } from '../../ui/frames.tsx';
 import { Page } from '../../ui/Page.tsx';
-import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { Empty, Failure } from '../../ui/states.tsx';
+import { TierLock } from '../../ui/TierLock.tsx';
 import { NewWebhook } from './NewWebhook.tsx';
-import { WebhookCard } from './WebhookCard.tsx';
+import { WebhookState } from './WebhookState.tsx';
 
 const REFETCH_MS = 10_000;
 
 /** URLs that receive opportunities as they are detected. */
 export function Webhooks(): ReactNode {
   const { included, table } = useFeature('webhooks');
+  const [isAdding, setAdding] = useState(false);
   // Shown in every tier: webhooks registered in a higher tier continue.
   const hooks = useApi('GET /app/webhooks', {}, { refetchMs: REFETCH_MS });
   const count = hooks.data?.count ?? 0;
+  const mayAdd = included?.own === true;
   return (
-    <Page title="Webhooks" about="Each opportunity is sent as a signed POST as soon as it is detected.">
+    <Page
+      title="Webhooks"
+      about="Each opportunity is sent as a signed POST as soon as it is detected."
+      actions={
+        mayAdd &&
+        count > 0 && (
+          <Button onClick={() => setAdding(!isAdding)} aria-expanded={isAdding}>
+            New webhook
+          </Button>
+        )
+      }
+    >
       {table.isError && <Failure error={table.error} retry={() => void table.refetch()} />}
-      {included?.own === true && (
-        <Stack className="card" p="md">
-          <NewWebhook />
-        </Stack>
-      )}
-      {included?.own === false && (
-        <div className="card">
-          <Empty title={`Webhooks are not in tier ${included.tier}`}>
-            {whereIncluded(included.tiers)} The same opportunities are on the page Signals.
-            {count > 0 && ' Webhooks that you registered before continue until you pause or delete them.'}
+      <TierLock
+        feature="webhooks"
+        what="Webhooks"
+        aside={
+          <>
+            The same opportunities are on the page{' '}
+            <Link to="/signals" search={{ view: 'live' }}>
+              Signals
+            </Link>
+            .{count > 0 && ' Webhooks that you registered before continue until you pause or delete them.'}
+          </>
+        }
+      >
+        {mayAdd && hooks.isSuccess && (count === 0 || isAdding) && (
+          <Stack className="card" p="md">
+            <NewWebhook />
+          </Stack>
+        )}
+      </TierLock>
+      <div className="card">
+        {hooks.isPending && <TableFrame rows={3} columns={5} />}
+        {hooks.isError && <Failure error={hooks.error} retry={() => void hooks.refetch()} />}
+        {hooks.isSuccess && count === 0 && (
+          <Empty title="No webhooks yet">
+            {mayAdd && 'Register a URL above; it must answer 2xx within five seconds.'}
           </Empty>
-        </div>
-      )}
-      {hooks.isPending && <Loading />}
-      {hooks.isError && <Failure error={hooks.error} retry={() => void hooks.refetch()} />}
-      {hooks.isSuccess && count === 0 && included?.own === true && (
-        <div className="card">
-          <Empty title="No webhooks yet">Register a URL above; it must answer 2xx within five seconds.</Empty>
-        </div>
-      )}
-      {hooks.data?.webhooks.map((hook) => (
-        <WebhookCard key={hook.webhook_id} hook={hook} />
-      ))}
-      {(included?.own === true || count > 0) && (
-        <Text size="sm" c="dimmed">
-          After 10 consecutive failures the webhook is paused. Pending events are dropped and events fired
-          while paused are not sent.
-        </Text>
-      )}
+        )}
+        {hooks.data !== undefined && count > 0 && (
+          <DataTable
+            label="Webhooks"
+            columns={COLUMNS}
+            rows={hooks.data.webhooks}
+            keyOf={(hook) => hook.webhook_id}
+          />
+        )}
+      </div>
+      <Text size="sm" c="dimmed">
+        After 10 consecutive failures a webhook is paused. Pending events are dropped and events fired while
+        paused are not sent. Webhooks are isolated: each has its own queue, connections and pause state.
+      </Text>
     </Page>
   );
+}
+
+const COLUMNS: readonly Column<Webhook>[] = [
+  {
+    title: 'Webhook',
+    isText: true,
+    cell: (hook) => (
+      <>
+        <Link to="/webhooks/$webhookId" params={{ webhookId: hook.webhook_id }}>
+          {hook.label}
+        </Link>
+        <Text size="xs" c="dimmed">
+          {hook.url}
+        </Text>
+      </>
+    ),
+  },
+  { title: 'State', cell: (hook) => <WebhookState hook={hook} /> },
+  {
+    title: 'Sends',
+    cell: (hook) => `${hook.tiers.join(', ')} · ${hook.tickers?.join(', ') ?? 'all underlyings'}`,
+  },
+  { title: 'Delivered, 7 days', isNumber: true, cell: (hook) => <Summary hook={hook} of="delivered" /> },
+  { title: 'Success rate', isNumber: true, cell: (hook) => <Summary hook={hook} of="rate" /> },
+  { title: 'Median latency', isNumber: true, cell: (hook) => <Summary hook={hook} of="latency" /> },
+];
+
+function Summary({ hook, of }: { hook: Webhook; of: 'delivered' | 'rate' | 'latency' }): ReactNode {
+  const path = { webhook_id: hook.webhook_id };
+  const { data } = useApi('GET /app/webhooks/{webhook_id}/summary', { path }, { refetchMs: REFETCH_MS });
+  if (of === 'delivered') return number(data?.delivered);
+  return of === 'rate' ? percent(data?.success_rate) : latencyText(data?.latency_ms_median);
+}
+
+/** Milliseconds as the owner compares them. */
+export function latencyText(ms: number | null | undefined): string {
+  return ms === null || ms === undefined ? number(null) : `${number(ms)} ms`;
 }

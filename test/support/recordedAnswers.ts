@@ -1,0 +1,93 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { extname, join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import type { Page } from 'playwright-core';
+import {
+  DATA_SOURCE_PLACEHOLDER,
+  NONCE_PLACEHOLDER,
+  SESSION_PLACEHOLDER,
+} from '../../src/http/pages/serve.ts';
+import { PROJECT_ROOT } from './sourceFiles.ts';
+
+const BUILD = join(PROJECT_ROOT, 'dist/web');
+const TYPES: Readonly<Record<string, string>> = {
+  ...{ '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml' },
+};
+/** No page waits for its turn: with a fixed clock a turn would never come. */
+const UNPACED = '"second";q=100000;w=1';
+
+/** Answers of a service at one moment, and the pages that they belong to. */
+export interface Recording {
+  /** Unix ms; the pages' clock stands still here. */
+  readonly atMs: number;
+  /** Paths of pages by name. */
+  readonly pages: Readonly<Record<string, string>>;
+  /** JSON texts by path and query. */
+  readonly answers: Readonly<Record<string, string>>;
+}
+
+/** Collects the JSON answers that a page reads. */
+export class AnswerRecorder {
+  readonly answers: Record<string, string> = {};
+  readonly #reading: Promise<void>[] = [];
+
+  watch(page: Page): void {
+    page.on('response', (response) => {
+      const { pathname, search } = new URL(response.url());
+      const isAnswer = /^\/(?:app|health|readyz)/.test(pathname) && response.request().method() === 'GET';
+      if (!isAnswer || response.status() !== 200) return;
+      const keep = async () => {
+        this.answers[pathname + search] = await response.text();
+      };
+      // A page that is left takes its unread answers with it.
+      this.#reading.push(keep().catch(() => undefined));
+    });
+  }
+
+  async save(file: string, recording: Omit<Recording, 'answers'>): Promise<void> {
+    await Promise.all(this.#reading);
+    writeFileSync(
+      file,
+      gzipSync(JSON.stringify({ ...recording, answers: this.answers } satisfies Recording)),
+    );
+  }
+}
+
+export function readRecording(file: string): Recording {
+  return JSON.parse(gunzipSync(readFileSync(file)).toString());
+}
+
+/** Serves the built pages with recorded answers; streams are refused. */
+export async function serveRecording({ answers }: Recording): Promise<{ url: string; server: Server }> {
+  const index = readFileSync(join(BUILD, 'index.html'), 'utf8')
+    .replaceAll(NONCE_PLACEHOLDER, 'fixed')
+    .replaceAll(DATA_SOURCE_PLACEHOLDER, 'simulated');
+  const server = createServer((request, response) => {
+    const { pathname, search } = new URL(request.url ?? '/', 'http://127.0.0.1');
+    const type = TYPES[extname(pathname)];
+    if (type !== undefined) {
+      response.setHeader('content-type', type);
+      response.end(readFileSync(join(BUILD, pathname)));
+    } else if (/^\/(?:app|health|readyz)/.test(pathname)) {
+      const answer = answers[pathname + search] ?? nearest(answers, pathname);
+      response.setHeader('content-type', 'application/json');
+      response.setHeader('ratelimit-policy', UNPACED);
+      response.statusCode = answer === undefined ? 404 : 200;
+      response.end(answer ?? '{"detail":"not recorded"}');
+    } else {
+      const session = pathname.startsWith('/sign-') ? 'none' : 'present';
+      response.setHeader('content-type', 'text/html; charset=utf-8');
+      response.end(index.replaceAll(SESSION_PLACEHOLDER, session));
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server };
+}
+
+/** An answer of the same path: a query may contain the time of the recording. */
+function nearest(answers: Recording['answers'], pathname: string): string | undefined {
+  const key = Object.keys(answers).find((one) => one.split('?', 1)[0] === pathname);
+  return key === undefined ? undefined : answers[key];
+}

@@ -1,0 +1,64 @@
+import { type ReactNode, useRef } from 'react';
+import { useApi } from '../../api/hooks.ts';
+import type { OperatorSummary } from '../../api/schema.ts';
+import { type Figure, Figures } from '../../ui/Figures.tsx';
+import { bytes, duration, moment, number } from '../../ui/format.ts';
+import { FiguresFrame } from '../../ui/frames.tsx';
+import { Failure } from '../../ui/states.tsx';
+
+const REFETCH_MS = 3_000;
+const FEEDS_MS = 5_000;
+
+/** The state of the service in one line: health, lag, rows a second, disk, feeds and gaps. */
+export function SummaryLine(): ReactNode {
+  const summary = useApi('GET /app/operator/summary', {}, { refetchMs: REFETCH_MS });
+  const feeds = useApi('GET /app/feeds', {}, { refetchMs: FEEDS_MS });
+  const state = useApi('GET /app/state', {}, { refetchMs: REFETCH_MS });
+  const rate = useRowRate(summary.data);
+  if (summary.isPending) return <FiguresFrame />;
+  if (summary.data === undefined) {
+    return <Failure error={summary.error} retry={() => void summary.refetch()} />;
+  }
+  const { disk_free_bytes: free, stored_bytes: stored } = summary.data;
+  const up = feeds.data?.feeds.filter((feed) => feed.up === feed.connections).length;
+  const figures: Figure[] = [
+    [
+      'Service',
+      state.data === undefined ? '–' : state.data.ready ? 'ready' : 'not ready',
+      reasonsOf(state.data),
+    ],
+    ['Stored data', state.data === undefined ? '–' : `${duration(state.data.store_lag_seconds)} behind`],
+    ['Rows stored', rate === null ? '–' : `${number(Math.round(rate))} / s`],
+    ['Disk free', bytes(free), growthText(summary.data)],
+    ['Recording', bytes(stored), stored === null ? 'not measured yet' : undefined],
+    [
+      'Feeds',
+      up === undefined ? '–' : `${up} of ${feeds.data?.feeds.length}`,
+      feeds.data === undefined ? undefined : gapText(feeds.data.gaps.length),
+    ],
+  ];
+  return <Figures figures={figures} cols={{ base: 2, sm: 3, lg: 6 }} />;
+}
+
+/** Rows a second between the last two different answers; null until there are two. */
+function useRowRate(summary: OperatorSummary | undefined): number | null {
+  const seen = useRef<{ at: number; rows: number; rate: number | null } | null>(null);
+  if (summary?.rows_inserted === null || summary === undefined) return null;
+  const [at, rows, last] = [Date.parse(summary.as_of), summary.rows_inserted, seen.current];
+  if (last === null || rows < last.rows) seen.current = { at, rows, rate: null };
+  else if (at > last.at) seen.current = { at, rows, rate: ((rows - last.rows) / (at - last.at)) * 1000 };
+  return seen.current?.rate ?? null;
+}
+
+function reasonsOf(state: { reasons: readonly string[] } | undefined): string | undefined {
+  return state === undefined || state.reasons.length === 0 ? undefined : state.reasons.join(', ');
+}
+
+function growthText({ growth_bytes_per_day: growth, disk_full_at: full }: OperatorSummary): string {
+  if (growth === null) return 'growth is measured after a day';
+  return `+${bytes(growth)} a day${full === null ? '' : `, full on ${moment(full)}`}`;
+}
+
+function gapText(open: number): string {
+  return open === 0 ? 'no open gap' : `${number(open)} open ${open === 1 ? 'gap' : 'gaps'}`;
+}

@@ -1,0 +1,110 @@
+import { Alert, Button, Group, Stack, Text } from '@mantine/core';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import { useApi } from '../../api/hooks.ts';
+import type { Webhook, WebhookSummary, WebhookWithSecret } from '../../api/schema.ts';
+import { Figures } from '../../ui/Figures.tsx';
+import { moment, number, percent } from '../../ui/format.ts';
+import { FiguresFrame, TableFrame } from '../../ui/frames.tsx';
+import { Page } from '../../ui/Page.tsx';
+import { Copyable } from '../../ui/Secret.tsx';
+import { Failure } from '../../ui/states.tsx';
+import { Deliveries } from './Deliveries.tsx';
+import { EditWebhook } from './EditWebhook.tsx';
+import { RedeliverFailures } from './RedeliverFailures.tsx';
+import { VerifySnippets } from './VerifySnippets.tsx';
+import { WebhookEnding, WebhookSending } from './WebhookActions.tsx';
+import { WebhookState } from './WebhookState.tsx';
+import { latencyText } from './Webhooks.tsx';
+
+const route = getRouteApi('/shell/webhooks/$webhookId');
+const REFETCH_MS = 5_000;
+
+/** One webhook: how its deliveries go, each delivery, and all actions. */
+export function WebhookPage(): ReactNode {
+  const { webhookId } = route.useParams();
+  const path = { webhook_id: webhookId };
+  const hook = useApi('GET /app/webhooks/{webhook_id}', { path }, { refetchMs: REFETCH_MS });
+  const summary = useApi('GET /app/webhooks/{webhook_id}/summary', { path }, { refetchMs: REFETCH_MS });
+  if (hook.isPending) {
+    return (
+      <Page title="Webhook">
+        <FiguresFrame />
+        <div className="card">
+          <TableFrame />
+        </div>
+      </Page>
+    );
+  }
+  if (hook.isError) {
+    return (
+      <Page title="Webhook" about={<Link to="/webhooks">All webhooks</Link>}>
+        <Failure error={hook.error} retry={() => void hook.refetch()} />
+      </Page>
+    );
+  }
+  return <Details hook={hook.data} summary={summary.data} />;
+}
+
+function Details({ hook, summary }: { hook: Webhook; summary: WebhookSummary | undefined }): ReactNode {
+  const [isEdited, setEdited] = useState(false);
+  const [rotated, setRotated] = useState<WebhookWithSecret | null>(null);
+  return (
+    <Page
+      title={hook.label}
+      about={
+        <>
+          <Link to="/webhooks">All webhooks</Link> ·{' '}
+          <span style={{ overflowWrap: 'anywhere' }}>{hook.url}</span> · {hook.tiers.join(', ')} ·{' '}
+          {hook.tickers?.join(', ') ?? 'all underlyings'}
+        </>
+      }
+      actions={<WebhookState hook={hook} />}
+    >
+      <Group gap="xs" role="toolbar" aria-label="Actions">
+        <WebhookSending hook={hook} />
+        <Button size="xs" variant="default" onClick={() => setEdited(!isEdited)} aria-expanded={isEdited}>
+          Edit
+        </Button>
+        <WebhookEnding hook={hook} whenRotated={setRotated} />
+      </Group>
+      {isEdited && (
+        <Stack className="card" p="md">
+          <EditWebhook hook={hook} leave={() => setEdited(false)} />
+        </Stack>
+      )}
+      {rotated !== null && (
+        <Alert
+          color="teal"
+          title={`New secret; the old one is valid until ${moment(rotated.previous_secret_until)}`}
+        >
+          <Copyable text={rotated.secret} label="new webhook secret" />
+        </Alert>
+      )}
+      {summary === undefined ? <FiguresFrame count={5} /> : <Success summary={summary} />}
+      {summary !== undefined && <RedeliverFailures hook={hook} summary={summary} />}
+      <Stack className="card" p="md" gap="sm" component="section" aria-label="Deliveries">
+        <Text component="h2" fw={600}>
+          Deliveries
+        </Text>
+        <Deliveries webhookId={hook.webhook_id} />
+      </Stack>
+      <VerifySnippets />
+    </Page>
+  );
+}
+
+function Success({ summary }: { summary: WebhookSummary }): ReactNode {
+  return (
+    <Figures
+      cols={{ base: 2, sm: 5 }}
+      figures={[
+        ['Success rate, 7 days', percent(summary.success_rate), 'without tests'],
+        ['Delivered', number(summary.delivered)],
+        ['Not delivered', number(summary.undelivered), 'failed, skipped, expired'],
+        ['Median latency', latencyText(summary.latency_ms_median)],
+        ['95 % answer within', latencyText(summary.latency_ms_p95)],
+      ]}
+    />
+  );
+}
