@@ -13,7 +13,7 @@ const ITEMS_MAX = 2;
 const LINES_MAX = 4;
 const HOUR_MS = 3_600_000;
 /** Pages for people, the description itself, and answers that differ by the machine. */
-const LEFT_OUT = /^\/(?:docs|openapi|metrics)/;
+const LEFT_OUT = /^\/(?:docs|openapi|metrics|readyz)/;
 const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
 
 const { paths } = await ask('GET', '/openapi.json').then(({ body }) => body);
@@ -27,9 +27,13 @@ const values = {
   end: market.end_time,
 };
 const answers = {};
+const { strategies } = (await ask('GET', '/v1/paper/strategies')).body;
+for (const { paper_strategy_id: id } of strategies) await ask('DELETE', `/v1/paper/strategies/${id}`);
 // Jobs and strategies first, so that the others can read them; what is deleted last is shown before.
 const operations = Object.entries(paths)
-  .flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ path, method, operation })))
+  .flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+  )
   .filter(({ path }) => !path.startsWith('/app/') && !LEFT_OUT.test(path))
   .filter(({ operation }) => !('101' in operation.responses))
   .sort((a, b) => rank(a.method) - rank(b.method));
@@ -77,5 +81,7 @@ function cut(value) {
   if (typeof value === 'string') return value.split('\n').slice(0, LINES_MAX).join('\n');
   if (Array.isArray(value)) return value.slice(0, ITEMS_MAX).map(cut);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, typeof inner === 'string' ? inner : cut(inner)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [name, typeof inner === 'string' ? inner : cut(inner)]),
+  );
 }

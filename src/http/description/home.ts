@@ -4,6 +4,7 @@ import type { DocumentSummary } from '../pages/documentList.ts';
 import type { GuideGroup } from '../pages/guides.ts';
 import type { ApiDocument } from './openapi.ts';
 import { tagsOf } from './page.ts';
+import { inline } from './prose.ts';
 
 /** Groups whose pages the home page lists; the navigation has all of them. */
 const FOR_OPERATORS = ['Design', 'More', 'Change it'];
@@ -36,6 +37,6 @@ ${calls.map(
 function cards({ name, guides }: GuideGroup, summaries: ReadonlyMap<string, DocumentSummary>): Html {
   return html`<h2>${name}</h2><ul class="cards">${guides.map(
     ({ title, path, source }) =>
-      html`<li><a href="${path}"><strong>${title}</strong></a><p>${summaries.get(source)?.sentence ?? ''}</p></li>`,
+      html`<li><a href="${path}"><strong>${title}</strong></a><p>${inline(summaries.get(source)?.sentence ?? '')}</p></li>`,
   )}</ul>`;
 }

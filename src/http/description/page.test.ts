@@ -96,7 +96,14 @@ describe('schemas', () => {
 
 /** Sends the example commands of the page, and not values of a table: the page must be right. */
 describe('example commands', () => {
-  const user = { userId: 'usr_1', email: 'a@example.com', tier: 'premium', operator: true, suspended: false, createdMs: 0 };
+  const user = {
+    userId: 'usr_1',
+    email: 'a@example.com',
+    tier: 'premium',
+    operator: true,
+    suspended: false,
+    createdMs: 0,
+  };
   const open = uncheckedApi({
     store: stubStore({ asked: [] }),
     accounts: {

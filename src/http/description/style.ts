@@ -104,7 +104,7 @@ summary { cursor: pointer; font-size: 14px; color: var(--accent); }
   .search { flex: 1; }
   .columns { display: block; }
   .menu { position: static; max-height: none; padding: .5rem 1rem; border-bottom: 1px solid var(--line); }
-  .menu > summary { display: block; padding: .3rem 0; }
+  .menu > summary { display: list-item; padding: .3rem 0; }
   main { padding: .8rem 1rem 4rem; }
   h1 { font-size: 1.6rem; }
   .try label { grid-template-columns: 1fr; gap: .1rem; }
