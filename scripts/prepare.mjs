@@ -31,7 +31,13 @@ const DASHBOARD = {
   // It contains the formulas of `core`.
   inputs: ['web/src', 'web/public', 'web/index.html', 'web/vite.config.ts', 'web/package.json', 'src/core'],
 };
-const BUILDS = [SERVICE, DASHBOARD];
+const SITE = {
+  script: 'build:site',
+  saying: 'building the documentation...',
+  stamp: path.join(ROOT, 'dist/.built-site'),
+  inputs: ['docs', 'site', 'src/http/pages', 'client/README.md', 'clients/python/README.md', 'CHANGELOG.md'],
+};
+const BUILDS = [SERVICE, DASHBOARD, SITE];
 
 let holdsLock = false;
 process.on('exit', unlock);
@@ -77,7 +83,7 @@ async function build({ script, saying, stamp }) {
 function removeLeftovers() {
   const built = path.join(ROOT, 'dist');
   for (const name of fs.readdirSync(built, { recursive: true })) {
-    const [, module] = /^(?!web[\\/])(.*)\.js(?:\.map)?$/.exec(name) ?? [];
+    const [, module] = /^(?!(?:web|site)[\\/])(.*)\.js(?:\.map)?$/.exec(name) ?? [];
     if (module !== undefined && !fs.existsSync(path.join(ROOT, 'src', `${module}.ts`)))
       fs.rmSync(path.join(built, name));
   }

@@ -61,11 +61,15 @@ describe.skipIf(commandAbsent)('the packed npm package (skipped without a build)
     expect(below('docs/')).toEqual(names.map((name) => name.slice(PROJECT_ROOT.length + 1)).sort());
   });
 
-  it('contains the dashboard, and no built files except modules of the service', () => {
+  it('contains the dashboard, the documentation, and no built files except modules of the service', () => {
     const built = below('dist/');
     const page = /^dist\/web\/(?:index\.html|favicon\.svg|assets\/[\w-]+\.(?:js|css))$/;
-    expect(built).toEqual(expect.arrayContaining(['dist/web/index.html', 'dist/cli/main.js']));
-    expect(built.filter((path) => !page.test(path) && !isModule(path))).toEqual([]);
+    const documents =
+      /^dist\/site\/(?:(?:design\/)?[a-z0-9-]+\.html|search\.json|assets\/site\.js|images\/\w+\.(?:png|svg))$/;
+    expect(built).toEqual(
+      expect.arrayContaining(['dist/web/index.html', 'dist/cli/main.js', 'dist/site/trust.html']),
+    );
+    expect(built.filter((path) => !page.test(path) && !documents.test(path) && !isModule(path))).toEqual([]);
   });
 
   it('contains the engine that user files import, with its entry', () => {

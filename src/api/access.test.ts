@@ -34,6 +34,7 @@ const WHO: Readonly<Record<string, string | null>> = {
   '/metrics': null,
   '/openapi.json': null,
   '/docs': null,
+  '/docs/reference': null,
   '/docs/style.css': null,
   '/v1/perp/depth': EVERY_TIER,
   '/v1/markets': EVERY_TIER,

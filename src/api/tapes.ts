@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { decidingSource } from '../core/venueRules.ts';
 import { knownMarket, type MarketLookup } from '../http/marketLookup.ts';
 import { invalid } from '../http/refusal.ts';
 import { type Route, route } from '../http/route.ts';
@@ -38,7 +39,7 @@ function tapeMarketsRoute({ store, clock, tickers, stored }: TapeDependencies): 
     access: { feature: 'export' },
     summary: 'Markets of a series with the gaps of their books, for a replay',
     description:
-      'JSON lines. The first has `stored_seq`: every record with this arrival number or a lower one is stored. Each other line has a `market` as recorded, and its `gaps` with the times and arrival numbers at which they became known.',
+      'JSON lines. The first has `stored_seq`: every record with this arrival number or a lower one is stored. Each other line has a `market` as recorded, its `gaps` with the times and arrival numbers at which they became known, and the `source` of the prices that decide it.',
     query: tapeMarketFields(tickers),
     response: null,
     produces: 'application/x-ndjson',
@@ -58,7 +59,11 @@ function tapeMarketsRoute({ store, clock, tickers, stored }: TapeDependencies): 
       );
       const lines = [
         { stored_seq: storedSeq, recording },
-        ...markets.map((market) => ({ market, gaps: gaps.get(market.marketId) ?? [] })),
+        ...markets.map((market) => ({
+          market,
+          gaps: gaps.get(market.marketId) ?? [],
+          source: decidingSource(market),
+        })),
       ];
       return {
         contentType: 'application/x-ndjson',

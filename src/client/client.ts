@@ -3,6 +3,7 @@ import { type AnswerOf, type ClientOptions, type InputOf, type OperationName, Re
 import type { Operations } from './schema.ts';
 import { messages, type StreamOptions } from './stream.ts';
 import type { OpportunityMessage, StreamMessage, Subscription } from './streamMessages.ts';
+import { readTape, type Tape, type TapeListing, type TapeOptions, tapeListings } from './tapes.ts';
 
 /** Operations that answer page by page. */
 type PagedName = {
@@ -101,6 +102,16 @@ export class Underround {
     const input = { query: { ...query, format: 'jsonl' as const }, signal };
     const response = await this.#requests.call('GET /v1/export', input, async (answer) => answer);
     for await (const line of lines(response, this.#requests.url)) yield JSON.parse(line) as Row;
+  }
+
+  /** The markets of a series whose tapes can be read, oldest first. */
+  tapeMarkets(query: QueryOf<'GET /v1/tapes/markets'>, signal?: AbortSignal): Promise<TapeListing[]> {
+    return tapeListings(this.#requests, query, signal);
+  }
+
+  /** The recording of one market as `@underround/engine` reads it. */
+  tape(listing: TapeListing, options: TapeOptions = {}): Promise<Tape> {
+    return readTape(this.#requests, listing, options);
   }
 
   /** Submits a backtest and waits until it is finished, failed or cancelled. */

@@ -25,4 +25,14 @@ export type {
   StreamMessage,
   Subscription,
 } from './streamMessages.ts';
+export type { TapeBooks, TapeSide } from './tapeBooks.ts';
+export {
+  type RecordedMarket,
+  resolutionOf,
+  type Tape,
+  type TapeGap,
+  type TapeListing,
+  type TapeOptions,
+  type TapePrices,
+} from './tapes.ts';
 export { verifyWebhook, type WebhookEvent } from './webhook.ts';

@@ -93,6 +93,7 @@ export const CONTRACT: Readonly<Record<string, OperationContract>> = {
   '/metrics': {},
   '/openapi.json': {},
   '/docs': {},
+  '/docs/reference': {},
   '/docs/style.css': {},
   '/v1/perp/depth': {
     query: {

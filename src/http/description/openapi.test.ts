@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { testApi, unaskedStore } from '../../../test/support/api.ts';
 import { FOLLOWED } from '../../../test/support/followed.ts';
 import { allRoutes } from '../../api/routes.ts';
+import { DOCUMENT_PATHS } from '../pages/documents.ts';
 import { PAGE_PATHS } from '../pages/paths.ts';
 import { ASSET_PATHS } from '../pages/serve.ts';
 import { describeApi } from './openapi.ts';
@@ -37,7 +38,7 @@ test('lists exactly the routes that the server has', async () => {
   const app = testApi({ store: unaskedStore });
   await app.ready();
   // Dashboard pages and files are no operations of the API.
-  const pages = new Set([...PAGE_PATHS, ...ASSET_PATHS, '/llms.txt', '/docs/{page}', '/docs/design/{page}']);
+  const pages = new Set<string>([...PAGE_PATHS, ...ASSET_PATHS, ...DOCUMENT_PATHS]);
   // Fastify prints a tree: four characters of indentation per level, each line with the rest of a path and its methods.
   const stack: string[] = [];
   const served = app

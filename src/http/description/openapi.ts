@@ -5,6 +5,7 @@ import { API_VERSION } from '../../schema/version.ts';
 import type { Route } from '../route.ts';
 import { SESSION_COOKIE } from '../sessionCookie.ts';
 import { ERROR_SCHEMAS, errorResponses, RATE_LIMIT_HEADERS, refusalReference, refusalsOf } from './errors.ts';
+import { bodyExample, parameterExample } from './requestExamples.ts';
 import { componentSchemas, schemaReference } from './shapes.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -17,6 +18,8 @@ export interface Parameter {
   readonly required: boolean;
   readonly description: string;
   readonly schema: JsonObject;
+  /** Value in the example request. */
+  readonly example?: string | number;
 }
 
 export interface Operation {
@@ -193,6 +196,7 @@ const SECURITY: Readonly<Record<Route['auth'], readonly JsonObject[]>> = {
 
 function operation(route: Route): Operation {
   const { method, path, auth, summary, description, queryFields, pathFields, bodyMembers, mirrors } = route;
+  const described = mirrors ?? path;
   const refusals = refusalsOf(mirrors === undefined ? route : { ...route, auth: 'key' });
   return {
     operationId: operationId(method, path),
@@ -201,11 +205,11 @@ function operation(route: Route): Operation {
     ...(description === undefined ? {} : { description }),
     security: SECURITY[auth],
     parameters: [
-      ...parameters(pathFields, 'path'),
-      ...parameters(queryFields, 'query'),
+      ...parameters(pathFields, { in: 'path', of: described }),
+      ...parameters(queryFields, { in: 'query', of: described }),
       ...(route.cacheable ? [IF_NONE_MATCH] : []),
     ],
-    ...(bodyMembers === null ? {} : { requestBody: requestBody(bodyMembers) }),
+    ...(bodyMembers === null ? {} : { requestBody: requestBody(bodyMembers, `${method} ${described}`) }),
     responses: {
       [route.socket ? 101 : (route.success ?? 200)]: success(route),
       ...(route.cacheable ? { 304: { $ref: '#/components/responses/NotModified' } } : {}),
@@ -215,8 +219,13 @@ function operation(route: Route): Operation {
   };
 }
 
-function requestBody(members: Members): JsonObject {
-  return { required: true, content: { 'application/json': { schema: bodySchema(members) } } };
+function requestBody(members: Members, operation: string): JsonObject {
+  const schema = bodySchema(members);
+  const example = bodyExample(operation);
+  return {
+    required: true,
+    content: { 'application/json': example === null ? { schema } : { schema, example } },
+  };
 }
 
 function success(route: Route): JsonObject {
@@ -234,14 +243,18 @@ function success(route: Route): JsonObject {
   return { description: 'Success', headers, content };
 }
 
-function parameters(fields: Fields, place: 'path' | 'query'): Parameter[] {
-  return Object.entries(fields).map(([name, field]: [string, Field<unknown>]) => ({
-    name,
-    in: place,
-    required: field.required,
-    description: field.description,
-    schema: fieldSchema(field),
-  }));
+function parameters(fields: Fields, place: { in: 'path' | 'query'; of: string }): Parameter[] {
+  return Object.entries(fields).map(([name, field]: [string, Field<unknown>]) => {
+    const example = parameterExample(place.of, { name, required: field.required });
+    return {
+      name,
+      in: place.in,
+      required: field.required,
+      description: field.description,
+      schema: fieldSchema(field),
+      ...(example === null ? {} : { example }),
+    };
+  });
 }
 
 /** The operation id: `GET /v1/markets/{market_id}/timeseries` is `getMarketsMarketIdTimeseries`. */

@@ -1,65 +1,89 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { notFound } from '../refusal.ts';
 import { Asset } from './assets.ts';
+import { DOCS_HEADERS } from './docsLayout.ts';
+import { DOCUMENTS, readSourceDocuments, type SourceDocument, summaryOf } from './documentList.ts';
 import { sendFile } from './sendFile.ts';
 
-/** The project's documents; the relative path is valid from the sources and from the compiled files. */
-const DOCUMENTS = fileURLToPath(new URL('../../../docs', import.meta.url));
+/** Output directory of `npm run build:site`; the relative path is valid from the sources and from the compiled files. */
+const BUILT_SITE = fileURLToPath(new URL('../../../dist/site', import.meta.url));
 const INDEX = '/llms.txt';
-const PATHS = [INDEX, '/docs/{page}', '/docs/design/{page}'];
+export const DOCUMENT_PATHS = [
+  INDEX,
+  '/docs/{page}',
+  '/docs/design/{page}',
+  '/docs/assets/{file}',
+  '/docs/images/{file}',
+];
 const MARKDOWN = 'text/markdown; charset=utf-8';
 const TEXT = 'text/plain; charset=utf-8';
+const HTML = '.html';
+/** Types of the built site's files; others are not served. */
+const TYPES: Readonly<Record<string, string>> = {
+  [HTML]: 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+};
 const SUMMARY =
   'Underround records every order-book change of crypto up-or-down prediction markets, proves what it recorded, and serves it: books at any time, trades, prices, gaps, signals with their audit, backtests, live streams.';
 
 /**
- * Serves the documents as Markdown at `/docs/NAME.md`, and their list at `/llms.txt`, so that language models and plain
- * clients can read them.
+ * Serves the documents as web pages at `/docs/NAME` (the site that `npm run build:site` made of them) and as Markdown at
+ * `/docs/NAME.md`, and their list at `/llms.txt`, so that language models and plain clients can read them.
  * @returns The served paths, so that other methods can be refused.
  */
 export function serveDocuments(
   app: FastifyInstance,
-  { directory = DOCUMENTS }: { directory?: string } = {},
+  { directory = DOCUMENTS, site = BUILT_SITE }: { directory?: string; site?: string } = {},
 ): { path: string; method: 'GET' }[] {
   let files: ReadonlyMap<string, Asset> | null = null;
-  for (const path of PATHS) {
-    app.get(path.replace(/\{(\w+)\}/g, ':$1'), { exposeHeadRoute: true }, async (request, reply) => {
-      // Read at the first request, and at once: no path of a request reaches the file system.
-      files ??= readDocuments(directory);
-      const asset = files.get(request.url.split('?', 1)[0] ?? '');
-      if (!asset) throw notFound('Not Found');
-      return await sendFile(asset, { request, reply, isNamedByContent: false });
-    });
+  const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
+    // Read at the first request, and at once: no path of a request reaches the file system.
+    files ??= new Map([...readMarkdown(directory), ...readSite(site)]);
+    const asset = files.get(request.url.split('?', 1)[0] ?? '');
+    if (!asset) throw notFound('Not Found');
+    if (asset.type === TYPES[HTML]) reply.headers(DOCS_HEADERS);
+    return await sendFile(asset, { request, reply, isNamedByContent: false });
+  };
+  for (const path of DOCUMENT_PATHS) {
+    app.get(path.replace(/\{(\w+)\}/g, ':$1'), { exposeHeadRoute: true }, onRequest);
   }
-  return PATHS.map((path) => ({ path, method: 'GET' }));
+  return DOCUMENT_PATHS.map((path) => ({ path, method: 'GET' }));
 }
 
-function readDocuments(directory: string): ReadonlyMap<string, Asset> {
-  const pages = [...pagesIn(directory, '/docs'), ...pagesIn(join(directory, 'design'), '/docs/design')];
-  const served = pages.map(({ path, text }) => [path, new Asset(Buffer.from(text), MARKDOWN)] as const);
-  return new Map([...served, [INDEX, new Asset(Buffer.from(indexOf(pages)), TEXT)]]);
+function readMarkdown(directory: string): (readonly [string, Asset])[] {
+  const documents = readSourceDocuments(directory);
+  const pages = documents.map(
+    ({ name, text }) => [`/docs/${name}`, new Asset(Buffer.from(text), MARKDOWN)] as const,
+  );
+  return [...pages, [INDEX, new Asset(Buffer.from(indexOf(documents)), TEXT)]];
 }
 
-interface Page {
-  readonly path: string;
-  readonly text: string;
-}
-
-function pagesIn(directory: string, path: string): Page[] {
+function readSite(directory: string): (readonly [string, Asset])[] {
   if (!existsSync(directory)) return [];
-  const names = readdirSync(directory).filter((name) => name.endsWith('.md'));
-  return names
-    .sort()
-    .map((name) => ({ path: `${path}/${name}`, text: readFileSync(join(directory, name), 'utf8') }));
+  const files = readdirSync(directory, { recursive: true, withFileTypes: true });
+  return files.flatMap((entry) => {
+    const type = TYPES[extname(entry.name)];
+    if (!entry.isFile() || type === undefined) return [];
+    const file = join(entry.parentPath, entry.name);
+    const path = file
+      .slice(directory.length)
+      .replaceAll('\\', '/')
+      .replace(/\.html$/, '');
+    const isPackable = type !== TYPES['.png'];
+    return [[`/docs${path}`, new Asset(readFileSync(file), type, isPackable)] as const];
+  });
 }
 
 /** The list of all pages, in the format of llmstxt.org: each with its title and the first sentence below it. */
-function indexOf(pages: readonly Page[]): string {
+function indexOf(documents: readonly SourceDocument[]): string {
   const [design, guides] = [true, false].map((isDesign) =>
-    pages.filter(({ path }) => path.startsWith('/docs/design/') === isDesign).map(lineOf),
+    documents.filter(({ name }) => name.startsWith('design/') === isDesign).map(lineOf),
   ) as [string[], string[]];
   return [
     '# Underround',
@@ -71,7 +95,7 @@ function indexOf(pages: readonly Page[]): string {
     '## API',
     '',
     '- [OpenAPI document](/openapi.json): every call with its parameters, limits and answers',
-    '- [API reference](/docs): the same as a web page',
+    '- [API reference](/docs/reference): the same as a web page',
     '',
     '## Guides',
     '',
@@ -84,9 +108,7 @@ function indexOf(pages: readonly Page[]): string {
   ].join('\n');
 }
 
-function lineOf({ path, text }: Page): string {
-  const [, title = path] = /^# (.+)$/m.exec(text) ?? [];
-  const [, first = ''] = /^# .+\n+(?![#|-]|```)([^\n][\s\S]*?\.)(?:\s|$)/m.exec(text) ?? [];
-  const sentence = first.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll(/\s+/g, ' ');
-  return `- [${title}](${path})${sentence === '' ? '' : `: ${sentence}`}`;
+function lineOf(document: SourceDocument): string {
+  const { title, sentence } = summaryOf(document);
+  return `- [${title}](/docs/${document.name})${sentence === '' ? '' : `: ${sentence}`}`;
 }

@@ -2178,5 +2178,6 @@ export interface Operations {
   'GET /app/live': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: LiveWindows };
   'GET /openapi.json': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: OpenApi };
   'GET /docs': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: undefined };
+  'GET /docs/reference': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: undefined };
   'GET /docs/style.css': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: undefined };
 }
