@@ -55,6 +55,7 @@ const silentSignals: ApiDependencies['signals'] = {
   audit: {
     sums: async () => [],
     list: async () => [],
+    oldest: async () => [],
     head: async () => ({ seq: 0, hash: '0'.repeat(64) }),
   },
 };
