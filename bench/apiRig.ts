@@ -55,7 +55,10 @@ export async function serve(store: StoreReader, accounts: Accounts) {
     webhooks: { ...openWebhooks(accounts.database, WEBHOOKS), wake: () => {} },
     signals: {
       board: { read: () => ({ asOfMs: systemClock.now(), opportunities: [] }) },
-      audit: { sums: async () => [], list: async () => [], head: async () => ({ seq: 0, hash: '' }) },
+      audit: {
+        ...{ sums: async () => [], list: async () => [], oldest: async () => [] },
+        head: async () => ({ seq: 0, hash: '' }),
+      },
     },
     live: {
       latestSnapshotTimeMs: null,

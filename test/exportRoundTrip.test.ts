@@ -23,11 +23,14 @@ import { VenueModel } from '../src/simulator/model.ts';
 import { StoreClient } from '../src/store/engine/client.ts';
 import { reachEngine } from '../src/store/engine/engineAccess.ts';
 import { importFiles } from '../src/store/export/importFiles.ts';
+import { isImported } from '../src/store/export/recordOfRow.ts';
 import { exportedFilesBelow, verifyFile } from '../src/store/export/verify.ts';
 import { manifestPath } from '../src/store/export/writtenFile.ts';
 import { PartitionWriter } from '../src/store/partitionWriter.ts';
+import type { FolderDataset } from '../src/store/queries/exportParts.ts';
 import { bookRecord } from './support/api.ts';
 import { M, T0, writeDataSet } from './support/apiDataSet.ts';
+import { recordingReader } from './support/exportReader.ts';
 import { FakeClock } from './support/fakeClock.ts';
 import { oneClock } from './support/gaps.ts';
 import { openTestStore, type TestStore, testHostEntry } from './support/store.ts';
@@ -38,6 +41,10 @@ const SIMULATED_MS = Date.UTC(2026, 10, 20, 23, 59, 58, 500);
 const NEVER = new AbortController().signal;
 const log = silentLogger;
 const ALL = { ticker: null, eventType: null, source: null, venue: null };
+/** The datasets of a recording. */
+const RECORDED = EXPORT_DATASETS.filter(
+  (dataset) => dataset === 'deltas' || isImported(dataset),
+) as FolderDataset[];
 const WHOLE = { startMs: null, endMs: null };
 
 const root = temporaryDirectory(afterAll);
@@ -116,8 +123,8 @@ beforeAll(async () => {
 afterAll(() => Promise.all([source, ...empty].map((store) => store?.dispose())));
 
 function exportTo({ store }: TestStore, format: ExportFormat, out: string) {
-  const asked = { datasets: EXPORT_DATASETS, filter: ALL, range: WHOLE, format, out };
-  return exportFolder(store, { ...asked, signal: NEVER, onFile: () => {} });
+  const asked = { datasets: RECORDED, filter: ALL, range: WHOLE, format, out };
+  return exportFolder(recordingReader(store), { ...asked, signal: NEVER, onFile: () => {} });
 }
 
 /** The names and bytes of all files below a folder. */
@@ -144,7 +151,7 @@ describe('a partitioned export', () => {
       'asset=BTC/venue=okx/date=2026-11-20/perp_depth-BTC-okx-20261120T000000Z-20261121T000000Z.csv',
     );
     expect(bytesBelow(folders.csv).size).toBe(names.length * 2);
-    for (const dataset of EXPORT_DATASETS)
+    for (const dataset of RECORDED)
       expect(
         names.filter((name) => name.includes(`/${dataset}-`)),
         dataset,

@@ -4,21 +4,72 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { KEY, testApi } from '../../test/support/api.ts';
 import { EMPTY, M, writeDataSet } from '../../test/support/apiDataSet.ts';
+import { detection } from '../../test/support/detections.ts';
+import { FakeClock } from '../../test/support/fakeClock.ts';
 import { openTestStore, type TestStore } from '../../test/support/store.ts';
+import { STUB_JOB, stubBacktests } from '../../test/support/stubBacktests.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
+import type { Database } from '../control/schema.ts';
+import { openControlDatabase } from '../controlDatabase.ts';
 import { EXPORT_COLUMNS, EXPORT_DATASETS, type ExportDataset } from '../schema/export.ts';
+import { AuditLog } from '../signals/auditLog.ts';
+import { AuditReader } from '../signals/auditReader.ts';
 
 let opened: TestStore;
+let control: Database;
 let app: FastifyInstance;
+
+const TIMES = { decided_at: '2026-11-20T12:01:00.000+00:00', opened_at: '2026-11-20T12:01:00.250+00:00' };
+const TRADE = {
+  ...{ market_id: M, side: 'buy_yes', ...TIMES, closed_at: null, decision_price: 0.5, entry_price: 0.51 },
+  ...{ exit_price: null, shares: 10, size_usd: 5.1, fees_usd: 0.02, slippage: 0.01, entry_slippage: 0.01 },
+  ...{ exit_slippage: null, entry_levels: 2, exit_levels: null, net_pnl: null, outcome: null },
+  exit_reason: null,
+};
+const CELL = {
+  ...{ trades_total: 3, total_pnl: -1.25, win_rate: null, sharpe_per_market: 0.1, max_drawdown: -2 },
+  ...{ profit_factor: null, error: null },
+};
+/** Results as they are stored. */
+const RESULTS: Readonly<Record<string, unknown>> = {
+  bt_1: { trades: [TRADE, { ...TRADE, opened_at: '2026-11-20T12:02:00.000+00:00' }] },
+  sw_1: {
+    x_axis: { param: 'threshold', values: [0.1, 0.2] },
+    y_axis: { param: 'take_profit', values: [0.9] },
+    cells: [[CELL, { ...CELL, error: 'no market' }]],
+  },
+};
+const jobs: typeof stubBacktests.jobs = {
+  ...stubBacktests.jobs,
+  find: async (jobId, owner) => {
+    const job = await stubBacktests.jobs.find(STUB_JOB, owner);
+    if (jobId === STUB_JOB) return job;
+    if (job === null || RESULTS[jobId] === undefined) return null;
+    return { ...job, jobId, status: 'complete', kind: jobId.startsWith('sw_') ? 'sweep' : 'backtest' };
+  },
+  result: async (jobId) => JSON.stringify(RESULTS[jobId]),
+};
 
 beforeAll(async () => {
   opened = await openTestStore();
   writeDataSet(opened.store.writer);
   await opened.store.writer.flush();
-  app = testApi({ store: opened.store });
+  control = await openControlDatabase({ dataDir: temporaryDirectory(afterAll), databaseUrl: null });
+  const log = new AuditLog(control, new FakeClock());
+  const signal = detection({ marketId: M, slug: '=btc "5m"' });
+  await log.detected(detection({ marketId: EMPTY, detectedMs: signal.detectedMs + 1_000, spot: null }));
+  await log.detected(signal);
+  await log.executable(signal.auditId, [
+    { afterMs: 50, fillPrice: 0.93, size: 80 },
+    { afterMs: 250, fillPrice: null, size: 0 },
+  ]);
+  const audit = new AuditReader(control);
+  const signals = { board: { read: () => ({ asOfMs: 0, opportunities: [] }) }, audit };
+  app = testApi({ store: opened.store, signals, backtests: { ...stubBacktests, jobs } });
 });
 afterAll(async () => {
   await app?.close();
+  await control?.destroy();
   await opened?.dispose();
 });
 
@@ -34,6 +85,9 @@ const SUBJECTS = {
   deltas: `market_id=${M}`,
   markets: 'ticker=BTC&event_type=5m',
   gaps: `market_id=${M}`,
+  signals: `market_id=${M}`,
+  job_trades: 'job_id=bt_1',
+  job_cells: 'job_id=sw_1',
 } as const;
 /** The columns that an export has and a list of the API has not. */
 const BEYOND_LISTS = [
@@ -60,6 +114,9 @@ const NAMES: Readonly<Record<ExportDataset, string>> = {
   perp_depth: 'perp_depth-BTC-bybit-20261120T120000Z-20261120T120000.400Z',
   markets: `markets-BTC-5m-${WINDOW}`,
   gaps: `gaps-btc-updown-5m-1795176000-${WINDOW}`,
+  signals: `signals-btc-updown-5m-1795176000-${WINDOW}`,
+  job_trades: 'job_trades-bt_1',
+  job_cells: 'job_cells-sw_1',
 };
 /** The paged endpoints that return the same rows. */
 const LISTS = {
@@ -227,6 +284,53 @@ test('deltas are the levels that changed; the first book is complete', async () 
   `);
 });
 
+describe('signals', () => {
+  test('are the audit rows of markets, oldest first, with their fills and links', async () => {
+    const all = await rowsOf('dataset=signals');
+    expect(all.map(({ market_id: id }) => id)).toEqual([M, EMPTY]);
+    expect(await rowsOf('dataset=signals&ticker=BTC&event_type=5m')).toEqual(all);
+    expect(await rowsOf('dataset=signals&ticker=ETH&event_type=5m')).toEqual([]);
+    const second = encodeURIComponent(String(all[1]?.detected_at));
+    expect(await rowsOf(`dataset=signals&start=${second}`)).toEqual(all.slice(1));
+    expect(await rowsOf(`dataset=signals&end=${second}`)).toEqual(all.slice(0, 1));
+    const { rows } = (await app.inject({ url: '/v1/arb/audit', headers: KEY })).json();
+    expect(all[0]).toMatchObject({
+      ...{ fill_price_after_50ms: 0.93, size_after_50ms: 80, fill_price_after_250ms: null },
+      ...{ size_after_250ms: 0, fill_price_after_500ms: null, size_after_500ms: null },
+    });
+    const shared = (row: Record<string, unknown> | undefined, other: object) =>
+      Object.fromEntries(Object.entries(row ?? {}).filter(([name]) => name in other));
+    for (const [at, row] of (rows as Record<string, unknown>[]).reverse().entries()) {
+      expect(shared(all[at], row)).toEqual(shared(row, all[at] ?? {}));
+    }
+  });
+});
+
+describe('results of jobs', () => {
+  test('trades of a backtest may have a range; cells of a sweep have the values of their axes', async () => {
+    const trades = await rowsOf('dataset=job_trades&job_id=bt_1&start=2026-11-20T12:02:00Z');
+    expect(trades).toMatchObject([
+      { job_id: 'bt_1', market_id: M, opened_at: '2026-11-20T12:02:00.000+00:00' },
+    ]);
+    const cells = await rowsOf('dataset=job_cells&job_id=sw_1');
+    expect(cells.map((cell) => [cell.x_param, cell.x_value, cell.y_param, cell.y_value, cell.error])).toEqual(
+      [
+        ['threshold', 0.1, 'take_profit', 0.9, null],
+        ['threshold', 0.2, 'take_profit', 0.9, 'no market'],
+      ],
+    );
+  });
+
+  test.each([
+    ['dataset=job_trades&job_id=bt_none', 404, 'Job not found'],
+    ['dataset=job_cells&job_id=bt_1', 409, 'bt_1 is a backtest; job_cells needs a sweep'],
+    [`dataset=job_trades&job_id=${STUB_JOB}`, 409, 'bt_stub is failed; only a complete job has a result'],
+  ])('%s', async (query, status, detail) => {
+    const { statusCode, body } = await ask(query);
+    expect([statusCode, JSON.parse(body)]).toEqual([status, { detail }]);
+  });
+});
+
 describe('several markets', () => {
   test('named ones and a series: rows one market after the other, by the starts of their windows', async () => {
     const both = await rowsOf(`dataset=trades&market_id=${EMPTY},${M}`);
@@ -288,6 +392,8 @@ describe('refusals', () => {
     ['underlying', 'ticker'],
     ['perp_depth', 'ticker'],
     ['deltas', 'market_id'],
+    ['job_trades', 'job_id'],
+    ['job_cells', 'job_id'],
   ])('%s without %s', async (dataset, name) => {
     const { statusCode, body } = await ask(`dataset=${dataset}&start=2027-01-01&end=2026-01-01`);
     const problem = { type: 'missing', loc: ['query', name], msg: 'Field required', input: null };

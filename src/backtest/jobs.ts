@@ -80,10 +80,11 @@ export class JobRepository {
     return await activeJobs(this.#db, counted);
   }
 
-  /** @param owner Restricts the search to jobs of this user. */
-  async find(jobId: string, owner: { userId: string }): Promise<Job | null> {
-    const found = this.#db.selectFrom('backtest_jobs').select(SUMMARY).where('job_id', '=', jobId);
-    const row = await found.where('user_id', '=', owner.userId).executeTakeFirst();
+  /** @param owner Restricts the search to jobs of this user; null: any user. */
+  async find(jobId: string, owner: { userId: string } | null): Promise<Job | null> {
+    let found = this.#db.selectFrom('backtest_jobs').select(SUMMARY).where('job_id', '=', jobId);
+    if (owner !== null) found = found.where('user_id', '=', owner.userId);
+    const row = await found.executeTakeFirst();
     return row ? toJob(row) : null;
   }
 

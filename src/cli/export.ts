@@ -22,6 +22,7 @@ export function registerExport(program: Command): void {
     .option('--event-type <type>', `with --ticker: all markets of a series: ${EVENT_TYPES.join(', ')}`)
     .option('--source <source>', `price source of underlying: ${UNDERLYING_SOURCES.join(', ')}`)
     .option('--venue <venue>', `venue of perp_depth: ${PERP_VENUES.join(', ')} (default: ${PERP_VENUES[0]})`)
+    .option('--job-id <id>', 'backtest of job_trades, or sweep of job_cells')
     .option('--start <time>', 'start time, inclusive')
     .option('--since <time>', 'the same as --start')
     .option('--end <time>', 'end time, exclusive')

@@ -1,13 +1,18 @@
 import { join } from 'node:path';
 import { makeDirectories } from '../runtime/makeDirectories.ts';
-import type { ExportDataset, ExportFormat, ExportRange } from '../schema/export.ts';
+import type { ExportFormat, ExportRange } from '../schema/export.ts';
+import type { ExportReader } from '../store/export/controlRows.ts';
 import { exportFileName } from '../store/export/fileName.ts';
 import { isUpToDate, writeExport } from '../store/export/writtenFile.ts';
-import { type ExportPart, exportParts, type PartFilter } from '../store/queries/exportParts.ts';
-import type { StoreReader } from '../store/reader.ts';
+import {
+  type ExportPart,
+  exportParts,
+  type FolderDataset,
+  type PartFilter,
+} from '../store/queries/exportParts.ts';
 
 interface FolderOptions {
-  readonly datasets: readonly ExportDataset[];
+  readonly datasets: readonly FolderDataset[];
   readonly filter: PartFilter;
   readonly range: ExportRange;
   readonly format: ExportFormat;
@@ -27,7 +32,8 @@ interface FolderResult {
 }
 
 /** Writes one file for each series or asset and day. Keeps finished files whose rows have not changed. */
-export async function exportFolder(store: StoreReader, options: FolderOptions): Promise<FolderResult> {
+export async function exportFolder(reader: ExportReader, options: FolderOptions): Promise<FolderResult> {
+  const { store } = reader;
   const { datasets, filter, range, format, out, signal, onFile } = options;
   const parts: ExportPart[] = [];
   for (const dataset of datasets)
@@ -38,13 +44,13 @@ export async function exportFolder(store: StoreReader, options: FolderOptions): 
     const path = join(out, part.folder, name);
     const file = { ...part, format, path, signal };
     const counted = `[${index + 1}/${parts.length}]`;
-    if (await isUpToDate(store, file)) {
+    if (await isUpToDate(reader, file)) {
       result.kept++;
       onFile(`${counted} kept ${path}`);
       continue;
     }
     makeDirectories(join(out, part.folder));
-    const { rows, file: written } = await writeExport(store, file);
+    const { rows, file: written } = await writeExport(reader, file);
     const bytes = written.bytes ?? 0;
     result.rows += rows;
     result.bytes += bytes;

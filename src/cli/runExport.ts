@@ -1,22 +1,24 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { exportReader } from '../api/exportReader.ts';
+import { missingResult } from '../backtest/jobExport.ts';
 import { InvalidInputError } from '../runtime/errors.ts';
 import { exportFields, exportSubject } from '../schema/api/exports.ts';
 import { readFields } from '../schema/api/fields.ts';
 import {
   EXPORT_DATASETS,
-  type ExportDataset,
   type ExportFormat,
   type ExportRange,
   type ExportSubject,
 } from '../schema/export.ts';
+import { type ExportReader, openSources } from '../store/export/controlRows.ts';
 import { openExport } from '../store/export/openExport.ts';
+import { isImported } from '../store/export/recordOfRow.ts';
 import { writeExport } from '../store/export/writtenFile.ts';
-import type { PartFilter } from '../store/queries/exportParts.ts';
-import { exportSources } from '../store/queries/exports.ts';
+import type { FolderDataset, PartFilter } from '../store/queries/exportParts.ts';
 import { findMarketKey } from '../store/queries/markets.ts';
-import type { StoreReader } from '../store/reader.ts';
+import { ControlDatabase } from './controlRows.ts';
 import { exportFolder } from './exportFolder.ts';
 import { interruptible } from './failure.ts';
 import { openRecording } from './openRecording.ts';
@@ -28,6 +30,7 @@ export interface ExportOptions {
   readonly eventType?: string;
   readonly source?: string;
   readonly venue?: string;
+  readonly jobId?: string;
   readonly start?: string;
   readonly since?: string;
   readonly end?: string;
@@ -44,13 +47,18 @@ interface AskedFile extends Asked {
   readonly subject: ExportSubject;
 }
 interface AskedFolder extends Asked {
-  readonly datasets: readonly ExportDataset[];
+  readonly datasets: readonly FolderDataset[];
   readonly filter: PartFilter;
 }
 
-/** The word for every dataset that an import needs; `deltas` follow from `snapshots`. */
+/** What exports read, and the control database that checks a job. */
+interface CommandReader extends ExportReader {
+  readonly control: ControlDatabase;
+}
+
+/** The word for every dataset that an import needs. */
 const ALL = 'all';
-const RECORDED = EXPORT_DATASETS.filter((dataset) => dataset !== 'deltas');
+const RECORDED = EXPORT_DATASETS.filter(isImported);
 
 /** Writes an export. A refusal is one line on standard error and exit status 1, and leaves no unfinished file. */
 export async function runExport(datasets: string, options: ExportOptions): Promise<void> {
@@ -59,14 +67,14 @@ export async function runExport(datasets: string, options: ExportOptions): Promi
       const { out } = options;
       if (out !== undefined && isFolder(out)) {
         const asked = readFolder(datasets, options);
-        await reading(options, async (store) => {
+        await reading(options, async (reader) => {
           const onFile = (line: string) => console.error(line);
-          printFolder(await exportFolder(store, { ...asked, out, signal, onFile }));
+          printFolder(await exportFolder(reader, { ...asked, out, signal, onFile }));
         });
       } else {
         const asked = readFile(datasets, options);
         if (out !== undefined) checkOut(out);
-        await reading(options, (store) => writeOne(store, asked, { out, signal }));
+        await reading(options, (reader) => writeOne(reader, asked, { out, signal }));
       }
     } catch (error) {
       // The reader of standard output closed it, which is no failure.
@@ -95,17 +103,22 @@ function readFile(dataset: string, options: ExportOptions): AskedFile {
 
 /** @throws {InvalidInputError} Lists every problem. */
 function readFolder(datasets: string, options: ExportOptions): AskedFolder {
-  const names = datasets === ALL ? RECORDED : datasets.split(',');
+  const names: readonly string[] = datasets === ALL ? RECORDED : datasets.split(',');
   if (options.marketId !== undefined) {
     throw new InvalidInputError('--market-id gives one file: name it with --out; a folder has whole series');
   }
   const read = names.map((dataset) => readOptions(dataset, options).values);
   const [values] = read as [(typeof read)[number]];
   const { ticker, event_type: eventType } = values;
+  const found = [...new Set(read.map(({ dataset }) => dataset))];
+  const inFolders = found.filter((dataset) => dataset !== 'job_trades' && dataset !== 'job_cells');
+  if (inFolders.length < found.length) {
+    throw new InvalidInputError('the result of a job is one file: name it with --out');
+  }
   const source = options.source === undefined ? null : values.source;
   const venue = options.venue === undefined ? null : values.venue;
   return {
-    datasets: [...new Set(read.map(({ dataset }) => dataset))],
+    datasets: inFolders,
     filter: { ticker, eventType, source, venue },
     range: rangeOf(values),
     format: values.format,
@@ -113,13 +126,13 @@ function readFolder(datasets: string, options: ExportOptions): AskedFolder {
 }
 
 /** @throws {InvalidInputError} Lists every problem. */
-function readOptions(dataset: string, { marketId, eventType, since, ...options }: ExportOptions) {
+function readOptions(dataset: string, { marketId, eventType, jobId, since, ...options }: ExportOptions) {
   const { ticker, source, venue, end, format } = options;
   if (since !== undefined && options.start !== undefined) {
     throw new InvalidInputError('--since is the same as --start: name one of them');
   }
   const start = since ?? options.start;
-  const named = { market_id: marketId, event_type: eventType, ticker, source, venue };
+  const named = { market_id: marketId, event_type: eventType, job_id: jobId, ticker, source, venue };
   const asked = { dataset, ...named, start, end, format };
   const { values, problems, refusal } = readFields(exportFields(followedAssets().tickers), asked, 'query');
   const lines = problems.map(({ loc, msg }) => `${optionOf(loc.at(-1))}: ${msg}`);
@@ -150,33 +163,45 @@ const optionOf = (name: string | number | undefined) =>
 
 async function reading(
   { dataDir }: ExportOptions,
-  run: (store: StoreReader) => Promise<void>,
+  run: (reader: CommandReader) => Promise<void>,
 ): Promise<void> {
   const config = await readSettings({ dataDir, use: 'read recording' });
   const store = await openRecording(config);
+  const control = new ControlDatabase(config);
   try {
-    await run(store);
+    await run({ ...exportReader({ store, audit: control, jobs: control }), control });
   } finally {
-    await store.close();
+    await Promise.all([store.close(), control.close()]);
   }
 }
 
 async function writeOne(
-  store: StoreReader,
+  reader: CommandReader,
   { subject, range, format }: AskedFile,
   { out, signal }: { out: string | undefined; signal: AbortSignal },
 ): Promise<void> {
-  await checkMarkets(store, subject, signal);
+  await checkSubject(reader, subject, signal);
   if (out !== undefined) {
-    await writeExport(store, { subject, range, format, path: out, signal });
+    await writeExport(reader, { subject, range, format, path: out, signal });
     return;
   }
-  const sources = await exportSources(store, subject, { range, signal });
-  const rows = openExport(store, sources, { dataset: subject.dataset, format, signal });
+  const sources = await openSources(reader, subject, { range, signal });
+  const rows = openExport(reader.store, sources, { dataset: subject.dataset, format, signal });
   await pipeline(rows, process.stdout, { end: false, signal });
 }
 
-async function checkMarkets(store: StoreReader, subject: ExportSubject, signal: AbortSignal): Promise<void> {
+/** @throws {InvalidInputError} If a market was not recorded, or the job has no such result. */
+async function checkSubject(
+  { store, control }: CommandReader,
+  subject: ExportSubject,
+  signal: AbortSignal,
+): Promise<void> {
+  if ('jobId' in subject) {
+    const job = await control.job(subject.jobId);
+    const problem = job === null ? `there is no job ${subject.jobId}` : missingResult(job, subject.dataset);
+    if (problem !== null) throw new InvalidInputError(problem);
+    return;
+  }
   if (!('markets' in subject) || subject.markets === 'all' || !('marketIds' in subject.markets)) return;
   for (const marketId of subject.markets.marketIds) {
     const found = await findMarketKey(store, marketId, signal);

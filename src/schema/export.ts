@@ -11,12 +11,19 @@ export const EXPORT_DATASETS = [
   'deltas',
   'markets',
   'gaps',
+  'signals',
+  'job_trades',
+  'job_cells',
 ] as const;
 export type ExportDataset = (typeof EXPORT_DATASETS)[number];
 /** Datasets with rows that belong to one market each. */
 export type MarketDataset = 'snapshots' | 'deltas' | 'quotes' | 'trades';
 /** Datasets with one row per market or gap. */
 export type ListDataset = 'markets' | 'gaps';
+/** Datasets of the control database. */
+export type ControlDataset = 'signals' | JobDataset;
+/** Results of jobs: the trades of a backtest, the cells of a sweep. */
+export type JobDataset = 'job_trades' | 'job_cells';
 
 export const EXPORT_FORMATS = ['jsonl', 'csv', 'parquet'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
@@ -27,8 +34,19 @@ export type MarketSelection =
   | { readonly ticker: MarketTicker; readonly eventType: MarketEventType }
   | 'all';
 
-/** The recording to export: of markets, or of an asset's prices or depth. */
-export type ExportSubject =
+/** Datasets of the engine. */
+export type StoredDataset = Exclude<ExportDataset, ControlDataset>;
+
+/** Signals of markets, or the result of a job. */
+export type ControlSubject =
+  | { readonly dataset: 'signals'; readonly markets: MarketSelection }
+  | { readonly dataset: JobDataset; readonly jobId: string };
+
+/** What to export: rows of markets, of an asset's prices or depth, or of the control database. */
+export type ExportSubject = StoredSubject | ControlSubject;
+
+/** The rows that the engine stores. */
+export type StoredSubject =
   | { readonly dataset: MarketDataset | ListDataset; readonly markets: MarketSelection }
   | { readonly dataset: 'underlying'; readonly ticker: Ticker; readonly source: UnderlyingSource }
   | { readonly dataset: 'perp_depth'; readonly ticker: Ticker; readonly venue: PerpVenueName };
@@ -38,6 +56,9 @@ export interface ExportRange {
   readonly startMs: number | null;
   readonly endMs: number | null;
 }
+
+/** Milliseconds after a detection: a fast reader, the venue's taker hold, a slow reader. */
+export const EXECUTABLE_AFTER_MS = [50, 250, 500] as const;
 
 /** `levels`: objects of price and size, best first. `pairs`: the same as lists of two numbers. */
 type ColumnKind = 'time' | 'text' | 'bool' | 'float' | 'uint' | 'levels' | 'pairs';
@@ -168,5 +189,70 @@ export const EXPORT_COLUMNS: Readonly<Record<ExportDataset, readonly ExportColum
     maybeTime('known_time', 'UTC'),
     maybeUint('known_seq'),
     uint('seq'),
+  ],
+  signals: [
+    text('market_id'),
+    text('audit_id'),
+    time('detected_at', 'UTC'),
+    time('received_at', 'UTC'),
+    ...['polymarket_slug', 'ticker', 'event_type', 'tier', 'confidence', 'direction'].map((name) =>
+      text(name),
+    ),
+    ...['fill_price', 'fill_spread', 'est_fee_per_share', 'model_ev_per_share'].map((name) =>
+      float(name, SHARE_PRICE),
+    ),
+    float('model_yes_prob', 'probability'),
+    float('available_size', 'shares'),
+    maybeFloat('underlying', USD),
+    maybeFloat('strike_price', USD),
+    maybeText('strike_source'),
+    maybeFloat('sigma_annual'),
+    float('tau_minutes', 'min'),
+    ...EXECUTABLE_AFTER_MS.flatMap((ms) => [
+      price(`fill_price_after_${ms}ms`),
+      maybeFloat(`size_after_${ms}ms`, 'shares; null: not known yet'),
+    ]),
+    maybeTime('resolved_at', 'UTC'),
+    maybeText('outcome'),
+    price('realized_per_share'),
+    text('hash'),
+    text('prev_hash'),
+    uint('seq'),
+  ],
+  job_trades: [
+    text('job_id'),
+    text('market_id'),
+    text('side'),
+    maybeTime('decided_at', 'UTC'),
+    time('opened_at', 'UTC'),
+    maybeTime('closed_at', 'UTC'),
+    price('decision_price'),
+    float('entry_price', SHARE_PRICE),
+    price('exit_price'),
+    float('shares', 'shares'),
+    float('size_usd', USD),
+    float('fees_usd', USD),
+    price('entry_slippage'),
+    price('exit_slippage'),
+    maybeUint('entry_levels'),
+    maybeUint('exit_levels'),
+    maybeFloat('net_pnl', USD),
+    maybeText('outcome'),
+    maybeText('exit_reason'),
+  ],
+  job_cells: [
+    text('job_id'),
+    text('x_param'),
+    float('x_value'),
+    maybeText('y_param'),
+    maybeFloat('y_value'),
+    uint('trades_total'),
+    float('total_pnl', USD),
+    maybeFloat('win_rate', 'fraction'),
+    maybeFloat('sharpe_per_market'),
+    float('max_drawdown', USD),
+    maybeFloat('profit_factor'),
+    maybeFloat('stressed_pnl', USD),
+    maybeText('error'),
   ],
 };

@@ -2,13 +2,14 @@ import { TakerFee } from '../core/fees.ts';
 import { type Clock, every, type Timer } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
+import { EXECUTABLE_AFTER_MS } from '../schema/export.ts';
 import type { Market } from '../schema/market.ts';
 import { loadMarket } from '../store/queries/resume.ts';
 import type { StoreReader } from '../store/reader.ts';
 import { loadBookReceivedBy } from '../store/tables/bookReceived.ts';
 import type { AuditLog } from './auditLog.ts';
 import type { AuditReader, AuditRecord } from './auditReader.ts';
-import { EXECUTABLE_AFTER_MS, executableFill } from './executable.ts';
+import { executableFill } from './executable.ts';
 
 const PERIOD_MS = 60_000;
 /** Younger rows may still be evaluated from memory, or their books may not be stored yet; the store's lag is added. */

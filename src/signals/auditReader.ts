@@ -2,6 +2,7 @@ import { type ExpressionBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import { beyondPlace } from '../control/keyset.ts';
 import type { Database, Schema } from '../control/schema.ts';
 import type { SignalTier } from '../core/signals/signal.ts';
+import type { ExportRange, MarketSelection } from '../schema/export.ts';
 import type { EventType, Ticker } from '../schema/market.ts';
 import { type ChainHead, readHead } from './auditChain.ts';
 import { dayOf, NANO } from './auditDays.ts';
@@ -91,6 +92,31 @@ export class AuditReader {
       .orderBy('seq', 'desc')
       .limit(page.limit)
       .execute();
+    return await this.records(rows);
+  }
+
+  /** Rows of markets detected within a range, oldest first. */
+  async oldest(
+    { markets, range: { startMs, endMs } }: { markets: MarketSelection; range: ExportRange },
+    { after, limit }: { after: AuditPlace | null; limit: number },
+  ): Promise<AuditRecord[]> {
+    let query = this.#db.selectFrom('audit_rows').select(['audit_id', 'seq']);
+    if (markets !== 'all' && 'marketIds' in markets)
+      query = query.where('market_id', 'in', markets.marketIds);
+    else if (markets !== 'all') {
+      const { ticker, eventType } = markets;
+      query = query.where('ticker', '=', ticker as Ticker).where('event_type', '=', eventType as EventType);
+    }
+    if (startMs !== null) query = query.where('detected_ms', '>=', startMs);
+    if (endMs !== null) query = query.where('detected_ms', '<', endMs);
+    if (after !== null) {
+      const place = [
+        ['detected_ms', after.detectedMs],
+        ['seq', after.seq],
+      ] as const;
+      query = query.where((row: ExpressionBuilder<Schema, 'audit_rows'>) => beyondPlace(row, '>', place));
+    }
+    const rows = await query.orderBy('detected_ms').orderBy('seq').limit(limit).execute();
     return await this.records(rows);
   }
 

@@ -5,9 +5,6 @@ import { sharesOf } from '../core/money.ts';
 import type { Leg } from '../core/signals/signal.ts';
 import type { BookView } from '../schema/records.ts';
 
-/** Milliseconds after a detection: a fast reader, the venue's taker hold, a slow reader. */
-export const EXECUTABLE_AFTER_MS = [50, 250, 500] as const;
-
 /** USDC per share (pair), shares (pairs); null and 0 if nothing was for sale or the book was untrusted. */
 export interface ExecutableFill {
   readonly afterMs: number;

@@ -1,7 +1,8 @@
 import type { TakerFee } from '../core/fees.ts';
 import type { Leg } from '../core/signals/signal.ts';
 import type { Clock, Timer } from '../runtime/clock.ts';
-import { EXECUTABLE_AFTER_MS, type ExecutableFill, executableFill, type TradedBook } from './executable.ts';
+import { EXECUTABLE_AFTER_MS } from '../schema/export.ts';
+import { type ExecutableFill, executableFill, type TradedBook } from './executable.ts';
 
 /** A state is published some 20 ms after its receipt at most; after this time no earlier one can arrive. */
 const LATE_MAX_MS = 100;

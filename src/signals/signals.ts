@@ -49,7 +49,7 @@ interface SignalsOptions {
 /** The parts that the API reads. */
 export interface SignalReaders {
   readonly board: Board;
-  readonly audit: Pick<AuditReader, 'sums' | 'list' | 'head'>;
+  readonly audit: Pick<AuditReader, 'sums' | 'list' | 'oldest' | 'head'>;
 }
 
 export interface Signals extends SignalReaders {

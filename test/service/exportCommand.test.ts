@@ -42,7 +42,7 @@ describe.skipIf(commandAbsent)(`underround export ${commandAbsent ? '(skipped: n
   test.each([
     [
       ['nonsense'],
-      "dataset: Input should be 'snapshots', 'quotes', 'trades', 'underlying', 'perp_depth', 'deltas', 'markets' or 'gaps'",
+      "dataset: Input should be 'snapshots', 'quotes', 'trades', 'underlying', 'perp_depth', 'deltas', 'markets', 'gaps', 'signals', 'job_trades' or 'job_cells'",
     ],
     [['trades'], 'trades needs --market-id'],
     [['underlying'], 'underlying needs --ticker'],

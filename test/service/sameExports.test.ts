@@ -9,7 +9,7 @@ import { PartitionWorker } from '../../src/recorder/write/partitionWorker.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { silentLogger } from '../../src/runtime/log.ts';
 import { Metrics } from '../../src/runtime/metrics.ts';
-import { EXPORT_DATASETS, type ExportSubject } from '../../src/schema/export.ts';
+import { EXPORT_DATASETS, type StoredSubject } from '../../src/schema/export.ts';
 import { generateHistory, type RecordedFrame } from '../../src/simulator/history.ts';
 import { VenueModel } from '../../src/simulator/model.ts';
 import { StoreClient } from '../../src/store/engine/client.ts';
@@ -116,7 +116,7 @@ async function recordThroughStream(): Promise<TestStore> {
 }
 
 /** All that can be exported from a store. */
-async function subjectsOf({ store }: TestStore): Promise<ExportSubject[]> {
+async function subjectsOf({ store }: TestStore): Promise<StoredSubject[]> {
   // Markets that are only listed have empty exports.
   const markets = await store.rows<{ id: string }>('SELECT DISTINCT market_id AS id FROM books ORDER BY id');
   const prices = await store.rows<object>(
@@ -130,11 +130,11 @@ async function subjectsOf({ store }: TestStore): Promise<ExportSubject[]> {
       ...{ dataset, markets: { marketIds: [marketId] } },
     })),
   );
-  return [...ofMarkets, ...prices, ...depths] as ExportSubject[];
+  return [...ofMarkets, ...prices, ...depths] as StoredSubject[];
 }
 
 /** The rows as JSON lines without their arrival numbers: each recording has its own. */
-async function exportedRows(store: StoreReader, subject: ExportSubject): Promise<string> {
+async function exportedRows(store: StoreReader, subject: StoredSubject): Promise<string> {
   const range = { startMs: null, endMs: null };
   const sources = await exportSources(store, subject, { range, signal: NEVER });
   const asked = { dataset: subject.dataset, format: 'jsonl', signal: NEVER } as const;

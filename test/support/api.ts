@@ -58,6 +58,7 @@ export const silentSignals: ApiDependencies['signals'] = {
   audit: {
     sums: async () => [],
     list: async () => [],
+    oldest: async () => [],
     head: async () => ({ seq: 0, hash: '0'.repeat(64) }),
   },
 };

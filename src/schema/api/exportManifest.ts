@@ -54,6 +54,7 @@ export const exportManifestShape = z.strictObject({
     event_type: z.enum([...EVENT_TYPES, UNKNOWN]).nullable(),
     source: z.enum(UNDERLYING_SOURCES).nullable(),
     venue: z.enum(PERP_VENUES).nullable(),
+    job_id: z.string().optional().describe('Of `job_trades` and `job_cells` alone'),
     start: time.nullable(),
     end: time.nullable(),
   }),

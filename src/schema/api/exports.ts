@@ -36,7 +36,7 @@ export const exportFields = (tickers: readonly Ticker[]) => ({
   dataset: required(literal(EXPORT_DATASETS), 'What to export'),
   market_id: optional(
     marketIds,
-    `The market, or up to ${MARKETS_MAX} between commas, for \`snapshots\`, \`deltas\`, \`quotes\`, \`trades\`, \`markets\` and \`gaps\``,
+    `The market, or up to ${MARKETS_MAX} between commas, for \`snapshots\`, \`deltas\`, \`quotes\`, \`trades\`, \`markets\`, \`gaps\` and \`signals\``,
   ),
   ticker: optional(
     parameter.tickerType(tickers),
@@ -48,6 +48,7 @@ export const exportFields = (tickers: readonly Ticker[]) => ({
     'binance_spot',
     'The source of the price, for `underlying`',
   ),
+  job_id: optional(text(), 'The backtest for `job_trades`, or the sweep for `job_cells`'),
   start: parameter.start,
   end: parameter.end,
   format: withDefault(
@@ -67,16 +68,21 @@ export function exportSubject(asked: Asked): ExportSubject | Problem {
     if (ticker === null) return missing('query', 'ticker');
     return dataset === 'underlying' ? { dataset, ticker, source } : { dataset, ticker, venue };
   }
+  if (dataset === 'job_trades' || dataset === 'job_cells') {
+    return asked.job_id === null ? missing('query', 'job_id') : { dataset, jobId: asked.job_id };
+  }
   return marketsSubject(dataset, asked);
 }
 
 function marketsSubject(
-  dataset: MarketDataset | ListDataset,
+  dataset: MarketDataset | ListDataset | 'signals',
   { market_id: ids, ticker, event_type: eventType }: Asked,
 ): ExportSubject | Problem {
   if (ids !== null) return { dataset, markets: { marketIds: ids } };
   if (ticker !== null && eventType !== null) return { dataset, markets: { ticker, eventType } };
   if (eventType !== null) return missing('query', 'ticker');
-  if (dataset !== 'markets' && dataset !== 'gaps') return missing('query', 'market_id');
+  if (dataset !== 'markets' && dataset !== 'gaps' && dataset !== 'signals') {
+    return missing('query', 'market_id');
+  }
   return ticker === null ? { dataset, markets: 'all' } : missing('query', 'event_type');
 }

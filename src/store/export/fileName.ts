@@ -1,4 +1,4 @@
-/** Names of exported files: `{dataset}-{slug, series or asset}-{start}-{end}.{format}`. */
+/** Names of exported files: `{dataset}-{slug, series or asset}-{start}-{end}.{format}`, and `{dataset}-{job}.{format}`. */
 import type { ExportFormat, ExportRange, ExportSubject } from '../../schema/export.ts';
 import { exportedMarkets, firstAndLast } from '../queries/exportNames.ts';
 import { storedBound } from '../queries/sql.ts';
@@ -23,6 +23,7 @@ export async function exportFileName(
   subject: ExportSubject,
   { format, range, signal }: Named,
 ): Promise<string> {
+  if ('jobId' in subject) return `${subject.dataset}-${safe(subject.jobId)}.${format}`;
   const { what, startMs, endMs } = await described(store, subject, { range, signal });
   const times = `${timeText(range.startMs ?? startMs)}-${timeText(range.endMs ?? endMs)}`;
   return `${subject.dataset}-${safe(what)}-${times}.${format}`;
@@ -34,7 +35,7 @@ interface Described extends ExportRange {
 
 async function described(
   store: StoreReader,
-  subject: ExportSubject,
+  subject: Exclude<ExportSubject, { jobId: unknown }>,
   { range, signal }: { range: ExportRange; signal: AbortSignal },
 ): Promise<Described> {
   if ('markets' in subject) {

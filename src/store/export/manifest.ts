@@ -9,10 +9,11 @@ import {
 } from '../../schema/export.ts';
 import { formatTimeOrNull } from '../../schema/time.ts';
 import { API_VERSION } from '../../schema/version.ts';
-import { exportRows, listSource, type RowSource } from '../queries/exports.ts';
+import { exportRows, listSource } from '../queries/exports.ts';
 import { storedBound } from '../queries/sql.ts';
 import type { StoreReader } from '../reader.ts';
-import { HASH_BYTES } from './rowHash.ts';
+import type { ExportSource } from './controlRows.ts';
+import { HASH_BYTES, rowHash } from './rowHash.ts';
 
 /** Market ids of one statement: they are sent in the URL. */
 const MARKETS_PER_QUERY = 1_000;
@@ -28,7 +29,7 @@ interface Described {
 
 export async function buildManifest(
   store: StoreReader,
-  sources: readonly RowSource[],
+  sources: readonly ExportSource[],
   described: Described,
 ): Promise<ExportManifest> {
   const { subject, range, format, file, signal } = described;
@@ -48,15 +49,23 @@ export async function buildManifest(
   };
 }
 
-/** The number of rows and their hash; the engine hashes each row. */
+/** The number of rows and their hash; the engine hashes each row that it stores. */
 export async function hashRows(
   store: StoreReader,
-  sources: readonly RowSource[],
+  sources: readonly ExportSource[],
   signal: AbortSignal,
 ): Promise<{ rows: number; sha256: string }> {
   const all = createHash('sha256');
   let bytes = 0;
   for (const source of sources) {
+    if ('read' in source) {
+      const columns = EXPORT_COLUMNS[source.dataset];
+      for await (const row of source.read()) {
+        all.update(rowHash(columns, row));
+        bytes += HASH_BYTES;
+      }
+      continue;
+    }
     const { query, params } = exportRows(source, 'hash');
     const settings = { max_block_size: HASHES_PER_BLOCK };
     const hashes = await store.stream(query, params, { format: 'RowBinary', settings, signal });
@@ -78,6 +87,7 @@ function askedFor(subject: ExportSubject, { startMs, endMs }: ExportRange): Expo
     event_type: series?.eventType ?? null,
     source: subject.dataset === 'underlying' ? subject.source : null,
     venue: subject.dataset === 'perp_depth' ? subject.venue : null,
+    ...('jobId' in subject ? { job_id: subject.jobId } : {}),
     start: formatTimeOrNull(storedBound(startMs)),
     end: formatTimeOrNull(storedBound(endMs)),
   };
@@ -85,10 +95,12 @@ function askedFor(subject: ExportSubject, { startMs, endMs }: ExportRange): Expo
 
 async function gapsOf(
   store: StoreReader,
-  sources: readonly RowSource[],
+  sources: readonly ExportSource[],
   { range, signal }: { range: ExportRange; signal: AbortSignal },
 ): Promise<ExportManifest['gaps']> {
-  const marketIds = sources.flatMap(({ marketId }) => (marketId === null ? [] : [marketId]));
+  const marketIds = sources.flatMap((source) =>
+    'read' in source || source.marketId === null ? [] : [source.marketId],
+  );
   const gaps: ExportManifest['gaps'] = [];
   for (let from = 0; from < marketIds.length; from += MARKETS_PER_QUERY) {
     const some = { marketIds: marketIds.slice(from, from + MARKETS_PER_QUERY) };

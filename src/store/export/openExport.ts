@@ -12,6 +12,7 @@ import {
   WHOLE,
 } from '../queries/exports.ts';
 import type { StoreReader } from '../reader.ts';
+import { controlLines, controlParquet, type ExportSource } from './controlRows.ts';
 import { ParquetJoiner } from './parquetFile.ts';
 
 /**
@@ -66,7 +67,7 @@ interface ExportOptions {
  */
 export function openExport(
   store: StoreReader,
-  sources: readonly RowSource[],
+  sources: readonly ExportSource[],
   options: ExportOptions,
 ): Readable {
   const closed = new AbortController();
@@ -94,13 +95,17 @@ function fileOf(pieces: AsyncGenerator<Buffer>, onClose: () => void): Readable {
 
 async function* texts(
   store: StoreReader,
-  sources: readonly RowSource[],
+  sources: readonly ExportSource[],
   { dataset, format, signal }: ExportOptions,
 ): AsyncGenerator<Buffer> {
   if (format === 'parquet') return;
   const { form, ...engine } = TEXT_FORMATS[format];
   if (format === 'csv') yield Buffer.from(`${EXPORT_COLUMNS[dataset].map(({ name }) => name).join(',')}\n`);
   for (const source of sources) {
+    if ('read' in source) {
+      yield* controlLines(source, format);
+      continue;
+    }
     const { query, params } = exportRows(source, form);
     yield* await store.stream(query, params, { ...engine, signal });
   }
@@ -108,13 +113,15 @@ async function* texts(
 
 async function* parquet(
   store: StoreReader,
-  sources: readonly RowSource[],
+  sources: readonly ExportSource[],
   { signal, rowGroupRows = ROW_GROUP_ROWS }: ExportOptions,
 ): AsyncGenerator<Buffer> {
   const joiner = new ParquetJoiner();
   const { form, ...engine } = PARQUET;
   const settings = { ...engine.settings, output_format_parquet_row_group_size: rowGroupRows };
-  const load = async ({ source, stretch }: Part) => {
+  const load = async (part: Part) => {
+    if ('file' in part) return part.file;
+    const { source, stretch } = part;
     const { query, params } = exportRows(source, form, stretch);
     return await buffer(await store.stream(query, params, { ...engine, settings, signal }));
   };
@@ -123,10 +130,8 @@ async function* parquet(
   yield joiner.end();
 }
 
-interface Part {
-  readonly source: RowSource;
-  readonly stretch: Stretch;
-}
+/** Rows of a row group: a stretch of the engine's, or a complete file of other rows. */
+type Part = { readonly source: RowSource; readonly stretch: Stretch } | { readonly file: Buffer };
 
 /** Loads the next part while the reader still has the present one. */
 async function* ahead<P, T>(all: AsyncIterable<P>, load: (part: P) => Promise<T>): AsyncGenerator<T> {
@@ -147,10 +152,14 @@ async function* ahead<P, T>(all: AsyncIterable<P>, load: (part: P) => Promise<T>
 
 async function* parts(
   store: StoreReader,
-  sources: readonly RowSource[],
+  sources: readonly ExportSource[],
   { signal, rowGroupRows }: { signal: AbortSignal; rowGroupRows: number },
 ): AsyncGenerator<Part> {
   for (const source of sources) {
+    if ('read' in source) {
+      for await (const file of controlParquet(source, rowGroupRows)) yield { file };
+      continue;
+    }
     if (source.dataset === 'markets' || source.dataset === 'gaps') {
       yield { source, stretch: WHOLE };
       continue;

@@ -54,10 +54,13 @@ function microShares(shares: number): number {
 
 type RecordOf = (row: NamedRow) => KindedRecord;
 
-/** Null for datasets that follow from others. */
+/** Null for datasets that cannot be imported: `deltas` follow from others, and the control database has a chain of its own. */
 const RECORDS: Readonly<Record<ExportDataset, RecordOf | null>> = {
   snapshots: bookOf,
   deltas: null,
+  signals: null,
+  job_trades: null,
+  job_cells: null,
   quotes: quoteOf,
   trades: tradeOf,
   underlying: (row) => ({

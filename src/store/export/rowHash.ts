@@ -24,16 +24,20 @@ export class RowHasher {
   }
 
   add(row: RowValues): void {
-    const bytes = this.#bytes;
-    bytes.clear();
-    for (const [index, column] of this.#columns.entries()) encode(bytes, column, row[index] as RowValue);
-    this.#all.update(hash('sha256', bytes.written, 'buffer'));
+    this.#all.update(rowHash(this.#columns, row, this.#bytes));
     this.#rows++;
   }
 
   digest(): string {
     return this.#all.digest('hex');
   }
+}
+
+/** The hash of one row. @param bytes Memory to use again. */
+export function rowHash(columns: readonly ExportColumn[], row: RowValues, bytes = new RowBytes()): Buffer {
+  bytes.clear();
+  for (const [index, column] of columns.entries()) encode(bytes, column, row[index] as RowValue);
+  return hash('sha256', bytes.written, 'buffer');
 }
 
 type Encode = (out: RowBytes, value: never) => void;

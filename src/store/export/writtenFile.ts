@@ -8,9 +8,10 @@ import { pipeline } from 'node:stream/promises';
 import { InvalidInputError, StoreUnavailableError } from '../../runtime/errors.ts';
 import { type ExportManifest, exportManifestShape } from '../../schema/api/exportManifest.ts';
 import type { ExportFormat, ExportRange, ExportSubject } from '../../schema/export.ts';
-import { exportSources, type RowSource, revisionOf } from '../queries/exports.ts';
+import { revisionOf } from '../queries/exports.ts';
 import type { StoreReader } from '../reader.ts';
-import { buildManifest, recordedPart } from './manifest.ts';
+import { type ExportReader, type ExportSource, openSources } from './controlRows.ts';
+import { buildManifest, hashRows, recordedPart } from './manifest.ts';
 import { openExport } from './openExport.ts';
 
 const MANIFEST_SUFFIX = '.manifest.json';
@@ -33,11 +34,11 @@ export const describedFile = (manifest: string) => manifest.slice(0, -MANIFEST_S
  * Writes a file and its manifest. A failure leaves neither.
  * @throws {StoreUnavailableError} If the recorded rows changed during each of several tries.
  */
-export async function writeExport(store: StoreReader, file: FileToWrite): Promise<ExportManifest> {
+export async function writeExport(reader: ExportReader, file: FileToWrite): Promise<ExportManifest> {
   const { path } = file;
   await rm(manifestPath(path), { force: true });
   for (let tries = 1; ; tries++) {
-    const manifest = await writeOnce(store, file);
+    const manifest = await writeOnce(reader, file);
     if (manifest !== null) return manifest;
     if (tries === TRIES_MAX)
       throw new StoreUnavailableError(
@@ -47,11 +48,12 @@ export async function writeExport(store: StoreReader, file: FileToWrite): Promis
 }
 
 /** Null where the rows changed meanwhile. */
-async function writeOnce(store: StoreReader, file: FileToWrite): Promise<ExportManifest | null> {
+async function writeOnce(reader: ExportReader, file: FileToWrite): Promise<ExportManifest | null> {
   const { subject, range, format, path, signal } = file;
+  const { store } = reader;
   const part = `${path}.part`;
   try {
-    const sources = await exportSources(store, subject, { range, signal });
+    const sources = await openSources(reader, subject, { range, signal });
     const before = await revisions(store, sources, signal);
     const sum = new HashedBytes();
     const rows = openExport(store, sources, { dataset: subject.dataset, format, signal });
@@ -71,11 +73,15 @@ async function writeOnce(store: StoreReader, file: FileToWrite): Promise<ExportM
 
 async function revisions(
   store: StoreReader,
-  sources: readonly RowSource[],
+  sources: readonly ExportSource[],
   signal: AbortSignal,
 ): Promise<string> {
   const found: string[] = [];
   for (const source of sources) {
+    if ('read' in source) {
+      found.push((await hashRows(store, [source], signal)).sha256);
+      continue;
+    }
     const { query, params } = revisionOf(source);
     const [row] = await store.rows<{ revision: string }>(query, { ...params }, { signal });
     found.push(row?.revision ?? '');
@@ -84,14 +90,20 @@ async function revisions(
 }
 
 /** Whether a file is finished, its bytes are those that were written, and the rows and gaps are still the same. */
-export async function isUpToDate(store: StoreReader, file: FileToWrite): Promise<boolean> {
+export async function isUpToDate(reader: ExportReader, file: FileToWrite): Promise<boolean> {
   const { path, subject, range, format, signal } = file;
   const manifest = await readManifest(path).catch(() => null);
   if (manifest === null || manifest.file.format !== format) return false;
   const found = await hashFile(path).catch(() => null);
   if (found === null || found.sha256 !== manifest.file.sha256) return false;
-  const sources = await exportSources(store, subject, { range, signal });
-  const now = await buildManifest(store, sources, { subject, range, format, file: manifest.file, signal });
+  const sources = await openSources(reader, subject, { range, signal });
+  const now = await buildManifest(reader.store, sources, {
+    subject,
+    range,
+    format,
+    file: manifest.file,
+    signal,
+  });
   return JSON.stringify(recordedPart(now)) === JSON.stringify(recordedPart(manifest));
 }
 

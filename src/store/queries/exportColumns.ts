@@ -1,5 +1,5 @@
 /** The engine's expressions for the columns of exports, and how each format prints them. */
-import { EXPORT_COLUMNS, type ExportColumn, type ExportDataset } from '../../schema/export.ts';
+import { EXPORT_COLUMNS, type ExportColumn, type StoredDataset } from '../../schema/export.ts';
 import { levels } from './ladders.ts';
 import { ownTakerDelay } from './resume.ts';
 import { isoTime } from './sql.ts';
@@ -29,7 +29,7 @@ const COMMON: Readonly<Record<string, string>> = {
   trusted_on_arrival: 't.trusted',
   underlying_price: 't.underlying',
 };
-const EXPRESSIONS: Readonly<Record<ExportDataset, Readonly<Record<string, string>>>> = {
+const EXPRESSIONS: Readonly<Record<StoredDataset, Readonly<Record<string, string>>>> = {
   snapshots: {
     ...COMMON,
     yes_bids: levels('yes_bid'),
@@ -75,7 +75,7 @@ const EXPRESSIONS: Readonly<Record<ExportDataset, Readonly<Record<string, string
 export type RowForm = 'json' | 'spreadsheet' | 'typed' | 'hash';
 
 /** The SELECT list of a dataset's rows under the alias `t`. */
-export function exportList(dataset: ExportDataset, form: RowForm): string {
+export function exportList(dataset: StoredDataset, form: RowForm): string {
   const columns = EXPORT_COLUMNS[dataset];
   if (form !== 'hash') {
     return columns.map((column) => `${printed(dataset, column, form)} AS ${quoted(column.name)}`).join(', ');
@@ -84,7 +84,7 @@ export function exportList(dataset: ExportDataset, form: RowForm): string {
   return `SHA256(formatRow('RowBinary', ${values})) AS hash`;
 }
 
-function printed(dataset: ExportDataset, column: ExportColumn, form: Exclude<RowForm, 'hash'>): string {
+function printed(dataset: StoredDataset, column: ExportColumn, form: Exclude<RowForm, 'hash'>): string {
   const value = typed(dataset, column);
   if (form === 'typed') return value;
   const { kind } = column;
@@ -94,7 +94,7 @@ function printed(dataset: ExportDataset, column: ExportColumn, form: Exclude<Row
   return kind === 'text' ? withoutFormula(value) : value;
 }
 
-function typed(dataset: ExportDataset, { name, kind, nullable }: ExportColumn): string {
+function typed(dataset: StoredDataset, { name, kind, nullable }: ExportColumn): string {
   const value = EXPRESSIONS[dataset][name] ?? `t.${quoted(name)}`;
   const type = nullable ? `Nullable(${TYPES[kind]})` : TYPES[kind];
   return `CAST(${value}, '${type.replaceAll("'", "\\'")}')`;

@@ -1,7 +1,7 @@
 /** What the names of exported files need. */
-import type { ExportRange, ExportSubject, MarketSelection } from '../../schema/export.ts';
+import type { ExportRange, MarketSelection } from '../../schema/export.ts';
 import type { StoreReader } from '../reader.ts';
-import { assetSource, selectedMarkets } from './exports.ts';
+import { type AssetSubject, assetSource, selectedMarkets } from './exports.ts';
 import { where } from './sql.ts';
 
 const whenAny = (value: string) => `if(count() = 0, NULL, toUnixTimestamp64Milli(${value}))`;
@@ -26,7 +26,7 @@ export async function exportedMarkets(
 /** The times of an asset's first and last row in a range; null without rows. */
 export async function firstAndLast(
   store: StoreReader,
-  subject: Exclude<ExportSubject, { markets: unknown }>,
+  subject: AssetSubject,
   { range, signal }: { range: ExportRange; signal: AbortSignal },
 ): Promise<ExportRange> {
   if (range.startMs !== null && range.endMs !== null) return range;

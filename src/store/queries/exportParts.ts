@@ -1,13 +1,22 @@
 /** The folders of an export: series and assets with rows, by UTC days. */
 
 import type { PerpVenueName, UnderlyingSource } from '../../schema/events.ts';
-import type { ExportDataset, ExportRange, ExportSubject, MarketSelection } from '../../schema/export.ts';
+import type {
+  ExportDataset,
+  ExportRange,
+  ExportSubject,
+  JobDataset,
+  MarketSelection,
+} from '../../schema/export.ts';
 import type { MarketEventType, MarketTicker, Ticker } from '../../schema/market.ts';
 import type { StoreReader } from '../reader.ts';
-import { assetSource, rowsOfMarkets } from './exports.ts';
+import { type AssetSubject, assetSource, rowsOfMarkets } from './exports.ts';
 import { where } from './sql.ts';
 
 const DAY_MS = 86_400_000;
+
+/** Datasets that belong to series and assets. */
+export type FolderDataset = Exclude<ExportDataset, JobDataset>;
 
 /** One file of a partitioned export. */
 export interface ExportPart {
@@ -34,7 +43,7 @@ interface Asked {
 /** The files of a dataset: one for each series or asset and day with rows; lists are not divided by days. */
 export async function exportParts(
   store: StoreReader,
-  dataset: ExportDataset,
+  dataset: FolderDataset,
   asked: Asked,
 ): Promise<ExportPart[]> {
   if (dataset === 'underlying' || dataset === 'perp_depth') return await assetParts(store, dataset, asked);
@@ -42,7 +51,7 @@ export async function exportParts(
   for (const series of await seriesOf(store, asked)) {
     const folder = `series=${series.ticker}-${series.eventType}`;
     const subject = { dataset, markets: series };
-    if (dataset === 'markets' || dataset === 'gaps') {
+    if (dataset === 'markets' || dataset === 'gaps' || dataset === 'signals') {
       parts.push({ folder, subject: { dataset, markets: series }, range: asked.range });
     } else {
       const source = rowsOfMarkets(dataset, series, asked.range);
@@ -86,7 +95,7 @@ async function assetParts(
   for (const { ticker, feed } of found) {
     const subject = (
       isPrice ? { dataset, ticker, source: feed } : { dataset, ticker, venue: feed }
-    ) as Exclude<ExportSubject, { markets: unknown }>;
+    ) as AssetSubject;
     const folder = `asset=${ticker}/${isPrice ? 'source' : 'venue'}=${feed}`;
     const days = await daysOf(store, assetSource(subject, range), { filter, range, signal });
     parts.push(...days.map((day) => ({ folder: `${folder}/date=${day.day}`, subject, range: day.range })));

@@ -1,11 +1,11 @@
 /** Complete recordings, row by row as stored, for `/v1/export` and `underround export`. */
 import type {
-  ExportDataset,
   ExportRange,
-  ExportSubject,
   ListDataset,
   MarketDataset,
   MarketSelection,
+  StoredDataset,
+  StoredSubject,
 } from '../../schema/export.ts';
 import type { StoreReader } from '../reader.ts';
 import { booksOf } from './books.ts';
@@ -19,7 +19,7 @@ type Params = Record<string, string | number | readonly string[]>;
 
 /** Rows of one statement: those of a market, of an asset, or a list. */
 export interface RowSource {
-  readonly dataset: ExportDataset;
+  readonly dataset: StoredDataset;
   readonly table: string;
   readonly conditions: readonly string[];
   readonly params: Params;
@@ -52,7 +52,7 @@ const BY_TIME = ['ts', 'seq'];
 /** The statements that together give the rows of a subject, in their order: markets by the start of their windows. */
 export async function exportSources(
   store: StoreReader,
-  subject: ExportSubject,
+  subject: StoredSubject,
   { range, signal }: { range: ExportRange; signal: AbortSignal },
 ): Promise<RowSource[]> {
   const { dataset } = subject;
@@ -63,11 +63,11 @@ export async function exportSources(
   return (marketIds.length === 0 ? [''] : marketIds).map((id) => marketSource(dataset, id, range));
 }
 
+/** The price or depth of an asset. */
+export type AssetSubject = Exclude<StoredSubject, { markets: unknown }>;
+
 /** The rows of an asset. */
-export function assetSource(
-  subject: Exclude<ExportSubject, { markets: unknown }>,
-  range: ExportRange,
-): RowSource {
+export function assetSource(subject: AssetSubject, range: ExportRange): RowSource {
   const { dataset, ticker } = subject;
   const source =
     dataset === 'underlying' ? underlyingOf(ticker, subject.source) : perpDepthOf(ticker, subject.venue);
