@@ -1,12 +1,14 @@
 /** Shapes of the dashboard's answers about webhooks and their deliveries. */
 import { z } from 'zod';
 import { TICKERS } from '../market.ts';
+import { WEBHOOK_EVENTS, WEBHOOK_FORMATS } from '../notification.ts';
 import { PUSHED_TIERS } from '../opportunity.ts';
 
 const time = z.iso.datetime({ offset: true });
 
 const webhookMembers = {
   webhook_id: z.string(),
+  /** Of a chat: without its secret. */
   url: z.string(),
   label: z.string(),
   tiers: z.array(z.enum(PUSHED_TIERS)),
@@ -21,6 +23,10 @@ const webhookMembers = {
   paused_at: time.nullable(),
   /** Until when the previous secret also signs; null: it no longer does. */
   previous_secret_until: time.nullable(),
+  /** `signed`: signed JSON for programs; else a text for people in that chat. */
+  format: z.enum(WEBHOOK_FORMATS),
+  /** What is sent. Faults of the service (`system.*`) are sent to operators only. */
+  events: z.array(z.enum(WEBHOOK_EVENTS)),
 };
 
 export const webhookShape = z.strictObject(webhookMembers);
@@ -32,12 +38,19 @@ export const webhookWithSecretShape = z.strictObject({
   secret: z.string(),
 });
 
+export const newWebhookShape = z.strictObject({
+  ...webhookMembers,
+  /** Shown only once. Null for a chat: its messages are not signed. */
+  secret: z.string().nullable(),
+});
+
 export const webhookDeliveryShape = z.strictObject({
   delivery_id: z.string(),
   state: z.enum(['pending', 'delivered', 'failed', 'skipped', 'expired']),
-  tier: z.enum(PUSHED_TIERS),
-  ticker: z.enum(TICKERS),
-  market_id: z.string(),
+  /** Null, like `ticker` and `market_id`, unless it is an opportunity. */
+  tier: z.enum(PUSHED_TIERS).nullable(),
+  ticker: z.enum(TICKERS).nullable(),
+  market_id: z.string().nullable(),
   detected_at: z.string(),
   created_at: time,
   /** No attempt is made after it. */
@@ -59,6 +72,7 @@ export const webhookDeliveryShape = z.strictObject({
       response_head: z.string(),
     }),
   ),
+  event: z.enum(WEBHOOK_EVENTS),
 });
 
 export const webhookDeliveryListShape = z.strictObject({

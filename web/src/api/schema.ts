@@ -1408,6 +1408,22 @@ export type ExportManifest = {
     engine: string;
   };
 };
+export type NewWebhook = {
+  webhook_id: string;
+  url: string;
+  label: string;
+  tiers: ('logical' | 'endgame')[];
+  tickers: ('BTC' | 'ETH' | 'SOL')[] | null;
+  state: 'active' | 'paused';
+  failing: boolean;
+  consecutive_failures: number;
+  created_at: string;
+  paused_at: string | null;
+  previous_secret_until: string | null;
+  format: 'signed' | 'telegram' | 'discord' | 'slack';
+  events: ('opportunity' | 'system.gap' | 'system.disk' | 'system.lag' | 'system.webhook_paused' | 'system.backup')[];
+  secret: string | null;
+};
 export type WebhookDeliveryList = {
   count: number;
   deliveries: (WebhookDelivery)[];
@@ -1416,9 +1432,9 @@ export type WebhookDeliveryList = {
 export type WebhookDelivery = {
   delivery_id: string;
   state: 'pending' | 'delivered' | 'failed' | 'skipped' | 'expired';
-  tier: 'logical' | 'endgame';
-  ticker: 'BTC' | 'ETH' | 'SOL';
-  market_id: string;
+  tier: 'logical' | 'endgame' | null;
+  ticker: 'BTC' | 'ETH' | 'SOL' | null;
+  market_id: string | null;
   detected_at: string;
   created_at: string;
   expires_at: string;
@@ -1431,6 +1447,7 @@ export type WebhookDelivery = {
     error: string | null;
     response_head: string;
   })[];
+  event: 'opportunity' | 'system.gap' | 'system.disk' | 'system.lag' | 'system.webhook_paused' | 'system.backup';
 };
 export type WebhookList = {
   webhooks: (Webhook)[];
@@ -1454,6 +1471,8 @@ export type Webhook = {
   created_at: string;
   paused_at: string | null;
   previous_secret_until: string | null;
+  format: 'signed' | 'telegram' | 'discord' | 'slack';
+  events: ('opportunity' | 'system.gap' | 'system.disk' | 'system.lag' | 'system.webhook_paused' | 'system.backup')[];
 };
 export type WebhookWithSecret = {
   webhook_id: string;
@@ -1467,6 +1486,8 @@ export type WebhookWithSecret = {
   created_at: string;
   paused_at: string | null;
   previous_secret_until: string | null;
+  format: 'signed' | 'telegram' | 'discord' | 'slack';
+  events: ('opportunity' | 'system.gap' | 'system.disk' | 'system.lag' | 'system.webhook_paused' | 'system.backup')[];
   secret: string;
 };
 export type Error = {
@@ -1856,12 +1877,15 @@ export interface Operations {
   label?: string | undefined;
   tiers?: ('logical' | 'endgame')[] | null | undefined;
   tickers?: ('BTC' | 'ETH' | 'SOL')[] | null | undefined;
-}; answer: WebhookWithSecret };
+  format?: 'signed' | 'telegram' | 'discord' | 'slack' | undefined;
+  events?: ('opportunity' | 'system.gap' | 'system.disk' | 'system.lag' | 'system.webhook_paused' | 'system.backup')[] | undefined;
+}; answer: NewWebhook };
   'GET /app/webhooks/{webhook_id}': { path: { webhook_id: string }; query: Record<never, never>; body: undefined; answer: Webhook };
   'PATCH /app/webhooks/{webhook_id}': { path: { webhook_id: string }; query: Record<never, never>; body: {
   label?: string | undefined;
   tiers?: ('logical' | 'endgame')[] | null | undefined;
   tickers?: ('BTC' | 'ETH' | 'SOL')[] | null | undefined;
+  events?: ('opportunity' | 'system.gap' | 'system.disk' | 'system.lag' | 'system.webhook_paused' | 'system.backup')[] | undefined;
 }; answer: Webhook };
   'DELETE /app/webhooks/{webhook_id}': { path: { webhook_id: string }; query: Record<never, never>; body: undefined; answer: undefined };
   'POST /app/webhooks/{webhook_id}/pause': { path: { webhook_id: string }; query: Record<never, never>; body: undefined; answer: Webhook };

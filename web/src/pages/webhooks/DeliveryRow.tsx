@@ -30,7 +30,7 @@ export function DeliveryRow({
       <Table.Tr>
         <Table.Td className="nowrap">{when}</Table.Td>
         <Table.Td className="nowrap">
-          {delivery.tier}, {delivery.ticker}
+          {delivery.tier === null ? delivery.event : `${delivery.tier}, ${delivery.ticker}`}
         </Table.Td>
         <Table.Td>
           <Badge color={COLOURS[delivery.state]}>{delivery.state}</Badge>

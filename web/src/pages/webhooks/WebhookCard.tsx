@@ -26,7 +26,7 @@ export function WebhookCard({ hook }: { hook: Webhook }): ReactNode {
             <State hook={hook} />
           </Group>
           <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-            {hook.url} · {hook.tiers.join(', ')} · {hook.tickers?.join(', ') ?? 'all underlyings'}
+            {factsOf(hook)}
           </Text>
         </div>
         <Group gap="xs">
@@ -52,6 +52,15 @@ export function WebhookCard({ hook }: { hook: Webhook }): ReactNode {
       {isOpen && <Deliveries webhookId={hook.webhook_id} />}
     </Stack>
   );
+}
+
+function factsOf({ format, url, events, tiers, tickers }: Webhook): string {
+  const sends = events.includes('opportunity')
+    ? [tiers.join(', '), tickers?.join(', ') ?? 'all underlyings']
+    : [];
+  const faults = events.filter((event) => event !== 'opportunity').join(', ');
+  const facts = [format === 'signed' ? '' : format, url, ...sends, faults];
+  return facts.filter((fact) => fact !== '').join(' · ');
 }
 
 /** Actions that can be undone or change nothing. */
@@ -107,13 +116,15 @@ function Ending({
     );
   return (
     <>
-      <ConfirmButton
-        verb="Replace secret"
-        of={`of ${hook.label}`}
-        isPending={rotate.isPending}
-        error={rotate.error}
-        act={replace}
-      />
+      {hook.format === 'signed' && (
+        <ConfirmButton
+          verb="Replace secret"
+          of={`of ${hook.label}`}
+          isPending={rotate.isPending}
+          error={rotate.error}
+          act={replace}
+        />
+      )}
       <ConfirmButton
         verb="Delete"
         of={hook.label}
