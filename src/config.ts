@@ -15,6 +15,7 @@ import {
   port,
   type Retention,
   retention,
+  seconds,
   secret,
   size,
   urlOf,
@@ -92,6 +93,8 @@ export interface Config {
   /** Null: PolyBolt is not opened. */
   polymarketCredentials: PolymarketCredentials | null;
   webhookAllowedNetworks: readonly string[];
+  /** A gap of a trading market that is longer is reported to the operator's webhooks. */
+  gapNoticeMs: number;
   /** 32 bytes, base64 or hexadecimal, that encrypt webhook secrets; null: a file in the data directory. */
   secretKey: string | null;
   rateLimits: boolean;
@@ -180,6 +183,7 @@ const environment = z.object({
   UNDERROUND_SPOT_FALLBACK_WS_URL: webSocket('wss://ws-feed.exchange.coinbase.com'),
   UNDERROUND_FUTURES_REST_URL: http('https://fapi.binance.com'),
   UNDERROUND_WEBHOOK_ALLOWED_NETWORKS: z.string().default(''),
+  UNDERROUND_GAP_NOTICE_SECONDS: seconds.default(60),
   UNDERROUND_SECRET_KEY: z.string().optional(),
   UNDERROUND_RATE_LIMITS: oneOf('on', 'off').default('on'),
   UNDERROUND_SIGN_UP: oneOf('open', 'closed').default('open'),
@@ -360,6 +364,7 @@ function toConfig(env: Environment): Config {
     outboundProxyUrl: env.UNDERROUND_OUTBOUND_PROXY ?? null,
     polymarketCredentials: credentialsIn(env),
     webhookAllowedNetworks: networksIn(env.UNDERROUND_WEBHOOK_ALLOWED_NETWORKS),
+    gapNoticeMs: env.UNDERROUND_GAP_NOTICE_SECONDS * 1_000,
     secretKey: env.UNDERROUND_SECRET_KEY ?? null,
     rateLimits: env.UNDERROUND_RATE_LIMITS === 'on',
     signUpOpen: env.UNDERROUND_SIGN_UP === 'open',

@@ -14,7 +14,13 @@ import type { Database } from './control/schema.ts';
 import type { ControlMigrationName } from './controlMigrationNames.ts';
 import { createAudit } from './signals/migrationAudit.ts';
 import { addPaperExecution, createMarketTerms, createPaper } from './trading/paper/migrationPaper.ts';
-import { createWebhooks, keepEverySecret, markTests, noteFilterTimes } from './webhooks/migrationWebhooks.ts';
+import {
+  addNotifications,
+  createWebhooks,
+  keepEverySecret,
+  markTests,
+  noteFilterTimes,
+} from './webhooks/migrationWebhooks.ts';
 
 /**
  * Every change of the control plane's tables, in the order of their names; one that has been released is never
@@ -41,6 +47,7 @@ export const MIGRATIONS: Readonly<Record<ControlMigrationName, Migration>> = {
   '0012_second_factors': { up: createSecondFactors },
   '0013_paper_execution': { up: addPaperExecution },
   '0014_rate_counters': { up: createRateCounters },
+  '0015_notifications': { up: addNotifications },
 };
 
 /** Opens the control database with the tables of every feature. @throws {StoreUnavailableError} See `openDatabase`. */

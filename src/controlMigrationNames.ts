@@ -17,6 +17,7 @@ export const CONTROL_MIGRATION_NAMES = [
   '0012_second_factors',
   '0013_paper_execution',
   '0014_rate_counters',
+  '0015_notifications',
 ] as const;
 
 export type ControlMigrationName = (typeof CONTROL_MIGRATION_NAMES)[number];

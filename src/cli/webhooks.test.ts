@@ -62,7 +62,7 @@ describe('webhooks', () => {
   });
 
   it.each([
-    ['nothing', [], 'nothing to change: give --label, --tiers or --tickers'],
+    ['nothing', [], 'nothing to change: give --label, --tiers, --tickers or --events'],
     ['an unknown tier', ['--tiers', 'stable'], 'must be some of logical, endgame'],
     ['no ticker', ['--tickers', ''], 'must be some of BTC, ETH, SOL'],
     ['no label', ['--label', ' '], 'a label has 1 to 128 characters and no control characters'],

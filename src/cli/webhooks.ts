@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Ticker } from '../schema/market.ts';
+import type { WebhookEventName } from '../schema/notification.ts';
 import type { PushedTier } from '../schema/opportunity.ts';
 import { formatTime, formatTimeOrNull } from '../schema/time.ts';
 import type { Webhooks } from '../webhooks/delivery/webhooks.ts';
@@ -9,16 +10,19 @@ import { formatTable } from './table.ts';
 
 interface CreateOptions extends ControlOptions {
   readonly email: string;
-  readonly url: string;
+  readonly url?: string;
   readonly label: string;
+  readonly format: string;
   readonly tiers?: string;
   readonly tickers?: string;
+  readonly events?: string;
 }
 
 interface UpdateOptions extends ControlOptions {
   readonly label?: string;
   readonly tiers?: string;
   readonly tickers?: string;
+  readonly events?: string;
 }
 
 interface ListOptions extends ControlOptions {
@@ -39,12 +43,19 @@ export function registerWebhooks(program: Command): void {
         '--tiers <tiers>',
         `kinds of signals: logical, endgame, or both separated by a comma; all: both (${absent})`,
       )
-      .option('--tickers <tickers>', `followed assets, separated by commas; all: every one (${absent})`);
+      .option('--tickers <tickers>', `followed assets, separated by commas; all: every one (${absent})`)
+      .option(
+        '--events <events>',
+        'opportunity, and for operators system.gap, system.disk, system.lag, system.webhook_paused, system.backup',
+      );
   const creation = webhooks
     .command('create')
-    .description('register a webhook for a Premium user and print its secret, once')
+    .description(
+      'register a webhook for a Premium user and print its secret, once; reads a URL with a secret from standard input',
+    )
     .requiredOption('--email <email>', 'owner of the webhook')
-    .requiredOption('--url <url>', 'target URL; https only')
+    .option('--url <url>', 'target URL; https only; left out, it is read from standard input')
+    .option('--format <format>', 'signed JSON, or a text for people: telegram, discord, slack', 'signed')
     .option('--label <label>', 'purpose of the webhook', 'webhook');
   common(filtered(creation, 'default: all')).action(create);
   common(
@@ -88,15 +99,25 @@ function create(options: CreateOptions): Promise<void> {
     if (!loadTiers(config.tiersFile)[user.tier].webhooks) {
       throw new InvalidInputError(`tier ${user.tier} does not include webhooks`);
     }
+    const { WEBHOOK_FORMATS } = await import('../schema/notification.ts');
+    const format = WEBHOOK_FORMATS.find((known) => known === options.format);
+    if (format === undefined) throw new InvalidInputError(`a format is one of ${WEBHOOK_FORMATS.join(', ')}`);
+    const { readSecret } = await import('./readSecret.ts');
     const issued = await registry.create({
-      ...{ userId: user.userId, url: options.url, label: options.label },
+      ...{ userId: user.userId, label: options.label, format },
+      url: options.url ?? (await readSecret('URL: ')),
       ...{ tiers: null, tickers: null, ...filtersOf(options) },
     });
     if (!issued) throw new InvalidInputError('the user has as many webhooks as a user may; delete one first');
     const { secret, webhook } = issued;
     if (options.json) {
-      const { webhookId: webhook_id, url, label, tiers, tickers, state } = webhook;
-      console.log(JSON.stringify({ webhook_id, secret, url, label, tiers, tickers, state }));
+      const { webhookId: webhook_id, url, label, tiers, tickers, state, format } = webhook;
+      const shown = { webhook_id, secret, url, label, tiers, tickers, state };
+      console.log(JSON.stringify(format === 'signed' ? shown : { ...shown, format }));
+      return;
+    }
+    if (secret === null) {
+      console.log(`Id ${webhook.webhookId}, ${webhook.url}. Its URL is not shown again.`);
       return;
     }
     console.log(`${secret}\n`);
@@ -123,7 +144,7 @@ function update(webhookId: string, options: UpdateOptions): Promise<void> {
   return change(async (id, { registry }) => {
     const { InvalidInputError } = await import('../runtime/errors.ts');
     if (Object.keys(wanted).length === 0) {
-      throw new InvalidInputError('nothing to change: give --label, --tiers or --tickers');
+      throw new InvalidInputError('nothing to change: give --label, --tiers, --tickers or --events');
     }
     return await registry.update({ webhookId: id }, wanted);
   })(webhookId, options);
@@ -176,10 +197,11 @@ function withWebhooks(
 }
 
 /** The filters that were given. The webhook registry validates them. */
-function filtersOf({ tiers, tickers }: Pick<UpdateOptions, 'tiers' | 'tickers'>) {
+function filtersOf({ tiers, tickers, events }: Pick<UpdateOptions, 'tiers' | 'tickers' | 'events'>) {
   return {
     ...(tiers === undefined ? {} : { tiers: listOf(tiers) as PushedTier[] | null }),
     ...(tickers === undefined ? {} : { tickers: listOf(tickers) as Ticker[] | null }),
+    ...(events === undefined ? {} : { events: listOf(events) as WebhookEventName[] }),
   };
 }
 

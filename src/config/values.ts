@@ -143,6 +143,14 @@ export const hours = z
   .string()
   .refine((text) => /^\d{1,4}$/.test(text) && Number(text) > 0, 'must be a number of hours, 1 to 9999')
   .transform(Number);
+const SECONDS_MAX = 86_400;
+export const seconds = z
+  .string()
+  .refine(
+    (text) => /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= SECONDS_MAX,
+    `must be a whole number of seconds, 1 to ${SECONDS_MAX}`,
+  )
+  .transform(Number);
 const SIZE = /^([1-9]\d*)(MiB|GiB|TiB)$/;
 export const size = z.string().regex(SIZE, 'must be a size such as 512MiB or 16GiB');
 

@@ -12,7 +12,7 @@ const ID_LENGTH = 16;
 
 /** A new id such as `usr_3fQ...`; the prefix shows the kind of object. */
 export function createId(
-  prefix: 'usr' | 'key' | 'ses' | 'wh' | 'bt' | 'ps' | 'evt',
+  prefix: 'usr' | 'key' | 'ses' | 'wh' | 'bt' | 'ps' | 'evt' | 'inc',
   randomBytes: RandomBytes,
 ): string {
   return `${prefix}_${randomBase62(ID_LENGTH, randomBytes)}`;

@@ -106,6 +106,20 @@ export class TooManySecretsError extends UnderroundError {
   }
 }
 
+/** Only an operator may subscribe to faults of the service. */
+export class OperatorOnlyError extends UnderroundError {
+  readonly code = 'operator_only';
+}
+
+/** Only signed webhooks have a secret to rotate: a chat's is in its URL, which the chat's service issues. */
+export class UnsignedWebhookError extends UnderroundError {
+  readonly code = 'unsigned_webhook';
+
+  constructor() {
+    super('this webhook signs nothing; for another URL of the chat, register it again');
+  }
+}
+
 /** A user requested more webhook redeliveries or test events than a minute allows. Wait `retryAfterSeconds`. */
 export class TooManySendsError extends UnderroundError {
   readonly code = 'too_many_sends';

@@ -1,5 +1,6 @@
 import { Bus } from '../bus/bus.ts';
 import type { RecordStream, SharedValues } from '../bus/recordStream.ts';
+import type { DiskState } from '../ops/systemFindings.ts';
 import { RecordFollower } from '../recorder/follow/recordFollower.ts';
 import { resumeFollower } from '../recorder/follow/resumeFollower.ts';
 import { MarketMemory } from '../recorder/marketMemory.ts';
@@ -10,6 +11,8 @@ import type { StoreReader } from '../store/reader.ts';
 import type { NodeOptions } from './nodeOptions.ts';
 import type { RecordingSource } from './recordingSource.ts';
 
+/** Of a server's disk, whose own reserve is usually 0. */
+const DISK_RESERVE_SHARE = 0.02;
 /** Stored data that is older makes a process that reads it not ready. */
 const STORE_LAG_MAX_MS = 10_000;
 
@@ -49,6 +52,7 @@ export async function followRecording(
     },
     storeLagMs: () => progress.lagMs(),
     stored: () => progress.stored(),
+    disks: () => serverDisks(store),
     collectors: () => follower.collectors(),
     addChecks: (readiness) => {
       readiness.addReasons(() => follower.reasons());
@@ -63,6 +67,15 @@ export async function followRecording(
     },
     close: async () => undefined,
   };
+}
+
+/** The local disks of the store's server; object storage has no end. */
+async function serverDisks(store: StoreReader): Promise<DiskState[]> {
+  const rows = await store.rows<{ name: string; free: number; reserve: number }>(
+    `SELECT name, toFloat64(free_space) AS free, greatest(toFloat64(keep_free_space), ${DISK_RESERVE_SHARE} * total_space) AS reserve
+     FROM system.disks WHERE type = 'Local' OR type = 'local'`,
+  );
+  return rows.map(({ name, free, reserve }) => ({ name, freeBytes: free, reserveBytes: reserve }));
 }
 
 /** Names the partitions unless all are late: of a late one the writer is missing or slow. @param lagsMs By partition. */

@@ -12,6 +12,7 @@ import { openWebhookControl, startWebhooks } from '../webhooks/delivery/service.
 import { Closers } from './closers.ts';
 import type { NodeOptions } from './nodeOptions.ts';
 import type { RecordingSource } from './recordingSource.ts';
+import { statusUrl, systemFindings } from './systemFindings.ts';
 
 /** What divides the work of several processes; left out, this process does all of it. */
 export interface Division {
@@ -50,7 +51,8 @@ export async function startReadingRoles(
   const electionOf = (role: Role) => (has(role) ? {} : { election: NEVER_ELECTED });
   try {
     // Before the detectors, so that no opportunity is published without a subscriber.
-    const sending = has('webhooks') ? await startWebhooks({ ...common, bus, random }) : null;
+    const system = { findings: systemFindings(recording, options), url: statusUrl(config) };
+    const sending = has('webhooks') ? await startWebhooks({ ...common, bus, random, system }) : null;
     if (sending !== null) closers.add(() => sending.close());
     const bookOf = (marketId: string) => live.recorded(marketId)?.liveBook() ?? null;
     const markets = () => live.markets();

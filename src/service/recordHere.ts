@@ -66,6 +66,7 @@ function source(
     ...{ ...shared, store, live: recorder, shared: null },
     storeLagMs: () => store.writer.lagMs(),
     stored: () => store.writer.flush(),
+    disks: async () => [{ name: 'data', ...store.guard.space }],
     priceSources: () => feeds.collector.priceSources.status(),
     addChecks: (readiness) => {
       readiness.addReasons(() => storeReasons(store.writer));

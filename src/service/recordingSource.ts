@@ -1,6 +1,7 @@
 import type { LiveState } from '../api/createApi.ts';
 import type { Bus } from '../bus/bus.ts';
 import type { Readiness } from '../ops/readiness.ts';
+import type { DiskState } from '../ops/systemFindings.ts';
 import type { LiveRecording } from '../recorder/liveRecording.ts';
 import type { FollowedMarkets } from '../recorder/marketMemory.ts';
 import type { ResumedStore } from '../store/journal/resumeRows.ts';
@@ -23,6 +24,8 @@ export interface RecordingSource {
   readonly collectors?: NonNullable<LiveState['collectors']>;
   /** In a cluster, what cursors of live streams need to be valid in every process; null in the only process. */
   readonly shared: { readonly baseSeq: number; newestSeq(): number } | null;
+  /** The disks that the recording is stored on. */
+  disks(): Promise<readonly DiskState[]>;
   /** Adds the reasons for which the recording is not as it should be. */
   addChecks(readiness: Readiness): void;
   /** Called once requests are accepted: work that must not delay a start. */

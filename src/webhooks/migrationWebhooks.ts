@@ -53,6 +53,34 @@ export async function markTests(db: Kysely<unknown>): Promise<void> {
     where is_test = 1`.execute(db);
 }
 
+/** Formats for chats, and events of the service itself. Existing webhooks keep sending signed opportunities. */
+export async function addNotifications(db: Kysely<unknown>): Promise<void> {
+  const table = () => db.schema.alterTable('webhooks');
+  await table()
+    .addColumn('format', 'text', (column) => column.notNull().defaultTo('signed'))
+    .execute();
+  await table().addColumn('url_box', 'text').execute();
+  await table()
+    .addColumn('events', 'text', (column) => column.notNull().defaultTo('["opportunity"]'))
+    .execute();
+  await db.schema
+    .alterTable('webhook_events')
+    .addColumn('event', 'text', (column) => column.notNull().defaultTo('opportunity'))
+    .execute();
+  await db.schema
+    .createTable('system_incidents')
+    .addColumn('incident_id', 'text', (column) => column.primaryKey())
+    .addColumn('event', 'text', (column) => column.notNull())
+    .addColumn('subject', 'text', (column) => column.notNull())
+    .addColumn('summary', 'text', (column) => column.notNull())
+    .addColumn('began_ms', 'bigint', (column) => column.notNull())
+    .addColumn('ended_ms', 'bigint')
+    .execute();
+  await index(db, 'system_incidents', 'age', ['began_ms']);
+  await sql`create unique index system_incidents_by_subject on system_incidents (event, subject)
+    where ended_ms is null`.execute(db);
+}
+
 async function createRegistrations(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('webhooks')

@@ -1,6 +1,7 @@
 /** Tables of webhooks, their events and their deliveries. */
 import type { Generated } from 'kysely';
 import type { Ticker } from '../schema/market.ts';
+import type { SystemEventName, WebhookEventName, WebhookFormat } from '../schema/notification.ts';
 import type { PushedTier } from '../schema/opportunity.ts';
 
 declare module '../control/schema.ts' {
@@ -8,6 +9,7 @@ declare module '../control/schema.ts' {
     webhooks: WebhooksTable;
     webhook_events: WebhookEventsTable;
     webhook_deliveries: WebhookDeliveriesTable;
+    system_incidents: SystemIncidentsTable;
   }
 }
 
@@ -24,7 +26,13 @@ export interface PreviousSecretBox {
 export interface WebhooksTable {
   webhook_id: string;
   user_id: string;
+  /** Of a chat: without its secret. */
   url: string;
+  format: Generated<WebhookFormat>;
+  /** The whole URL of a chat, encrypted for this row; null: `url` is whole. */
+  url_box: Generated<string | null>;
+  /** JSON list of `WebhookEventName`, never empty. */
+  events: Generated<string>;
   label: string;
   /** JSON list of signal kinds, never empty. */
   tiers: string;
@@ -47,11 +55,13 @@ export interface WebhooksTable {
   active_since_ms: number;
 }
 
-/** One opportunity sent to at least one webhook. */
+/** One event sent to at least one webhook. */
 export interface WebhookEventsTable {
   event_id: string;
-  tier: PushedTier;
-  ticker: Ticker;
+  event: Generated<WebhookEventName>;
+  /** Empty, like `ticker` and `market_id`, unless it is an opportunity. */
+  tier: PushedTier | '';
+  ticker: Ticker | '';
   market_id: string;
   detected_at: string;
   /** The exact bytes that every attempt sends and signs. */
@@ -95,4 +105,15 @@ export interface WebhookDeliveriesTable {
   attempt_log: string;
   /** 1: of a test event; 0: of a detected opportunity. */
   is_test: Generated<number>;
+}
+
+/** A fault of the service, from its beginning to its end. One subject has at most one open incident of a kind. */
+export interface SystemIncidentsTable {
+  incident_id: string;
+  event: SystemEventName;
+  subject: string;
+  summary: string;
+  began_ms: number;
+  /** Null while it is open. */
+  ended_ms: number | null;
 }

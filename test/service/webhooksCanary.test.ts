@@ -37,7 +37,8 @@ describe.skipIf(opensslAbsent)(
       ...({
         webhookId: 'wh_1',
         userId: 'usr_1',
-        url,
+        ...({ url, target: url, format: 'signed', events: ['opportunity'], chat: null } as const),
+        isOwnerOperator: false,
         label: 'x',
         tiers: ['logical'],
         tickers: null,
@@ -56,6 +57,7 @@ describe.skipIf(opensslAbsent)(
       ...({
         deliveryId: 'dl_1',
         webhookId: 'wh_1',
+        event: 'opportunity',
         tier: 'logical',
         ticker: 'BTC',
         body: Buffer.from('{}'),

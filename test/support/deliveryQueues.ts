@@ -5,7 +5,8 @@ import type { FakeClock } from './fakeClock.ts';
 
 /** Due at once, and never expires. */
 export const DELIVERY: Delivery = {
-  ...{ deliveryId: 'dl_1', webhookId: 'wh_1', tier: 'logical', ticker: 'BTC', body: Buffer.from('{}') },
+  ...{ deliveryId: 'dl_1', webhookId: 'wh_1', event: 'opportunity', tier: 'logical', ticker: 'BTC' },
+  body: Buffer.from('{}'),
   ...{ expiresMs: Number.MAX_SAFE_INTEGER, attempts: 0, step: 0, dueMs: 0, log: [] },
 };
 
@@ -14,6 +15,7 @@ export function deliveryQueueOn(
   clock: FakeClock,
   random: () => number,
   attempt: DeliveryQueueOptions['attempt'],
+  facts: Partial<SigningWebhook> = {},
 ): DeliveryQueue {
   const webhook: SigningWebhook = {
     ...{
@@ -24,9 +26,12 @@ export function deliveryQueueOn(
       tiers: ['logical'],
       tickers: null,
     },
+    ...{ format: 'signed', events: ['opportunity'], target: 'https://x/', chat: null },
+    isOwnerOperator: false,
     ...{ state: 'active', pauseReason: null, pausedMs: null, consecutiveFailures: 0, createdMs: 0 },
     ...{ activeSinceMs: 0, filtersSinceMs: {}, previousUntilMs: null },
     secrets: { current: 'x', previous: [] },
+    ...facts,
   };
   const listeners = { attempted: () => {}, changed: () => {}, healthChanged: () => {} };
   return new DeliveryQueue(webhook, { clock, random, attempt, ...listeners });

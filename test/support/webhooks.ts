@@ -64,7 +64,7 @@ export async function openTestWebhooks(
         ...wanted,
       });
       if (!issued) throw new Error('too many webhooks');
-      return { webhookId: issued.webhook.webhookId, secret: issued.secret };
+      return { webhookId: issued.webhook.webhookId, secret: issued.secret ?? '' };
     },
     dispatcher: async (sender, end = 'closed', soleSender = ALONE, own = db) => {
       const dispatcher = new Dispatcher({
@@ -94,7 +94,7 @@ export function replied(
   return {
     outcome: delivered ? 'delivered' : 'refused',
     error: delivered ? null : `status ${status}`,
-    ...{ status, startedMs: clock.now(), latencyMs: 1, responseHead: '', retryAfterMs },
+    ...{ status, startedMs: clock.now(), latencyMs: 1, responseHead: '', retryAfterMs, pauseMs: null },
   };
 }
 

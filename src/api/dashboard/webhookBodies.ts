@@ -12,6 +12,12 @@ import { jsonList } from '../../schema/api/bodyParts.ts';
 import { datetime } from '../../schema/api/datetime.ts';
 import { literal } from '../../schema/api/types.ts';
 import type { Ticker } from '../../schema/market.ts';
+import {
+  WEBHOOK_EVENTS,
+  WEBHOOK_FORMATS,
+  type WebhookEventName,
+  type WebhookFormat,
+} from '../../schema/notification.ts';
 import { PUSHED_TIERS } from '../../schema/opportunity.ts';
 import { formatTime, formatTimeOrNull } from '../../schema/time.ts';
 import { shownHeaders } from '../../webhooks/delivery/requestHeaders.ts';
@@ -31,6 +37,12 @@ const tiersType = jsonList(jsonLiteral(literal(PUSHED_TIERS)), {
   maxLength: PUSHED_TIERS.length,
 });
 
+const eventsType = jsonList(jsonLiteral(literal(WEBHOOK_EVENTS)), {
+  minLength: 1,
+  maxLength: WEBHOOK_EVENTS.length,
+});
+const DEFAULT_EVENTS: readonly WebhookEventName[] = ['opportunity'];
+
 const url = requiredMember(
   jsonText(
     checked({ type: 'string', format: 'uri', pattern: '^https://' }, (text) => {
@@ -38,7 +50,7 @@ const url = requiredMember(
       return text;
     }),
   ),
-  'Target URL; https only, no private address',
+  'Target URL; https only, no private address. Of a chat: the URL that its service issued; it is not shown again',
 );
 const tiers = optionalMember(tiersType, 'Kinds of signals to send; null: both');
 /** @param assets The followed ones. */
@@ -54,6 +66,16 @@ export const newWebhookBody = (assets: readonly Ticker[]) => ({
   label: defaultMember(labelType, DEFAULT_LABEL, 'Purpose of the webhook'),
   tiers,
   tickers: tickersMember(assets),
+  format: defaultMember(
+    jsonLiteral(literal(WEBHOOK_FORMATS)),
+    'signed',
+    '`signed`: signed JSON; else a text for people in that chat',
+  ),
+  events: defaultMember(
+    eventsType,
+    DEFAULT_EVENTS,
+    'What to send; faults of the service (`system.*`) for operators only',
+  ),
 });
 /**
  * Omitted fields do not change.
@@ -63,6 +85,7 @@ export const webhookChangeBody = (assets: readonly Ticker[]) => ({
   label: unchanged(labelType, 'Purpose of the webhook'),
   tiers: unchanged(tiers.type, 'Kinds of signals to send; null: both'),
   tickers: unchanged(tickersMember(assets).type, 'Assets to send; null: all'),
+  events: unchanged(eventsType, 'What to send; faults of the service (`system.*`) for operators only'),
 });
 export const redeliverBody = {
   start: optionalMember(jsonText(datetime), 'Only deliveries created at or after this'),
@@ -90,6 +113,8 @@ export function toWebhookJson(webhook: Webhook) {
     created_at: formatTime(webhook.createdMs),
     paused_at: formatTimeOrNull(webhook.pausedMs),
     previous_secret_until: formatTimeOrNull(webhook.previousUntilMs),
+    format: webhook.format,
+    events: webhook.events,
   };
 }
 
@@ -109,12 +134,13 @@ export function toDeliveryJson(delivery: LoggedDelivery) {
     attempt_log: delivery.log.map(({ at_ms, status, latency_ms, error, response_head }) => {
       return { at: formatTime(at_ms), status, latency_ms, error, response_head };
     }),
+    event: delivery.event,
   };
 }
 
-export function toDeliveryDetailJson({ delivery, body }: DeliveryWithBody) {
+export function toDeliveryDetailJson({ delivery, body }: DeliveryWithBody, format: WebhookFormat) {
   const last = delivery.log.at(-1);
-  const headers = last === undefined ? [] : shownHeaders(delivery, Math.floor(last.at_ms / 1000));
+  const headers = last === undefined ? [] : shownHeaders(delivery, Math.floor(last.at_ms / 1000), format);
   return { ...toDeliveryJson(delivery), headers, payload: body };
 }
 

@@ -97,10 +97,10 @@ function reportRoutes(parts: DeliveryDependencies): Route[] {
       summary: 'One delivery with its payload and headers',
       response: webhookDeliveryDetailShape,
       handle: async (request) => {
-        const { webhookId } = await find(parts, request);
+        const { webhookId, format } = await find(parts, request);
         const found = await parts.webhooks.reports.find(webhookId, request.path.delivery_id);
         if (found === null) throw notFound('Delivery not found');
-        return { body: JSON.stringify(toDeliveryDetailJson(found)) };
+        return { body: JSON.stringify(toDeliveryDetailJson(found, format)) };
       },
     }),
     route({

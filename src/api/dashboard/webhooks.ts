@@ -1,9 +1,20 @@
 import { conflict, forbidden, invalid, notFound } from '../../http/refusal.ts';
 import { type RawRequest, type Route, route } from '../../http/route.ts';
-import { InvalidInputError, TooManySecretsError } from '../../runtime/errors.ts';
+import {
+  InvalidInputError,
+  OperatorOnlyError,
+  TooManySecretsError,
+  UnsignedWebhookError,
+} from '../../runtime/errors.ts';
+import { MASK } from '../../schema/api/body.ts';
 import { required } from '../../schema/api/fields.ts';
 import { text } from '../../schema/api/types.ts';
-import { webhookListShape, webhookShape, webhookWithSecretShape } from '../../schema/api/webhookResources.ts';
+import {
+  newWebhookShape,
+  webhookListShape,
+  webhookShape,
+  webhookWithSecretShape,
+} from '../../schema/api/webhookResources.ts';
 import type { FollowedAssets } from '../../schema/market.ts';
 import type { WebhookControl } from '../../webhooks/delivery/webhooks.ts';
 import type { Webhook } from '../../webhooks/registry/registration.ts';
@@ -53,14 +64,17 @@ function collectionRoutes(parts: WebhookDependencies): Route[] {
       summary: 'Register a webhook; only this response contains its secret',
       body: newWebhookBody(parts.tickers),
       success: 201,
-      response: webhookWithSecretShape,
+      response: newWebhookShape,
       handle: async (request) => {
         const { userId } = signedIn(request).user;
-        const { url } = request.body;
+        const { url, format } = request.body;
         const issued = await parts.webhooks.registry
           .create({ userId, ...request.body })
           .catch((error: unknown) => {
-            throw error instanceof InvalidInputError ? invalidUrl(url, error.message) : error;
+            if (error instanceof OperatorOnlyError) throw forbidden(error.message);
+            // The URL of a chat is a secret.
+            const shown = format === 'signed' ? url : MASK;
+            throw error instanceof InvalidInputError ? invalidUrl(shown, error.message) : error;
           });
         if (!issued) throw forbidden(`At most ${MAX_WEBHOOKS_PER_USER} webhooks at once; delete one first`);
         const shown = { ...toWebhookJson(issued.webhook), secret: issued.secret };
@@ -90,11 +104,12 @@ function singleRoutes(parts: WebhookDependencies): Route[] {
       body: webhookChangeBody(parts.tickers),
       response: webhookShape,
       handle: async (request) => {
-        const { label, tiers, tickers } = request.body;
+        const { label, tiers, tickers, events } = request.body;
         const change = {
           ...(label === undefined ? {} : { label }),
           ...(tiers === undefined ? {} : { tiers }),
           ...(tickers === undefined ? {} : { tickers }),
+          ...(events === undefined ? {} : { events }),
         };
         return answer(await known(parts.webhooks.registry.update(ownWebhook(request), change)));
       },
@@ -150,7 +165,8 @@ function rotateRoute(parts: WebhookDependencies): Route {
     response: webhookWithSecretShape,
     handle: async (request) => {
       const rotated = parts.webhooks.registry.rotate(ownWebhook(request)).catch((error: unknown) => {
-        throw error instanceof TooManySecretsError ? conflict(error.message) : error;
+        const isRefused = error instanceof TooManySecretsError || error instanceof UnsignedWebhookError;
+        throw isRefused ? conflict(error.message) : error;
       });
       const { secret, webhook } = await known(rotated);
       // Pending retries are signed with the new secret too.
@@ -166,6 +182,7 @@ export function unknownWebhook() {
 
 async function known<T>(work: Promise<T>): Promise<T> {
   return await work.catch((error: unknown) => {
+    if (error instanceof OperatorOnlyError) throw forbidden(error.message);
     throw error instanceof InvalidInputError ? unknownWebhook() : error;
   });
 }

@@ -1,12 +1,14 @@
 /** Shapes of the dashboard's answers about webhooks and their deliveries. */
 import { z } from 'zod';
 import { TICKERS } from '../market.ts';
+import { WEBHOOK_EVENTS, WEBHOOK_FORMATS } from '../notification.ts';
 import { PUSHED_TIERS } from '../opportunity.ts';
 
 const time = z.iso.datetime({ offset: true });
 
 const webhookMembers = {
   webhook_id: z.string(),
+  /** Of a chat: without its secret. */
   url: z.string(),
   label: z.string(),
   tiers: z.array(z.enum(PUSHED_TIERS)),
@@ -21,6 +23,10 @@ const webhookMembers = {
   paused_at: time.nullable(),
   /** Until when the previous secret also signs; null: it no longer does. */
   previous_secret_until: time.nullable(),
+  /** `signed`: signed JSON for programs; else a text for people in that chat. */
+  format: z.enum(WEBHOOK_FORMATS),
+  /** What is sent. Faults of the service (`system.*`) are sent to operators only. */
+  events: z.array(z.enum(WEBHOOK_EVENTS)),
 };
 
 export const webhookShape = z.strictObject(webhookMembers);
@@ -32,12 +38,19 @@ export const webhookWithSecretShape = z.strictObject({
   secret: z.string(),
 });
 
+export const newWebhookShape = z.strictObject({
+  ...webhookMembers,
+  /** Shown only once. Null for a chat: its messages are not signed. */
+  secret: z.string().nullable(),
+});
+
 const deliveryMembers = {
   delivery_id: z.string(),
   state: z.enum(['pending', 'delivered', 'failed', 'skipped', 'expired']),
-  tier: z.enum(PUSHED_TIERS),
-  ticker: z.enum(TICKERS),
-  market_id: z.string(),
+  /** Null, like `ticker` and `market_id`, unless it is an opportunity. */
+  tier: z.enum(PUSHED_TIERS).nullable(),
+  ticker: z.enum(TICKERS).nullable(),
+  market_id: z.string().nullable(),
   test: z.boolean().describe('Whether its owner sent it as a test'),
   detected_at: z.string(),
   created_at: time,
@@ -60,6 +73,7 @@ const deliveryMembers = {
       response_head: z.string(),
     }),
   ),
+  event: z.enum(WEBHOOK_EVENTS),
 };
 
 export const webhookDeliveryShape = z.strictObject(deliveryMembers);
@@ -71,7 +85,11 @@ export const webhookDeliveryDetailShape = z.strictObject({
     .describe(
       'Of its last attempt; null: signed with the secret and not stored. Empty before the first attempt',
     ),
-  payload: z.string().describe('The body of every attempt, byte for byte'),
+  payload: z
+    .string()
+    .describe(
+      'The event as JSON: the body of every signed attempt, byte for byte. A chat is sent a text made of it',
+    ),
 });
 
 export const webhookSummaryShape = z.strictObject({

@@ -97,6 +97,11 @@ export class DiskGuard {
     return this.#isOn;
   }
 
+  /** As last measured. */
+  get space(): { readonly freeBytes: number; readonly reserveBytes: number } {
+    return { freeBytes: this.#space.freeBytes, reserveBytes: this.#reserve() };
+  }
+
   /** Whether rows may be sent to the engine. An engine on another disk is not restricted. */
   mayInsert(): boolean {
     return !this.#isOn || this.#options.setMerges === null;

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Ticker } from '../../schema/market.ts';
+import type { WebhookEventName } from '../../schema/notification.ts';
 import type { Opportunity, PushedTier } from '../../schema/opportunity.ts';
 import type { DeliveryState } from '../schemaWebhooks.ts';
 
@@ -25,9 +26,11 @@ export interface LoggedAttempt {
 export interface Delivery {
   readonly deliveryId: string;
   readonly webhookId: string;
-  readonly tier: PushedTier;
-  readonly ticker: Ticker;
-  /** Sent and signed byte for byte. */
+  readonly event: WebhookEventName;
+  /** Null, like `ticker`, unless it is an opportunity. */
+  readonly tier: PushedTier | null;
+  readonly ticker: Ticker | null;
+  /** The signed form, sent byte for byte; a chat gets a text made from it. */
   readonly body: Buffer;
   readonly expiresMs: number;
   readonly attempts: number;
@@ -50,8 +53,12 @@ export function eventIdOf({
   market_id,
   detected_at,
 }: Pick<Opportunity, 'market_id' | 'detected_at'>): string {
-  const time = Date.parse(detected_at).toString(16).padStart(TIME_DIGITS, '0');
-  return `ev_${time}${digestOf(`${market_id}|${detected_at}`)}`;
+  return eventIdAt(Date.parse(detected_at), `${market_id}|${detected_at}`);
+}
+
+/** @param text Identifies the event, whichever process creates it. */
+export function eventIdAt(timeMs: number, text: string): string {
+  return `ev_${timeMs.toString(16).padStart(TIME_DIGITS, '0')}${digestOf(text)}`;
 }
 
 /** The id of an event's delivery to one webhook, equally stable. @param eventId From `eventIdOf`. */

@@ -35,6 +35,9 @@ export class DeliveryQueue {
   /** Ids of in-flight deliveries, kept until their outcome is persisted. */
   readonly #held = new Set<string>();
   #underWay = 0;
+  /** No attempt begins before this: a chat limits how often it is written to. */
+  #opensMs = 0;
+  #opening: Timer | null = null;
   /** Called when no attempt is in flight. */
   #idle: (() => void) | null = null;
 
@@ -98,6 +101,7 @@ export class DeliveryQueue {
   /** Begins no further attempt; resolves when none is in flight. Waiting deliveries stay unchanged in the database. */
   async close(): Promise<void> {
     this.#closed = true;
+    this.#opening?.cancel();
     for (const { timer } of this.#waiting.values()) timer.cancel();
     this.#waiting.clear();
     this.#ready.length = 0;
@@ -134,13 +138,23 @@ export class DeliveryQueue {
 
   #pump(): void {
     // Never more in flight than may still fail, so that a dead receiver gets exactly ten attempts.
-    while (this.isOpen && this.#underWay < Math.min(CONCURRENCY_MAX, FAILURES_MAX - this.#failures)) {
-      const delivery = this.#ready.shift();
+    const { chat } = this.#webhook;
+    const most = chat === null ? CONCURRENCY_MAX : 1;
+    while (this.isOpen && this.#underWay < Math.min(most, FAILURES_MAX - this.#failures)) {
+      const nowMs = this.#parts.clock.now();
+      const delivery = this.#ready[0];
       if (delivery === undefined) return;
-      if (this.#parts.clock.now() >= delivery.expiresMs) {
+      const isLate = nowMs >= delivery.expiresMs;
+      if (!isLate && nowMs < this.#opensMs) {
+        this.#pumpAt(this.#opensMs);
+        return;
+      }
+      this.#ready.shift();
+      if (isLate) {
         this.#parts.changed({ delivery, state: 'expired' });
         continue;
       }
+      if (chat !== null) this.#opensMs = nowMs + chat.spacingMs;
       this.#underWay++;
       void this.#parts.attempt(this.#webhook, delivery).then((result) => {
         this.#underWay--;
@@ -151,17 +165,37 @@ export class DeliveryQueue {
     }
   }
 
+  #pumpAt(timeMs: number): void {
+    const { clock } = this.#parts;
+    this.#opening ??= clock.after(timeMs - clock.now(), () => {
+      this.#opening = null;
+      this.#pump();
+    });
+  }
+
   #tried(delivery: Delivery, result: AttemptResult): void {
+    const opensMs = this.#parts.clock.now() + (result.pauseMs ?? 0);
+    if (result.pauseMs !== null) this.#opensMs = Math.max(this.#opensMs, opensMs);
     const entry = {
       ...{ at_ms: result.startedMs, status: result.status, latency_ms: result.latencyMs },
       ...{ error: result.error, response_head: result.responseHead },
     };
     const log = [...delivery.log, entry].slice(-MAX_LOGGED_ATTEMPTS);
     const tried = { ...delivery, attempts: delivery.attempts + 1, log };
-    const change = result.outcome === 'delivered' ? this.#succeeded(tried) : this.#failed(tried, result);
+    const change = this.#changeOf(tried, result, opensMs);
     this.#parts.attempted(result, change);
     this.#parts.changed(change);
     if (change.state === 'pending' && !this.#closed) this.#schedule(change.delivery);
+  }
+
+  #changeOf(tried: Delivery, result: AttemptResult, opensMs: number): DeliveryChange {
+    if (result.outcome === 'delivered') return this.#succeeded(tried);
+    if (result.outcome !== 'rate_limited' || this.#paused) return this.#failed(tried, result);
+    // The chat works: it is asked again when it said so, and the attempt is no failure of it.
+    return {
+      delivery: { ...tried, dueMs: opensMs },
+      state: opensMs >= tried.expiresMs ? 'expired' : 'pending',
+    };
   }
 
   #succeeded(delivery: Delivery): DeliveryChange {

@@ -38,15 +38,15 @@ export class WebhookDirectory {
       .selectFrom('webhooks')
       .innerJoin('users', 'users.user_id', 'webhooks.user_id')
       .selectAll('webhooks')
-      .select('users.suspended_ms')
+      .select(['users.suspended_ms', 'users.operator_ms'])
       .execute();
     // A later call has already read its rows; these may be older.
     if (turn < this.#readFor) return this.#webhooks;
     this.#readFor = turn;
     this.#known = new Map(
-      rows.map(({ suspended_ms: suspended, ...registered }) => {
+      rows.map(({ suspended_ms: suspended, operator_ms: operatorSince, ...registered }) => {
         const row: Row = suspended === null ? registered : { ...registered, state: 'paused' };
-        return [row.webhook_id, { row, webhook: this.#toWebhook(row) }];
+        return [row.webhook_id, { row, webhook: this.#toWebhook(row, operatorSince !== null) }];
       }),
     );
     this.#webhooks = [...this.#known.values()].map(({ webhook }) => webhook);
@@ -56,11 +56,12 @@ export class WebhookDirectory {
   }
 
   /** Most changes concern another webhook: decrypting everyone's secrets again would delay the next event. */
-  #toWebhook(row: Row): SigningWebhook {
+  #toWebhook(row: Row, isOwnerOperator: boolean): SigningWebhook {
     const known = this.#known.get(row.webhook_id);
     const isSealedAsBefore =
       known?.row.secret_box === row.secret_box && known.row.previous_secrets === row.previous_secrets;
-    if (!isSealedAsBefore) return toSigningWebhook(row, this.#box);
-    return { ...toWebhook(row), secrets: known.webhook.secrets };
+    if (!isSealedAsBefore) return toSigningWebhook(row, this.#box, isOwnerOperator);
+    const { secrets, target, chat } = known.webhook;
+    return { ...toWebhook(row), secrets, target, chat, isOwnerOperator };
   }
 }

@@ -4,6 +4,7 @@ import type { Database, Schema } from '../../control/schema.ts';
 import { type Clock, every, type Timer } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
+import type { SystemEvent } from '../../schema/notification.ts';
 import type { Opportunity } from '../../schema/opportunity.ts';
 import type { SigningWebhook } from '../registry/registration.ts';
 import { Retention } from '../registry/retention.ts';
@@ -101,6 +102,16 @@ export class Dispatcher {
   /** Returns at once; the event is written, then sent. */
   enqueue(opportunity: Opportunity): void {
     if (!this.#closed) this.#intake.enqueue(opportunity);
+  }
+
+  /** Like `enqueue`, for a fault of the service itself. */
+  enqueueSystemEvent(event: SystemEvent): void {
+    if (!this.#closed) this.#intake.enqueueSystemEvent(event);
+  }
+
+  /** Whether this process is the one that sends. */
+  get isSending(): boolean {
+    return this.#sends && !this.#closed;
   }
 
   /** Polls now instead of within a second. */

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
+import type { RateHeaders } from '../chat/chatReply.ts';
 import { HEAD_BYTES_MAX } from './responseHead.ts';
 
 /** Most bytes read of a reply; beyond them the connection is closed. */
@@ -8,13 +9,14 @@ export const REPLY_BYTES_MAX = 20 * 1024;
 /** A complete reply, or the part of it that is read. */
 export interface Reply {
   readonly status: number;
-  readonly retryAfter: string | undefined;
+  readonly rate: RateHeaders;
   /** The first part of its body. */
   readonly head: Buffer;
 }
 
 const ENOUGH = new Error('enough of the reply is read');
 const NO_BODY = Buffer.alloc(0);
+const NO_RATE: RateHeaders = { retryAfter: undefined, remaining: undefined, resetAfter: undefined };
 
 /**
  * One request and its reply, as callbacks of the HTTP client. The client's own reply is a stream, which costs as much
@@ -26,7 +28,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #reason: Error | null = null;
   #isOver = false;
   #status = 0;
-  #retryAfter: string | undefined;
+  #rate = NO_RATE;
   #bytes = 0;
   readonly #chunks: Buffer[] = [];
 
@@ -50,7 +52,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     // Informational (1xx) heads come before the final one.
     this.#status = status;
-    this.#retryAfter = headers['retry-after'];
+    this.#rate = {
+      retryAfter: headers['retry-after'],
+      remaining: headers['x-ratelimit-remaining']?.toString(),
+      resetAfter: headers['x-ratelimit-reset-after']?.toString(),
+    };
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -72,7 +78,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   #complete(): void {
     const head = this.#chunks.length === 0 ? NO_BODY : Buffer.concat(this.#chunks);
-    this.#end({ status: this.#status, retryAfter: this.#retryAfter, head });
+    this.#end({ status: this.#status, rate: this.#rate, head });
   }
 
   #end(end: Reply | Error): void {

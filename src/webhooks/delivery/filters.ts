@@ -1,11 +1,12 @@
 import type { Selectable } from 'kysely';
 import { InvalidInputError } from '../../runtime/errors.ts';
 import { TICKERS, type Ticker } from '../../schema/market.ts';
+import { WEBHOOK_EVENTS, type WebhookEventName } from '../../schema/notification.ts';
 import { PUSHED_TIERS, type PushedTier } from '../../schema/opportunity.ts';
 import type { WebhooksTable } from '../schemaWebhooks.ts';
 
 /** A registration's filters as stored. */
-type Filters = Pick<Selectable<WebhooksTable>, 'tiers' | 'tickers' | 'filters_since'>;
+type Filters = Pick<Selectable<WebhooksTable>, 'tiers' | 'tickers' | 'events' | 'filters_since'>;
 
 /** Null is stored as the full list, so the column has no null. @throws {InvalidInputError} */
 export function tiersText(tiers: readonly PushedTier[] | null): string {
@@ -21,7 +22,12 @@ export function tickersText(tickers: readonly Ticker[] | null, followed: readonl
   return tickers === null ? null : listText(followed, tickers);
 }
 
-/** Since when each kind and ticker is wanted: earlier ones keep their time, new ones begin now. */
+/** @throws {InvalidInputError} */
+export function eventsText(events: readonly WebhookEventName[]): string {
+  return listText(WEBHOOK_EVENTS, events);
+}
+
+/** Since when each kind, ticker and event is wanted: earlier ones keep their time, new ones begin now. */
 export function filtersSince(before: Filters, after: Omit<Filters, 'filters_since'>, nowMs: number): string {
   const had = namesOf(before);
   const known: Record<string, number> = JSON.parse(before.filters_since);
@@ -30,8 +36,8 @@ export function filtersSince(before: Filters, after: Omit<Filters, 'filters_sinc
   return JSON.stringify(Object.fromEntries(since));
 }
 
-function namesOf({ tiers, tickers }: Pick<Filters, 'tiers' | 'tickers'>): readonly string[] {
-  return [...JSON.parse(tiers), ...(tickers === null ? TICKERS : JSON.parse(tickers))];
+function namesOf({ tiers, tickers, events }: Omit<Filters, 'filters_since'>): readonly string[] {
+  return [...JSON.parse(tiers), ...(tickers === null ? TICKERS : JSON.parse(tickers)), ...JSON.parse(events)];
 }
 
 /** In the order of the enumeration, each once. @throws {InvalidInputError} If it is empty or holds an unknown value. */

@@ -2,9 +2,10 @@ import { backoffDelayMs } from '../../runtime/backoff.ts';
 import { type Clock, sleep } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
+import type { SystemEvent } from '../../schema/notification.ts';
 import type { Opportunity } from '../../schema/opportunity.ts';
 import type { Delivery } from './delivery.ts';
-import { toEvent, type WebhookEvent } from './event.ts';
+import { toEvent, toSystemEvent, type WebhookEvent } from './event.ts';
 
 /** Events per transaction: a burst is written together, a single event at once. */
 const BATCH_MAX = 64;
@@ -23,7 +24,7 @@ interface IntakeOptions {
   dispatch(deliveries: readonly Delivery[]): void;
 }
 
-/** Queues detected opportunities and has each written, in order, before it is sent. */
+/** Queues opportunities and system events and has each written, in order, before it is sent. */
 export class Intake {
   readonly #parts: IntakeOptions;
   readonly #events;
@@ -36,7 +37,7 @@ export class Intake {
     this.#parts = parts;
     this.#events = parts.metrics.counter(
       'underround_webhook_events_total',
-      'Opportunities for webhooks: accepted, refused as malformed, or lost because too many waited',
+      'Events for webhooks: accepted, refused as malformed, or lost because too many waited',
       ['outcome'],
     );
     this.#failures = parts.metrics.counter(
@@ -53,6 +54,14 @@ export class Intake {
       this.#parts.log.error({ opportunity }, 'webhooks.event_refused');
       return;
     }
+    this.#add(event);
+  }
+
+  enqueueSystemEvent(event: SystemEvent): void {
+    this.#add(toSystemEvent(event));
+  }
+
+  #add(event: WebhookEvent): void {
     this.#waiting.push(event);
     if (this.#waiting.length > WAITING_MAX) {
       const lost = this.#waiting.shift();

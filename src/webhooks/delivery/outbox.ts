@@ -46,8 +46,9 @@ export class Outbox {
     return await this.#db.transaction().execute(async (db) => {
       const webhooks = await current(db);
       const wanted = events.map((event) => {
-        const { tier, ticker } = event.row;
-        const facts = { tier, ticker, detectedMs: event.detectedMs };
+        const { event: name, tier, ticker } = event.row;
+        const kind = { tier: tier || null, ticker: ticker || null };
+        const facts = { event: name, ...kind, detectedMs: event.detectedMs };
         return { event, by: webhooks.filter((webhook) => wants(webhook, facts)) };
       });
       const told = wanted.filter(({ by }) => by.length > 0);
@@ -115,7 +116,7 @@ export class Outbox {
       .selectFrom('webhook_deliveries as delivery')
       .innerJoin('webhook_events as event', 'event.event_id', 'delivery.event_id')
       .selectAll('delivery')
-      .select(['event.tier', 'event.ticker', 'event.body'])
+      .select(['event.event', 'event.tier', 'event.ticker', 'event.body'])
       .where('delivery.webhook_id', '=', webhookId)
       .where('delivery.state', '=', sql.lit('pending'))
       .orderBy('delivery.due_ms')
@@ -140,22 +141,25 @@ function byId(a: { event_id: string }, b: { event_id: string }): number {
   return a.event_id < b.event_id ? -1 : Number(a.event_id > b.event_id);
 }
 
-type PendingRow = Selectable<WebhookDeliveriesTable> & Pick<WebhookEventsTable, 'tier' | 'ticker' | 'body'>;
+type PendingRow = Selectable<WebhookDeliveriesTable> &
+  Pick<Selectable<WebhookEventsTable>, 'event' | 'tier' | 'ticker' | 'body'>;
 
 function toDelivery(row: PendingRow): Delivery {
   return {
-    ...{ deliveryId: row.delivery_id, webhookId: row.webhook_id, tier: row.tier, ticker: row.ticker },
+    ...{ deliveryId: row.delivery_id, webhookId: row.webhook_id, event: row.event },
+    ...{ tier: row.tier || null, ticker: row.ticker || null },
     ...{ body: Buffer.from(row.body), expiresMs: row.expires_ms, attempts: row.attempts, step: row.step },
     ...{ dueMs: row.due_ms, log: JSON.parse(row.attempt_log) },
   };
 }
 
 function newDelivery(event: WebhookEvent, facts: { webhookId: string; body: Buffer; nowMs: number }) {
-  const { event_id: eventId, tier, ticker } = event.row;
+  const { event_id: eventId, event: name, tier, ticker } = event.row;
   const { webhookId, body, nowMs } = facts;
   const deliveryId = deliveryIdOf(webhookId, eventId);
   const delivery: Delivery = {
-    ...{ deliveryId, webhookId, tier, ticker, body, expiresMs: event.expiresMs },
+    ...{ deliveryId, webhookId, event: name, tier: tier || null, ticker: ticker || null, body },
+    expiresMs: event.expiresMs,
     ...{ attempts: 0, step: 0, dueMs: nowMs, log: [] },
   };
   return { delivery, eventId };

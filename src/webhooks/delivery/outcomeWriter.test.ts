@@ -11,7 +11,8 @@ const LATER_MS = 6_000;
 
 function changeOf(deliveryId: string): DeliveryChange {
   const delivery = {
-    ...({ deliveryId, webhookId: 'wh_1', tier: 'logical', ticker: 'BTC', body: Buffer.alloc(0) } as const),
+    ...({ deliveryId, webhookId: 'wh_1', event: 'opportunity', tier: 'logical', ticker: 'BTC' } as const),
+    body: Buffer.alloc(0),
     ...{ expiresMs: 0, attempts: 1, step: 0, dueMs: 0, log: [] },
   };
   return { delivery, state: 'delivered' };

@@ -1,3 +1,4 @@
+import type { WebhookFormat } from '../../schema/notification.ts';
 import type { Delivery } from './delivery.ts';
 
 /** A header whose value was made from the secret and is not stored has null. */
@@ -6,25 +7,33 @@ export interface ShownHeader {
   readonly value: string | null;
 }
 
-type Sent = Pick<Delivery, 'deliveryId' | 'tier' | 'ticker'>;
+type Header = readonly [name: string, value: string];
+type Sent = Pick<Delivery, 'deliveryId' | 'event' | 'tier' | 'ticker'>;
 
-/** The headers of one attempt that need no secret. @param timestamp Unix seconds of the attempt. */
-export function openHeaders({ deliveryId, tier, ticker }: Sent, timestamp: number) {
-  return [
-    ['Content-Type', 'application/json'],
-    ['User-Agent', 'Service-Webhook/1'],
-    ['X-SVC-Tier', tier],
-    ['X-SVC-Ticker', ticker],
-    ['webhook-id', deliveryId],
-    ['webhook-timestamp', String(timestamp)],
-  ] as const;
+/** Of every attempt, signed or to a chat. */
+export const COMMON_HEADERS: readonly Header[] = [
+  ['Content-Type', 'application/json'],
+  ['User-Agent', 'Service-Webhook/1'],
+];
+
+/** The headers of one signed attempt that need no secret. @param timestamp Unix seconds of the attempt. */
+export function openHeaders({ deliveryId, event, tier, ticker }: Sent, timestamp: number): Header[] {
+  const kind: Header[] =
+    tier === null || ticker === null
+      ? [['X-SVC-Event', event]]
+      : [
+          ['X-SVC-Tier', tier],
+          ['X-SVC-Ticker', ticker],
+        ];
+  return [...COMMON_HEADERS, ...kind, ['webhook-id', deliveryId], ['webhook-timestamp', String(timestamp)]];
 }
 
 /** The names of the headers that are signed with the secret. */
 export const SIGNATURE_HEADERS = { body: 'X-SVC-Signature', message: 'webhook-signature' } as const;
 
-/** All headers of an attempt, as its owner sees them later. */
-export function shownHeaders(sent: Sent, timestamp: number): ShownHeader[] {
+/** All headers of an attempt, as its owner sees them later. @param format Of the webhook; chats get no signature. */
+export function shownHeaders(sent: Sent, timestamp: number, format: WebhookFormat): ShownHeader[] {
+  if (format !== 'signed') return COMMON_HEADERS.map(([name, value]) => ({ name, value }));
   return [
     ...openHeaders(sent, timestamp).map(([name, value]) => ({ name, value })),
     ...Object.values(SIGNATURE_HEADERS).map((name) => ({ name, value: null })),

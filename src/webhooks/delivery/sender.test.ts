@@ -29,7 +29,8 @@ const standing = () => new FakeClock(systemClock.now());
 
 function delivery(): Delivery {
   return {
-    ...{ deliveryId: 'dl_1', webhookId: 'wh_1', tier: 'logical', ticker: 'BTC', body: Buffer.from(BODY) },
+    ...{ deliveryId: 'dl_1', webhookId: 'wh_1', event: 'opportunity', tier: 'logical', ticker: 'BTC' },
+    body: Buffer.from(BODY),
     ...{ expiresMs: Number.MAX_SAFE_INTEGER, attempts: 0, step: 0, dueMs: 0, log: [] },
   };
 }
@@ -39,6 +40,7 @@ function webhook(url: string, facts: Partial<SigningWebhook> = {}): SigningWebho
     ...{ webhookId: 'wh_1', userId: 'usr_1', url, label: 'x', tiers: ['logical'], tickers: null },
     ...{ state: 'active', pauseReason: null, pausedMs: null, consecutiveFailures: 0, createdMs: 0 },
     ...{ activeSinceMs: 0, filtersSinceMs: {}, previousUntilMs: null },
+    ...{ format: 'signed', events: ['opportunity'], target: url, chat: null, isOwnerOperator: false },
     secrets: { current: secret, previous: [] },
     ...facts,
   };

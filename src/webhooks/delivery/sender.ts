@@ -2,15 +2,16 @@ import { Pool } from 'undici';
 import type { Clock } from '../../runtime/clock.ts';
 import { TargetRefusedError } from '../../runtime/errors.ts';
 import { retryAfterOf } from '../../venues/http.ts';
+import { chatPauseMs, withoutSecrets } from '../chat/chatReply.ts';
+import type { ChatTarget } from '../chat/chatTarget.ts';
 import type { SigningWebhook } from '../registry/registration.ts';
 import { guardedConnector } from '../target/connector.ts';
 import type { TargetGuard } from '../target/target.ts';
 import { DeadlineQueue } from './deadlineQueue.ts';
 import type { Delivery } from './delivery.ts';
 import { Exchange, type Reply } from './exchange.ts';
-import { openHeaders, SIGNATURE_HEADERS } from './requestHeaders.ts';
+import { NO_SECRET, NO_TARGET, requestOf } from './request.ts';
 import { escapeHead } from './responseHead.ts';
-import { signBody, signMessage } from './signature.ts';
 
 /** Covers look-up, connection, TLS and the whole reply; interface specification 6.4. */
 export const DEADLINE_MS = 5_000;
@@ -20,7 +21,14 @@ export const CONCURRENCY_MAX = 10;
 const KEEP_ALIVE_MS = 4_000;
 const KEEP_ALIVE_MAX_MS = 60_000;
 
-type AttemptOutcome = 'delivered' | 'refused' | 'timeout' | 'target_refused' | 'transport' | 'secret';
+type AttemptOutcome =
+  | 'delivered'
+  | 'refused'
+  | 'rate_limited'
+  | 'timeout'
+  | 'target_refused'
+  | 'transport'
+  | 'secret';
 
 export interface AttemptResult {
   readonly outcome: AttemptOutcome;
@@ -32,6 +40,8 @@ export interface AttemptResult {
   readonly error: string | null;
   readonly responseHead: string;
   readonly retryAfterMs: number | null;
+  /** How long nothing may be sent to this webhook; null: its receiver is no chat, or named no limit. */
+  readonly pauseMs: number | null;
 }
 
 interface Endpoint {
@@ -40,7 +50,7 @@ interface Endpoint {
 }
 
 const TOO_LATE = new Error(`no whole reply within ${DEADLINE_MS / 1000} s`);
-const NO_SECRET = new Error('the signing secret cannot be decrypted; rotate it');
+const TOO_MANY_REQUESTS = 429;
 
 /** Posts deliveries. Each webhook has its own connections, so that none waits for another's. */
 export class WebhookSender {
@@ -67,14 +77,14 @@ export class WebhookSender {
       const exchange = new Exchange((end) => {
         this.#deadlines.remove(exchange);
         const latencyMs = Math.round(this.#clock.monotonic() - started);
-        const facts = end instanceof Error ? failure(end) : replied(end, this.#clock.now());
+        const facts = end instanceof Error ? failure(end) : replied(end, webhook.chat, this.#clock.now());
         resolve({ ...facts, startedMs, latencyMs });
       });
       this.#deadlines.add(exchange);
       try {
         const { pool, path } = this.#endpoint(webhook);
-        const headers = headersOf(webhook, delivery, startedMs);
-        pool.dispatch({ method: 'POST', path, headers, body: delivery.body }, exchange);
+        const request = requestOf(webhook, delivery, startedMs);
+        pool.dispatch({ method: 'POST', path, ...request }, exchange);
       } catch (error) {
         exchange.abort(error as Error);
       }
@@ -94,10 +104,12 @@ export class WebhookSender {
     await Promise.all(endpoints.map(({ pool }) => pool.destroy()));
   }
 
-  #endpoint({ webhookId, url }: SigningWebhook): Endpoint {
+  /** @throws {typeof NO_TARGET} */
+  #endpoint({ webhookId, target, chat }: SigningWebhook): Endpoint {
     const known = this.#endpoints.get(webhookId);
     if (known) return known;
-    const { origin, pathname, search } = new URL(url);
+    if (target === null) throw NO_TARGET;
+    const { origin, pathname, search } = new URL(target);
     const pool = new Pool(origin, {
       connections: CONCURRENCY_MAX,
       pipelining: 1,
@@ -110,45 +122,35 @@ export class WebhookSender {
       headersTimeout: 0,
       bodyTimeout: 0,
     });
-    const endpoint = { pool, path: pathname + search };
+    const endpoint = { pool, path: chat?.path ?? pathname + search };
     this.#endpoints.set(webhookId, endpoint);
     return endpoint;
   }
 }
 
-/** Names and values in turn. @throws {typeof NO_SECRET} */
-function headersOf({ secrets }: SigningWebhook, delivery: Delivery, nowMs: number): string[] {
-  const { current, previous } = secrets;
-  if (current === null) throw NO_SECRET;
-  const { deliveryId: id, body } = delivery;
-  const message = { id, timestamp: Math.floor(nowMs / 1000), body };
-  const signatures = [signMessage(current, message)];
-  for (const { secret, untilMs } of previous) {
-    if (secret !== null && nowMs < untilMs) signatures.push(signMessage(secret, message));
-  }
-  return [
-    ...openHeaders(delivery, message.timestamp).flat(),
-    ...[SIGNATURE_HEADERS.body, signBody(current, body)],
-    ...[SIGNATURE_HEADERS.message, signatures.join(' ')],
-  ];
-}
-
 type Facts = Omit<AttemptResult, 'startedMs' | 'latencyMs'>;
 
-function replied({ status, retryAfter, head }: Reply, nowMs: number): Facts {
-  const responseHead = escapeHead(head);
+function replied({ status, rate, head }: Reply, chat: ChatTarget | null, nowMs: number): Facts {
+  const responseHead = chat === null ? escapeHead(head) : withoutSecrets(chat, escapeHead(head));
+  const pauseMs = chat === null ? null : chatPauseMs(status, rate, head);
+  const facts = { status, responseHead, pauseMs };
   if (status >= 200 && status < 300) {
-    return { outcome: 'delivered', status, error: null, responseHead, retryAfterMs: null };
+    return { ...facts, outcome: 'delivered', error: null, retryAfterMs: null };
+  }
+  if (chat !== null && status === TOO_MANY_REQUESTS) {
+    const error = 'status 429, the chat limits the rate';
+    return { ...facts, outcome: 'rate_limited', error, retryAfterMs: pauseMs };
   }
   const isRedirect = status >= 300 && status < 400;
   const error = `status ${status}${isRedirect ? ', redirects are not followed' : ''}`;
-  return { outcome: 'refused', status, error, responseHead, retryAfterMs: retryAfterOf(retryAfter, nowMs) };
+  return { ...facts, outcome: 'refused', error, retryAfterMs: retryAfterOf(rate.retryAfter, nowMs) };
 }
 
 function failure(error: Error): Facts {
-  const nothing = { status: null, responseHead: '', retryAfterMs: null };
+  const nothing = { status: null, responseHead: '', retryAfterMs: null, pauseMs: null };
   if (error === TOO_LATE) return { ...nothing, outcome: 'timeout', error: TOO_LATE.message };
-  if (error === NO_SECRET) return { ...nothing, outcome: 'secret', error: NO_SECRET.message };
+  if (error === NO_SECRET || error === NO_TARGET)
+    return { ...nothing, outcome: 'secret', error: error.message };
   const outcome = error instanceof TargetRefusedError ? 'target_refused' : 'transport';
   return { ...nothing, outcome, error: reasonOf(error) };
 }

@@ -2,10 +2,13 @@ import type { Subscriber } from '../../bus/bus.ts';
 import type { Config } from '../../config.ts';
 import type { RowSources } from '../../control/ids.ts';
 import type { Database } from '../../control/schema.ts';
+import type { SystemFinding } from '../../ops/systemFindings.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { missedOpportunities } from '../registry/missed.ts';
+import { pausedFindings } from '../registry/pausedFindings.ts';
+import { SystemWatch } from '../system/systemWatch.ts';
 import { WebhookDirectory } from './directory.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { WebhookSender } from './sender.ts';
@@ -24,6 +27,8 @@ interface WebhookServiceOptions {
   readonly randomBytes: RowSources['randomBytes'];
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** Evaluates the service for its operator, and the page about it; left out, no system event is sent. */
+  readonly system?: { findings(): Promise<readonly SystemFinding[]>; readonly url: string | null };
 }
 
 interface WebhookService extends WebhookControl {
@@ -76,6 +81,17 @@ export async function startWebhooks(parts: WebhookServiceOptions): Promise<Webho
     await dispatcher.close();
     throw error;
   }
+  const watch =
+    parts.system === undefined
+      ? null
+      : new SystemWatch({
+          ...{ db: database, sender: dispatcher, clock, randomBytes, log, metrics, url: parts.system.url },
+          findings: async () => [
+            ...(await (parts.system?.findings() ?? [])),
+            ...(await pausedFindings(database)),
+          ],
+        });
+  watch?.start();
   return {
     registry,
     log: deliveries,
@@ -83,6 +99,7 @@ export async function startWebhooks(parts: WebhookServiceOptions): Promise<Webho
     wake: () => dispatcher.wake(),
     close: async () => {
       leave();
+      await watch?.close();
       await dispatcher.close();
     },
   };

@@ -4,10 +4,12 @@ import { beyondPlace } from '../../control/keyset.ts';
 import type { Database, Schema } from '../../control/schema.ts';
 import { InvalidInputError } from '../../runtime/errors.ts';
 import type { Ticker } from '../../schema/market.ts';
+import type { WebhookEventName } from '../../schema/notification.ts';
 import type { Opportunity, PushedTier } from '../../schema/opportunity.ts';
 import { formatTime } from '../../schema/time.ts';
+import { TEST_SLUG } from '../chat/chatText.ts';
 import { deliveryIdOf, eventIdOf, type LoggedAttempt } from '../delivery/delivery.ts';
-import { toEvent } from '../delivery/event.ts';
+import { toEvent, toSystemEvent, type WebhookEvent } from '../delivery/event.ts';
 import { REDELIVERIES_PER_MINUTE, type SendQuotas } from '../delivery/sendQuotas.ts';
 import {
   type DeliveryFilter,
@@ -30,9 +32,11 @@ const TEST_MARKET_ID = `0x${'0'.repeat(64)}`;
 export interface LoggedDelivery {
   readonly deliveryId: string;
   readonly state: DeliveryState;
-  readonly tier: PushedTier;
-  readonly ticker: Ticker;
-  readonly marketId: string;
+  readonly event: WebhookEventName;
+  /** Null, like `ticker` and `marketId`, unless it is an opportunity. */
+  readonly tier: PushedTier | null;
+  readonly ticker: Ticker | null;
+  readonly marketId: string | null;
   readonly detectedAt: string;
   readonly attempts: number;
   readonly dueMs: number;
@@ -73,7 +77,7 @@ export class DeliveryLog {
   ): Promise<LoggedDelivery[]> {
     let query = inRange(this.#of(webhookId), range)
       .innerJoin('webhook_events as event', 'event.event_id', 'delivery.event_id')
-      .select(['event.tier', 'event.ticker', 'event.market_id', 'event.detected_at'])
+      .select(['event.event', 'event.tier', 'event.ticker', 'event.market_id', 'event.detected_at'])
       .selectAll('delivery')
       .orderBy('delivery.created_ms', 'desc')
       .orderBy('delivery.delivery_id', 'desc')
@@ -139,8 +143,7 @@ export class DeliveryLog {
     if (webhook.state === 'paused') throw pausedWebhook();
     this.#quotas.consume('test', webhook.userId, 1);
     const nowMs = this.#sources.clock.now();
-    const event = toEvent(testOpportunity(webhook, nowMs));
-    if (event === null) throw new TypeError('the test event is malformed');
+    const event = testEvent(webhook, nowMs);
     // Makes two tests within a millisecond two events.
     const chance = Buffer.from(this.#sources.randomBytes(12)).toString('hex');
     const { detected_at } = event.row;
@@ -193,13 +196,17 @@ export class DeliveryLog {
   }
 }
 
-type EventColumns = Pick<WebhookEventsTable, 'tier' | 'ticker' | 'market_id' | 'detected_at'>;
+type EventColumns = Pick<
+  Selectable<WebhookEventsTable>,
+  'event' | 'tier' | 'ticker' | 'market_id' | 'detected_at'
+>;
 
 /** Converts the row of a delivery, joined with its event. */
 export function toLogged(row: Selectable<WebhookDeliveriesTable> & EventColumns): LoggedDelivery {
   return {
-    ...{ deliveryId: row.delivery_id, state: row.state, tier: row.tier, ticker: row.ticker },
-    ...{ marketId: row.market_id, detectedAt: row.detected_at, attempts: row.attempts },
+    ...{ deliveryId: row.delivery_id, state: row.state, event: row.event },
+    ...{ tier: row.tier || null, ticker: row.ticker || null, marketId: row.market_id || null },
+    ...{ detectedAt: row.detected_at, attempts: row.attempts },
     ...{ dueMs: row.due_ms, expiresMs: row.expires_ms, createdMs: row.created_ms },
     log: JSON.parse(row.attempt_log),
     isTest: row.is_test === 1,
@@ -244,12 +251,27 @@ function pausedWebhook(): InvalidInputError {
   return new InvalidInputError('the webhook is paused; resume it first');
 }
 
+/** Of a kind that the webhook gets. */
+function testEvent(webhook: Webhook, nowMs: number): WebhookEvent {
+  const [type = 'opportunity'] = webhook.events;
+  if (type === 'opportunity') {
+    const event = toEvent(testOpportunity(webhook, nowMs));
+    if (event === null) throw new TypeError('the test event is malformed');
+    return event;
+  }
+  return toSystemEvent({
+    ...{ type, state: 'began', incident_id: 'inc_test', subject: 'test' },
+    ...{ summary: 'This is a test, nothing is wrong.', began_at: formatTime(nowMs) },
+    ...{ ended_at: null, url: null },
+  });
+}
+
 function testOpportunity({ tiers, tickers }: Webhook, nowMs: number): Opportunity {
   const [tier = 'logical'] = tiers;
   const [ticker = 'BTC'] = tickers ?? [];
   return {
     ...{ type: 'opportunity', tier, ticker, event_type: '5m', market_id: TEST_MARKET_ID },
-    ...{ polymarket_slug: 'test-event', direction: tier === 'logical' ? 'BUY_BOTH' : 'BUY_YES' },
+    ...{ polymarket_slug: TEST_SLUG, direction: tier === 'logical' ? 'BUY_BOTH' : 'BUY_YES' },
     ...{ fill_price: 1, fill_spread: 0, expected_pnl_per_share: 0, est_fee_per_share: 0 },
     ...{ tau_minutes: TEST_TAU_MINUTES, confidence: 'stale', model_yes_prob: 0.5 },
     detected_at: formatTime(nowMs),

@@ -1,20 +1,25 @@
 import type { Selectable } from 'kysely';
 import type { SecretBox } from '../../control/secretBox.ts';
 import type { Ticker } from '../../schema/market.ts';
+import type { WebhookEventName, WebhookFormat } from '../../schema/notification.ts';
 import type { PushedTier } from '../../schema/opportunity.ts';
+import { type ChatTarget, parseChatTarget } from '../chat/chatTarget.ts';
 import type { PauseReason, PreviousSecretBox, WebhookState, WebhooksTable } from '../schemaWebhooks.ts';
 
-/** A webhook as its owner sees it: without its secret. */
+/** A webhook as its owner sees it: without its secrets. */
 export interface Webhook {
   readonly webhookId: string;
   readonly userId: string;
+  /** Of a chat: without its secret. */
   readonly url: string;
+  readonly format: WebhookFormat;
+  readonly events: readonly WebhookEventName[];
   readonly label: string;
   readonly tiers: readonly PushedTier[];
   /** Null: all. */
   readonly tickers: readonly Ticker[] | null;
-  /** Since when a later added kind or ticker is wanted. */
-  readonly filtersSinceMs: Readonly<Partial<Record<PushedTier | Ticker, number>>>;
+  /** Since when a later added kind, ticker or event is wanted. */
+  readonly filtersSinceMs: Readonly<Partial<Record<PushedTier | Ticker | WebhookEventName, number>>>;
   readonly state: WebhookState;
   readonly pauseReason: PauseReason | null;
   readonly pausedMs: number | null;
@@ -40,8 +45,15 @@ interface PreviousSecret {
   readonly untilMs: number;
 }
 
+/** A webhook as its sender needs it. */
 export interface SigningWebhook extends Webhook {
   readonly secrets: Secrets;
+  /** The whole URL; null if it cannot be decrypted. */
+  readonly target: string | null;
+  /** How to write to the chat at that URL; null: signed JSON is sent. */
+  readonly chat: ChatTarget | null;
+  /** Only an operator is sent events of the service. */
+  readonly isOwnerOperator: boolean;
 }
 
 export function toWebhook(row: Selectable<WebhooksTable>): Webhook {
@@ -49,6 +61,8 @@ export function toWebhook(row: Selectable<WebhooksTable>): Webhook {
     webhookId: row.webhook_id,
     userId: row.user_id,
     url: row.url,
+    format: row.format,
+    events: JSON.parse(row.events),
     label: row.label,
     tiers: JSON.parse(row.tiers),
     tickers: row.tickers === null ? null : JSON.parse(row.tickers),
@@ -68,10 +82,17 @@ export function previousOf(row: Pick<Selectable<WebhooksTable>, 'previous_secret
   return JSON.parse(row.previous_secrets);
 }
 
-export function toSigningWebhook(row: Selectable<WebhooksTable>, box: SecretBox): SigningWebhook {
-  const { webhook_id: id, secret_box: current } = row;
+export function toSigningWebhook(
+  row: Selectable<WebhooksTable>,
+  box: SecretBox,
+  isOwnerOperator = false,
+): SigningWebhook {
+  const { webhook_id: id, secret_box: current, format, url, url_box: urlBox } = row;
+  const target = urlBox === null ? url : box.open(urlBox, id);
   return {
     ...toWebhook(row),
+    ...{ target, isOwnerOperator },
+    chat: format === 'signed' || target === null ? null : parseChatTarget(format, new URL(target)),
     secrets: {
       current: box.open(current, id),
       previous: previousOf(row).map(({ box: previous, until_ms: untilMs }) => {
@@ -81,17 +102,27 @@ export function toSigningWebhook(row: Selectable<WebhooksTable>, box: SecretBox)
   };
 }
 
+/** What decides which webhooks get an event. Kind and ticker are those of an opportunity. */
+interface EventFacts {
+  readonly event: WebhookEventName;
+  readonly tier: PushedTier | null;
+  readonly ticker: Ticker | null;
+  readonly detectedMs: number;
+}
+
 /**
- * Whether a webhook wants an opportunity of this kind and ticker. It never receives one detected before it was wanted,
- * or while the webhook was paused.
+ * Whether a webhook wants an event. It never receives one detected before it was wanted, or while the webhook was
+ * paused. Events of the service go to operators only.
  */
 export function wants(
-  webhook: Webhook,
-  { tier, ticker, detectedMs }: { tier: PushedTier; ticker: Ticker; detectedMs: number },
+  webhook: Webhook & Pick<SigningWebhook, 'isOwnerOperator'>,
+  { event, tier, ticker, detectedMs }: EventFacts,
 ): boolean {
-  const { state, tiers, tickers, activeSinceMs, filtersSinceMs } = webhook;
-  if (state !== 'active' || !tiers.includes(tier)) return false;
-  if (tickers !== null && !tickers.includes(ticker)) return false;
-  const sinceMs = Math.max(activeSinceMs, filtersSinceMs[tier] ?? 0, filtersSinceMs[ticker] ?? 0);
-  return detectedMs >= sinceMs;
+  const { state, events, tiers, tickers, activeSinceMs, filtersSinceMs } = webhook;
+  if (state !== 'active' || !events.includes(event)) return false;
+  if (event !== 'opportunity' && !webhook.isOwnerOperator) return false;
+  if (tier !== null && !tiers.includes(tier)) return false;
+  if (ticker !== null && tickers !== null && !tickers.includes(ticker)) return false;
+  const named = [event, tier, ticker].map((name) => (name === null ? 0 : (filtersSinceMs[name] ?? 0)));
+  return detectedMs >= Math.max(activeSinceMs, ...named);
 }

@@ -3,10 +3,17 @@ import { checkLabel } from '../../accounts/keys/keys.ts';
 import { createId, type RowSources } from '../../control/ids.ts';
 import type { Database } from '../../control/schema.ts';
 import type { SecretBox } from '../../control/secretBox.ts';
-import { InvalidInputError, TooManySecretsError } from '../../runtime/errors.ts';
+import {
+  InvalidInputError,
+  OperatorOnlyError,
+  TooManySecretsError,
+  UnsignedWebhookError,
+} from '../../runtime/errors.ts';
 import type { FollowedAssets, Ticker } from '../../schema/market.ts';
+import type { WebhookEventName, WebhookFormat } from '../../schema/notification.ts';
 import type { PushedTier } from '../../schema/opportunity.ts';
-import { filtersSince, tickersText, tiersText } from '../delivery/filters.ts';
+import { parseChatTarget } from '../chat/chatTarget.ts';
+import { eventsText, filtersSince, tickersText, tiersText } from '../delivery/filters.ts';
 import { createSecret } from '../delivery/signature.ts';
 import type { PreviousSecretBox, WebhooksTable } from '../schemaWebhooks.ts';
 import { parseTarget, type TargetGuard } from '../target/target.ts';
@@ -27,6 +34,10 @@ export interface NewWebhook {
   /** Null: all. */
   readonly tiers: readonly PushedTier[] | null;
   readonly tickers: readonly Ticker[] | null;
+  /** Default: signed. */
+  readonly format?: WebhookFormat;
+  /** Default: opportunities. Only an operator may name others. */
+  readonly events?: readonly WebhookEventName[];
 }
 
 /** Omitted fields stay unchanged; null means all, as at the registration. */
@@ -34,11 +45,15 @@ interface WebhookChange {
   readonly label?: string;
   readonly tiers?: readonly PushedTier[] | null;
   readonly tickers?: readonly Ticker[] | null;
+  readonly events?: readonly WebhookEventName[];
 }
 
-/** `secret` is the only plain-text copy there will ever be: show it, do not store it. */
+/**
+ * `secret` is the only plain-text copy there will ever be: show it, do not store it. It is null for a chat, whose
+ * messages are not signed.
+ */
 interface IssuedWebhook {
-  readonly secret: string;
+  readonly secret: string | null;
   readonly webhook: Webhook;
 }
 
@@ -70,11 +85,14 @@ export class WebhookRegistry {
   /**
    * Registers a webhook; null if the user already has the maximum. The caller has checked the tier.
    * @throws {InvalidInputError} If the URL is not allowed, or a member is invalid.
+   * @throws {OperatorOnlyError} If the events are for operators, and the user is none.
    */
   async create(wanted: NewWebhook): Promise<IssuedWebhook | null> {
     const label = checkLabel(wanted.label);
     const url = parseTarget(wanted.url);
     await this.#guard.checkRegistration(url);
+    const { format = 'signed', events = ['opportunity'] } = wanted;
+    const chat = format === 'signed' ? null : parseChatTarget(format, url);
     const { clock, randomBytes } = this.#sources;
     const webhookId = createId('wh', randomBytes);
     const secret = createSecret(randomBytes);
@@ -82,7 +100,10 @@ export class WebhookRegistry {
     const row = {
       webhook_id: webhookId,
       user_id: wanted.userId,
-      url: url.href,
+      url: chat?.shown ?? url.href,
+      format,
+      url_box: chat === null ? null : this.#box.seal(url.href, webhookId),
+      events: eventsText(events),
       label,
       tiers: tiersText(wanted.tiers),
       tickers: tickersText(wanted.tickers, this.#tickers),
@@ -96,6 +117,7 @@ export class WebhookRegistry {
       // Locks the user's row, so that two concurrent requests do not both count before either has inserted its webhook.
       const owner = db.updateTable('users').set((users) => ({ tier: users.ref('tier') }));
       await owner.where('user_id', '=', wanted.userId).execute();
+      await checkEvents(db, wanted.userId, events);
       const existing = await db
         .selectFrom('webhooks')
         .select((webhooks) => webhooks.fn.countAll<number>().as('count'))
@@ -106,7 +128,7 @@ export class WebhookRegistry {
       await webhooksRevision.change(db, this.#sources);
       return true;
     });
-    return stored ? { secret, webhook: toWebhook(row) } : null;
+    return stored ? { secret: chat === null ? secret : null, webhook: toWebhook(row) } : null;
   }
 
   /** Oldest first; of one user if `userId` is given. */
@@ -128,13 +150,16 @@ export class WebhookRegistry {
   /**
    * An event that only the new filter admits is sent if it is detected from now on.
    * @throws {InvalidInputError} If there is no such webhook, or a member is invalid.
+   * @throws {OperatorOnlyError} If the events are for operators, and the owner is none.
    */
   async update(name: WebhookName, change: WebhookChange): Promise<Webhook> {
-    const { label, tiers, tickers } = change;
+    const { label, tiers, tickers, events } = change;
+    if (events !== undefined) await checkEvents(this.#db, (await this.#known(name)).userId, events);
     return await this.#set(name, (row) => {
       const filters = {
         tiers: tiers === undefined ? row.tiers : tiersText(tiers),
         tickers: tickers === undefined ? row.tickers : tickersText(tickers, this.#tickers),
+        events: events === undefined ? row.events : eventsText(events),
       };
       return {
         ...{ ...filters, filters_since: filtersSince(row, filters, this.#sources.clock.now()) },
@@ -167,11 +192,13 @@ export class WebhookRegistry {
    * Creates a new secret; each earlier one still signs until 24 hours after the rotation that replaced it.
    * @throws {TooManySecretsError} If the maximum number of earlier secrets still sign; nothing changes.
    * @throws {InvalidInputError} If there is no such webhook.
+   * @throws {UnsignedWebhookError} If its messages are not signed.
    */
-  async rotate(name: WebhookName): Promise<IssuedWebhook> {
+  async rotate(name: WebhookName): Promise<IssuedWebhook & { readonly secret: string }> {
     const { clock, randomBytes } = this.#sources;
     const secret = createSecret(randomBytes);
     const webhook = await this.#set(name, (row) => {
+      if (row.format !== 'signed') throw new UnsignedWebhookError();
       const nowMs = clock.now();
       const valid = previousOf(row).filter(({ until_ms }) => nowMs < until_ms);
       const [oldest] = valid;
@@ -237,6 +264,7 @@ interface ColumnChange {
   readonly label?: string;
   readonly tiers?: string;
   readonly tickers?: string | null;
+  readonly events?: string;
   readonly filters_since?: string;
   readonly state?: 'active' | 'paused';
   readonly pause_reason?: 'owner' | null;
@@ -245,6 +273,14 @@ interface ColumnChange {
   readonly active_since_ms?: number;
   readonly secret_box?: string;
   readonly previous_secrets?: string;
+}
+
+/** @throws {OperatorOnlyError} */
+async function checkEvents(db: Database, userId: string, events: readonly WebhookEventName[]): Promise<void> {
+  if (events.every((event) => event === 'opportunity')) return;
+  const user = db.selectFrom('users').select('operator_ms').where('user_id', '=', userId);
+  if ((await user.executeTakeFirst())?.operator_ms != null) return;
+  throw new OperatorOnlyError('only an operator is sent events of the service (system.*)');
 }
 
 /** The id is not echoed: a value pasted by mistake must not reach a log. */

@@ -15,11 +15,13 @@ import { AddressPolicy } from './addresses.ts';
 import { parseTarget, TargetGuard } from './target.ts';
 
 const DELIVERY: Delivery = {
-  ...{ deliveryId: 'dl_1', webhookId: 'wh_1', tier: 'logical', ticker: 'BTC', body: Buffer.from('{}') },
+  ...{ deliveryId: 'dl_1', webhookId: 'wh_1', event: 'opportunity', tier: 'logical', ticker: 'BTC' },
+  body: Buffer.from('{}'),
   ...{ expiresMs: Number.MAX_SAFE_INTEGER, attempts: 0, step: 0, dueMs: 0, log: [] },
 };
 const SECRETS = { current: `whsec_${'A'.repeat(32)}`, previous: [] };
-const webhook = (url: string) => ({ webhookId: 'wh_1', url, secrets: SECRETS }) as unknown as SigningWebhook;
+const webhook = (url: string) =>
+  ({ webhookId: 'wh_1', target: url, chat: null, secrets: SECRETS }) as unknown as SigningWebhook;
 
 const guardOf = ({ addresses }: Spelling) => {
   const resolve = async () => addresses;

@@ -41,9 +41,11 @@ async function openTemplate(): Promise<Template> {
   const file = new SqliteFile(IN_MEMORY);
   const db = new Kysely<Schema>({ dialect: new SqliteDialect({ database: file }) });
   file.exec('PRAGMA foreign_keys = ON');
-  for (const name of Object.keys(MIGRATIONS).sort()) await MIGRATIONS[name]?.up(db);
+  for (const [, migration] of Object.entries(MIGRATIONS).sort()) await migration.up(db);
   const rows = new Map<string, Record<string, unknown>[]>();
-  const tables = file.rows<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'");
+  const tables = file.rows<{ name: string }>(
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
+  );
   for (const { name } of tables) rows.set(name, file.rows(`SELECT * FROM "${name}"`));
   return { db, file, rows };
 }

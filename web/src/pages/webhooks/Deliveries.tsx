@@ -101,9 +101,9 @@ function columnsOf({ opened, open }: Opening): readonly Column<WebhookDelivery>[
     { title: 'Detected', cell: ({ detected_at }) => moment(detected_at) },
     {
       title: 'Event',
-      cell: ({ tier, ticker, test }) => (
+      cell: ({ event, tier, ticker, test }) => (
         <>
-          {tier}, {ticker}{' '}
+          {tier === null ? event : `${tier}, ${ticker}`}{' '}
           {test && (
             <Badge size="sm" variant="outline" color="gray">
               test

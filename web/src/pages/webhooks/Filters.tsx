@@ -1,34 +1,45 @@
 import { Checkbox, Group } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { type Ticker, useAssets } from '../../api/assets.ts';
+import { useSession } from '../../api/hooks.ts';
 import type { Webhook } from '../../api/schema.ts';
 
 const KINDS = ['logical', 'endgame'] as const;
+const EVENTS = [
+  'opportunity',
+  'system.gap',
+  'system.disk',
+  'system.lag',
+  'system.webhook_paused',
+  'system.backup',
+] as const;
 
 /** Selects the opportunities that are sent to a webhook. */
 interface Filter {
   readonly tiers: readonly string[];
   /** Null: all underlyings, including future ones. */
   readonly tickers: readonly string[] | null;
+  readonly events: readonly string[];
 }
 
-export const EVERYTHING: Filter = { tiers: KINDS, tickers: null };
+export const EVERYTHING: Filter = { tiers: KINDS, tickers: null, events: ['opportunity'] };
 
-export function filterOf({ tiers, tickers }: Webhook): Filter {
-  return { tiers, tickers };
+export function filterOf({ tiers, tickers, events }: Webhook): Filter {
+  return { tiers, tickers, events };
 }
 
 /** The filter in the request. */
-export function filterBody({ tiers, tickers }: Filter) {
+export function filterBody({ tiers, tickers, events }: Filter) {
   return {
     tiers: KINDS.filter((tier) => tiers.includes(tier)),
     tickers: tickers as Ticker[] | null,
+    events: EVENTS.filter((event) => events.includes(event)),
   };
 }
 
 /** Whether the filter matches nothing. */
-export function isNothing({ tiers, tickers }: Filter): boolean {
-  return tiers.length === 0 || tickers?.length === 0;
+export function isNothing({ tiers, tickers, events }: Filter): boolean {
+  return tiers.length === 0 || tickers?.length === 0 || events.length === 0;
 }
 
 export function FilterFields({
@@ -39,6 +50,7 @@ export function FilterFields({
   change: (filter: Filter) => void;
 }): ReactNode {
   const assets = useAssets();
+  const session = useSession();
   /** All underlyings are sent as none, so that future ones are included. */
   const choose = (tickers: readonly string[]) =>
     change({ ...filter, tickers: assets.every((asset) => tickers.includes(asset)) ? null : tickers });
@@ -51,6 +63,14 @@ export function FilterFields({
         choose={(tiers) => change({ ...filter, tiers })}
       />
       <Choices label="Underlyings" all={assets} chosen={filter.tickers ?? assets} choose={choose} />
+      {session.data?.operator === true && (
+        <Choices
+          label="Events"
+          all={EVENTS}
+          chosen={filter.events}
+          choose={(events) => change({ ...filter, events })}
+        />
+      )}
     </Group>
   );
 }

@@ -1,29 +1,38 @@
-import { Alert, Button, Group, Stack, TextInput } from '@mantine/core';
+import { Alert, Button, Group, Select, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useAction } from '../../api/hooks.ts';
 import { FormProblem, useShownProblem } from '../../ui/FormProblem.tsx';
 import { Copyable } from '../../ui/Secret.tsx';
 import { EVERYTHING, FilterFields, filterBody, isNothing } from './Filters.tsx';
+import { FORMATS, type Format } from './formats.ts';
 
 /** Registers a URL and shows its secret once. */
 export function NewWebhook(): ReactNode {
   const [url, setUrl] = useState('');
   const [label, setLabel] = useState('');
+  const [format, setFormat] = useState<Format>('signed');
   const [filter, setFilter] = useState(EVERYTHING);
   const create = useAction('POST /app/webhooks', ['GET /app/webhooks']);
   const { fields, error, change } = useShownProblem(create.error);
   const send = (event: FormEvent) => {
     event.preventDefault();
-    create.mutate({ body: { url, label, ...filterBody(filter) } });
+    create.mutate({ body: { url, label, format, ...filterBody(filter) } });
   };
   return (
     <form onSubmit={send}>
       <Stack gap="sm">
         <Group align="flex-start" grow preventGrowOverflow={false}>
+          <Select
+            label="Format"
+            data={FORMATS.map(({ value, label: name }) => ({ value, label: name }))}
+            value={format}
+            allowDeselect={false}
+            onChange={(value) => setFormat((value ?? 'signed') as Format)}
+          />
           <TextInput
             label="URL"
             type="url"
-            placeholder="https://example.com/hook"
+            placeholder={FORMATS.find(({ value }) => value === format)?.example ?? ''}
             required
             value={url}
             onChange={(event) => {
@@ -50,9 +59,14 @@ export function NewWebhook(): ReactNode {
             Register webhook
           </Button>
         </Group>
-        {create.data !== undefined && (
+        {create.data?.secret != null && (
           <Alert color="teal" title="Webhook secret: copy it now, it is not shown again">
             <Copyable text={create.data.secret} label="webhook secret" />
+          </Alert>
+        )}
+        {create.data?.secret === null && (
+          <Alert color="teal" title="Registered">
+            Send a test below: a message appears in the chat.
           </Alert>
         )}
       </Stack>

@@ -66,14 +66,16 @@ export function WebhookEnding({
     );
   return (
     <>
-      <ConfirmButton
-        verb="Replace secret"
-        of={`of ${hook.label}`}
-        isPending={rotate.isPending}
-        error={rotate.error}
-        consequence="Requests are signed with both secrets for 24 hours. The new one is shown once."
-        act={replace}
-      />
+      {hook.format === 'signed' && (
+        <ConfirmButton
+          verb="Replace secret"
+          of={`of ${hook.label}`}
+          isPending={rotate.isPending}
+          error={rotate.error}
+          consequence="Requests are signed with both secrets for 24 hours. The new one is shown once."
+          act={replace}
+        />
+      )}
       <ConfirmButton
         verb="Delete"
         of={hook.label}

@@ -12,6 +12,7 @@ import { Failure } from '../../ui/states.tsx';
 import { Deliveries } from './Deliveries.tsx';
 import { EditWebhook } from './EditWebhook.tsx';
 import { RedeliverFailures } from './RedeliverFailures.tsx';
+import { sendsText } from './sends.ts';
 import { VerifySnippets } from './VerifySnippets.tsx';
 import { WebhookEnding, WebhookSending } from './WebhookActions.tsx';
 import { WebhookState } from './WebhookState.tsx';
@@ -55,8 +56,7 @@ function Details({ hook, summary }: { hook: Webhook; summary: WebhookSummary | u
       about={
         <>
           <Link to="/webhooks">All webhooks</Link> ·{' '}
-          <span style={{ overflowWrap: 'anywhere' }}>{hook.url}</span> · {hook.tiers.join(', ')} ·{' '}
-          {hook.tickers?.join(', ') ?? 'all underlyings'}
+          <span style={{ overflowWrap: 'anywhere' }}>{hook.url}</span> · {sendsText(hook)}
         </>
       }
       actions={<WebhookState hook={hook} />}
@@ -89,7 +89,7 @@ function Details({ hook, summary }: { hook: Webhook; summary: WebhookSummary | u
         </Text>
         <Deliveries webhookId={hook.webhook_id} />
       </Stack>
-      <VerifySnippets />
+      {hook.format === 'signed' && <VerifySnippets />}
     </Page>
   );
 }

@@ -11,6 +11,7 @@ import { Page } from '../../ui/Page.tsx';
 import { Empty, Failure } from '../../ui/states.tsx';
 import { TierLock } from '../../ui/TierLock.tsx';
 import { NewWebhook } from './NewWebhook.tsx';
+import { sendsText } from './sends.ts';
 import { WebhookState } from './WebhookState.tsx';
 
 const REFETCH_MS = 10_000;
@@ -99,7 +100,7 @@ const COLUMNS: readonly Column<Webhook>[] = [
   { title: 'State', cell: (hook) => <WebhookState hook={hook} /> },
   {
     title: 'Sends',
-    cell: (hook) => `${hook.tiers.join(', ')} · ${hook.tickers?.join(', ') ?? 'all underlyings'}`,
+    cell: sendsText,
   },
   { title: 'Delivered, 7 days', isNumber: true, cell: (hook) => <Summary hook={hook} of="delivered" /> },
   { title: 'Success rate', isNumber: true, cell: (hook) => <Summary hook={hook} of="rate" /> },

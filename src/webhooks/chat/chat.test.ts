@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { opportunity } from '../../../test/support/opportunity.ts';
+import { InvalidInputError } from '../../runtime/errors.ts';
+import type { ChatFormat, SystemEvent } from '../../schema/notification.ts';
+import { chatBody } from './chatBody.ts';
+import { parseChatTarget } from './chatTarget.ts';
+import { chatTextOf } from './chatText.ts';
+
+const TOKEN = 'AAH-3n_verySecretTokenOfABot';
+const TELEGRAM = `https://api.telegram.org/bot110201543:${TOKEN}/sendMessage`;
+const DISCORD = `https://discord.com/api/webhooks/1234567890/${TOKEN}`;
+const SLACK = `https://hooks.slack.com/services/T00000000/B00000000/${TOKEN}`;
+const target = (format: ChatFormat, url: string) => parseChatTarget(format, new URL(url));
+const bodyOf = (format: ChatFormat, url: string, text: Parameters<typeof chatBody>[1]) =>
+  JSON.parse(chatBody(target(format, url), text).toString());
+
+describe('the address of a chat', () => {
+  it.each([
+    [
+      'telegram',
+      `${TELEGRAM}?chat_id=42`,
+      'https://api.telegram.org/bot110201543:***/sendMessage?chat_id=42',
+    ],
+    ['discord', `${DISCORD}?thread_id=7`, 'https://discord.com/api/webhooks/1234567890/***?thread_id=7'],
+    ['discord', `https://discord.com/api/v10/webhooks/1/${TOKEN}`, 'https://discord.com/api/webhooks/1/***'],
+    ['slack', SLACK, 'https://hooks.slack.com/services/***'],
+  ] as const)('of %s is shown without its secret', (format, url, shown) => {
+    expect(target(format, url).shown).toBe(shown);
+    expect(target(format, url).secrets).toContain(TOKEN);
+    expect(shown).not.toContain(TOKEN);
+  });
+
+  it.each([
+    ['telegram', TELEGRAM, 'a Telegram URL needs ?chat_id=<chat>'],
+    ['telegram', `${TELEGRAM}?chat_id=a b`, "the URL's parameter chat_id is malformed"],
+    ['telegram', `${TELEGRAM}?chat_id=1&parse_mode=HTML`, 'the URL has a parameter that is not supported'],
+    [
+      'telegram',
+      `https://api.telegram.org/bot1:${TOKEN}/getMe?chat_id=1`,
+      'a Telegram URL ends with /bot<token>/sendMessage?chat_id=<chat>',
+    ],
+    ['discord', 'https://discord.com/channels/1/2', 'a Discord URL ends with /api/webhooks/<id>/<token>'],
+    ['discord', `${DISCORD}?wait=true`, 'the URL has a parameter that is not supported'],
+    ['slack', 'https://hooks.slack.com/', 'a Slack URL ends with /services/<team>/<app>/<token>'],
+    ['slack', `${SLACK}?x=${TOKEN}`, 'the URL has a parameter that is not supported'],
+  ] as const)('of %s is refused if it is another page, and not repeated: %s', (format, url, message) => {
+    expect(() => target(format, url)).toThrow(new InvalidInputError(message));
+  });
+
+  it.each([
+    ['42', 1_000],
+    ['-100123', 3_000],
+    ['@channel', 3_000],
+  ])('of Telegram chat %s gets a message every %d ms at most', (chat, spacingMs) => {
+    expect(target('telegram', `${TELEGRAM}?chat_id=${chat}`)).toMatchObject({
+      ...{ spacingMs, members: { chat_id: chat } },
+      path: `/bot110201543:${TOKEN}/sendMessage`,
+    });
+  });
+});
+
+describe('the text of', () => {
+  it('an opportunity has its price, its profit and the market', () => {
+    const event = { ...opportunity({ nowMs: 0 }), tau_minutes: 3.21, model_yes_prob: 0.5 };
+    const { lines, link } = chatTextOf(JSON.stringify(event));
+    expect(lines).toEqual([
+      `BTC 5m: buy YES and NO at ${event.fill_price} (logical)`,
+      `Expected profit ${event.expected_pnl_per_share} USDC a pair after a fee of ${event.est_fee_per_share}.`,
+      'Model: YES 50.0 %. Price held for 30 s or more. 3 min 12 s left at detection.',
+    ]);
+    expect(link).toBe(event.polymarket_url);
+  });
+
+  it('a test says so', () => {
+    const event = { ...opportunity({ nowMs: 0 }), polymarket_slug: 'test-event' };
+    expect(chatTextOf(JSON.stringify(event)).lines).toEqual(['Test: this webhook works.']);
+  });
+
+  it.each([
+    ['began', null, ['Problem: No books.', 'Since 2026-11-23T12:00:00.000+00:00.']],
+    ['ended', 'then', ['Resolved: No books.', 'From 2026-11-23T12:00:00.000+00:00 to then.']],
+  ] as const)('a system event that %s says when', (state, ended_at, lines) => {
+    const event: SystemEvent = {
+      ...{ type: 'system.gap', state, incident_id: 'inc_1', subject: 'clob', summary: 'No books.' },
+      ...{ began_at: '2026-11-23T12:00:00.000+00:00', ended_at, url: null },
+    };
+    expect(chatTextOf(JSON.stringify(event))).toEqual({ lines, link: null });
+  });
+});
+
+describe('a message', () => {
+  it('to Telegram is plain text for its chat', () => {
+    const url = `${TELEGRAM}?chat_id=-5&message_thread_id=9`;
+    expect(bodyOf('telegram', url, { lines: ['a <b>', 'c'], link: 'https://x/' })).toEqual({
+      ...{ chat_id: '-5', message_thread_id: 9, text: 'a <b>\nc\nhttps://x/' },
+      link_preview_options: { is_disabled: true },
+    });
+  });
+
+  it('to Discord mentions nobody and has no markup, except in its link', () => {
+    const text = { lines: ['@everyone *a_b*'], link: 'https://x/a_b' };
+    expect(bodyOf('discord', DISCORD, text)).toEqual({
+      content: '@everyone \\*a\\_b\\*\nhttps://x/a_b',
+      ...{ allowed_mentions: { parse: [] }, flags: 4 },
+    });
+  });
+
+  it('to Slack calls nobody', () => {
+    expect(bodyOf('slack', SLACK, { lines: ['<!channel> & <@U1>'], link: null })).toEqual({
+      text: '&lt;!channel&gt; &amp; &lt;@U1&gt;',
+      ...{ mrkdwn: false, unfurl_links: false, unfurl_media: false },
+    });
+  });
+
+  it.each([
+    ['telegram', `${TELEGRAM}?chat_id=1`, 4_096, 'text'],
+    ['discord', DISCORD, 2_000, 'content'],
+    ['slack', SLACK, 4_000, 'text'],
+  ] as const)('to %s has at most its length, and keeps its link', (format, url, max, member) => {
+    for (const character of ['x', '&', '*', '😀']) {
+      const got: string = bodyOf(format, url, { lines: [character.repeat(5_000)], link: 'https://x/' })[
+        member
+      ];
+      expect(got.length).toBeLessThanOrEqual(max);
+      expect(got.length).toBeGreaterThan(max - 8);
+      expect(got.endsWith('…\nhttps://x/')).toBe(true);
+      expect(got).not.toMatch(/[\uD800-\uDBFF]…/);
+    }
+  });
+});

@@ -1,0 +1,176 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { answering, openTestWebhooks, replied, type TestWebhooks } from '../../../test/support/webhooks.ts';
+import type { SystemFinding } from '../../ops/systemFindings.ts';
+import { silentLogger } from '../../runtime/log.ts';
+import type { SystemEvent } from '../../schema/notification.ts';
+import type { Dispatcher } from '../delivery/dispatcher.ts';
+import type { SoleSender } from '../delivery/soleSender.ts';
+import { pausedFindings } from '../registry/pausedFindings.ts';
+import { CALM_MS } from './incidentTracker.ts';
+import { SystemWatch } from './systemWatch.ts';
+
+const PERIOD_MS = 5_000;
+const LAG: SystemFinding = {
+  ...{ event: 'system.lag', subject: 'store', level: 'bad', summary: 'Stored data is 11 s behind.' },
+};
+
+async function rig(events: readonly ('system.lag' | 'system.gap' | 'opportunity')[] = ['system.lag']) {
+  const t = await openTestWebhooks();
+  await t.db.updateTable('users').set({ operator_ms: 1 }).execute();
+  await t.register({ events });
+  const to = answering(t, () => 200);
+  const found: { findings: readonly SystemFinding[] | Error } = { findings: [] };
+  const watchOver = (sender: Dispatcher) => watching(t, sender, found);
+  const sent = () => to.attempts.map(({ delivery }) => JSON.parse(delivery.body.toString()) as SystemEvent);
+  return { t, to, found, watchOver, sent };
+}
+
+function watching(
+  t: TestWebhooks,
+  sender: Dispatcher,
+  found: { findings: readonly SystemFinding[] | Error },
+): SystemWatch {
+  const watch = new SystemWatch({
+    ...{ db: t.db, sender, url: 'https://u.example.com/status', clock: t.clock, randomBytes },
+    ...{ log: silentLogger, metrics: t.metrics },
+    findings: async () => {
+      if (found.findings instanceof Error) throw found.findings;
+      return found.findings;
+    },
+  });
+  watch.start();
+  onTestFinished(() => watch.close());
+  return watch;
+}
+
+describe('an incident', () => {
+  it('is sent once when it begins and once when it ends, after a minute without it', async () => {
+    const { t, to, found, watchOver, sent } = await rig();
+    watchOver(await t.dispatcher(to));
+    found.findings = [LAG];
+    await t.clock.advance(6 * PERIOD_MS);
+    expect(sent()).toMatchObject([
+      { type: 'system.lag', state: 'began', subject: 'store', ended_at: null, summary: LAG.summary },
+    ]);
+    found.findings = [];
+    await t.clock.advance(CALM_MS + 3 * PERIOD_MS);
+    const [began, ended] = sent();
+    expect(sent()).toHaveLength(2);
+    expect(ended).toMatchObject({
+      state: 'ended',
+      incident_id: began!.incident_id,
+      began_at: began!.began_at,
+    });
+    expect(Date.parse(ended!.ended_at!) - Date.parse(began!.began_at)).toBe(6 * PERIOD_MS);
+    expect(ended!.url).toBe('https://u.example.com/status');
+  });
+
+  it('does not begin between the limits, and does not end there either', async () => {
+    const { t, to, found, watchOver, sent } = await rig();
+    watchOver(await t.dispatcher(to));
+    const between = [{ ...LAG, level: 'between' }] as const;
+    found.findings = between;
+    await t.clock.advance(CALM_MS);
+    expect(sent()).toEqual([]);
+    found.findings = [LAG];
+    await t.clock.advance(PERIOD_MS);
+    found.findings = between;
+    await t.clock.advance(5 * CALM_MS);
+    expect(sent().map(({ state }) => state)).toEqual(['began']);
+  });
+
+  it('that returns within the minute is the same one', async () => {
+    const { t, to, found, watchOver, sent } = await rig();
+    watchOver(await t.dispatcher(to));
+    for (let round = 0; round < 10; round++) {
+      found.findings = round % 2 === 0 ? [LAG] : [];
+      await t.clock.advance(CALM_MS - PERIOD_MS);
+    }
+    expect(sent().map(({ state }) => state)).toEqual(['began']);
+  });
+
+  it('does not end because nothing can be evaluated', async () => {
+    const { t, to, found, watchOver, sent } = await rig();
+    watchOver(await t.dispatcher(to));
+    found.findings = [LAG];
+    await t.clock.advance(PERIOD_MS);
+    found.findings = new Error('the database is away');
+    await t.clock.advance(10 * CALM_MS);
+    expect(sent().map(({ state }) => state)).toEqual(['began']);
+  });
+
+  it('goes to operators only, and only where it is wanted', async () => {
+    const { t, to, found, watchOver } = await rig(['system.gap', 'opportunity']);
+    await t.register({ events: ['system.lag'] });
+    watchOver(await t.dispatcher(to));
+    await t.db.updateTable('users').set({ operator_ms: null }).execute();
+    found.findings = [LAG];
+    await t.clock.advance(3 * PERIOD_MS);
+    expect(to.attempts).toEqual([]);
+  });
+
+  it('of a killed process is continued by the next one, and its event arrives under the same id', async () => {
+    const { t, to, found, watchOver } = await rig();
+    const ids: string[] = [];
+    const dead = await t.dispatcher(
+      {
+        attempt: async (_, { deliveryId }) => {
+          ids.push(deliveryId);
+          return replied(500, t.clock);
+        },
+      },
+      'killed',
+    );
+    const first = watchOver(dead);
+    found.findings = [LAG];
+    await t.clock.advance(PERIOD_MS + 100);
+    await first.close();
+    await dead.close();
+    watchOver(await t.dispatcher(to));
+    await t.clock.advance(4 * PERIOD_MS);
+    expect(ids).toHaveLength(1);
+    expect(to.attempts.map(({ delivery }) => delivery.deliveryId)).toEqual(ids);
+    expect(await t.db.selectFrom('system_incidents').selectAll().execute()).toHaveLength(1);
+  });
+
+  it('whose process died before its event was accepted is sent by the next one', async () => {
+    const { t, to, found, watchOver, sent } = await rig();
+    const lost = { isSending: true, enqueueSystemEvent: () => undefined } as unknown as Dispatcher;
+    const first = watchOver(lost);
+    found.findings = [LAG];
+    await t.clock.advance(PERIOD_MS);
+    await first.close();
+    watchOver(await t.dispatcher(to));
+    await t.clock.advance(3 * PERIOD_MS);
+    expect(sent().map(({ state }) => state)).toEqual(['began']);
+  });
+
+  it('is found by one process of several: the one that sends', async () => {
+    const { t, to, found, watchOver, sent } = await rig();
+    let sender = 0;
+    const soleOf = (own: number): SoleSender => ({ isUs: async () => sender === own, leave: async () => {} });
+    for (const own of [0, 1]) watchOver(await t.dispatcher(to, 'closed', soleOf(own)));
+    found.findings = [LAG];
+    await t.clock.advance(3 * PERIOD_MS);
+    sender = 1;
+    await t.clock.advance(3 * PERIOD_MS);
+    found.findings = [];
+    await t.clock.advance(2 * CALM_MS);
+    expect(sent().map(({ state }) => state)).toEqual(['began', 'ended']);
+  });
+});
+
+it('a webhook paused after failures is an incident until it is resumed', async () => {
+  const t = await openTestWebhooks();
+  const { webhookId } = await t.register({ label: 'bot' });
+  await t.webhooks.registry.pause({ webhookId });
+  expect(await pausedFindings(t.db)).toEqual([]);
+  await t.db.updateTable('webhooks').set({ pause_reason: 'failures' }).execute();
+  expect(await pausedFindings(t.db)).toEqual([
+    {
+      ...{ event: 'system.webhook_paused', subject: webhookId, level: 'bad' },
+      summary: 'The webhook “bot” of a@example.com is paused after ten failed attempts.',
+    },
+  ]);
+});
