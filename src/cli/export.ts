@@ -9,14 +9,19 @@ Into a folder, each file has the rows of one series or asset and one UTC day:
   underround export snapshots,quotes --ticker BTC --event-type 5m --since 2026-11-20 --format parquet --out dir/
   writes dir/series=BTC-5m/date=2026-11-20/snapshots-BTC-5m-20261120T000000Z-20261121T000000Z.parquet
 Run the same command again to continue: it keeps finished files whose rows have not changed. "all" exports every dataset
-that "underround import" needs. docs/EXPORTS.md describes the columns, the manifests and "underround verify".`;
+that "underround import" needs. 
+  underround export hftbacktest --ticker BTC --event-type 5m --since 2026-11-20 --out dir/
+writes one .npz for each token of each market; "nautilus" writes a catalog of NautilusTrader. docs/EXPORTS.md describes the columns, the manifests and "underround verify".`;
 
 /** `underround export DATASET`: writes the rows of `/v1/export` to files. A service may be running. */
 export function registerExport(program: Command): void {
   program
     .command('export')
     .description('export recordings as JSON lines, CSV or Parquet: one row per record, oldest first')
-    .argument('<datasets>', `${EXPORT_DATASETS.join(', ')}; several between commas, or all, need a folder`)
+    .argument(
+      '<datasets>',
+      `${EXPORT_DATASETS.join(', ')}; several between commas, or all, need a folder; or hftbacktest, nautilus: a folder for that engine`,
+    )
     .option('--market-id <ids>', 'market to export, or several between commas')
     .option('--ticker <ticker>', 'asset to export; required for one file of underlying or perp_depth')
     .option('--event-type <type>', `with --ticker: all markets of a series: ${EVENT_TYPES.join(', ')}`)

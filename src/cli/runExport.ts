@@ -13,6 +13,7 @@ import {
   type ExportSubject,
 } from '../schema/export.ts';
 import { type ExportReader, openSources } from '../store/export/controlRows.ts';
+import { ENGINES, type EngineName, writeEngineFolder } from '../store/export/engines/engineFolder.ts';
 import { openExport } from '../store/export/openExport.ts';
 import { isImported } from '../store/export/recordOfRow.ts';
 import { writeExport } from '../store/export/writtenFile.ts';
@@ -56,6 +57,7 @@ interface CommandReader extends ExportReader {
   readonly control: ControlDatabase;
 }
 
+const FORMAT_DEFAULT: ExportFormat = 'jsonl';
 /** The word for every dataset that an import needs. */
 const ALL = 'all';
 const RECORDED = EXPORT_DATASETS.filter(isImported);
@@ -65,7 +67,9 @@ export async function runExport(datasets: string, options: ExportOptions): Promi
   await interruptible(async (signal) => {
     try {
       const { out } = options;
-      if (out !== undefined && isFolder(out)) {
+      const engine = ENGINES.find((name) => name === datasets);
+      if (engine !== undefined) await writeEngine(engine, options, signal);
+      else if (out !== undefined && isFolder(out)) {
         const asked = readFolder(datasets, options);
         await reading(options, async (reader) => {
           const onFile = (line: string) => console.error(line);
@@ -80,6 +84,30 @@ export async function runExport(datasets: string, options: ExportOptions): Promi
       // The reader of standard output closed it, which is no failure.
       if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
     }
+  });
+}
+
+/** @throws {InvalidInputError} Lists every problem. */
+async function writeEngine(engine: EngineName, options: ExportOptions, signal: AbortSignal): Promise<void> {
+  const { out } = options;
+  if (out === undefined || !isFolder(out)) {
+    throw new InvalidInputError(`${engine} needs a folder: --out with a slash at the end`);
+  }
+  if (options.format !== undefined && options.format !== FORMAT_DEFAULT) {
+    throw new InvalidInputError(`${engine} has a format of its own: leave --format out`);
+  }
+  // The selection of markets is that of the list of markets.
+  const { subject, values } = readOptions('markets', options);
+  if ('msg' in subject) throw new InvalidInputError(`${engine} needs ${optionOf(subject.loc.at(-1))}`);
+  const { markets } = subject as Extract<ExportSubject, { markets: unknown }>;
+  await reading(options, async (reader) => {
+    await checkSubject(reader, subject, signal);
+    const asked = { engine, markets, range: rangeOf(values), out, signal };
+    const { files, kept } = await writeEngineFolder(reader.store, {
+      ...asked,
+      onFile: (line) => console.error(line),
+    });
+    console.log(`${files} files: ${files - kept} written, ${kept} kept`);
   });
 }
 

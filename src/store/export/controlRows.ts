@@ -99,11 +99,19 @@ function cellOf(kind: ExportColumn['kind'], value: RowValue): string {
 interface ParquetKind {
   readonly type: 'INT64' | 'BYTE_ARRAY' | 'BOOLEAN' | 'DOUBLE';
   readonly converted_type?: 'TIMESTAMP_MILLIS' | 'UTF8' | 'UINT_64';
+  readonly logical_type?: {
+    readonly type: 'TIMESTAMP';
+    readonly isAdjustedToUTC: true;
+    readonly unit: 'MILLIS';
+  };
 }
 
 /** Control rows have no ladders. */
 const PARQUET_KINDS: Readonly<Record<Exclude<ExportColumn['kind'], 'levels' | 'pairs'>, ParquetKind>> = {
-  time: { type: 'INT64', converted_type: 'TIMESTAMP_MILLIS' },
+  time: {
+    ...{ type: 'INT64', converted_type: 'TIMESTAMP_MILLIS' },
+    logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
+  },
   text: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
   bool: { type: 'BOOLEAN' },
   float: { type: 'DOUBLE' },

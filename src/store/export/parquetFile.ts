@@ -6,11 +6,13 @@
  * Field numbers are those of `parquet.thrift`:
  * https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift (read 2026-11-23).
  */
+import { open } from 'node:fs/promises';
 import { StoreUnavailableError } from '../../runtime/errors.ts';
 import {
   readStruct,
   type ThriftStruct,
   type ThriftValue,
+  textPairs,
   writeStruct,
   writeStructList,
   writeStructWith,
@@ -20,7 +22,7 @@ const MAGIC = Buffer.from('PAR1');
 /** The footer's length and the magic, after the footer. */
 const TAIL_BYTES = 8;
 
-const FILE = { rows: 3, rowGroups: 4 } as const;
+const FILE = { rows: 3, rowGroups: 4, metadata: 5 } as const;
 const ROW_GROUP = { columns: 1, fileOffset: 5, ordinal: 7 } as const;
 const CHUNK = { fileOffset: 2, metadata: 3, indexes: [4, 5, 6, 7] } as const;
 const METADATA = { offsets: [9, 10, 11], bloomFilter: [14, 15] } as const;
@@ -63,11 +65,36 @@ export class ParquetJoiner {
     if (this.#footer === null) throw new TypeError('a Parquet file needs the schema of one part');
     set(this.#footer, FILE.rows, this.#rows);
     const rowGroups = { type: 'list', bytes: writeStructList(this.#rowGroups) } as const;
-    const footer = writeStructWith(this.#footer, new Map([[FILE.rowGroups, rowGroups]]));
-    const length = Buffer.alloc(4);
-    length.writeUInt32LE(footer.length);
-    return Buffer.concat([footer, length, MAGIC]);
+    return ended(writeStructWith(this.#footer, new Map([[FILE.rowGroups, rowGroups]])));
   }
+}
+
+/** Adds texts to the metadata of a complete Parquet file. */
+export async function addMetadata(path: string, pairs: Readonly<Record<string, string>>): Promise<void> {
+  const file = await open(path, 'r+');
+  try {
+    const { size } = await file.stat();
+    const tail = Buffer.alloc(TAIL_BYTES);
+    await file.read(tail, 0, TAIL_BYTES, size - TAIL_BYTES);
+    const start = size - TAIL_BYTES - tail.readUInt32LE(0);
+    if (!tail.subarray(4).equals(MAGIC) || start < MAGIC.length)
+      throw new StoreUnavailableError(`${path} is not a complete Parquet file`);
+    const old = Buffer.alloc(size - TAIL_BYTES - start);
+    await file.read(old, 0, old.length, start);
+    const footer = readStruct(old).set(FILE.metadata, textPairs(pairs));
+    const end = ended(writeStruct(footer));
+    await file.write(end, 0, end.length, start);
+    await file.truncate(start + end.length);
+  } finally {
+    await file.close();
+  }
+}
+
+/** A footer with its length and the magic. */
+function ended(footer: Buffer): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(footer.length);
+  return Buffer.concat([footer, length, MAGIC]);
 }
 
 function partsOf(file: Buffer): { data: Buffer; footer: ThriftStruct } {

@@ -198,3 +198,18 @@ function varint(value: bigint): Buffer {
   bytes.push(Number(rest));
   return Buffer.from(bytes);
 }
+
+/** A list of pairs of texts, as structs with the fields 1 and 2. */
+export function textPairs(pairs: Readonly<Record<string, string>>): ThriftValue {
+  const text = (value: string): ThriftValue => ({ type: BINARY, value: Buffer.from(value) });
+  const value = Object.entries(pairs).map(([key, of]): ThriftValue => {
+    return {
+      type: STRUCT,
+      value: new Map([
+        [1, text(key)],
+        [2, text(of)],
+      ]),
+    };
+  });
+  return { type: LIST, of: STRUCT, value };
+}
