@@ -7,7 +7,7 @@ const STOPS = 12;
 
 /** The colour scale of a depth heat map: shares at one price, logarithmic. */
 export function HeatLegend({ largest }: { largest: number }): ReactNode {
-  const decades = Array.from({ length: 8 }, (_, power) => 10 ** power).filter((size) => size <= largest / 2);
+  const decades = Array.from({ length: 8 }, (_, power) => 10 ** power).filter((size) => size <= largest / 6);
   const shown = [...decades, largest];
   return (
     <div className={classes.legend}>

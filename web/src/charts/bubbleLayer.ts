@@ -10,7 +10,7 @@ export interface Bubble {
   readonly isUp: boolean;
 }
 
-const [RADIUS_MIN, RADIUS_MAX] = [2, 11];
+const [RADIUS_MIN, RADIUS_MAX] = [2, 9];
 
 /** Circles at trades: filled for a taker who expects a rise, hollow for one who expects a fall. */
 export function bubbleLayer(bubbles: readonly Bubble[], scale: string): Layer {
@@ -31,9 +31,9 @@ export function bubbleLayer(bubbles: readonly Bubble[], scale: string): Layer {
           2 * Math.PI,
         );
         ctx.fillStyle = ctx.strokeStyle = colour(isUp ? '--up' : '--down');
-        ctx.globalAlpha = 0.45;
+        ctx.globalAlpha = 0.35;
         if (isUp) ctx.fill();
-        ctx.globalAlpha = 0.9;
+        ctx.globalAlpha = 0.75;
         ctx.stroke();
       }
     });

@@ -52,17 +52,13 @@ export function MirroredLadder(props: MirroredLadderProps): ReactNode {
             <th scope="col">Total</th>
             <th scope="col">{units.sizes}</th>
             <th scope="col">Bid</th>
-            <th scope="col" className={classes.asks}>
+            <th scope="col" className={classes.best}>
               Ask
             </th>
-            <th scope="col" className={classes.asks}>
-              {units.sizes}
-            </th>
-            <th scope="col" className={classes.asks}>
-              Total
-            </th>
+            <th scope="col">{units.sizes}</th>
+            <th scope="col">Total</th>
             {opposite && (
-              <th scope="col" className={`${classes.asks} ${classes.opposite}`}>
+              <th scope="col" className={classes.opposite}>
                 {opposite.name} bid
               </th>
             )}
@@ -78,16 +74,10 @@ export function MirroredLadder(props: MirroredLadderProps): ReactNode {
                 <td className={classes.total}>{bid && units.size(bid.sum)}</td>
                 <td style={barOf(bid, { largest, side: 'bid' })}>{bid && units.size(bid.size)}</td>
                 <td className="up">{bid && units.price(bid.price)}</td>
-                <td className={`${classes.asks} down`}>{ask && units.price(ask.price)}</td>
-                <td className={classes.asks} style={barOf(ask, { largest, side: 'ask' })}>
-                  {ask && units.size(ask.size)}
-                </td>
-                <td className={`${classes.asks} ${classes.total}`}>{ask && units.size(ask.sum)}</td>
-                {opposite && (
-                  <td className={`${classes.asks} ${classes.opposite}`}>
-                    {ask && opposite.price(ask.price)}
-                  </td>
-                )}
+                <td className={`${classes.best} down`}>{ask && units.price(ask.price)}</td>
+                <td style={barOf(ask, { largest, side: 'ask' })}>{ask && units.size(ask.size)}</td>
+                <td className={classes.total}>{ask && units.size(ask.sum)}</td>
+                {opposite && <td className={classes.opposite}>{ask && opposite.price(ask.price)}</td>}
               </tr>
             );
           })}

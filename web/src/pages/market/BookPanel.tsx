@@ -6,11 +6,9 @@ import { DepthChart } from '../../charts/DepthChart.tsx';
 import { clockText, useTimeZone } from '../../charts/timeZone.ts';
 import { WARNING_COLOUR } from '../../theme.ts';
 import { assetPrice, cents, shares } from '../../ui/format.ts';
-import { MirroredLadder } from '../../ui/MirroredLadder.tsx';
+import { type LadderUnits, MirroredLadder } from '../../ui/MirroredLadder.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import type { useBook } from './useBook.ts';
-
-const DOWN = { name: 'Down', price: (price: number) => cents(1 - price) };
 
 /** The book at the chosen time: its ladder and its cumulative depth. */
 export function BookPanel({
@@ -29,11 +27,13 @@ export function BookPanel({
   }
   if (stored.isError) return <Failure error={stored.error} retry={() => void stored.refetch()} />;
   if (book === undefined) return <Loading rows={8} />;
-  return <Book book={book} ticker={market.ticker} />;
+  return <Book book={book} market={market} />;
 }
 
-function Book({ book, ticker }: { book: Snapshot; ticker: string }): ReactNode {
+function Book({ book, market }: { book: Snapshot; market: Market }): ReactNode {
   const [zone] = useTimeZone();
+  const { ticker, tick_size } = market;
+  const [units, opposite] = useMemo(() => printsOf(tick_size), [tick_size]);
   const [bids, asks] = useMemo(() => [pairs(book.yes_bids), pairs(book.yes_asks)] as const, [book]);
   return (
     <Stack gap="sm">
@@ -44,7 +44,7 @@ function Book({ book, ticker }: { book: Snapshot; ticker: string }): ReactNode {
           {ticker} {assetPrice(book.underlying_price)}
         </Text>
       </Group>
-      <MirroredLadder title="Order book of Up" bids={bids} asks={asks} opposite={DOWN} />
+      <MirroredLadder title="Order book of Up" bids={bids} asks={asks} units={units} opposite={opposite} />
       <DepthChart
         label={`Cumulative depth of Up: ${depthText(bids)} bid, ${depthText(asks)} offered`}
         bids={bids}
@@ -55,6 +55,18 @@ function Book({ book, ticker }: { book: Snapshot; ticker: string }): ReactNode {
       />
     </Stack>
   );
+}
+
+/** Prices with as many decimals as the tick size needs, and sizes with one, so that decimals are aligned. */
+function printsOf(tickSize: number): [LadderUnits, { name: string; price: (price: number) => string }] {
+  const digits = tickSize < 0.01 ? 1 : 0;
+  const price = (value: number) => `${(value * 100).toFixed(digits)}¢`;
+  const size = (value: number) =>
+    value.toLocaleString('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+  return [
+    { sizes: 'Shares', price, size },
+    { name: 'Down', price: (value) => price(1 - value) },
+  ];
 }
 
 function depthText(levels: readonly (readonly [number, number])[]): string {

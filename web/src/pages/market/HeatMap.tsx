@@ -11,10 +11,9 @@ import { TimeChart } from '../../charts/TimeChart.tsx';
 import { cents } from '../../ui/format.ts';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { lastBefore, secondsOf } from './data.ts';
-import { timeMarksOf } from './MidCharts.tsx';
+import { PROBABILITY, timeMarksOf } from './MidCharts.tsx';
 
 const COLUMNS = 240;
-const PROBABILITY = { price: [0, 1] } as const;
 /** Two prices of one row of the image are at most so far apart; a row of a finer tick would be thinner than a pixel. */
 const ROW_MIN = 0.005;
 /** Delay after a zoom before its books are loaded. */

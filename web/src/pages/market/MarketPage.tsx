@@ -74,7 +74,14 @@ function Recorded({ market }: { market: Market }): ReactNode {
     >
       <ServiceNotices meanwhile="newer data is not drawn yet" />
       <Facts market={market} />
-      <Recording market={market} at={search.at ?? null} bands={bands} trades={drawn} onAt={pick} />
+      <Recording
+        key={market.market_id}
+        market={market}
+        at={search.at ?? null}
+        bands={bands}
+        trades={drawn}
+        onAt={pick}
+      />
       <MadeTrades made={made} search={search} />
       <Section title="Gaps in the recording">
         <GapList gaps={gaps} />

@@ -1,6 +1,7 @@
 import { Button, Group } from '@mantine/core';
 import { type ReactNode, useMemo } from 'react';
 import type { Market, Trade } from '../../api/schema.ts';
+import { axisPrice } from '../../charts/axisPrice.ts';
 import { type Bubble, bubbleLayer } from '../../charts/bubbleLayer.ts';
 import { candleLayer, candleSeconds, candlesOf } from '../../charts/candles.ts';
 import { ChartGroupContext, makeChartGroup, useChartGroup, useShared } from '../../charts/chartGroup.ts';
@@ -16,7 +17,8 @@ import { secondsOf, useRecordedPoints } from './data.ts';
 import { type Recorded, recordedOf } from './recorded.ts';
 import { expectsUp, priceOfUp } from './tradePrice.ts';
 
-const PROBABILITY = { price: [0, 1] } as const;
+/** Some room above and below, so that a price near the edge is visible. */
+export const PROBABILITY = { price: [-0.03, 1.03] } as const;
 const NO_TRADES: readonly Trade[] = [];
 
 interface MidChartsProps {
@@ -36,6 +38,7 @@ export function MidCharts(props: MidChartsProps): ReactNode {
   return (
     <ChartGroupContext value={group}>
       <PriceCharts {...props} />
+      <PointsDownload market={props.market} />
     </ChartGroupContext>
   );
 }
@@ -72,16 +75,20 @@ export function PriceCharts(props: MidChartsProps): ReactNode {
       <ProbabilityChart {...props} recorded={recorded} shared={shared} />
       <UnderlyingChart {...props} recorded={recorded} shared={shared} />
       <SpreadChart recorded={recorded} shared={shared} />
-      <Group>
-        <Button
-          size="xs"
-          variant="default"
-          onClick={() => saveCsv(`${market.slug}.csv`, COLUMNS, found.points)}
-        >
-          Download {found.points.length.toLocaleString('en')} points as CSV
-        </Button>
-      </Group>
     </>
+  );
+}
+
+/** Saves the points of the charts as a file. */
+export function PointsDownload({ market }: { market: Market }): ReactNode {
+  const points = useRecordedPoints(market).found?.points ?? [];
+  if (points.length === 0) return null;
+  return (
+    <Group>
+      <Button size="xs" variant="default" onClick={() => saveCsv(`${market.slug}.csv`, COLUMNS, points)}>
+        Download {points.length.toLocaleString('en')} points as CSV
+      </Button>
+    </Group>
   );
 }
 
@@ -105,7 +112,7 @@ function ProbabilityChart({
   recorded,
   shared,
 }: PaneProps): ReactNode {
-  const bubbles = useMemo(() => bubbleLayer(tape.map(bubbleOf), 'price'), [tape]);
+  const under = useMemo(() => [bubbleLayer(tape.map(bubbleOf), 'price')], [tape]);
   const candles = useCandles({
     ...recorded,
     values: recorded.implied,
@@ -113,7 +120,6 @@ function ProbabilityChart({
     isWanted: hasCandles,
     shared,
   });
-  const over = useMemo(() => [...candles, bubbles], [candles, bubbles]);
   const lines = useMemo<Line[]>(
     () => [
       {
@@ -133,7 +139,8 @@ function ProbabilityChart({
       {...shared}
       label={`Implied and model probability of Up over time${trades === undefined ? '' : `, with ${tradeCount(trades.length)}`}`}
       lines={lines}
-      over={over}
+      under={under}
+      over={candles}
       {...(trades === undefined ? {} : { trades })}
       ranges={PROBABILITY}
       hasTimeAxis={false}
@@ -245,11 +252,6 @@ export function timeMarksOf({ start_time, end_time }: Market): TimeMark[] {
 }
 
 const percentOrDash = (value: number | null) => percent(value);
-
-/** Axis labels need no cents. */
-function axisPrice(value: number): string {
-  return value >= 1000 ? `$${value.toLocaleString('en', { maximumFractionDigits: 0 })}` : assetPrice(value);
-}
 
 function signedPrice(value: number | null): string {
   if (value === null) return assetPrice(null);

@@ -8,7 +8,7 @@ import { TimeZoneChoice } from '../../charts/TimeZoneChoice.tsx';
 import { BookPanel } from './BookPanel.tsx';
 import { spanOf, useTrades } from './data.ts';
 import { HeatMap } from './HeatMap.tsx';
-import { PriceCharts } from './MidCharts.tsx';
+import { PointsDownload, PriceCharts } from './MidCharts.tsx';
 import { PlayerBar } from './PlayerBar.tsx';
 import { usePlayback } from './playback.ts';
 import classes from './Recording.module.css';
@@ -58,7 +58,7 @@ export function Recording({
   useEffect(() => {
     if (at !== null) group.moment.set(at / 1000);
   }, [at, group]);
-  useAddressOf(group.moment.get(), { at, isPlaying: playback.isPlaying, onAt });
+  useAddressOf(moment, { at, isPlaying: playback.isPlaying, onAt });
   const step = async (way: 1 | -1) => {
     playback.pause();
     const found = await shown.findChange(timeMs, way);
@@ -105,6 +105,7 @@ export function Recording({
               onPick={pick}
             />
             <HeatMap market={market} bands={bands} onPick={pick} />
+            <PointsDownload market={market} />
             <Text size="xs" c="dimmed">
               Circles are trades (filled: the taker expects Up; area: shares). Striped areas are gaps. Click a
               chart to see the book at that time; drag to zoom, or use Ctrl and the wheel. Keys: space plays,

@@ -1,4 +1,5 @@
 import type { Market, TimeseriesPoint, UnderlyingPoint } from '../../api/schema.ts';
+import { withHoles } from '../../charts/holes.ts';
 import type { Band } from '../../charts/layers.ts';
 import { priceMarket } from '../../live/outlook.ts';
 import { TickerPrices } from '../../live/tickerPrices.ts';
@@ -74,17 +75,5 @@ function modelOf(
       evaluatedMs = timeMs;
     }
     return value;
-  });
-}
-
-/** The values, without the last one before each hole: a line that ends there does not cross the hole. */
-function withHoles(
-  times: readonly number[],
-  values: readonly (number | null)[],
-  holeSeconds: number,
-): (number | null)[] {
-  return values.map((value, index) => {
-    const next = times[index + 1];
-    return next !== undefined && next - (times[index] as number) > holeSeconds ? null : value;
   });
 }

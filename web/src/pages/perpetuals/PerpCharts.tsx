@@ -3,8 +3,10 @@ import { type ReactNode, useMemo } from 'react';
 import type { Ticker } from '../../api/assets.ts';
 import { useApi } from '../../api/hooks.ts';
 import type { DepthSnapshot, UnderlyingPoint } from '../../api/schema.ts';
+import { axisPrice } from '../../charts/axisPrice.ts';
 import { ChartGroupContext, makeChartGroup } from '../../charts/chartGroup.ts';
 import type { Band, Line } from '../../charts/chartOptions.ts';
+import { withHoles } from '../../charts/holes.ts';
 import { TimeChart } from '../../charts/TimeChart.tsx';
 import { TimeZoneChoice } from '../../charts/TimeZoneChoice.tsx';
 import { assetPrice, decimal } from '../../ui/format.ts';
@@ -107,10 +109,30 @@ function Charts({
 
 const ZERO = { scale: 'basis', value: 0, label: 'spot' };
 
-function linesOf({ times, mid, spot, basisBps, spread }: Basis) {
+/** Points further apart than this are not connected. */
+const HOLE_SECONDS = (3 * INTERVAL_MS) / 1000;
+
+function linesOf({ times, ...columns }: Basis) {
+  const joined = (values: readonly (number | null)[]) => withHoles(times, values, HOLE_SECONDS);
+  const [mid, spot] = [joined(columns.mid), joined(columns.spot)];
+  const [basisBps, spread] = [joined(columns.basisBps), joined(columns.spread)];
   const prices: Line[] = [
-    { label: 'Perpetual', scale: 'price', colour: '#c2710a', print: assetPrice, values: mid },
-    { label: 'Spot', scale: 'price', colour: '#7c5cd6', print: assetPrice, values: spot },
+    {
+      label: 'Perpetual',
+      scale: 'price',
+      colour: '#c2710a',
+      print: assetPrice,
+      printAxis: axisPrice,
+      values: mid,
+    },
+    {
+      label: 'Spot',
+      scale: 'price',
+      colour: '#7c5cd6',
+      print: assetPrice,
+      printAxis: axisPrice,
+      values: spot,
+    },
   ];
   const basis: Line[] = [
     { label: 'Basis', scale: 'basis', colour: '#1c7ed6', print: basisPoints, values: basisBps },

@@ -22,7 +22,6 @@ const MINUTE_MS = 60_000;
 /** A book must be at most this old. The range also bounds the rows that the service counts for its answer. */
 const SEARCHED_MS = 60 * MINUTE_MS;
 const ROWS = 20;
-const COINS: LadderUnits = { sizes: 'Coins', price: decimal, size: decimal };
 const VENUE_NAMES: Readonly<Record<PerpVenueName, string>> = {
   bybit: 'Bybit',
   binance: 'Binance USD-M',
@@ -94,6 +93,21 @@ function Newest({ answer, venue }: { answer: PerpDepth; venue: PerpVenueName }):
   return <Book book={book} ticker={answer.ticker} />;
 }
 
+/** Prices and sizes with the decimals that this book needs, so that they are aligned. */
+function coinUnits({ bids, asks }: DepthSnapshot): LadderUnits {
+  const levels = [...bids.slice(0, ROWS), ...asks.slice(0, ROWS)];
+  const fixed = (values: readonly number[]) => {
+    const digits = Math.max(0, ...values.map((value) => (String(value).split('.')[1] ?? '').length));
+    const options = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+    return (value: number) => value.toLocaleString('en', options);
+  };
+  return {
+    sizes: 'Coins',
+    price: fixed(levels.map(([price]) => price)),
+    size: fixed(levels.map(([, size]) => size)),
+  };
+}
+
 function Book({ book, ticker }: { book: DepthSnapshot; ticker: string }): ReactNode {
   const [zone] = useTimeZone();
   const { best_bid: bid, best_ask: ask, bids, asks, n_bids, n_asks } = book;
@@ -113,7 +127,13 @@ function Book({ book, ticker }: { book: DepthSnapshot; ticker: string }): ReactN
         {momentText(Date.parse(book.timestamp), zone)}, update {book.update_id}
       </Text>
       <SimpleGrid cols={{ base: 1, lg: 2 }} className="card" p="md">
-        <MirroredLadder title={`${ticker} perpetual`} bids={bids} asks={asks} rows={ROWS} units={COINS} />
+        <MirroredLadder
+          title={`${ticker} perpetual`}
+          bids={bids}
+          asks={asks}
+          rows={ROWS}
+          units={coinUnits(book)}
+        />
         <Stack gap="xs">
           <Text size="sm" fw={600}>
             Depth
