@@ -1,8 +1,7 @@
 import { Alert, NativeSelect, Stack, Text } from '@mantine/core';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { type ReactNode, useMemo } from 'react';
-import { comparedRun } from '../../../../src/report/comparedResult.ts';
-import { compareRuns } from '../../../../src/report/comparison.ts';
+import { type ReactNode, useEffect, useState } from 'react';
+import type { Comparison as Compared } from '../../../../src/report/comparison.ts';
 import { useApi } from '../../api/hooks.ts';
 import type { BacktestJob, BacktestResult } from '../../api/schema.ts';
 import { seriesText } from '../../strategy/series.ts';
@@ -10,6 +9,7 @@ import { strategyText } from '../../strategy/strategyText.ts';
 import { type Figure, Figures } from '../../ui/Figures.tsx';
 import { moment, number, percent, usd, withSign } from '../../ui/format.ts';
 import { Failure, Loading } from '../../ui/states.tsx';
+import type { ToCompare } from './compareWorker.ts';
 
 const route = getRouteApi('/shell/backtests/$jobId');
 const OFFERED = 50;
@@ -50,12 +50,12 @@ export function Comparison({ job }: { job: Finished }): ReactNode {
           });
         }}
       />
-      {other !== undefined && <Compared job={job} otherId={other} />}
+      {other !== undefined && <OtherRun job={job} otherId={other} />}
     </Stack>
   );
 }
 
-function Compared({ job, otherId }: { job: Finished; otherId: string }): ReactNode {
+function OtherRun({ job, otherId }: { job: Finished; otherId: string }): ReactNode {
   const other = useApi('GET /v1/backtest/{job_id}', { path: { job_id: otherId } });
   if (other.isPending) return <Loading rows={3} />;
   if (other.isError) return <Failure error={other.error} retry={() => void other.refetch()} />;
@@ -68,11 +68,22 @@ function Compared({ job, otherId }: { job: Finished; otherId: string }): ReactNo
   return <Difference job={job} other={{ ...other.data, result }} />;
 }
 
+/** Null until the worker has compared the two. */
+function useCompared(own: BacktestResult, other: BacktestResult): Compared | null {
+  const [found, setFound] = useState<Compared | null>(null);
+  useEffect(() => {
+    setFound(null);
+    const worker = new Worker(new URL('./compareWorker.ts', import.meta.url), { type: 'module' });
+    worker.onmessage = ({ data }: MessageEvent<Compared>) => setFound(data);
+    worker.postMessage({ own, other } satisfies ToCompare);
+    return () => worker.terminate();
+  }, [own, other]);
+  return found;
+}
+
 function Difference({ job, other }: { job: Finished; other: Finished }): ReactNode {
-  const found = useMemo(
-    () => compareRuns(runOf(job, 'this run'), runOf(other, 'the other run')),
-    [job, other],
-  );
+  const found = useCompared(job.result, other.result);
+  if (found === null) return <Loading rows={3} />;
   const { difference, test, a, b, pairs } = found;
   const signed = (value: number | null) => withSign(value, (one) => usd(one, 4));
   const interval = difference.total_interval;
@@ -112,14 +123,7 @@ function Difference({ job, other }: { job: Finished; other: Finished }): ReactNo
   );
 }
 
-function leftOutText({ traded_by_both, left_out }: ReturnType<typeof compareRuns>): string {
+function leftOutText({ traded_by_both, left_out }: Compared): string {
   const both = `${number(traded_by_both)} traded by both`;
   return left_out === 0 ? both : `${both}, ${number(left_out)} left out`;
-}
-
-function runOf({ result }: Finished, name: string) {
-  const trades = result.trades.map(({ market_id, decided_at, net_pnl }) => ({
-    ...{ market_id, decided_at: Date.parse(decided_at), net_pnl },
-  }));
-  return comparedRun({ ...result, trades }, name);
 }

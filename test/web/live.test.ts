@@ -1,0 +1,92 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { browserAbsent } from '../support/browser.ts';
+import { useDemoPages } from '../support/demoPages.ts';
+
+const SKIPPED = 'the cards of Live in a browser (skipped without a build or Chromium)';
+const FEE = { rate: 0.07, exponent: 1, base: 'share', decimals: 5, rounding: 'half_up' };
+const LOST_STREAM = 'window.WebSocket = class { close() {} send() {} }';
+
+/** One window in play, as the service answers from memory. */
+function answered(part: object) {
+  const now = Date.now();
+  const time = (timeMs: number) => new Date(timeMs).toISOString().replace('Z', '+00:00');
+  return {
+    as_of: time(now),
+    windows: [
+      {
+        ...{ market_id: '0xa', ticker: 'BTC', market_type: '1h', gap: null, strike_source: 'official' },
+        ...{ strike_price: 100_000, start_time: time(now - 1_200_000), end_time: time(now + 2_400_000) },
+        book: {
+          ...{
+            ts: time(now),
+            yes_bid: 0.5,
+            yes_ask: 0.52,
+            no_bid: 0.48,
+            no_ask: 0.5,
+            mid_yes: 0.51,
+            trusted: true,
+          },
+          ...{ yes_bids: [[0.5, 10]], yes_asks: [[0.52, 20]], no_bids: [[0.48, 20]], no_asks: [[0.5, 10]] },
+        },
+        model: { spot: 100_100, sigma_annual: 0.5, distance: 1.2, yes_prob: 0.6, fee: FEE },
+        ...part,
+      },
+    ],
+  };
+}
+
+async function show(page: Page, part: object): Promise<void> {
+  await page.unroute('**/app/live');
+  await page.route('**/app/live', (request) => request.fulfill({ json: answered(part) }));
+  await page.reload();
+}
+
+describe.skipIf(browserAbsent)(SKIPPED, () => {
+  const dashboard = useDemoPages();
+
+  it('are complete from memory, without the stream and the store', async () => {
+    const watched = await dashboard.signedIn();
+    const { page } = watched;
+    await page.addInitScript(LOST_STREAM);
+    await page.route('**/app/underlying*', (request) => request.abort());
+    await show(page, {});
+    const card = page.getByRole('region', { name: 'BTC 1 hour' });
+    await card.getByText('+6.3¢').waitFor();
+    const text = (await card.innerText()).replaceAll(/\s+/g, ' ');
+    for (const part of ['51.0 %', '60.0 %', 'buy Up at 52.0¢', '$100,000.00', '+$100.00', '+1.20 σ']) {
+      expect(text).toContain(part);
+    }
+    expect(text).toMatch(/\b39:\d\d left/);
+    const levels = card.getByRole('table', { name: 'Best levels of Up' }).locator('tbody tr');
+    expect(await levels.first().innerText()).toMatch(/10\s+50\.0¢\s+52\.0¢\s+20/);
+    expect(await levels.count()).toBe(3);
+  });
+
+  it('have a reason for each missing figure, and say which lengths have no window', async () => {
+    const watched = await dashboard.signedIn();
+    const { page } = watched;
+    await page.addInitScript(LOST_STREAM);
+    await show(page, { strike_price: null, strike_source: null, book: null, model: null });
+    const card = page.getByRole('region', { name: 'BTC 1 hour' });
+    await card.getByText('start not recorded, not published yet').waitFor();
+    await card.getByText('No book received yet.', { exact: false }).waitFor();
+    expect(await card.getByText('needs the strike').count()).toBe(2);
+    expect(await card.getByText('–', { exact: true }).count()).toBe(0);
+    await page
+      .getByRole('region', { name: 'BTC 5 min' })
+      .getByText(/^No open window of this length/)
+      .waitFor();
+    await watched.inspect('live-reasons');
+  });
+
+  it('are followed by open opportunities and the signals of the last hour', async () => {
+    const watched = await dashboard.signedIn();
+    const { page } = watched;
+    await page.getByRole('region', { name: 'Open opportunities' }).waitFor();
+    const hour = page.getByRole('region', { name: 'Signals of the last hour' });
+    await hour.getByText(/^The newest one is|^No signal was detected/).waitFor();
+    await page.getByRole('region', { name: 'BTC Daily' }).getByText('Model, Up').waitFor();
+    await watched.inspect('live');
+  });
+});
