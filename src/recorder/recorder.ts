@@ -116,6 +116,11 @@ export class Recorder implements LiveRecording {
     if (last !== null) this.#markets.get(market.marketId)?.restore(last.book, last.proven);
   }
 
+  /** Numbers every further record above those of an earlier run. */
+  continueAfter(seq: number): void {
+    this.#sequence.continueAfter(seq);
+  }
+
   /** Writes the records of all followed markets again, because the store has lost some. */
   writeMarketsAgain(): void {
     for (const { market } of this.#markets.values())

@@ -6,6 +6,7 @@ import { silentLogger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
 import type { Gap } from '../schema/gap.ts';
 import { type Market, UNKNOWN } from '../schema/market.ts';
+import { SEQS_PER_MILLISECOND } from '../schema/records.ts';
 import { Recorder } from './recorder.ts';
 import { resumeRecording } from './resume.ts';
 
@@ -32,13 +33,14 @@ interface ProvenRow {
   readonly marketId: string;
   readonly eventTimeMs: number;
   readonly receivedTimeMs: number;
+  readonly seq?: number;
 }
 
 function bookRowOf(row: ProvenRow) {
   const sides = ['yes_bid', 'yes_ask', 'no_bid', 'no_ask'];
   const empty = sides.flatMap((side) => [[`${side}_px`, []] as const, [`${side}_shares`, []] as const]);
   const state = { seq: 1, trusted: true, mirrored: true, underlyingPrice: null };
-  return { ...row, ...state, ...Object.fromEntries(empty) };
+  return { ...state, ...row, ...Object.fromEntries(empty) };
 }
 
 /** Resumes on a store with these records. */
@@ -136,4 +138,15 @@ it('does not follow markets of imports, which have no listing', async () => {
   const { followed, recorder } = await resume([{ ...MARKET, slug: UNKNOWN, status: 'closed' }], []);
   expect(followed).toEqual([]);
   expect(recorder.market(MARKET.marketId)).toBeNull();
+});
+
+it.each([
+  ['a stored row', { proven: 3_000, alive: -5_000 }],
+  ['the last sign of life', { proven: -5_000, alive: 3_000 }],
+])('numbers its records above those of an earlier run when the clock was set back, known by %s', async (_, ahead) => {
+  const seq = (NOW + ahead.proven) * SEQS_PER_MILLISECOND + 7;
+  const last = { marketId: MARKET.marketId, eventTimeMs: NOW - 8_100, receivedTimeMs: NOW - 8_000, seq };
+  const { gaps } = await resume([MARKET], [], { proven: [last], downSinceMs: NOW + ahead.alive });
+  expect(gaps).toHaveLength(1);
+  expect(gaps[0]?.seq).toBeGreaterThan((NOW + 3_000) * SEQS_PER_MILLISECOND);
 });

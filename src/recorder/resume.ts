@@ -3,6 +3,7 @@ import { type Clock, sleep } from '../runtime/clock.ts';
 import { StoreUnavailableError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/log.ts';
 import { type Market, UNKNOWN } from '../schema/market.ts';
+import { SEQS_PER_MILLISECOND } from '../schema/records.ts';
 import type { PreviousRun } from '../store/journal/journalScan.ts';
 import {
   type ResumedStore,
@@ -18,6 +19,8 @@ import { OUTCOME_AWAITED_MS } from './liveRecording.ts';
 import { RECENT_MS, type RecentSnapshotCounter } from './recentSnapshotCounter.ts';
 import { neverStored, type Recorder, SUBSCRIBED_AFTER_END_MS } from './recorder.ts';
 
+/** Rows may be journaled this long after the last sign of life of their run. */
+const AFTER_ALIVE_MS = 200;
 /** A collector starts without what the store does not say within this time. */
 const STORE_ANSWER_MAX_MS = 2_000;
 
@@ -51,6 +54,9 @@ export async function resumeRecording(options: {
   const proven = await resumedLastProven(store, [
     ...new Set([...stored, ...gaps].map(({ marketId }) => marketId)),
   ]);
+  const numbered = [...books, ...proven.values()].reduce((newest, { seq }) => Math.max(newest, seq), 0);
+  const aliveSeq = ((lastAliveTimeMs ?? 0) + AFTER_ALIVE_MS) * SEQS_PER_MILLISECOND;
+  recorder.continueAfter(Math.max(numbered, lastAliveTimeMs === null ? 0 : aliveSeq));
   const lastBooks = new Map(books.map((book) => [book.marketId, book]));
   for (const { marketId, status, endTimeMs } of stored) {
     // Followed markets get their gap below, and it ends with their book.

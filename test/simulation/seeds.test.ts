@@ -1,0 +1,58 @@
+import { spawnSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { Random } from '../../src/core/random.ts';
+import { runScenario } from './run.ts';
+import { scenarioOf } from './scenario.ts';
+
+const FIXED_SEEDS = 200;
+const NEW_SEEDS = 50;
+/** Seeds that are not among the fixed ones. */
+const NEW_FROM = 1_000_000;
+const SEEDS_A_TEST = 25;
+
+/**
+ * Seeds that have failed once. The first three showed defects of the recorder: a loss hidden by a later trade, one
+ * while the store dropped rows, and numbers that fell after a restart on a clock set back. The others showed what the model of the store and the clocks lacked.
+ */
+const FAILED_ONCE = [43, 86, 3904, 316, 36, 8501];
+
+async function violationsOf(seeds: readonly number[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const seed of seeds)
+    for (const { check, text } of (await runScenario(scenarioOf(seed))).violations)
+      found.push(`${check}: ${text} (npm run simulate -- --seed ${seed} --trace)`);
+  return found;
+}
+
+const range = (from: number, count: number) => Array.from({ length: count }, (_, at) => from + at);
+
+/** Other seeds for each commit; the same ones when a commit is tested again. */
+function newSeeds(): number[] {
+  const { stdout } = spawnSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' });
+  const random = new Random(`seeds of ${stdout?.trim() || 'no commit'}`);
+  return range(0, NEW_SEEDS).map(() => NEW_FROM + random.below(1_000_000_000));
+}
+
+describe('the simulation', () => {
+  it.each(
+    range(0, FIXED_SEEDS / SEEDS_A_TEST).map((part) => [1 + part * SEEDS_A_TEST, (part + 1) * SEEDS_A_TEST] as const),
+  )('holds every invariant in the seeds %i to %i', async (from, to) => {
+    expect(await violationsOf(range(from, to - from + 1))).toEqual([]);
+  });
+
+  it('holds every invariant in the seeds that have failed once', async () => {
+    expect(await violationsOf(FAILED_ONCE)).toEqual([]);
+  });
+
+  it('holds every invariant in seeds of this commit', async () => {
+    expect(await violationsOf(newSeeds())).toEqual([]);
+  });
+
+  it('gives a seed the same trace in each run, and another seed another one', async () => {
+    const seeds = [2, 3, 86];
+    const traces = [];
+    for (const seed of [...seeds, ...seeds]) traces.push((await runScenario(scenarioOf(seed))).trace);
+    expect(traces.slice(3)).toEqual(traces.slice(0, 3));
+    expect(new Set(traces).size).toBe(3);
+  });
+});
