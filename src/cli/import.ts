@@ -1,13 +1,19 @@
 import type { Command } from 'commander';
+import type { ArchiveReport } from '../recorder/import/archives/archiveReport.ts';
 import { InvalidInputError } from '../runtime/errors.ts';
+import { normalMarketId } from '../schema/protocol.ts';
 import type { ImportedFiles } from '../store/export/importFiles.ts';
 import { interruptible } from './failure.ts';
+
+/** The others are in the JSON. */
+const HOLES_PRINTED_MAX = 20;
 
 interface ImportOptions {
   dataDir?: string;
   json?: boolean;
   again?: boolean;
   quarantine?: boolean;
+  market?: string;
 }
 
 export function registerImport(program: Command): void {
@@ -15,7 +21,7 @@ export function registerImport(program: Command): void {
     .command('import')
     .argument(
       '[file|dir]',
-      'files of "underround export" with their manifests; or recorded frames as JSON lines of {"received_ms", "frame"} or bare frames, optionally .gz',
+      'files of "underround export" with their manifests; recorded frames as JSON lines of {"received_ms", "frame"} or bare frames; or files of PMXT (.parquet) or Tardis (.csv); optionally .gz or .zst',
     )
     .description(
       'import exported files or recorded venue frames into the store, or frames that an earlier version set aside',
@@ -26,6 +32,7 @@ export function registerImport(program: Command): void {
       '--quarantine',
       'instead of a file: the set-aside frames of the data directory that this version understands',
     )
+    .option('--market <ids>', 'of an archive with all markets of a venue, only these; ids between commas')
     .option('--json', 'print the result as JSON')
     .action((target: string | undefined, options: ImportOptions) =>
       interruptible(async (signal) => {
@@ -37,7 +44,7 @@ export function registerImport(program: Command): void {
 
 async function runImport(
   target: string | undefined,
-  { dataDir, json, again = false }: ImportOptions,
+  { dataDir, json, again = false, market }: ImportOptions,
   signal: AbortSignal,
 ): Promise<void> {
   if (target === undefined) throw new InvalidInputError('name a file or a directory, or use --quarantine');
@@ -51,7 +58,8 @@ async function runImport(
     return;
   }
   const { config, importInto } = await load(dataDir, 'record');
-  const result = await importInto(config, target, { again });
+  const markets = market === undefined ? null : new Set(market.split(',').map(normalMarketId));
+  const result = await importInto(config, target, { again, markets });
   if (json) console.log(JSON.stringify(result));
   else printResult(result);
 }
@@ -98,6 +106,19 @@ function printResult(result: Awaited<ReturnType<typeof import('./importInto.ts')
     console.log(`  ${feed.padEnd(20)} ${count}`);
   printRecorded(result.recorded);
   for (const marketId of result.markets) console.log(`  market ${marketId}`);
+  if (result.archives !== null) printArchives(result.archives);
+}
+
+function printArchives(report: ArchiveReport): void {
+  const { layouts, lacks, rows, bad_rows, bad, unused, out_of_order, holes, longest_holes } = report;
+  for (const [layout, files] of Object.entries(layouts)) console.log(`  ${files} file(s) of ${layout}`);
+  console.log(`  ${rows} rows: ${bad_rows} bad, ${out_of_order} out of order`);
+  for (const { file, row, reason } of bad) console.log(`    bad row ${row} of ${file}: ${reason}`);
+  for (const [reason, count] of Object.entries(unused)) console.log(`    not stored ${count}: ${reason}`);
+  console.log(`  the archive lacks: ${lacks.join('; ')}`);
+  console.log(`  ${holes} hole(s) of a minute or longer`);
+  for (const { subject, start, end, seconds } of longest_holes.slice(0, HOLES_PRINTED_MAX))
+    console.log(`    ${subject} ${start} to ${end}, ${seconds} s`);
 }
 
 function printRecorded(recorded: Readonly<Record<string, number>>): void {

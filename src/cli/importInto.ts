@@ -1,5 +1,7 @@
 import type { Config } from '../config.ts';
 import { StrikeFinder } from '../lifecycle/strikeFinder.ts';
+import { ArchiveReportBuilder } from '../recorder/import/archives/archiveReport.ts';
+import { importArchive, openArchive } from '../recorder/import/archives/importArchive.ts';
 import { FrameRouter } from '../recorder/import/frameRouter.ts';
 import { ImportLedger } from '../recorder/import/importLedger.ts';
 import { importRecording } from '../recorder/import/importRecording.ts';
@@ -26,12 +28,19 @@ interface ImportParts {
  * is skipped unless `again` is set, because its rows would be stored twice.
  * @throws {InvalidInputError} If nothing could be read or recorded.
  */
-export async function importInto(config: Config, target: string, { again }: { again: boolean }) {
+export async function importInto(
+  config: Config,
+  target: string,
+  { again, markets = null }: { again: boolean; markets?: ReadonlySet<string> | null },
+) {
   const files = await recordingsUnder(target);
   return await withStore(config, async ({ store, log, metrics }) => {
     const counter = new RecordCounter(store.writer);
     const common = { clock: systemClock, log, metrics };
-    const recorder = new Recorder({ ...common, sink: counter.sink, timeBy: 'receipt' });
+    const recorder = new Recorder({
+      ...{ ...common, sink: counter.sink, timeBy: 'receipt', isProvenByHashOnly: true },
+    });
+    const report = new ArchiveReportBuilder();
     const strikes = new StrikeFinder({ candles: null, log, metrics });
     const router = new FrameRouter({ recorder, log, strikes });
     const ledger = new ImportLedger(config.dataDir);
@@ -45,7 +54,11 @@ export async function importInto(config: Config, target: string, { again }: { ag
       }
       // The writer accepts rows faster than the engine stores them. Flushing regularly keeps memory bounded.
       const onProgress = () => store.writer.flush();
-      frames += await importRecording(file, { router, fallbackTimeMs: systemClock.now(), onProgress });
+      const archive = await openArchive(file, { markets });
+      frames +=
+        archive === null
+          ? await importRecording(file, { router, fallbackTimeMs: systemClock.now(), onProgress })
+          : await importArchive(file, archive, { router, report, onProgress });
       recorder.finishQuiet(Number.POSITIVE_INFINITY);
       await store.writer.flush();
       if (recordedSomething(counter)) await ledger.add(file);
@@ -66,6 +79,7 @@ export async function importInto(config: Config, target: string, { again }: { ag
       frames_by_feed: Object.fromEntries(router.counts),
       recorded: counter.counts,
       markets: [...counter.marketIds],
+      archives: report.report(),
     };
   });
 }

@@ -24,9 +24,19 @@ export class BookTrust {
   /** The store is dropping rows: even a good book is not stored. */
   isStoreDown = false;
   readonly #isLate;
+  readonly #byHashOnly: boolean;
 
-  /** @param options.isLate Whether a feed that the market depends on is late. */
-  constructor(options: { gaps: GapTracker; metrics: Metrics; isLate?: (market: Market) => boolean }) {
+  /**
+   * @param options.isLate Whether a feed that the market depends on is late.
+   * @param options.byHashOnly Whether announced best prices prove nothing.
+   */
+  constructor(options: {
+    gaps: GapTracker;
+    metrics: Metrics;
+    isLate?: (market: Market) => boolean;
+    byHashOnly?: boolean | undefined;
+  }) {
+    this.#byHashOnly = options.byHashOnly ?? false;
     this.#gaps = options.gaps;
     this.#isLate = options.isLate ?? (() => false);
     this.#dismissed = options.metrics.counter(
@@ -46,7 +56,9 @@ export class BookTrust {
    */
   finished(recorded: RecordedMarket, action: FinishedAction, asked: boolean): boolean {
     const { marketId } = recorded.market;
-    if (!action.trusted) {
+    // While no hash has verified, a trusted state is one that announced best prices vouch for.
+    const isProven = action.trusted && (recorded.book.recipeProven || !this.#byHashOnly);
+    if (!isProven) {
       if (action.end !== 'disconnected' && !this.#gaps.isOpen(marketId)) this.#note(recorded, action);
       return false;
     }

@@ -49,6 +49,8 @@ interface RecorderOptions {
   metrics: Metrics;
   /** `receipt`: time passes by the frames (imports, history); `clock`: quiet actions also end by timer. */
   timeBy: 'receipt' | 'clock';
+  /** Only a hash proves a book, never announced best prices: recordings of others may lack messages. */
+  isProvenByHashOnly?: boolean;
 }
 
 /**
@@ -91,7 +93,7 @@ export class Recorder implements LiveRecording {
     this.gaps = new GapTracker({ sink, log, metrics, nextSeq: () => this.#nextSeq() });
     this.lags = options.timeBy === 'clock' ? new FeedLagMonitor(options) : null;
     const isLate = (market: Market) => this.lags !== null && this.lags.lateFor(market) !== null;
-    this.trust = new BookTrust({ gaps: this.gaps, metrics, isLate });
+    this.trust = new BookTrust({ gaps: this.gaps, metrics, isLate, byHashOnly: options.isProvenByHashOnly });
     this.#counters = recorderCounters(metrics);
     this.drift = metrics.venueDrift;
     this.#watch = new MessageWatch({ feed: CLOB_FEED, kinds: CLOB_KINDS, drift: this.drift });
@@ -203,8 +205,7 @@ export class Recorder implements LiveRecording {
       this.finishQuiet(receivedTimeMs, events[0]?.marketId);
       for (const event of events) {
         if (event.kind === 'unknown_version') isUnderstood = this.#refuseVersion(event, text);
-        else if (adopt === null || this.#markets.has(event.marketId)) this.clobEvent(event);
-        else this.#adopt(adopt(event));
+        else this.#known(event, adopt);
       }
     } catch (error) {
       if (!(error instanceof VenueMessageError)) throw error;
@@ -215,6 +216,17 @@ export class Recorder implements LiveRecording {
       this.#armTimer();
     }
     return isUnderstood;
+  }
+
+  /** Records an event of an archive that has no frames. @param adopt As in `clobFrame`. */
+  archivedEvent(event: ClobEvent, adopt: (event: ClobEvent) => Adoption | null): void {
+    this.finishQuiet(event.receivedTimeMs, event.marketId);
+    this.#known(event, adopt);
+  }
+
+  #known(event: ClobEvent, adopt: ((event: ClobEvent) => Adoption | null) | null): void {
+    if (adopt === null || this.#markets.has(event.marketId)) this.clobEvent(event);
+    else this.#adopt(adopt(event));
   }
 
   /** Records a market without a listing, with the events that were held back until it was known. */

@@ -22,8 +22,8 @@ export interface BookSnapshotEvent {
   readonly tokenId: string;
   readonly eventTimeMs: number;
   readonly receivedTimeMs: number;
-  /** The venue's SHA-1 of the book, 40 hex digits. */
-  readonly hash: string;
+  /** The venue's SHA-1 of the book, 40 hex digits; null in archives that left it out. */
+  readonly hash: string | null;
   readonly bids: Levels;
   readonly asks: Levels;
   /** As received ("0.01"); only initial snapshots contain these two. The price is "" before the first trade. */

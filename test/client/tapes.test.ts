@@ -10,6 +10,7 @@ import {
   type Strategy,
   type Trade,
 } from '../../src/core/index.ts';
+import { withRoundedMoney } from '../../src/schema/moneyJson.ts';
 import type { RecordSink } from '../../src/schema/records.ts';
 import { loadTape } from '../../src/store/queries/tapeReader.ts';
 import { loadTapeGaps, loadUniverse } from '../../src/store/queries/universe.ts';
@@ -130,7 +131,7 @@ describe('tapes of the client', () => {
         trades.push(...backtest(tape, listing, strategy).map((trade) => tradeBody(listing.market, trade)));
       }
       expect(trades.length).toBeGreaterThan(0);
-      expect(trades).toEqual(job.result.trades);
+      expect(withRoundedMoney(trades)).toEqual(job.result.trades);
     },
   );
 

@@ -20,6 +20,7 @@ import { mapRtdsFrame } from '../../venues/polymarket/rtds/mapper.ts';
 import { RTDS_KINDS } from '../../venues/polymarket/rtds/messages.ts';
 import { mergeListing } from '../marketMerge.ts';
 import type { Recorder } from '../recorder.ts';
+import type { ArchivedEvent } from './archives/archiveItem.ts';
 import { UnlistedMarketAdopter } from './unlistedMarketAdopter.ts';
 
 /** How long after a window's end to search for the prices that decide it. */
@@ -90,6 +91,23 @@ export class FrameRouter {
     } catch (error) {
       if (!(error instanceof UnderroundError)) throw error;
       this.#refuse(feed, frame, error, receivedTimeMs);
+    }
+    this.#review(receivedTimeMs);
+  }
+
+  /** Records what an archive has instead of frames. */
+  archived(item: ArchivedEvent): void {
+    const { receivedTimeMs } = item.event;
+    if (item.kind === 'clob') {
+      this.#recorder.archivedEvent(item.event, (event) => {
+        const adoption = this.#unlisted.observe(event, item.isYes);
+        if (adoption !== null) this.#adopted.add(adoption.market.marketId);
+        return adoption;
+      });
+    } else {
+      this.#recorder.finishQuiet(receivedTimeMs);
+      if (item.kind === 'perp_depth') this.#recorder.perpDepth(item.event);
+      else this.#recorder.underlying(item.event);
     }
     this.#review(receivedTimeMs);
   }

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { InvalidInputError } from '../../runtime/errors.ts';
 import { type RecordedFrame, readRecording, recordingsUnder } from './recordedFiles.ts';
@@ -53,12 +53,20 @@ describe('readRecording', () => {
       '1618677817.061845: {"type":"x"}',
       { receivedTimeMs: 1618677817061, frame: '{"type":"x"}' },
     ],
+    ['seconds', '{"ts": 1618677817.061, "raw": "[]"}', { receivedTimeMs: 1618677817061, frame: '[]' }],
+    [
+      'a time as text',
+      '{"received_at": "2026-11-11T00:00:00.250Z", "msg": {"a":1}}',
+      { receivedTimeMs: 1794355200250, frame: '{"a":1}' },
+    ],
+    ['a message of a venue', '{"message":"x"}', { receivedTimeMs: null, frame: '{"message":"x"}' }],
     ['garbage', '<html>', { receivedTimeMs: null, frame: '<html>' }],
   ])('reads %s', async (_, line, expected) => {
     expect(await read(write('a.jsonl', `${line}\n\n${line}`))).toEqual([expected, expected]);
   });
 
-  it('reads gzip by name', async () => {
+  it('reads gzip and zstd by name', async () => {
+    expect(await read(write('a.jsonl.zst', zstdCompressSync('{"a":1}\n')))).toHaveLength(1);
     expect(await read(write('a.jsonl.gz', gzipSync('{"a":1}\n')))).toEqual([
       { receivedTimeMs: null, frame: '{"a":1}' },
     ]);
@@ -89,7 +97,7 @@ describe('recordingsUnder', () => {
   it('rejects an unreadable path and a folder without recordings', async () => {
     await expect(recordingsUnder(path.join(dir, 'nope'))).rejects.toThrow(InvalidInputError);
     await expect(recordingsUnder(dir)).rejects.toThrow(
-      `no recordings (.jsonl, .json, .txt, .log, .gz) under ${dir}`,
+      `no recordings (.jsonl, .json, .txt, .log, .csv, .parquet, .gz, .zst) under ${dir}`,
     );
   });
 });

@@ -1,9 +1,7 @@
-import { createReadStream } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
-import { createGunzip } from 'node:zlib';
 import { InvalidInputError } from '../../runtime/errors.ts';
+import { textLines } from './archives/textLines.ts';
 
 /** A frame in the format of any supported recorder. */
 export interface RecordedFrame {
@@ -12,7 +10,7 @@ export interface RecordedFrame {
   readonly frame: string;
 }
 
-const NAMES = /\.(jsonl|ndjson|json|txt|log|gz)$/;
+const NAMES = /\.(jsonl|ndjson|json|txt|log|csv|parquet|gz|zst)$/;
 /** Files next to recordings that are not recordings. */
 const NOT_RECORDINGS = /^(expected.*\.json|package.*\.json|README.*|PROVENANCE.*)$/i;
 /** `1723161253937085768 {...}` and `1618677817.061845: {...}`: receive time in nanoseconds or seconds, then the frame. */
@@ -33,30 +31,25 @@ export async function recordingsUnder(target: string): Promise<string[]> {
     .map((entry) => path.join(entry.parentPath, entry.name))
     .sort();
   if (files.length === 0)
-    throw new InvalidInputError(`no recordings (.jsonl, .json, .txt, .log, .gz) under ${target}`);
+    throw new InvalidInputError(
+      `no recordings (.jsonl, .json, .txt, .log, .csv, .parquet, .gz, .zst) under ${target}`,
+    );
   return files;
 }
 
 /**
  * Reads a recording line by line: JSONL of `{received_ms, frame}` (or `recv_ms`), bare frames, or frames after a
- * receive time; gzip by file name. A file with one JSON document over several lines is one frame.
+ * receive time; gzip and zstd by file name. A file with one JSON document over several lines is one frame.
  */
 export async function* readRecording(file: string): AsyncGenerator<RecordedFrame> {
-  const raw = createReadStream(file);
-  const bytes = file.endsWith('.gz') ? raw.pipe(createGunzip()) : raw;
-  raw.on('error', (error) => bytes.destroy(error));
   let document: string[] | null = null;
   let first = true;
-  try {
-    for await (const line of createInterface({ input: bytes, crlfDelay: Number.POSITIVE_INFINITY })) {
-      if (line.trim() === '') continue;
-      if (first && /^\s*[[{]/.test(line) && !isJson(line)) document = [];
-      first = false;
-      if (document === null) yield parseLine(line);
-      else document.push(line);
-    }
-  } catch (cause) {
-    throw new InvalidInputError(`cannot read ${file}: ${(cause as Error).message}`, { cause });
+  for await (const line of textLines(file)) {
+    if (line.trim() === '') continue;
+    if (first && /^\s*[[{]/.test(line) && !isJson(line)) document = [];
+    first = false;
+    if (document === null) yield parseLine(line);
+    else document.push(line);
   }
   if (document === null) return;
   const whole = document.join('\n');
@@ -76,21 +69,38 @@ function parseLine(line: string): RecordedFrame {
   return wrapped ?? { receivedTimeMs: null, frame: line };
 }
 
-/** A `{received_ms, frame}` line; the frame is text or an object. Some recorders name it `text`. */
+/** Names that recorders gave a frame and its receive time; a number of seconds, milliseconds, or finer. */
+const FRAME_NAMES = ['frame', 'text', 'raw', 'msg', 'message'] as const;
+const TIME_NAMES = ['received_ms', 'recv_ms', 'recv_ts', 'recv_ns', 'received_at', 'ts', 't'] as const;
+const ONLY_RECORDERS: ReadonlySet<string> = new Set(['frame', 'text']);
+const HAS_FRAME = new RegExp(`"(?:${FRAME_NAMES.join('|')})"`);
+
+/** A `{received_ms, frame}` line; the frame is text or an object. */
 function asWrapped(line: string): RecordedFrame | null {
-  if (!/"(frame|text)"/.test(line)) return null;
+  if (!HAS_FRAME.test(line)) return null;
   try {
-    const { received_ms, recv_ms, text, frame = text } = JSON.parse(line) as Record<string, unknown>;
-    if (frame === undefined) return null;
-    const receivedMs = received_ms ?? recv_ms;
+    const fields = JSON.parse(line) as Record<string, unknown>;
+    const name = FRAME_NAMES.find((one) => fields[one] !== undefined);
+    if (name === undefined) return null;
+    const frame = fields[name];
+    const time = TIME_NAMES.map((name) => fields[name]).find((value) => value !== undefined);
+    // Messages of venues have such members too, but no receive time.
+    if (time === undefined && !ONLY_RECORDERS.has(name)) return null;
     return {
-      receivedTimeMs:
-        typeof receivedMs === 'number' && Number.isFinite(receivedMs) ? Math.floor(receivedMs) : null,
+      receivedTimeMs: timeOf(time),
       frame: typeof frame === 'string' ? frame : JSON.stringify(frame),
     };
   } catch {
     return null;
   }
+}
+
+function timeOf(value: unknown): number | null {
+  const [, digits, fraction = ''] = /^(\d{10,19})(\.\d+)?$/.exec(String(value)) ?? [];
+  if (digits !== undefined) return unixMs(digits, fraction);
+  if (typeof value === 'number') return Number.isFinite(value) ? Math.floor(value) : null;
+  const timeMs = typeof value === 'string' ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(timeMs) ? null : timeMs;
 }
 
 /** Converts Unix seconds, milliseconds, microseconds or nanoseconds, distinguished by the number of digits. */

@@ -37,8 +37,11 @@ export class UnlistedMarketAdopter {
     return adoptions;
   }
 
-  /** @returns The market once both tokens, or one token in many events, have been seen; otherwise null. */
-  observe(event: ClobEvent): Adoption | null {
+  /**
+   * @param isYes Whether the event's token is YES, where the recording says it.
+   * @returns The market once both tokens, or one token in many events, have been seen; otherwise null.
+   */
+  observe(event: ClobEvent, isYes: boolean | null = null): Adoption | null {
     if (event.kind === 'new_market' || event.kind === 'market_resolved') return null;
     if (event.kind === 'unknown_version') return null;
     const sighting = this.#sightings.get(event.marketId) ?? { tokenIds: [], events: [] };
@@ -46,7 +49,11 @@ export class UnlistedMarketAdopter {
     this.#sightings.set(event.marketId, sighting);
     if (sighting.events.length < EVENTS_HELD_MAX) sighting.events.push(event);
     const seen = event.kind === 'book_change' ? event.changes.map(({ tokenId }) => tokenId) : [event.tokenId];
-    for (const tokenId of seen) if (!sighting.tokenIds.includes(tokenId)) sighting.tokenIds.push(tokenId);
+    for (const tokenId of seen) {
+      if (sighting.tokenIds.includes(tokenId)) continue;
+      if (isYes) sighting.tokenIds.unshift(tokenId);
+      else sighting.tokenIds.push(tokenId);
+    }
     const [yesTokenId, noTokenId = UNKNOWN] = sighting.tokenIds;
     const isAlone = noTokenId === UNKNOWN;
     if (yesTokenId === undefined || (isAlone && sighting.events.length < EVENTS_HELD_MAX)) return null;
