@@ -47,6 +47,10 @@ interface StreamLimits {
   readonly replicas: number;
 }
 
+/** Who may read the status page. */
+export const STATUS_PAGE_ACCESS = ['public', 'operator', 'off'] as const;
+export type StatusPageAccess = (typeof STATUS_PAGE_ACCESS)[number];
+
 /** How long a ClickHouse server keeps rows, and where; null: for ever, and on its default disk. */
 export interface ClickHouseStorage {
   /** A storage policy of the server. */
@@ -100,6 +104,7 @@ export interface Config {
   rateLimits: boolean;
   /** Whether anyone may create an account. */
   signUpOpen: boolean;
+  statusPage: StatusPageAccess;
   /** PEM files; null: plain HTTP. */
   tlsCertFile: string | null;
   tlsKeyFile: string | null;
@@ -187,6 +192,7 @@ const environment = z.object({
   UNDERROUND_SECRET_KEY: z.string().optional(),
   UNDERROUND_RATE_LIMITS: oneOf('on', 'off').default('on'),
   UNDERROUND_SIGN_UP: oneOf('open', 'closed').default('open'),
+  UNDERROUND_STATUS_PAGE: oneOf(...STATUS_PAGE_ACCESS).default('operator'),
   UNDERROUND_TLS_CERT: z.string().optional(),
   UNDERROUND_TLS_KEY: z.string().optional(),
   UNDERROUND_TRUST_PROXY: z.string().optional(),
@@ -368,6 +374,7 @@ function toConfig(env: Environment): Config {
     secretKey: env.UNDERROUND_SECRET_KEY ?? null,
     rateLimits: env.UNDERROUND_RATE_LIMITS === 'on',
     signUpOpen: env.UNDERROUND_SIGN_UP === 'open',
+    statusPage: env.UNDERROUND_STATUS_PAGE,
     tlsCertFile: env.UNDERROUND_TLS_CERT ?? null,
     tlsKeyFile: env.UNDERROUND_TLS_KEY ?? null,
     trustProxy: env.UNDERROUND_TRUST_PROXY ?? null,

@@ -14,6 +14,7 @@ import { paperRoutes } from './paper.ts';
 import { perpDepthRoute } from './perpDepth.ts';
 import { replayRoute } from './replay.ts';
 import { snapshotRoutes } from './snapshots.ts';
+import { statusRoutes } from './status.ts';
 import { streamRoutes } from './streams.ts';
 import { tapeRoutes } from './tapes.ts';
 import { timeseriesRoute } from './timeseries.ts';
@@ -34,6 +35,7 @@ export type RouteDependencies = Needs<typeof arbAuditRoutes> &
   Needs<typeof perpDepthRoute> &
   Needs<typeof replayRoute> &
   Needs<typeof snapshotRoutes> &
+  Needs<typeof statusRoutes> &
   Needs<typeof streamRoutes> &
   Needs<typeof tapeRoutes> &
   Needs<typeof timeseriesRoute> &
@@ -44,6 +46,7 @@ export type RouteDependencies = Needs<typeof arbAuditRoutes> &
 export function allRoutes(parts: RouteDependencies): Route[] {
   const routes = [
     ...healthRoutes(parts),
+    ...statusRoutes(parts),
     perpDepthRoute(parts),
     ...marketRoutes(parts),
     timeseriesRoute(parts),

@@ -24,6 +24,7 @@ import {
 } from './lifecycle.ts';
 import { serveDocuments } from './pages/documents.ts';
 import { servePages } from './pages/serve.ts';
+import { redirectStatus } from './pages/statusRedirect.ts';
 import { parseQuery } from './queryString.ts';
 import { methodNotAllowed, notFound } from './refusal.ts';
 import { readableTarget } from './requestTarget.ts';
@@ -89,7 +90,8 @@ export function createServer(routes: readonly Route[], options: ServerOptions): 
   refuseUnknownHosts(app, transport.hosts);
   closeInTime(app, options.clock);
   cutSlowClients(app, options);
-  refuseUnknown(app, [...routes, ...servePages(app, { dataSource }), ...serveDocuments(app)]);
+  const pages = [...servePages(app, { dataSource }), ...serveDocuments(app), ...redirectStatus(app, routes)];
+  refuseUnknown(app, [...routes, ...pages]);
   const streamedAnswers = new StreamedAnswers(options.clock);
   const optionsOf = (declared: Route) => routeOptions(declared, { ...options, admission, streamedAnswers });
   for (const declared of routes) if (!declared.socket) app.route(optionsOf(declared));

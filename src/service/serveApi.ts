@@ -53,6 +53,7 @@ export async function serveApi(recording: RecordingSource, options: ApiOptions):
     control: accounts,
     secondFactors: openSecondFactors(database, { config, clock, randomBytes }),
     tickers: config.tickers,
+    statusPage: config.statusPage,
     signUpOpen: config.signUpOpen,
     tiers: loadTiers(config.tiersFile),
     transport: loadTransport(config),

@@ -6,6 +6,7 @@ import * as liveResources from '../../schema/api/liveResources.ts';
 import * as paper from '../../schema/api/paper.ts';
 import * as resources from '../../schema/api/resources.ts';
 import * as signals from '../../schema/api/signals.ts';
+import * as statusResources from '../../schema/api/statusResources.ts';
 import type { JsonSchema } from '../../schema/api/types.ts';
 import * as webhookResources from '../../schema/api/webhookResources.ts';
 import { TICKERS, type Ticker } from '../../schema/market.ts';
@@ -20,6 +21,7 @@ const NAMES = new Map<z.ZodType, string>(
     ...backtests,
     ...paper,
     ...exportManifest,
+    ...statusResources,
     ...webhookResources,
   }).flatMap(([name, shape]) => (shape instanceof z.ZodType ? [[shape, componentName(name)] as const] : [])),
 );
@@ -42,7 +44,8 @@ export function componentSchemas(tickers: readonly Ticker[]): Record<string, Jso
 
 /**
  * @throws {TypeError} For a shape that is not exported by `schema/api/resources.ts`, `accountResources.ts`,
- * `liveResources.ts`, `signals.ts`, `exportManifest.ts` or `webhookResources.ts`, and therefore has no name.
+ * `liveResources.ts`, `signals.ts`, `exportManifest.ts`, `statusResources.ts` or `webhookResources.ts`, and therefore
+ * has no name.
  */
 export function schemaReference(shape: z.ZodType): { $ref: string } {
   const name = NAMES.get(shape);

@@ -1,0 +1,172 @@
+import { describe, expect, it } from 'vitest';
+import { idleLive, uncheckedApi } from '../../test/support/api.ts';
+import { FakeClock } from '../../test/support/fakeClock.ts';
+import { StoreUnavailableError } from '../runtime/errors.ts';
+import { Metrics } from '../runtime/metrics.ts';
+import { type StatusBody, statusShape } from '../schema/api/statusResources.ts';
+import type { StoreReader } from '../store/reader.ts';
+
+const NOW_MS = Date.UTC(2026, 10, 20, 1);
+const MINUTE_MS = 60_000;
+
+const days = (day: string, windows: number, lostMs = 0) => ({
+  ...{ ticker: 'BTC', eventType: '5m', day, windows, windowMs: windows * 5 * MINUTE_MS },
+  ...{ recordedMs: windows * 5 * MINUTE_MS, provenMs: windows * 5 * MINUTE_MS - lostMs },
+  ...{ gaps: lostMs === 0 ? 0 : 1, longestGapMs: lostMs },
+});
+
+/** A store with one series; each query is counted. */
+function rig() {
+  const asked: string[] = [];
+  const state: { fails: boolean } = { fails: false };
+  const store: Pick<StoreReader, 'rows' | 'stream'> = {
+    rows: async <T>(query: string, params: Record<string, unknown> = {}): Promise<T[]> => {
+      asked.push(query);
+      if (state.fails) throw new StoreUnavailableError('away');
+      const isRecent = Number(params.to_ms_at) > NOW_MS;
+      if (query.includes('AS provenMs')) {
+        const found = isRecent
+          ? [days('2026-11-19', 287, 30_000), days('2026-11-20', 12)]
+          : [days('2026-11-01', 288)];
+        return found as T[];
+      }
+      if (query.includes('AS p99Ms'))
+        return [{ ticker: 'BTC', eventType: '5m', day: '2026-11-20', medianMs: 41, p99Ms: 180 }] as T[];
+      const facts = { feed: 'polymarket.clob', cause: 'disconnected', markets: 12 };
+      return [
+        { ...facts, startMs: NOW_MS - 60_000, endMs: null },
+        { ...facts, startMs: NOW_MS - 90_000, endMs: NOW_MS - 80_000 },
+      ] as T[];
+    },
+    stream: () => Promise.reject(new Error('no stream')),
+  };
+  const clock = new FakeClock(NOW_MS);
+  const metrics = new Metrics();
+  const feed = metrics.venueFeeds.join({ feed: 'polymarket.clob', group: 'BTC-5m', kind: 'socket' });
+  metrics.venueFeeds.join({ feed: 'polymarket.clob', group: 'BTC-5m', kind: 'socket' });
+  feed.isUp = true;
+  feed.lastMessageMs = NOW_MS - 10;
+  return { asked, state, store, clock, metrics };
+}
+
+function publicApi(parts: ReturnType<typeof rig>, live = idleLive) {
+  const { store, clock, metrics } = parts;
+  // The committed description is that of the default, where the page is the operator's.
+  return uncheckedApi({ store, clock, metrics, live, statusPage: 'public' });
+}
+
+describe('the status', () => {
+  it('has coverage, proven share, gaps and lag of each series and day, the feeds, and the incidents', async () => {
+    const answer = await publicApi(rig()).inject({ url: '/status.json' });
+    expect(answer.statusCode).toBe(200);
+    const body = statusShape.parse(answer.json());
+    expect(body).toMatchObject({ state: 'ok', store_lag_seconds: 0, history_is_old: false });
+    expect(body.feeds).toEqual([
+      {
+        ...{ feed: 'polymarket.clob', group: 'BTC-5m', state: 'partly', connections: 2, up: 1 },
+        ...{ last_message_at: '2026-11-20T00:59:59.990+00:00', gaps_open: 0 },
+      },
+    ]);
+    const [series] = body.series;
+    expect(series?.days).toHaveLength(30);
+    const of = (day: string) => series?.days.find((one) => one.day === day);
+    expect(of('2026-11-01')).toMatchObject({
+      windows: 288,
+      windows_expected: 288,
+      coverage: 1,
+      proven_share: 1,
+    });
+    expect(of('2026-11-19')).toMatchObject({
+      ...{ windows: 287, windows_expected: 288, coverage: 0.996528, proven_share: 0.999652 },
+      ...{ gaps: 1, longest_gap_seconds: 30, lag_p99_ms: null },
+    });
+    expect(of('2026-11-20')).toMatchObject({
+      windows: 12,
+      windows_expected: 12,
+      lag_median_ms: 41,
+      lag_p99_ms: 180,
+    });
+    expect(of('2026-11-10')).toMatchObject({ windows: 0, coverage: 0, proven_share: null });
+    expect(body.incidents).toMatchObject([
+      { end: null, markets: 12 },
+      { end: '2026-11-20T00:58:40.000+00:00' },
+    ]);
+  });
+
+  it('asks the store at most once a minute, whoever asks, and for older days seldom', async () => {
+    const parts = rig();
+    const api = publicApi(parts);
+    await Promise.all(Array.from({ length: 50 }, () => api.inject({ url: '/status' })));
+    const first = parts.asked.length;
+    expect(first).toBe(5);
+    await parts.clock.advance(59_000);
+    await api.inject({ url: '/status' });
+    expect(parts.asked).toHaveLength(first);
+    await parts.clock.advance(2_000);
+    await api.inject({ url: '/status' });
+    await api.inject({ url: '/status' });
+    expect(parts.asked).toHaveLength(first + 3);
+  });
+
+  it('of a store that does not answer is the last one known, and says so', async () => {
+    const parts = rig();
+    const api = publicApi(parts);
+    await api.inject({ url: '/status.json' });
+    parts.state.fails = true;
+    await parts.clock.advance(61_000);
+    await api.inject({ url: '/status.json' });
+    await parts.clock.advance(2_000);
+    const body = (await api.inject({ url: '/status.json' })).json<StatusBody>();
+    expect(body).toMatchObject({ state: 'degraded', history_is_old: true, series: [{ ticker: 'BTC' }] });
+    expect((await api.inject({ url: '/status' })).body).toContain(
+      'The store does not answer: days and incidents are those of 2026-11-20 01:00:00 UTC.',
+    );
+  });
+
+  it('before the store has ever answered is only what memory knows', async () => {
+    const parts = rig();
+    parts.state.fails = true;
+    const body = (await publicApi(parts).inject({ url: '/status.json' })).json<StatusBody>();
+    expect(body).toMatchObject({ state: 'degraded', history_as_of: null, series: [], incidents: [] });
+  });
+
+  it('says how far the store is behind, and why the service does not work', async () => {
+    const late = { ...idleLive, storeLagMs: () => 7_400 };
+    const page = await publicApi(rig(), late).inject({ url: '/status' });
+    expect(page.body).toContain('Works with faults');
+    expect(page.body).toContain('Stored data is 7 s behind');
+    const down = { ...idleLive, ready: () => ({ ok: false, reasons: ['the disk is full'], degraded: [] }) };
+    const body = (await publicApi(rig(), down).inject({ url: '/status.json' })).json<StatusBody>();
+    expect(body.state).toBe('down');
+    // Reasons are for the operator: they may name paths and addresses.
+    expect(JSON.stringify(body)).not.toContain('disk');
+  });
+
+  it('as a page runs no script, and its style sheet is the one that its policy names', async () => {
+    const page = await publicApi(rig()).inject({ url: '/status' });
+    expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(page.headers['content-security-policy']).toMatch(
+      /^default-src 'none'; style-src 'sha256-[\w+/=]+';/,
+    );
+    expect(page.body).not.toContain('<script');
+    expect(page.body).not.toContain('style="');
+    expect(page.body).toContain('BTC 5m');
+  });
+});
+
+describe('the status page', () => {
+  it('is for the operator unless it is public: its address leads to where one must be signed in', async () => {
+    const { store } = rig();
+    const api = uncheckedApi({ store });
+    const answer = await api.inject({ url: '/status' });
+    expect([answer.statusCode, answer.headers.location]).toEqual([303, '/app/status']);
+    expect((await api.inject({ url: '/app/status' })).statusCode).toBe(401);
+    expect((await api.inject({ url: '/app/status.json' })).statusCode).toBe(401);
+  });
+
+  it('can be switched off', async () => {
+    const { store } = rig();
+    const answer = await uncheckedApi({ store, statusPage: 'off' }).inject({ url: '/status.json' });
+    expect(answer.statusCode).toBe(404);
+  });
+});
