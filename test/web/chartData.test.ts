@@ -2,7 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import type { DepthSnapshot, Market, TimeseriesPoint } from '../../web/src/api/schema.ts';
 import { candleSeconds, candlesOf } from '../../web/src/charts/candles.ts';
 import { cumulative } from '../../web/src/charts/cumulative.ts';
-import { heatOpacity, heatStrength } from '../../web/src/charts/heatLayer.ts';
+import { heatOpacity, heatStrength } from '../../web/src/charts/heatScale.ts';
 import { niceTicks } from '../../web/src/charts/niceTicks.ts';
 import { movedTo, zoomAround } from '../../web/src/charts/zoom.ts';
 import { advanced } from '../../web/src/pages/market/playback.ts';

@@ -1,110 +1,103 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { browserAbsent } from '../support/browser.ts';
-import { useDemoPages } from '../support/demoPages.ts';
+import { recordedMarket } from '../support/recordedMarket.ts';
+import { useStubbedPages } from '../support/stubbedPages.ts';
 
 const SKIPPED = 'the page of a market (skipped without a build or Chromium)';
-
-interface Found {
-  readonly market_id: string;
-  readonly start_time: string;
-  readonly end_time: string;
-}
+const RECORDING = recordedMarket('5m', '2026-11-20T12:00:00.000Z');
+const END_MS = Date.parse(RECORDING.market.end_time);
+/** Two minutes into the window. */
+const AT_MS = Date.parse(RECORDING.market.start_time) + 120_000;
+const CHANGES_MS = RECORDING.books.map(({ ts }) => Date.parse(ts));
 
 const shownAt = (page: Page) => Number(new URL(page.url()).searchParams.get('at') ?? Number.NaN);
+const tape = (page: Page) => page.getByRole('region', { name: 'Tape' });
 const tapeCount = async (page: Page) => {
-  const text = await page.getByRole('region', { name: 'Tape' }).locator('caption').textContent();
+  const text = await tape(page).locator('caption').textContent();
   return Number(/^Trades, ([\d,]+) of/.exec(text ?? '')?.[1]?.replaceAll(',', ''));
+};
+const bestBid = (page: Page) =>
+  page
+    .getByRole('table', { name: 'Order book of Up' })
+    .locator('tbody tr')
+    .first()
+    .locator('.up')
+    .textContent();
+/** As printed in the ladder. */
+const bidAt = (timeMs: number) => {
+  const book = RECORDING.books.findLast(({ ts }) => Date.parse(ts) <= timeMs);
+  return `${Math.round((book?.yes_bids[0]?.price ?? 0) * 100)}¢`;
 };
 
 describe.skipIf(browserAbsent)(SKIPPED, () => {
-  const dashboard = useDemoPages();
+  const pages = useStubbedPages();
 
-  async function marketOf(page: Page, query: string, isWanted: (market: Found) => boolean): Promise<Found> {
-    const { markets } = await (await page.request.get(`/app/markets?ticker=BTC&limit=50&${query}`)).json();
-    const found = (markets as Found[]).find(isWanted);
-    if (found === undefined) throw new Error(`no market of ${query}`);
-    return found;
-  }
-
-  const endsBefore = (market: Found) => Date.parse(market.end_time) < Date.now();
-
-  /** Opens a window that was recorded to its end, two minutes into it. */
-  async function openRecorded(page: Page): Promise<{ market: Found; atMs: number }> {
-    const market = await marketOf(page, 'event_type=5m&status=resolved', endsBefore);
-    const atMs = Date.parse(market.start_time) + 120_000;
-    await page.goto(`/markets/${market.market_id}?at=${atMs}`);
-    await page.getByRole('table', { name: 'Order book of Up' }).waitFor();
-    await page.locator('.uplot canvas').nth(3).waitFor();
-    return { market, atMs };
+  /** Opens the recorded window at a time. */
+  async function open(atMs: number | null) {
+    const watched = await pages.open();
+    const path = pages.add(RECORDING);
+    await watched.page.goto(atMs === null ? path : `${path}?at=${atMs}`);
+    await watched.page.getByRole('table', { name: 'Order book of Up' }).waitFor();
+    await watched.page.locator('.uplot canvas').nth(3).waitFor();
+    await tape(watched.page).waitFor();
+    return watched;
   }
 
   it('shows one book, its cumulative depth, and the trades until the chosen time', async () => {
-    const watched = await dashboard.signedIn();
+    const watched = await open(AT_MS);
     const { page } = watched;
-    const { market } = await openRecorded(page);
     expect(await page.getByRole('table', { name: /^Order book/ }).count()).toBe(1);
+    expect(await bestBid(page)).toBe(bidAt(AT_MS));
     await page
       .getByRole('img', { name: /^Cumulative depth of Up: .* shares bid, .* shares offered$/ })
       .waitFor();
     await page.getByText('Shares at a price (log scale)').waitFor();
-    const early = await tapeCount(page);
-    await page.goto(`/markets/${market.market_id}`);
-    await expect.poll(() => tapeCount(page)).toBeGreaterThan(early);
+    const passed = RECORDING.trades.filter(({ ts }) => Date.parse(ts) <= AT_MS).length;
+    expect(await tapeCount(page)).toBe(passed);
     await watched.inspect('market-recorded');
     await page.getByRole('radiogroup', { name: 'Chart type' }).getByText('Candles').click();
     await watched.inspect('market-candles');
-    const last = page.getByRole('region', { name: 'Tape' }).getByRole('button').nth(2);
-    await last.click();
-    await expect.poll(() => shownAt(page)).toBeLessThan(Date.parse(market.end_time));
+    await tape(page).getByRole('button').nth(2).click();
+    await expect.poll(() => shownAt(page)).toBe(Date.parse(RECORDING.trades[passed - 3]?.ts ?? ''));
+    await expect.poll(() => tapeCount(page)).toBe(passed - 2);
   });
 
   it('steps to the next recorded change and back by the arrow keys', async () => {
-    const { page } = await dashboard.signedIn();
-    const { market, atMs } = await openRecorded(page);
-    const query = `market_id=${market.market_id}&depth=1&limit=1`;
-    const bookAt = async (range: string): Promise<number> => {
-      const { snapshots } = await (await page.request.get(`/app/snapshots?${query}&${range}`)).json();
-      return Date.parse(snapshots[0].ts);
-    };
-    const next = await bookAt(`start=${new Date(atMs + 1).toISOString()}`);
+    const { page } = await open(AT_MS);
+    const next = CHANGES_MS.find((time) => time > AT_MS) ?? 0;
     await page.locator('body').press('ArrowRight');
     await expect.poll(() => shownAt(page)).toBe(next);
-    const before = await bookAt(`end=${new Date(next).toISOString()}&order=desc`);
+    await expect.poll(() => bestBid(page)).toBe(bidAt(next));
     await page.locator('body').press('ArrowLeft');
-    await expect.poll(() => shownAt(page)).toBe(before);
+    await expect.poll(() => shownAt(page)).toBe(CHANGES_MS.findLast((time) => time < next));
   });
 
-  it('plays and pauses by the space bar; tape and address follow', async () => {
-    const { page } = await dashboard.signedIn();
-    const { market, atMs } = await openRecorded(page);
-    const trades = await tapeCount(page);
-    await page
-      .getByRole('textbox', { name: 'Playback speed' })
-      .or(page.getByLabel('Playback speed'))
-      .first()
-      .click();
+  it('plays to the end and pauses by the space bar; book, tape and address follow', async () => {
+    const { page } = await open(AT_MS);
+    await page.getByLabel('Playback speed').first().click();
     await page.getByRole('option', { name: '300×' }).click();
     await page.getByRole('button', { name: 'Play (space)' }).click();
-    await page.getByRole('button', { name: /^(Pause|Play) \(space\)$/ }).blur();
-    // At the end of the recording it pauses on its own.
-    await page.getByRole('button', { name: 'Play (space)' }).waitFor();
-    await expect.poll(() => shownAt(page)).toBe(Date.parse(market.end_time));
-    expect(shownAt(page)).toBeGreaterThan(atMs);
-    await expect.poll(() => tapeCount(page)).toBeGreaterThanOrEqual(trades);
-    await page.locator('body').press(' ');
+    await expect.poll(() => shownAt(page)).toBe(END_MS);
+    await expect.poll(() => tapeCount(page)).toBe(RECORDING.trades.length);
+    await expect.poll(() => bestBid(page)).toBe(bidAt(END_MS));
+    await page.getByLabel('Playback speed').first().click();
+    await page.getByRole('option', { name: '1×', exact: true }).click();
+    await page.evaluate('document.activeElement.blur()');
+    // At the end, playback begins again at the start.
+    await page.keyboard.press(' ');
     await page.getByRole('button', { name: 'Pause (space)' }).waitFor();
-    await page.locator('body').press(' ');
+    await page.keyboard.press(' ');
     await page.getByRole('button', { name: 'Play (space)' }).waitFor();
+    await expect.poll(() => shownAt(page)).toBeLessThan(END_MS);
   });
 
   it('zooms all charts together by keyboard, and reads the values at the cursor', async () => {
-    const { page } = await dashboard.signedIn();
-    await openRecorded(page);
+    const { page } = await open(AT_MS);
     const chart = page.getByRole('slider', { name: 'Cursor: Implied and model probability of Up over time' });
     await chart.focus();
     expect(await chart.getAttribute('aria-valuetext')).toMatch(
-      /^\d+ \w{3}, \d\d:\d\d:\d\d UTC, Implied, Up [\d.]+¢|–, Model, Up/,
+      /^20 Nov, 12:02:00 UTC, Implied, Up [\d.]+¢, Model, Up [\d.]+.%$/,
     );
     const all = page.getByRole('button', { name: 'Show all' });
     expect(await all.count()).toBe(0);
@@ -112,25 +105,44 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await expect.poll(() => all.count()).toBe(4);
     await chart.press('Escape');
     await expect.poll(() => all.count()).toBe(0);
-    const before = await chart.getAttribute('aria-valuenow');
     await chart.press('ArrowRight');
-    await expect.poll(() => chart.getAttribute('aria-valuenow')).not.toBe(before);
+    const next = CHANGES_MS.find((time) => time > AT_MS) ?? 0;
+    await expect.poll(async () => Number(await chart.getAttribute('aria-valuenow'))).toBe(next / 1000);
+    await expect.poll(() => bestBid(page)).toBe(bidAt(next));
   });
 
   it('shows no coverage of a window that has not begun', async () => {
-    const { page } = await dashboard.signedIn();
-    const market = await marketOf(
-      page,
-      'event_type=1h&status=open',
-      ({ start_time }) => Date.parse(start_time) > Date.now(),
+    const { page } = await pages.open();
+    const future = recordedMarket('1h', '2099-01-01T00:00:00.000Z');
+    await page.goto(
+      pages.add({
+        ...future,
+        market: { ...future.market, status: 'open', coverage: 0 },
+        books: [],
+        trades: [],
+      }),
     );
-    await page.goto(`/markets/${market.market_id}`);
-    await page.getByText('not begun', { exact: true }).waitFor();
+    const recorded = page.getByRole('term').filter({ hasText: 'Recorded' }).locator('..');
+    await recorded.getByText('not begun', { exact: true }).waitFor();
+    expect(await recorded.textContent()).toBe('Recordednot begun');
   });
 
   it('shows depth, basis and spread of a perpetual', async () => {
-    const watched = await dashboard.signedIn();
+    const watched = await pages.open();
     const { page } = watched;
+    const now = Date.now();
+    const levels = (best: number, way: 1 | -1) =>
+      Array.from({ length: 30 }, (_, level) => [best + way * level * 0.5, 0.1 + (level % 7) * 0.25]);
+    pages.perpBooks.push(
+      ...Array.from({ length: 120 }, (_, index) => {
+        const mid = 90_000 + 100 * Math.sin(index / 9);
+        return {
+          ...{ timestamp: new Date(now - (120 - index) * 10_000).toISOString(), update_id: index },
+          ...{ bids: levels(mid - 0.5, -1), asks: levels(mid + 0.5, 1), n_bids: 30, n_asks: 30 },
+          ...{ best_bid: mid - 0.5, best_ask: mid + 0.5 },
+        };
+      }),
+    );
     await page.goto('/perpetuals');
     await page.getByRole('table', { name: 'BTC perpetual' }).waitFor();
     await page.getByRole('img', { name: 'Basis of the BTC perpetual over time, in basis points' }).waitFor();

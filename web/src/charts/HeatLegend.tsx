@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { shares } from '../ui/format.ts';
 import classes from './HeatLegend.module.css';
-import { HEAT_COLOURS, heatOpacity, heatStrength } from './heatLayer.ts';
+import { HEAT_COLOURS, heatOpacity, heatStrength } from './heatScale.ts';
 
 const STOPS = 12;
 

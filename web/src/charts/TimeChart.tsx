@@ -17,7 +17,7 @@ import {
 import type { DrawnTrade } from './drawnTrades.ts';
 import type { Layer, TimeMark } from './layers.ts';
 import { TimeKeys } from './TimeKeys.tsx';
-import { useTimeZone } from './timeZone.ts';
+import { useTimeZone } from './useTimeZone.ts';
 import { zoomAround } from './zoom.ts';
 
 interface TimeChartProps {

@@ -1,9 +1,10 @@
 import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useRef } from 'react';
 import type uPlot from 'uplot';
+import type { Band } from './band.ts';
 import { type ChartGroup, useShared } from './chartGroup.ts';
 import { type Drawn, wholeOf } from './chartOptions.ts';
-import type { Band } from './layers.ts';
-import { momentText, type TimeZone, useTimeZone } from './timeZone.ts';
+import { momentText, type TimeZone } from './timeZone.ts';
+import { useTimeZone } from './useTimeZone.ts';
 import { movedTo, zoomAround } from './zoom.ts';
 
 interface TimeKeysProps {

@@ -1,6 +1,7 @@
 import { SegmentedControl } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { type TimeZone, useTimeZone, zoneName } from './timeZone.ts';
+import { type TimeZone, zoneName } from './timeZone.ts';
+import { useTimeZone } from './useTimeZone.ts';
 
 /** The reader's choice between UTC and the browser's own clock. */
 export function TimeZoneChoice(): ReactNode {

@@ -1,4 +1,4 @@
-import { type Band, clipped, type Layer } from './layers.ts';
+import type { Band } from './band.ts';
 
 /** Open, highest, lowest and last value of one time bucket. */
 export interface Candle {
@@ -12,7 +12,6 @@ export interface Candle {
 
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400];
 const CANDLES_MAX = 90;
-const WICK_PX = 1;
 
 /** Length of a bucket in seconds with which so much time has at most `CANDLES_MAX` candles. */
 export function candleSeconds({ from, to }: Band): number {
@@ -39,34 +38,4 @@ export function candlesOf(
     }
   }
   return candles;
-}
-
-/** Filled bodies that rose, hollow ones that fell: the direction shows without colour, too. */
-export function candleLayer(
-  candles: readonly Candle[],
-  { scale, seconds }: { scale: string; seconds: number },
-): Layer {
-  return (chart, { colour, ground }) =>
-    clipped(chart, (ctx) => {
-      const place = (value: number) => chart.valToPos(value, scale, true);
-      const wide = Math.max(
-        Math.abs(chart.valToPos(seconds, 'x', true) - chart.valToPos(0, 'x', true)) * 0.7,
-        1,
-      );
-      ctx.lineWidth = WICK_PX * devicePixelRatio;
-      for (const { time, open, high, low, close } of candles) {
-        const isUp = close >= open;
-        const x = chart.valToPos(time + seconds / 2, 'x', true);
-        ctx.strokeStyle = colour(isUp ? '--up' : '--down');
-        ctx.beginPath();
-        ctx.moveTo(x, place(high));
-        ctx.lineTo(x, place(low));
-        ctx.stroke();
-        const top = place(Math.max(open, close));
-        const tall = Math.max(place(Math.min(open, close)) - top, devicePixelRatio);
-        ctx.fillStyle = isUp ? colour('--up') : ground;
-        ctx.fillRect(x - wide / 2, top, wide, tall);
-        ctx.strokeRect(x - wide / 2, top, wide, tall);
-      }
-    });
 }

@@ -1,5 +1,5 @@
 import { createContext, useContext, useSyncExternalStore } from 'react';
-import type { Band } from './layers.ts';
+import type { Band } from './band.ts';
 
 /** A value that several parts of a page share; listeners are called on every change. */
 export class SharedValue<T> {

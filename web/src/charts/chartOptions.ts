@@ -1,21 +1,14 @@
 import uPlot from 'uplot';
+import type { Band } from './band.ts';
 import type { DrawnTrade } from './drawnTrades.ts';
 import { drawTrades } from './drawnTrades.ts';
 import type { TimeMark } from './layers.ts';
-import {
-  type Band,
-  gapLayer,
-  type Layer,
-  type Mark,
-  markLayer,
-  STRIP_PX,
-  type Style,
-  timeMarkLayer,
-} from './layers.ts';
+import { gapLayer, type Layer, type Mark, markLayer, STRIP_PX, type Style, timeMarkLayer } from './layers.ts';
 import { timeTicks } from './timeTicks.ts';
 import { clockText, type TimeZone } from './timeZone.ts';
 
-export type { Band, Mark } from './layers.ts';
+export type { Band } from './band.ts';
+export type { Mark } from './layers.ts';
 
 /** One line, or one set of points, over the chart's times. */
 export interface Line {

@@ -1,4 +1,5 @@
-import { type Band, clipped, type Layer } from './layers.ts';
+import type { Band } from './band.ts';
+import { clipped, type Layer } from './layers.ts';
 
 /**
  * Shades the distance between a line and a level: one colour above the level, another below it.

@@ -1,3 +1,4 @@
+import { HEAT_COLOURS, heatOpacity, heatStrength, UNPROVEN_SHARE } from './heatScale.ts';
 import { clipped, type Layer } from './layers.ts';
 
 /** Sizes at prices over time, in columns of equal length. */
@@ -21,21 +22,6 @@ export interface HeatColumn {
 interface HeatLevel {
   readonly price: number;
   readonly size: number;
-}
-
-/** Red, green and blue of the largest bids and asks. */
-export const HEAT_COLOURS = { bid: [14, 150, 105], ask: [224, 49, 110] } as const;
-const OPACITY = { least: 0.06, most: 1, untrusted: 0.4 };
-
-/** Strength of a size on the logarithmic colour scale, 0 to 1. */
-export function heatStrength(size: number, largest: number): number {
-  if (largest <= 0 || size <= 0) return 0;
-  return Math.min(Math.log1p(size) / Math.log1p(largest), 1);
-}
-
-/** Opacity of the colour at a strength. */
-export function heatOpacity(strength: number): number {
-  return OPACITY.least + (OPACITY.most - OPACITY.least) * strength ** 1.4;
 }
 
 /** Draws the grid as an image, which is made once: a zoom only scales it. */
@@ -71,7 +57,7 @@ function imageOf({ columns, tick, largest }: HeatGrid): OffscreenCanvas | null {
     ] as const) {
       for (const { price, size } of levels) {
         const at = ((rows - 1 - Math.round(price / tick)) * columns.length + x) * 4;
-        const opacity = heatOpacity(heatStrength(size, largest)) * (column.isTrusted ? 1 : OPACITY.untrusted);
+        const opacity = heatOpacity(heatStrength(size, largest)) * (column.isTrusted ? 1 : UNPROVEN_SHARE);
         pixels.data.set([...rgb, Math.round(opacity * 255)], at);
       }
     }

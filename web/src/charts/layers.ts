@@ -1,4 +1,5 @@
 import type uPlot from 'uplot';
+import type { Band } from './band.ts';
 
 /** Colours and font of a chart's drawing. */
 export interface Style {
@@ -12,12 +13,6 @@ export interface Style {
 
 /** Draws something on a chart's canvas, below or above its lines. */
 export type Layer = (chart: uPlot, style: Style) => void;
-
-/** A time range, Unix seconds. */
-export interface Band {
-  readonly from: number;
-  readonly to: number;
-}
 
 /** A level of one scale to mark, such as a strike. */
 export interface Mark {

@@ -1,36 +1,8 @@
-import { useSyncExternalStore } from 'react';
-
 /** The clock that pages show times on. */
 export type TimeZone = 'UTC' | 'local';
 
-const KEY = 'underround.time-zone';
 const MINUTE_MS = 60_000;
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-
-const listeners = new Set<() => void>();
-
-/** The reader's choice, kept in the browser and shared by its tabs. */
-export function useTimeZone(): readonly [TimeZone, (zone: TimeZone) => void] {
-  return [useSyncExternalStore(subscribe, storedZone), storeZone];
-}
-
-function storedZone(): TimeZone {
-  return localStorage.getItem(KEY) === 'local' ? 'local' : 'UTC';
-}
-
-function storeZone(zone: TimeZone): void {
-  localStorage.setItem(KEY, zone);
-  for (const listener of listeners) listener();
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  window.addEventListener('storage', listener);
-  return () => {
-    listeners.delete(listener);
-    window.removeEventListener('storage', listener);
-  };
-}
 
 /** Milliseconds that the zone's clock is ahead of UTC at a time, Unix ms. */
 export function offsetMsOf(zone: TimeZone, timeMs: number): number {

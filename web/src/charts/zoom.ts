@@ -1,4 +1,4 @@
-import type { Band } from './layers.ts';
+import type { Band } from './band.ts';
 
 /** Shortest displayed time, seconds. */
 const SHORTEST = 0.2;

@@ -1,6 +1,7 @@
 import { ActionIcon, Group, Select, Slider, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { momentText, useTimeZone } from '../../charts/timeZone.ts';
+import { momentText } from '../../charts/timeZone.ts';
+import { useTimeZone } from '../../charts/useTimeZone.ts';
 import { type Playback, SPEEDS } from './playback.ts';
 
 const ICONS = {

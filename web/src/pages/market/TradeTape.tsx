@@ -1,6 +1,7 @@
 import { type ReactNode, useMemo } from 'react';
 import type { Trade } from '../../api/schema.ts';
-import { clockText, useTimeZone, zoneName } from '../../charts/timeZone.ts';
+import { clockText, zoneName } from '../../charts/timeZone.ts';
+import { useTimeZone } from '../../charts/useTimeZone.ts';
 import { cents, shares } from '../../ui/format.ts';
 import { Empty, Loading } from '../../ui/states.tsx';
 import classes from './TradeTape.module.css';

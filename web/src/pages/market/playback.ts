@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
+import type { Band } from '../../charts/band.ts';
 import type { ChartGroup } from '../../charts/chartGroup.ts';
-import type { Band } from '../../charts/layers.ts';
 
 /** How many recorded seconds pass in one second. */
 export const SPEEDS = [1, 5, 20, 60, 300] as const;

@@ -1,6 +1,6 @@
 import type { Market, TimeseriesPoint, UnderlyingPoint } from '../../api/schema.ts';
+import type { Band } from '../../charts/band.ts';
 import { withHoles } from '../../charts/holes.ts';
-import type { Band } from '../../charts/layers.ts';
 import { priceMarket } from '../../live/outlook.ts';
 import { TickerPrices } from '../../live/tickerPrices.ts';
 
