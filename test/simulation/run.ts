@@ -1,5 +1,4 @@
 import type { Check, Violation } from './checks/check.ts';
-import { bookEqualsTruth, booksRecover, lostRowsInGaps, noTrustInGaps } from './checks/recording.ts';
 import {
   auditedBeforePublished,
   deliveriesArrive,
@@ -7,6 +6,7 @@ import {
   moneyConserved,
   noSignalOrFillInGaps,
 } from './checks/effects.ts';
+import { bookEqualsTruth, booksRecover, lostRowsInGaps, noTrustInGaps } from './checks/recording.ts';
 import type { Scenario } from './scenario.ts';
 import { Trace } from './world/trace.ts';
 import { World } from './world/world.ts';

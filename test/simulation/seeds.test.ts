@@ -35,7 +35,9 @@ function newSeeds(): number[] {
 
 describe('the simulation', () => {
   it.each(
-    range(0, FIXED_SEEDS / SEEDS_A_TEST).map((part) => [1 + part * SEEDS_A_TEST, (part + 1) * SEEDS_A_TEST] as const),
+    range(0, FIXED_SEEDS / SEEDS_A_TEST).map(
+      (part) => [1 + part * SEEDS_A_TEST, (part + 1) * SEEDS_A_TEST] as const,
+    ),
   )('holds every invariant in the seeds %i to %i', async (from, to) => {
     expect(await violationsOf(range(from, to - from + 1))).toEqual([]);
   });

@@ -72,7 +72,9 @@ async function runOne(seed: number): Promise<number> {
   say(describe(scenario));
   const result = await runScenario(scenario, values.trace ? say : null);
   for (const { check, timeMs, text } of result.violations) say(`  ${check} at ${timeMs} ms: ${text}`);
-  say(`trace ${result.trace}, ${result.events} events, ${result.virtualMs} ms, ${result.violations.length} violations`);
+  say(
+    `trace ${result.trace}, ${result.events} events, ${result.virtualMs} ms, ${result.violations.length} violations`,
+  );
   return result.violations.length;
 }
 

@@ -38,9 +38,11 @@ export const moneyConserved: Check = {
     for (const strategy of strategies) {
       const own = positions.filter((row) => row.paper_strategy_id === strategy.paper_strategy_id);
       const pnl = own.reduce((sum, { pnl_micro }) => sum + (pnl_micro ?? 0), 0);
-      if (pnl !== strategy.net_pnl_micro) report(`${strategy.name}: ${strategy.net_pnl_micro} is not the sum ${pnl}`);
+      if (pnl !== strategy.net_pnl_micro)
+        report(`${strategy.name}: ${strategy.net_pnl_micro} is not the sum ${pnl}`);
       const open = own.filter(({ closed_ms }) => closed_ms === null).length;
-      if (open !== strategy.open_positions) report(`${strategy.name}: ${strategy.open_positions} open, ${open} rows`);
+      if (open !== strategy.open_positions)
+        report(`${strategy.name}: ${strategy.open_positions} open, ${open} rows`);
     }
   },
 };
@@ -49,12 +51,14 @@ function faultsOf(row: PositionRow): string[] {
   const faults: string[] = [];
   const cost = (row.entry_price * row.size * MICRO) / 1e6;
   const isNear = (a: number, b: number) => Math.abs(a - b) <= ROUNDING_MICRO;
-  if (!isNear(cost, row.principal_micro)) faults.push(`the cost is ${row.principal_micro}, the shares cost ${cost}`);
+  if (!isNear(cost, row.principal_micro))
+    faults.push(`the cost is ${row.principal_micro}, the shares cost ${cost}`);
   if (row.fees_micro < 0) faults.push('a negative fee');
   if (row.pnl_micro === null || row.exit_price === null) return faults;
   const proceeds = (row.exit_price * row.size * MICRO) / 1e6;
   const pnl = proceeds - row.principal_micro - row.fees_micro;
-  if (!isNear(pnl, row.pnl_micro)) faults.push(`the profit is ${row.pnl_micro}, the money made ${Math.round(pnl)}`);
+  if (!isNear(pnl, row.pnl_micro))
+    faults.push(`the profit is ${row.pnl_micro}, the money made ${Math.round(pnl)}`);
   return faults;
 }
 
@@ -82,7 +86,9 @@ export const noSignalOrFillInGaps: Check = {
           opened_ms > gap.startReceivedMs &&
           opened_ms < (gap.endReceivedMs ?? Number.POSITIVE_INFINITY)
         )
-          report(`${position_id} was bought at ${opened_ms}, in the gap from ${gap.startReceivedMs} to ${gap.endReceivedMs}`);
+          report(
+            `${position_id} was bought at ${opened_ms}, in the gap from ${gap.startReceivedMs} to ${gap.endReceivedMs}`,
+          );
   },
 };
 
@@ -100,8 +106,10 @@ export const deliveriesArrive: Check = {
       for (const { webhook_id, state } of webhooks) {
         const deliveryId = deliveryIdOf(webhook_id, eventId);
         const has = received.some((one) => one.webhookId === webhook_id && one.deliveryId === deliveryId);
-        const isOver = world.venue.nowMs >= Date.parse(opportunity.detected_at) + opportunity.tau_minutes * MINUTE_MS;
-        if (!has && state === 'active' && !isOver) report(`${nameOf(opportunity)} never arrived at ${webhook_id}`);
+        const isOver =
+          world.venue.nowMs >= Date.parse(opportunity.detected_at) + opportunity.tau_minutes * MINUTE_MS;
+        if (!has && state === 'active' && !isOver)
+          report(`${nameOf(opportunity)} never arrived at ${webhook_id}`);
       }
     }
     const ids = new Map<string, string>();
@@ -140,7 +148,13 @@ export const liveEqualsReplay: Check = {
         const resolution = { payoutYes: market.payoutYes, resolvedTimeMs: market.resolvedTimeMs as number };
         const { trades } = replayMarket(prepareMarket(tape, compiled.needs), terms, { resolution });
         const fromMs = live[0]?.session_from_ms ?? own.active_from_ms;
-        const replayed = positionRows({ strategyId, marketId: market.marketId, fromMs, outcome: market.outcome, trades });
+        const replayed = positionRows({
+          strategyId,
+          marketId: market.marketId,
+          fromMs,
+          outcome: market.outcome,
+          trades,
+        });
         const [a, b] = [printed(live), printed(replayed)];
         if (a !== b) report(`${own.name} on ${market.slug}: live ${a} replayed ${b}`);
       }
@@ -158,4 +172,3 @@ function printed(rows: readonly PositionRow[]): string {
 function nameOf({ tier, polymarket_slug, detected_at }: Opportunity): string {
   return `${tier} ${polymarket_slug} ${detected_at}`;
 }
-

@@ -97,13 +97,19 @@ function compare(
     report(`${market.slug} at ${book.eventTimeMs} is ${ladder}, the venue had ${truthLadder(truth)}`);
 }
 
-function compareQuote({ market, states }: VenueMarket, quote: QuoteRecord, report: (text: string) => void): void {
+function compareQuote(
+  { market, states }: VenueMarket,
+  quote: QuoteRecord,
+  report: (text: string) => void,
+): void {
   const state = states.findLast(({ timeMs }) => timeMs <= quote.eventTimeMs);
   if (state === undefined) return;
   const [bids = '', asks = ''] = truthLadder(state.ladder).split(' ');
   const best = (levels: string) => (levels === '' ? null : Number(levels.split('x')[0]));
   if (best(bids) !== quote.yesBid || best(asks) !== quote.yesAsk)
-    report(`${market.slug} at ${quote.eventTimeMs}: best ${quote.yesBid} ${quote.yesAsk}, the venue had ${bids} ${asks}`);
+    report(
+      `${market.slug} at ${quote.eventTimeMs}: best ${quote.yesBid} ${quote.yesAsk}, the venue had ${bids} ${asks}`,
+    );
 }
 
 /**
@@ -141,8 +147,17 @@ export const lostRowsInGaps: Check = {
 export const noTrustInGaps: Check = {
   name: 'no_trust_in_gaps',
   begin(world, report) {
-    const onRow = ({ marketId, trusted, eventTimeMs }: { marketId: string; trusted: boolean; eventTimeMs: number }) => {
-      if (trusted && world.openGaps.has(marketId)) report(`${marketId.slice(0, 4)} at ${eventTimeMs} is trusted in a gap`);
+    const onRow = ({
+      marketId,
+      trusted,
+      eventTimeMs,
+    }: {
+      marketId: string;
+      trusted: boolean;
+      eventTimeMs: number;
+    }) => {
+      if (trusted && world.openGaps.has(marketId))
+        report(`${marketId.slice(0, 4)} at ${eventTimeMs} is trusted in a gap`);
     };
     world.bus.subscribe('book', onRow);
     world.bus.subscribe('quote', onRow);

@@ -13,7 +13,7 @@ import { DirectSocketDriver } from '../../../src/venues/venueSocket.ts';
 import { Network } from './network.ts';
 import type { StoreModel } from './storeModel.ts';
 import type { Venue } from './venue.ts';
-import { ProcessClock, type MachineWall, type VirtualTime } from './virtualTime.ts';
+import { type MachineWall, ProcessClock, type VirtualTime } from './virtualTime.ts';
 
 const WS_URL = 'ws://venue/ws/market';
 

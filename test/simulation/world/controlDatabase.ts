@@ -43,7 +43,9 @@ async function openTemplate(): Promise<Template> {
   file.exec('PRAGMA foreign_keys = ON');
   for (const name of Object.keys(MIGRATIONS).sort()) await MIGRATIONS[name]?.up(db);
   const rows = new Map<string, Record<string, unknown>[]>();
-  const tables = file.rows<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'");
+  const tables = file.rows<{ name: string }>(
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
+  );
   for (const { name } of tables) rows.set(name, file.rows(`SELECT * FROM "${name}"`));
   return { db, file, rows };
 }

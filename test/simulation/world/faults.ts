@@ -45,7 +45,8 @@ export function beginFault(fault: Fault, targets: FaultTargets): void {
       const links = kind === 'late_link' || dice < 0.3 ? (machine.network()?.open ?? []) : [link];
       for (const slow of links) {
         if (slow === null) continue;
-        slow.slowByMs = kind === 'slow_link' ? 200 + Math.floor(dice * 1_500) : 5_500 + Math.floor(dice * 2_500);
+        slow.slowByMs =
+          kind === 'slow_link' ? 200 + Math.floor(dice * 1_500) : 5_500 + Math.floor(dice * 2_500);
         slow.slowUntilMs = time.nowMs + lastsMs;
       }
       return;
@@ -128,5 +129,7 @@ function linkOf(network: Network | null, dice: number): Link | null {
 }
 
 function marketOf(venue: Venue, dice: number) {
-  return venue.markets[Math.floor(dice * venue.markets.length)] ?? (venue.markets[0] as (typeof venue.markets)[0]);
+  return (
+    venue.markets[Math.floor(dice * venue.markets.length)] ?? (venue.markets[0] as (typeof venue.markets)[0])
+  );
 }

@@ -37,8 +37,16 @@ export function venueMarkets(seed: number, count: number): VenueMarket[] {
   const endgameMs = new Random(`endgame ${seed}`).below(ENDGAME_WITHIN_MS);
   const listed = [
     { market: marketOf(1, { endTimeMs: START_MS + ENDGAME_MS + endgameMs }), pauseMs: 250, mid: 5_000 },
-    { market: marketOf(2, { endTimeMs: START_MS + SHORT_WINDOW_MS, eventType: '15m' }), pauseMs: 350, mid: 4_500 },
-    { market: marketOf(3, { ticker: 'ETH', eventType: '1h', endTimeMs: START_MS + 2_400_000 }), pauseMs: 2_500, mid: 5_500 },
+    {
+      market: marketOf(2, { endTimeMs: START_MS + SHORT_WINDOW_MS, eventType: '15m' }),
+      pauseMs: 350,
+      mid: 4_500,
+    },
+    {
+      market: marketOf(3, { ticker: 'ETH', eventType: '1h', endTimeMs: START_MS + 2_400_000 }),
+      pauseMs: 2_500,
+      mid: 5_500,
+    },
   ];
   return listed.slice(0, count).map(({ market, pauseMs, mid }) => {
     const random = new Random(`market ${seed} ${market.marketId}`);

@@ -171,6 +171,7 @@ export class Network {
   #refuse(client: ClientSocket, status: number): void {
     client.readyState = 3;
     if (status === 0) client.emit('close', 1006, Buffer.alloc(0));
-    else client.emit('unexpected-response', { destroy: () => undefined }, { statusCode: status, headers: {} });
+    else
+      client.emit('unexpected-response', { destroy: () => undefined }, { statusCode: status, headers: {} });
   }
 }

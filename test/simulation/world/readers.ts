@@ -39,7 +39,12 @@ export function simulatedWebhooks(
   database: Database,
   sources: { clock: ReadersOptions['runtime']['clock']; randomBytes: ReadersOptions['randomBytes'] },
 ) {
-  const config = { dataDir: '', secretKey: '1'.repeat(64), webhookAllowedNetworks: [], tickers: DEFAULT_TICKERS };
+  const config = {
+    dataDir: '',
+    secretKey: '1'.repeat(64),
+    webhookAllowedNetworks: [],
+    tickers: DEFAULT_TICKERS,
+  };
   return openWebhooks(database, { config, sources, resolve: async () => ['93.184.215.14'] });
 }
 
@@ -57,7 +62,13 @@ export async function startReaders(options: ReadersOptions): Promise<Readers> {
   return { signals, paper };
 }
 
-async function startDispatcher({ runtime, randomBytes, database, bus, receiver }: ReadersOptions): Promise<void> {
+async function startDispatcher({
+  runtime,
+  randomBytes,
+  database,
+  bus,
+  receiver,
+}: ReadersOptions): Promise<void> {
   const { clock } = runtime;
   const { box } = simulatedWebhooks(database, { clock, randomBytes });
   const directory = new WebhookDirectory({ box, clock });

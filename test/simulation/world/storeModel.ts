@@ -152,7 +152,10 @@ export class StoreModel {
 }
 
 /** Of each key the record with the highest arrival number, as a replacing table keeps it. */
-function newestOf<R extends { readonly seq: number }>(records: readonly R[], keyOf: (record: R) => string): R[] {
+function newestOf<R extends { readonly seq: number }>(
+  records: readonly R[],
+  keyOf: (record: R) => string,
+): R[] {
   const newest = new Map<string, R>();
   for (const record of records)
     if (record.seq >= (newest.get(keyOf(record))?.seq ?? 0)) newest.set(keyOf(record), record);

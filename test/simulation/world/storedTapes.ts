@@ -1,4 +1,9 @@
-import { type MarketTape, TAPE_TRADE_SIDES, type TapeGap, type TapeSide } from '../../../src/core/session/tape.ts';
+import {
+  type MarketTape,
+  TAPE_TRADE_SIDES,
+  type TapeGap,
+  type TapeSide,
+} from '../../../src/core/session/tape.ts';
 import { decidingSource } from '../../../src/core/venueRules.ts';
 import type { Market } from '../../../src/schema/market.ts';
 import type { BookRecord, SideView } from '../../../src/schema/records.ts';
@@ -51,7 +56,8 @@ export function storedTape(
     seq: column(rows, ({ seq }) => seq),
     receivedMs: column(rows, ({ receivedTimeMs }) => receivedTimeMs),
   });
-  const trusted = (rows: readonly { trusted: boolean }[]) => Uint8Array.from(rows, (row) => (row.trusted ? 1 : 0));
+  const trusted = (rows: readonly { trusted: boolean }[]) =>
+    Uint8Array.from(rows, (row) => (row.trusted ? 1 : 0));
   return {
     market: tapeMarketOf(market),
     quotes: {

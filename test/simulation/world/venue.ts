@@ -143,7 +143,11 @@ export class Venue {
     const { restStatus } = this.faults;
     if (restStatus === 0) throw new TransportError('connection refused');
     if (restStatus !== null)
-      throw new HttpRefusedError(`HTTP ${restStatus}`, { status: restStatus, excerpt: '', retryAfterMs: null });
+      throw new HttpRefusedError(`HTTP ${restStatus}`, {
+        status: restStatus,
+        excerpt: '',
+        retryAfterMs: null,
+      });
     const answers = tokenIds.flatMap((token) => {
       const market = this.#byToken.get(token);
       if (market === undefined || market.isResolved) return [];

@@ -121,7 +121,8 @@ export class VenueMarket {
     const other = side === 'BUY' ? this.wire.asks : this.wire.bids;
     const isCrossing = other.best !== null && (side === 'BUY' ? price >= other.best : price <= other.best);
     const change = { side, price, size: this.#size() };
-    const isTouched = this.#touched.has(nameOf(change)) || before.some((one) => nameOf(one) === nameOf(change));
+    const isTouched =
+      this.#touched.has(nameOf(change)) || before.some((one) => nameOf(one) === nameOf(change));
     if (isCrossing || isTouched) return this.#removal(side, before);
     return own.best === price && random.chance(0.3) ? { ...change, size: 0 } : change;
   }
@@ -132,7 +133,8 @@ export class VenueMarket {
     const best = (removed === 'BUY' ? this.wire.bids : this.wire.asks).best;
     if (best === null) return null;
     const change = { side: removed, price: best, size: 0 };
-    const isTouched = this.#touched.has(nameOf(change)) || before.some((one) => nameOf(one) === nameOf(change));
+    const isTouched =
+      this.#touched.has(nameOf(change)) || before.some((one) => nameOf(one) === nameOf(change));
     return isTouched ? null : change;
   }
 

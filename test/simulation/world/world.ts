@@ -2,9 +2,9 @@ import type { Bus } from '../../../src/bus/bus.ts';
 import type { Database } from '../../../src/control/schema.ts';
 import { Random } from '../../../src/core/random.ts';
 import type { NewestBook } from '../../../src/recorder/marketMemory.ts';
-import { TICKERS, EVENT_TYPES, type Market } from '../../../src/schema/market.ts';
-import type { Opportunity } from '../../../src/schema/opportunity.ts';
 import type { Gap } from '../../../src/schema/gap.ts';
+import { EVENT_TYPES, type Market, TICKERS } from '../../../src/schema/market.ts';
+import type { Opportunity } from '../../../src/schema/opportunity.ts';
 import type { RecordKind, Records } from '../../../src/schema/records.ts';
 import type { Check, Violation } from '../checks/check.ts';
 import type { Scenario } from '../scenario.ts';
@@ -15,8 +15,8 @@ import { START_MS, venueMarkets } from './markets.ts';
 import { PriceFeed } from './priceFeed.ts';
 import { type Readers, startReaders } from './readers.ts';
 import { Receiver } from './receiver.ts';
-import { StoreModel } from './storeModel.ts';
 import { modelRecording, storedTape } from './storedTapes.ts';
+import { StoreModel } from './storeModel.ts';
 import type { Trace } from './trace.ts';
 import { traceRecords } from './traceRecords.ts';
 import { createUser } from './traders.ts';
@@ -113,7 +113,10 @@ export class World {
       this.trace.add(this.time.nowMs, `fault ${fault.kind} ${fault.lastsMs}`);
       beginFault(fault, this.#targets());
     }
-    const lastEndMs = Math.max(this.scenario.spanMs, ...this.scenario.faults.map(({ atMs, lastsMs }) => atMs + lastsMs));
+    const lastEndMs = Math.max(
+      this.scenario.spanMs,
+      ...this.scenario.faults.map(({ atMs, lastsMs }) => atMs + lastsMs),
+    );
     await this.time.runTo(lastEndMs + RECOVERY_MS);
     this.venue.faults.isStopped = true;
     await this.time.runTo(this.time.nowMs + LAST_MS);
@@ -127,7 +130,9 @@ export class World {
   async #drain(): Promise<void> {
     const untilMs = this.time.nowMs + DRAIN_MS;
     while (this.time.nowMs < untilMs) {
-      const pending = this.#database?.file.rows("SELECT 1 FROM webhook_deliveries WHERE state = 'pending' LIMIT 1");
+      const pending = this.#database?.file.rows(
+        "SELECT 1 FROM webhook_deliveries WHERE state = 'pending' LIMIT 1",
+      );
       if (pending?.length === 0) return;
       await this.time.runTo(this.time.nowMs + DRAIN_STEP_MS);
     }
@@ -204,7 +209,11 @@ export class World {
     const { runtime, bus, recorder, memory } = process;
     const readers = await startReaders({
       ...{ runtime, bus, memory, live: recorder, database: this.database, receiver: this.receiver },
-      ...{ randomBytes: this.#randomBytes, store: this.#store.resumed(), recording: modelRecording(this.#store) },
+      ...{
+        randomBytes: this.#randomBytes,
+        store: this.#store.resumed(),
+        recording: modelRecording(this.#store),
+      },
     });
     if (this.#process === process) this.#readers = readers;
   }
@@ -232,6 +241,12 @@ export class World {
       kill: (downMs: number) => this.#kill(downMs),
     };
     const { faults: receiver } = this.receiver;
-    return { time: this.time, venue: this.venue, machine: () => machine, prices: this.#prices.faults, receiver };
+    return {
+      time: this.time,
+      venue: this.venue,
+      machine: () => machine,
+      prices: this.#prices.faults,
+      receiver,
+    };
   }
 }
