@@ -1,5 +1,6 @@
 /** Usage: npm run fuzz -- --target clob --seconds 60 [--seed 1]; without a target every one in turn. */
 import { parseArgs } from 'node:util';
+import { systemClock } from '../../src/runtime/clock.ts';
 import { fuzz } from './fuzzRun.ts';
 import { FUZZ_TARGETS } from './targets.ts';
 
@@ -16,10 +17,10 @@ if (targets.length === 0)
   throw new Error(`no target ${values.target}; there are ${FUZZ_TARGETS.map(({ name }) => name).join(', ')}`);
 
 for (const target of targets) {
-  const endsAt = performance.now() + 1000 * Number(values.seconds);
+  const endsAt = systemClock.monotonic() + 1000 * Number(values.seconds);
   const { executions, blocks, failure } = await fuzz(target, {
     seed: values.seed,
-    goesOn: () => performance.now() < endsAt,
+    goesOn: () => systemClock.monotonic() < endsAt,
   });
   say(`${target.name}: ${executions} executions, ${blocks} blocks${failure === null ? '' : ', FAILED'}`);
   if (failure === null) continue;

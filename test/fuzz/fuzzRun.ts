@@ -10,7 +10,7 @@ const CORPUS_MAX = 2_000;
 /** Share of a batch that is kept when it reached new code. */
 const KEPT = 0.1;
 
-export interface FuzzResult {
+interface FuzzResult {
   readonly executions: number;
   /** Blocks of code that mutated inputs ran and the corpus did not. */
   readonly blocks: number;
@@ -18,7 +18,7 @@ export interface FuzzResult {
 }
 
 /** The committed inputs of a target, one JSON text each; binary ones begin with `base64:`. */
-export function corpusOf(name: string): Buffer[] {
+function corpusOf(name: string): Buffer[] {
   const file = new URL(`corpus/${name}.json`, import.meta.url);
   const texts = JSON.parse(readFileSync(file, 'utf8')) as string[];
   return texts.map((text) =>
