@@ -143,10 +143,13 @@ it('does not follow markets of imports, which have no listing', async () => {
 it.each([
   ['a stored row', { proven: 3_000, alive: -5_000 }],
   ['the last sign of life', { proven: -5_000, alive: 3_000 }],
-])('numbers its records above those of an earlier run when the clock was set back, known by %s', async (_, ahead) => {
-  const seq = (NOW + ahead.proven) * SEQS_PER_MILLISECOND + 7;
-  const last = { marketId: MARKET.marketId, eventTimeMs: NOW - 8_100, receivedTimeMs: NOW - 8_000, seq };
-  const { gaps } = await resume([MARKET], [], { proven: [last], downSinceMs: NOW + ahead.alive });
-  expect(gaps).toHaveLength(1);
-  expect(gaps[0]?.seq).toBeGreaterThan((NOW + 3_000) * SEQS_PER_MILLISECOND);
-});
+])(
+  'numbers its records above those of an earlier run when the clock was set back, known by %s',
+  async (_, ahead) => {
+    const seq = (NOW + ahead.proven) * SEQS_PER_MILLISECOND + 7;
+    const last = { marketId: MARKET.marketId, eventTimeMs: NOW - 8_100, receivedTimeMs: NOW - 8_000, seq };
+    const { gaps } = await resume([MARKET], [], { proven: [last], downSinceMs: NOW + ahead.alive });
+    expect(gaps).toHaveLength(1);
+    expect(gaps[0]?.seq).toBeGreaterThan((NOW + 3_000) * SEQS_PER_MILLISECOND);
+  },
+);

@@ -13,7 +13,8 @@ export const INVARIANT_MUTANTS: Readonly<Record<CheckName, Mutant>> = {
   book_equals_truth: {
     file: 'src/recorder/recordedMarket.ts',
     search: '      yes: book.yes,\n      no: book.no,\n      mirrored: book.mirrored,',
-    replacement: '      yes: { bids: book.yes.bids, asks: book.no.asks },\n      no: book.no,\n      mirrored: false,',
+    replacement:
+      '      yes: { bids: book.yes.bids, asks: book.no.asks },\n      no: book.no,\n      mirrored: false,',
   },
   // A loss that is healed within a second is no gap.
   lost_rows_in_gaps: {

@@ -11,8 +11,13 @@ const SEEDS_MAX = '20';
 
 describe('each invariant', () => {
   it.each(CHECKS)('%s alone fails when its fault is planted in the product', (check) => {
-    const { stdout, stderr } = spawnSync(process.execPath, [MUTANT_RUN, check, SEEDS_MAX], { encoding: 'utf8' });
-    expect({ stderr: stderr.replaceAll(/^.*Warning.*$\n?/gm, ''), stdout: stdout && JSON.parse(stdout) }).toMatchObject({
+    const { stdout, stderr } = spawnSync(process.execPath, [MUTANT_RUN, check, SEEDS_MAX], {
+      encoding: 'utf8',
+    });
+    expect({
+      stderr: stderr.replaceAll(/^.*Warning.*$\n?/gm, ''),
+      stdout: stdout && JSON.parse(stdout),
+    }).toMatchObject({
       stdout: { failed: [check] },
     });
   });

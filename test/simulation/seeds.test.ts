@@ -11,8 +11,9 @@ const NEW_FROM = 1_000_000;
 const SEEDS_A_TEST = 25;
 
 /**
- * Seeds that have failed once. The first three showed defects of the recorder: a loss hidden by a later trade, one
- * while the store dropped rows, and numbers that fell after a restart on a clock set back. The others showed what the model of the store and the clocks lacked.
+ * Seeds that have failed once. The first three showed defects of the recorder: a loss hidden by a later trade, one while
+ * the store dropped rows, and numbers that fell after a restart on a clock set back. The others showed what the model of
+ * the store and the clocks lacked.
  */
 const FAILED_ONCE = [43, 86, 3904, 316, 36, 8501];
 
@@ -35,7 +36,9 @@ function newSeeds(): number[] {
 
 describe('the simulation', () => {
   it.each(
-    range(0, FIXED_SEEDS / SEEDS_A_TEST).map((part) => [1 + part * SEEDS_A_TEST, (part + 1) * SEEDS_A_TEST] as const),
+    range(0, FIXED_SEEDS / SEEDS_A_TEST).map(
+      (part) => [1 + part * SEEDS_A_TEST, (part + 1) * SEEDS_A_TEST] as const,
+    ),
   )('holds every invariant in the seeds %i to %i', async (from, to) => {
     expect(await violationsOf(range(from, to - from + 1))).toEqual([]);
   });

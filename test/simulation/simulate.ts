@@ -7,6 +7,7 @@
  *   npm run simulate -- --seed 7 --faults 0,2 --markets 1 --span 5000    a shrunk scenario
  */
 import { parseArgs } from 'node:util';
+import { systemClock } from '../../src/runtime/clock.ts';
 import { type RunResult, runScenario } from './run.ts';
 import { type Scenario, scenarioOf } from './scenario.ts';
 import { shrink } from './shrink.ts';
@@ -80,9 +81,9 @@ async function runOne(seed: number): Promise<number> {
 
 async function runMany(from: number, count: number): Promise<number> {
   let [failed, virtualMs, events] = [0, 0, 0];
-  const [startedAt, cpuBefore] = [performance.now(), cpuSeconds()];
+  const [startedAt, cpuBefore] = [systemClock.monotonic(), cpuSeconds()];
   const report = (done: number) => {
-    const [seconds, cpu] = [(performance.now() - startedAt) / 1000, cpuSeconds() - cpuBefore];
+    const [seconds, cpu] = [(systemClock.monotonic() - startedAt) / 1000, cpuSeconds() - cpuBefore];
     const virtual = virtualMs / 1000;
     say(
       `${done} of ${count} seeds, ${failed} failed, ${events} events, ${(done / seconds).toFixed(1)} seeds/s, ` +

@@ -21,7 +21,7 @@ export interface Violation {
   readonly text: string;
 }
 
-export type Report = (text: string) => void;
+type Report = (text: string) => void;
 
 /** One invariant: what it observes of each life of a process, and what it compares when the run is over. */
 export interface Check {

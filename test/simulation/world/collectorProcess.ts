@@ -17,7 +17,7 @@ import { type MachineWall, ProcessClock, type VirtualTime } from './virtualTime.
 
 const WS_URL = 'ws://venue/ws/market';
 
-export interface RecordingParts {
+interface RecordingParts {
   readonly name: string;
   readonly time: VirtualTime;
   readonly wall: MachineWall;

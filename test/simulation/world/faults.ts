@@ -15,7 +15,7 @@ export interface FaultTargets {
   readonly receiver: { refuses: boolean; slowMs: number; losesAnswers: boolean };
 }
 
-export interface FaultedMachine {
+interface FaultedMachine {
   readonly wall: MachineWall;
   readonly store: StoreModel;
   readonly random: Random;
@@ -25,107 +25,120 @@ export interface FaultedMachine {
   kill(downMs: number): void;
 }
 
+/** One fault that begins now, with what it can use. */
+interface Beginning {
+  readonly lastsMs: number;
+  readonly dice: number;
+  readonly targets: FaultTargets;
+  readonly machine: FaultedMachine;
+  /** A connection; null without one. */
+  readonly link: Link | null;
+  readonly open: readonly Link[];
+  /** Runs when the fault ends. */
+  later(end: () => void): void;
+  /** Sets a member now and sets it back when the fault ends. */
+  hold<T extends object, K extends keyof T>(of: T, name: K, value: T[K], back: T[K]): void;
+}
+
+const REQUEST_STATUSES = [0, 403, 429, 500] as const;
+
+function slow(
+  { targets: { time }, lastsMs }: Beginning,
+  links: readonly (Link | null)[],
+  byMs: number,
+): void {
+  for (const link of links) {
+    if (link === null) continue;
+    link.slowByMs = byMs;
+    link.slowUntilMs = time.nowMs + lastsMs;
+  }
+}
+
+function cutAll(links: readonly Link[], code: number): void {
+  for (const link of links) link.cut(code);
+}
+
+const BEGIN: Readonly<Record<Fault['kind'], (fault: Beginning) => void>> = {
+  slow_link: (fault) =>
+    slow(fault, fault.dice < 0.3 ? fault.open : [fault.link], 200 + Math.floor(fault.dice * 1_500)),
+  late_link: (fault) => slow(fault, fault.open, 5_500 + Math.floor(fault.dice * 2_500)),
+  frames_lost: ({ link, dice }) => {
+    if (link !== null) link.losesNext = 1 + Math.floor(dice * 4);
+  },
+  frames_twice: ({ link, dice }) => {
+    if (link !== null) link.repeatsNext = 1 + Math.floor(dice * 40);
+  },
+  disconnect: ({ link, open, dice }) => {
+    if (dice < 0.5) link?.cut(1006);
+    else cutAll(open, dice < 0.8 ? 1013 : 1006);
+  },
+  half_open: ({ link }) => {
+    if (link !== null) link.isHalfOpen = true;
+  },
+  frozen_link: ({ link, hold }) => {
+    if (link !== null) hold(link, 'isFrozen', true, false);
+  },
+  refused: ({ machine, open, dice, later }) => {
+    machine.refuse(dice < 0.5 ? 0 : 503);
+    cutAll(open, 1006);
+    later(() => machine.refuse(null));
+  },
+  requests_fail: ({ targets, dice, hold }) =>
+    hold(targets.venue.faults, 'restStatus', REQUEST_STATUSES[Math.floor(dice * 4)] ?? 0, null),
+  prices_late: ({ targets, dice, hold }) =>
+    hold(targets.prices, 'lateByMs', 5_500 + Math.floor(dice * 3_000), 0),
+  never_sent: ({ targets, dice }) => {
+    targets.venue.faults.neverSent = 1 + Math.floor(dice * 4);
+  },
+  wrong_hash: ({ targets, dice }) => {
+    targets.venue.faults.wrongHashes = 1 + Math.floor(dice * 3);
+  },
+  unreadable: ({ targets, dice }) => {
+    targets.venue.faults.unreadable = 1 + Math.floor(dice * 3);
+  },
+  one_token: ({ targets: { venue }, dice, hold }) =>
+    hold(venue.faults, 'oneToken', marketOf(venue, dice), null),
+  one_sided: ({ targets: { venue }, dice }) => {
+    const market = marketOf(venue, dice);
+    if (!market.isResolved) venue.send(market, market.empty(venue.nowMs, dice < 0.5 ? 'BUY' : 'SELL'));
+  },
+  venue_stops: ({ targets, hold }) => hold(targets.venue.faults, 'isStopped', true, false),
+  venue_restarts: ({ targets: { venue }, machine, hold, later }) => {
+    machine.refuse(503);
+    hold(venue.faults, 'restStatus', 425, null);
+    hold(venue.faults, 'isStopped', true, false);
+    venue.dropAll(1006);
+    later(() => machine.refuse(null));
+  },
+  append_fails: ({ machine, hold }) => hold(machine.store.faults, 'refusesAppends', true, false),
+  sync_fails: ({ machine, hold }) => hold(machine.store.faults, 'refusesSyncs', true, false),
+  disk_slow: ({ machine, hold }) => hold(machine.store.faults, 'isSlow', true, false),
+  // Never as wrong as messages may be late: a clock that stays wrong is a gap for as long as it does.
+  clock_step: ({ machine, dice }) => machine.wall.stepTo(Math.round((dice - 0.5) * 8_000)),
+  clock_drift: ({ machine, dice, later }) => {
+    machine.wall.drift(1 + (dice - 0.5) * 0.01);
+    later(() => machine.wall.drift(1));
+  },
+  kill: ({ machine, lastsMs }) => machine.kill(200 + Math.min(lastsMs, 6_000)),
+  receiver_refuses: ({ targets, hold }) => hold(targets.receiver, 'refuses', true, false),
+  receiver_slow: ({ targets, dice, hold }) =>
+    hold(targets.receiver, 'slowMs', 500 + Math.floor(dice * 3_000), 0),
+  answer_lost: ({ targets, hold }) => hold(targets.receiver, 'losesAnswers', true, false),
+};
+
 /** Begins a fault, and schedules its end. */
-export function beginFault(fault: Fault, targets: FaultTargets): void {
-  const { kind, lastsMs, dice } = fault;
-  const { time, venue, prices, receiver } = targets;
+export function beginFault({ kind, lastsMs, dice }: Fault, targets: FaultTargets): void {
   const machine = targets.machine(dice);
-  const link = linkOf(machine.network(), dice);
-  const later = (end: () => void) => void time.after(lastsMs, end);
-  /** Sets a member now and sets it back later. */
+  const later = (end: () => void) => void targets.time.after(lastsMs, end);
   const hold = <T extends object, K extends keyof T>(of: T, name: K, value: T[K], back: T[K]) => {
     of[name] = value;
     later(() => {
       of[name] = back;
     });
   };
-  switch (kind) {
-    case 'slow_link':
-    case 'late_link': {
-      const links = kind === 'late_link' || dice < 0.3 ? (machine.network()?.open ?? []) : [link];
-      for (const slow of links) {
-        if (slow === null) continue;
-        slow.slowByMs =
-          kind === 'slow_link' ? 200 + Math.floor(dice * 1_500) : 5_500 + Math.floor(dice * 2_500);
-        slow.slowUntilMs = time.nowMs + lastsMs;
-      }
-      return;
-    }
-    case 'frames_lost':
-      if (link !== null) link.losesNext = 1 + Math.floor(dice * 4);
-      return;
-    case 'frames_twice':
-      if (link !== null) link.repeatsNext = 1 + Math.floor(dice * 40);
-      return;
-    case 'disconnect':
-      if (dice < 0.5) link?.cut(1006);
-      else for (const each of machine.network()?.open ?? []) each.cut(dice < 0.8 ? 1013 : 1006);
-      return;
-    case 'half_open':
-      if (link !== null) link.isHalfOpen = true;
-      return;
-    case 'frozen_link':
-      if (link !== null) hold(link, 'isFrozen', true, false);
-      return;
-    case 'refused':
-      machine.refuse(dice < 0.5 ? 0 : 503);
-      for (const each of machine.network()?.open ?? []) each.cut(1006);
-      return later(() => machine.refuse(null));
-    case 'requests_fail':
-      return hold(venue.faults, 'restStatus', [0, 403, 429, 500][Math.floor(dice * 4)] ?? 0, null);
-    case 'prices_late':
-      return hold(prices, 'lateByMs', 5_500 + Math.floor(dice * 3_000), 0);
-    case 'never_sent':
-      venue.faults.neverSent = 1 + Math.floor(dice * 4);
-      return;
-    case 'wrong_hash':
-      venue.faults.wrongHashes = 1 + Math.floor(dice * 3);
-      return;
-    case 'unreadable':
-      venue.faults.unreadable = 1 + Math.floor(dice * 3);
-      return;
-    case 'one_token':
-      return hold(venue.faults, 'oneToken', marketOf(venue, dice), null);
-    case 'one_sided': {
-      const market = marketOf(venue, dice);
-      if (!market.isResolved) venue.send(market, market.empty(venue.nowMs, dice < 0.5 ? 'BUY' : 'SELL'));
-      return;
-    }
-    case 'venue_stops':
-      return hold(venue.faults, 'isStopped', true, false);
-    case 'venue_restarts':
-      machine.refuse(503);
-      hold(venue.faults, 'restStatus', 425, null);
-      hold(venue.faults, 'isStopped', true, false);
-      venue.dropAll(1006);
-      return later(() => machine.refuse(null));
-    case 'append_fails':
-      return hold(machine.store.faults, 'refusesAppends', true, false);
-    case 'sync_fails':
-      return hold(machine.store.faults, 'refusesSyncs', true, false);
-    case 'disk_slow':
-      return hold(machine.store.faults, 'isSlow', true, false);
-    case 'clock_step':
-      // Never as wrong as messages may be late: a clock that stays wrong is a gap for as long as it does.
-      machine.wall.stepTo(Math.round((dice - 0.5) * 8_000));
-      return;
-    case 'clock_drift':
-      machine.wall.drift(1 + (dice - 0.5) * 0.01);
-      return later(() => machine.wall.drift(1));
-    case 'kill':
-      return machine.kill(200 + Math.min(lastsMs, 6_000));
-    case 'receiver_refuses':
-      return hold(receiver, 'refuses', true, false);
-    case 'receiver_slow':
-      return hold(receiver, 'slowMs', 500 + Math.floor(dice * 3_000), 0);
-    case 'answer_lost':
-      return hold(receiver, 'losesAnswers', true, false);
-  }
-}
-
-function linkOf(network: Network | null, dice: number): Link | null {
-  const open = network?.open ?? [];
-  return open[Math.floor(dice * open.length)] ?? null;
+  const open = machine.network()?.open ?? [];
+  const link = open[Math.floor(dice * open.length)] ?? null;
+  BEGIN[kind]({ lastsMs, dice, targets, machine, link, open, later, hold });
 }
 
 function marketOf(venue: Venue, dice: number) {

@@ -77,7 +77,7 @@ export class Link {
 }
 
 /** The client of `ws`, connected through the simulated network. */
-export class ClientSocket extends EventEmitter {
+class ClientSocket extends EventEmitter {
   readyState = 0;
   link: Link | null = null;
 

@@ -7,7 +7,7 @@ import type { VirtualTime } from './virtualTime.ts';
 const LATENCY_MS = 20;
 const DEADLINE_MS = 5_000;
 
-export interface Received {
+interface Received {
   readonly webhookId: string;
   readonly deliveryId: string;
   readonly body: string;

@@ -21,7 +21,7 @@ interface Session {
 }
 
 /** How the venue misbehaves now. */
-export interface VenueFaults {
+interface VenueFaults {
   isStopped: boolean;
   /** Distinct frames that are sent to nobody. */
   neverSent: number;

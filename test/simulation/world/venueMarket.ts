@@ -18,7 +18,7 @@ interface Change {
 }
 
 /** The venue's book after one of its actions. */
-export interface TruthState {
+interface TruthState {
   readonly timeMs: number;
   readonly ladder: string;
 }
