@@ -5,8 +5,11 @@ import { FormProblem, useShownProblem } from '../../ui/FormProblem.tsx';
 import { Copyable } from '../../ui/Secret.tsx';
 import { EVERYTHING, FilterFields, filterBody, isNothing } from './Filters.tsx';
 
-/** Registers a URL and shows its secret once. */
-export function NewWebhook(): ReactNode {
+/**
+ * Registers a URL and shows its secret once.
+ * @param props.whenSent Called before the request, so that the page keeps this form, which then shows the secret.
+ */
+export function NewWebhook({ whenSent }: { whenSent: () => void }): ReactNode {
   const [url, setUrl] = useState('');
   const [label, setLabel] = useState('');
   const [filter, setFilter] = useState(EVERYTHING);
@@ -14,6 +17,7 @@ export function NewWebhook(): ReactNode {
   const { fields, error, change } = useShownProblem(create.error);
   const send = (event: FormEvent) => {
     event.preventDefault();
+    whenSent();
     create.mutate({ body: { url, label, ...filterBody(filter) } });
   };
   return (
