@@ -82,7 +82,7 @@ describe('webhooks', () => {
     [
       'loopback',
       ['--url', 'https://127.1:99/'],
-      'the URL leads to where nothing is sent: the address 127.0.0.1 is loopback',
+      'the URL is not allowed: the address 127.0.0.1 is loopback',
     ],
     ['an unknown user', ['--email', 'b@example.com'], 'no user with this e-mail address'],
     ['an unknown tier', ['--tiers', 'stable'], 'must be some of logical, endgame'],

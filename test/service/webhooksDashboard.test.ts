@@ -90,18 +90,15 @@ describe('webhooks on the dashboard', () => {
     ['hooks.example.com', 'Value error, not a valid URL'],
     ['https://', 'Value error, not a valid URL'],
     ['https://a:b@hooks.example.com/', 'Value error, the URL must not hold a user or password'],
-    ['https://[::1]/', 'Value error, the URL leads to where nothing is sent: the address ::1 is loopback'],
-    [
-      'https://0x7f.1/',
-      'Value error, the URL leads to where nothing is sent: the address 127.0.0.1 is loopback',
-    ],
+    ['https://[::1]/', 'Value error, the URL is not allowed: the address ::1 is loopback'],
+    ['https://0x7f.1/', 'Value error, the URL is not allowed: the address 127.0.0.1 is loopback'],
     [
       'https://localhost/',
-      'Value error, the URL leads to where nothing is sent: the host localhost leads to an address that is loopback',
+      'Value error, the URL is not allowed: the host localhost leads to an address that is loopback',
     ],
     [
       'https://inside.example/',
-      'Value error, the URL leads to where nothing is sent: the host inside.example leads to an address that is private',
+      'Value error, the URL is not allowed: the host inside.example leads to an address that is private',
     ],
   ])('reject the URL %s', async (url, msg) => {
     const { browser } = await premium();

@@ -10,6 +10,22 @@ const SWEEP = {
   y_axis: { param: 'z_threshold', start: 1, end: 3, steps: 4 },
 };
 
+/** Every page, signed in and out. */
+export const PAGE_NAMES = [
+  ...([
+    'live',
+    'markets',
+    'market',
+    'perpetuals',
+    'calibration',
+    'signals',
+    'backtests',
+    'backtest',
+  ] as const),
+  ...(['sweep', 'papers', 'paper', 'webhooks', 'webhook', 'keys', 'account', 'operator'] as const),
+  ...(['welcome', 'sign-in'] as const),
+] as const;
+
 /**
  * Fills a demo with keys, a webhook, backtests and a paper strategy, and opens every page once.
  * @param watch Receives the page before it is opened.
@@ -18,7 +34,7 @@ const SWEEP = {
 export async function seedPages(
   demo: ReturnType<typeof useDemoPages>,
   watch: (page: Page) => void,
-): Promise<Record<string, string>> {
+): Promise<Record<(typeof PAGE_NAMES)[number], string>> {
   const { page } = await demo.signedIn();
   const send = async (path: string, data: unknown = {}) => (await page.request.post(path, { data })).json();
   const read = async (path: string) => (await page.request.get(path)).json();
@@ -35,7 +51,7 @@ export async function seedPages(
   const paper = { name: 'cheap Up', universe: UNIVERSE.universe, strategy: { ...THRESHOLD, threshold: 0.6 } };
   const { paper_strategy_id } = await send('/app/paper/strategies', paper);
   const { markets } = await read('/app/markets/resolved?limit=3&ticker=BTC&event_type=5m');
-  const pages: Record<string, string> = {
+  const pages = {
     ...{ live: '/live', markets: '/markets', market: `/markets/${markets[2].market_id}` },
     ...{ perpetuals: '/perpetuals', calibration: '/calibration', signals: '/signals?view=history' },
     ...{ backtests: '/backtests', backtest: `/backtests/${job_id}`, sweep: `/backtests/${sweep.job_id}` },

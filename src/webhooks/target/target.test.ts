@@ -27,7 +27,7 @@ async function refusal(
     () => null,
     (error: unknown) => {
       if (!(error instanceof InvalidInputError)) throw error;
-      return error.message.replace('the URL leads to where nothing is sent: ', '');
+      return error.message.replace('the URL is not allowed: ', '');
     },
   );
 }

@@ -92,7 +92,7 @@ export class TargetGuard {
       else await this.#checkName(host);
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new InvalidInputError(`the URL leads to where nothing is sent: ${reason}`, { cause });
+      throw new InvalidInputError(`the URL is not allowed: ${reason}`, { cause });
     }
   }
 

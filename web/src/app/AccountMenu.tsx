@@ -1,4 +1,4 @@
-import { Badge, Button, Menu, Text } from '@mantine/core';
+import { Badge, Button, Menu, Text, VisuallyHidden } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { CurrentUser } from '../api/schema.ts';
@@ -10,14 +10,9 @@ export function AccountMenu({ user }: { user: CurrentUser['user'] }): ReactNode 
   return (
     <Menu position="bottom-end" withinPortal={false}>
       <Menu.Target>
-        <Button
-          variant="default"
-          size="sm"
-          px="xs"
-          loading={isPending}
-          aria-label={`Account of ${user.email}`}
-        >
-          <Text span size="sm" visibleFrom="sm" mr={8} maw={220} truncate>
+        <Button variant="default" size="sm" px="xs" loading={isPending}>
+          <VisuallyHidden>Account of {user.email},</VisuallyHidden>
+          <Text span size="sm" aria-hidden visibleFrom="sm" mr={8} maw={220} truncate>
             {user.email}
           </Text>
           <Badge variant="outline">{user.tier}</Badge>

@@ -53,7 +53,7 @@ function SignedInShell({ user }: { user: CurrentUser['user'] }): ReactNode {
             <DataSourceBadge />
           </Group>
           <Group gap="sm" wrap="nowrap">
-            <Button variant="default" size="sm" px="xs" onClick={find} aria-label="Find: Ctrl and K">
+            <Button variant="default" size="sm" px="xs" onClick={find} aria-haspopup="dialog">
               <Text span size="sm" c="dimmed" visibleFrom="md" mr={8}>
                 Find
               </Text>

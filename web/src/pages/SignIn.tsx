@@ -12,7 +12,7 @@ export function SignIn(): ReactNode {
   const visit = useLink(link);
   const isBusy = link !== undefined && visit === null;
   return (
-    <EntryCard title="Sign in" about="To the order books of this service">
+    <EntryCard title="Sign in" about="Order books, signals and backtests of this service">
       {visit !== null && (
         <Alert color="orange" title="The link did not sign you in">
           {visit.message}

@@ -19,7 +19,7 @@ export function SignUp(): ReactNode {
       {state.isError && <Failure error={state.error} retry={() => void state.refetch()} />}
       {state.isSuccess && (whyNot(state.data, setup) ?? <SignUpForm setup={setup ?? null} />)}
       <Text size="sm">
-        Signed up already? <Link to="/sign-in">Sign in</Link>
+        Already have an account? <Link to="/sign-in">Sign in</Link>
       </Text>
     </EntryCard>
   );

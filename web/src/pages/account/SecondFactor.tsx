@@ -32,7 +32,7 @@ export function SecondFactor(): ReactNode {
             Scan this code with the app, open <a href={begin.data.uri}>this link</a> on its device, or type
             the key into it:
           </Text>
-          <QrCode text={begin.data.uri} label="QR code for the app; the key below says the same" />
+          <QrCode text={begin.data.uri} label="QR code for the app, with the same key as below" />
           <Code block aria-label="authenticator key">
             {begin.data.secret}
           </Code>

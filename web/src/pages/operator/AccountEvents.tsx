@@ -19,7 +19,7 @@ export function AccountEvents(): ReactNode {
   if (page.isPending) return <TableFrame rows={5} columns={6} />;
   if (page.isError) return <Failure error={page.error} retry={() => void page.refetch()} />;
   const { events, next_cursor } = page.data;
-  if (events.length === 0) return <Empty title="Nothing yet">Sign-ins and changes appear here.</Empty>;
+  if (events.length === 0) return <Empty title="No events yet">Sign-ins and changes appear here.</Empty>;
   return (
     <>
       <DataTable label="Account events" columns={COLUMNS} rows={events} keyOf={({ event_id }) => event_id} />

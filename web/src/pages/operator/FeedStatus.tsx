@@ -125,7 +125,7 @@ function sourceColumns(asOf: string): readonly Column<PriceSource>[] {
       ),
     },
     { title: 'Last price', isNumber: true, cell: ({ last_at }) => age(last_at, asOf) },
-    { title: 'What is missing', isText: true, cell: ({ missing }) => missing ?? '–' },
+    { title: 'Missing', isText: true, cell: ({ missing }) => missing ?? '–' },
   ];
 }
 

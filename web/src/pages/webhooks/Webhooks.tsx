@@ -53,7 +53,7 @@ export function Webhooks(): ReactNode {
       >
         {mayAdd && hooks.isSuccess && (count === 0 || isAdding) && (
           <Stack className="card" p="md">
-            <NewWebhook />
+            <NewWebhook whenSent={() => setAdding(true)} />
           </Stack>
         )}
       </TierLock>
