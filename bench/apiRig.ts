@@ -54,7 +54,7 @@ export async function serve(store: StoreReader, accounts: Accounts) {
     paper: stubPaper,
     webhooks: { ...openWebhooks(accounts.database, WEBHOOKS), wake: () => {} },
     signals: {
-      board: { read: () => ({ asOfMs: systemClock.now(), opportunities: [] }) },
+      board: { read: () => ({ asOfMs: systemClock.now(), opportunities: [] }), outlook: () => null },
       audit: {
         ...{ sums: async () => [], list: async () => [], oldest: async () => [] },
         head: async () => ({ seq: 0, hash: '' }),

@@ -20,6 +20,7 @@ const board = {
     asked.push(query);
     return { asOfMs: NOW, opportunities: [] };
   },
+  outlook: () => null,
 };
 const apiOn = (database: Database) =>
   testApi({ store: unaskedStore, clock, signals: { board, audit: new AuditReader(database) } });

@@ -9,10 +9,10 @@ const time = (timeMs: number) => new Date(timeMs).toISOString();
 
 const answered = (agoMs: number, trusted: boolean): LiveWindow['book'] => ({
   ...{ ts: time(NOW - agoMs), yes_bid: 0.5, yes_ask: 0.51, no_bid: 0.49, no_ask: 0.5, mid_yes: 0.505 },
-  trusted,
+  ...{ trusted, yes_bids: [], yes_asks: [], no_bids: [], no_asks: [] },
 });
 const WINDOW: LiveWindow = {
-  ...{ market_id: '0xa', ticker: 'BTC', market_type: '5m', gap: null, strike_price: null },
+  ...{ market_id: '0xa', ticker: 'BTC', market_type: '5m', gap: null, strike_price: null, model: null },
   ...{ start_time: time(NOW), end_time: time(NOW + 300_000), strike_source: null },
   book: answered(2_000, true),
 };

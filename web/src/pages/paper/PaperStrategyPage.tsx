@@ -9,10 +9,10 @@ import { type Figure, Figures } from '../../ui/Figures.tsx';
 import { moment, number, usd, WINDOW_NAMES } from '../../ui/format.ts';
 import { Page } from '../../ui/Page.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { Activity } from './Activity.tsx';
 import { Divergence } from './Divergence.tsx';
 import { Equity } from './Equity.tsx';
 import { PaperActions } from './PaperActions.tsx';
-import { Activity } from './PaperStrategies.tsx';
 
 const route = getRouteApi('/shell/paper/$strategyId');
 const REFETCH_MS = 4_000;
