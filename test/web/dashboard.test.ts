@@ -254,6 +254,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     expect(new Set(asked.map(({ address }) => address))).toEqual(
       new Set([
         '/app/live?',
+        '/app/arb/audit?window=1h&limit=100',
         '/app/state?',
         '/app/underlying?ticker=BTC&source=binance_spot&order=desc&limit=10000',
       ]),
