@@ -250,7 +250,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await watched.signIn(OTHER.email, OTHER.password);
     await page.getByText('live', { exact: true }).waitFor();
     await page.getByRole('region', { name: /^BTC / }).first().waitFor();
-    await expect.poll(() => asked.length).toBeGreaterThanOrEqual(3);
+    await expect.poll(() => asked.length).toBeGreaterThanOrEqual(4);
     expect(new Set(asked.map(({ address }) => address))).toEqual(
       new Set([
         '/app/live?',
