@@ -3,7 +3,7 @@ import type { JobKind } from '../schema/backtest.ts';
 import type { Job, JobRepository } from './jobs.ts';
 
 /** Key figures of a finished job; of a sweep, those of its best cell. Money is USD; null where it is not defined. */
-export interface JobSummary {
+interface JobSummary {
   readonly total_pnl: number | null;
   readonly sharpe_per_market: number | null;
   readonly trades_total: number | null;

@@ -215,10 +215,11 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await watched.signIn(OTHER.email, OTHER.password);
     await page.getByText('live', { exact: true }).waitFor();
     await page.getByRole('region', { name: /^BTC / }).first().waitFor();
-    await expect.poll(() => asked.length).toBeGreaterThanOrEqual(3);
+    await expect.poll(() => asked.length).toBeGreaterThanOrEqual(4);
     expect(new Set(asked.map(({ address }) => address))).toEqual(
       new Set([
         '/app/live?',
+        '/app/arb/audit?window=1h&limit=100',
         '/app/state?',
         '/app/underlying?ticker=BTC&source=binance_spot&order=desc&limit=10000',
       ]),
@@ -261,10 +262,9 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
       )
       .waitFor();
     await page.getByRole('link', { name: 'Backtests' }).click();
-    await page.getByRole('button', { name: 'Sweep a parameter' }).click();
-    watched.refusals.add('403 /app/backtest/sweep');
-    await page.getByRole('button', { name: 'Run sweep' }).click();
-    await page.getByText('Tier free does not include this endpoint').waitFor();
+    await page.getByText(/^Tier free: up to [\d,]+ markets in a backtest, no sweeps/).waitFor();
+    await page.getByText('Sweeps are not in tier free.').waitFor();
+    expect(await page.getByRole('button', { name: 'Sweep a parameter' }).isDisabled()).toBe(true);
     await page.getByRole('link', { name: 'Paper' }).click();
     await page.getByLabel('Name').fill('the first');
     await page.getByRole('button', { name: 'Start paper trading' }).click();

@@ -1,5 +1,5 @@
 /** Trades whose P&L is in [from, to); the last bin includes its end. USD. */
-export interface PnlBin {
+interface PnlBin {
   readonly from: number;
   readonly to: number;
   readonly count: number;
