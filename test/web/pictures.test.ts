@@ -16,6 +16,7 @@ import {
   useRecordedPages,
 } from '../support/recordedPages.ts';
 import { PAGE_NAMES, seedPages } from '../support/seededPages.ts';
+import { PROJECT_ROOT } from '../support/sourceFiles.ts';
 
 /** `npm run pictures` draws all references again, `npm run pictures:record` from new answers of a demo. */
 const task = process.env.npm_lifecycle_event ?? '';
@@ -25,6 +26,12 @@ const VERSION = join(REFERENCES, 'chromium.txt');
 const WIDTHS = { wide: [1440, 900], medium: [1024, 768], phone: [390, 844] } as const;
 /** Above the longest page, so that every label is measured. */
 const TALL = 3_000;
+
+/** Pages with pictures in `docs/images`. */
+const DOCUMENTED: ReadonlySet<string> = new Set([
+  ...['live', 'market', 'perpetuals', 'calibration', 'signals', 'backtest', 'paper'],
+  ...['webhooks', 'keys', 'operator'],
+]);
 
 const installed = browserAbsent
   ? ''
@@ -39,8 +46,8 @@ describe.runIf(isRecording && !browserAbsent)('a recording', () => {
   const demo = useDemoPages();
   it('has every page', async () => {
     const recorder = new AnswerRecorder();
-    const pages = await seedPages(demo, (page) => recorder.watch(page));
-    await recorder.save(RECORDING, { atMs: systemClock.now(), pages });
+    const pages = await seedPages(demo, recorder);
+    recorder.save(RECORDING, { atMs: systemClock.now(), pages });
   });
 });
 
@@ -61,7 +68,13 @@ describe.skipIf(browserAbsent || (recordingAbsent && !isRecording))(ABSENT, () =
         await page.emulateMedia({ colorScheme });
         await page.setViewportSize({ width, height });
         const file = join(REFERENCES, `${name}-${size}-${colorScheme}.webp`);
-        const difference = await comparePicture(canvas, await steadyShot(page), { file, isRenewing });
+        const difference = await comparePicture(canvas, await steadyShot(page), {
+          ...{ file, isRenewing },
+          documented:
+            size === 'wide' && colorScheme === 'light' && DOCUMENTED.has(name)
+              ? join(PROJECT_ROOT, 'docs/images/after', `${name}.webp`)
+              : null,
+        });
         if (difference !== null) differences.push(difference);
       }
     }
