@@ -22,7 +22,7 @@ import { PROJECT_ROOT } from '../support/sourceFiles.ts';
 const task = process.env.npm_lifecycle_event ?? '';
 const isRenewing = task === 'pictures' || task === 'pictures:record';
 const isRecording = isRenewing && (task === 'pictures:record' || recordingAbsent);
-const VERSION = join(REFERENCES, 'chromium.txt');
+const VERSION = join(REFERENCES, 'chromium.json');
 const WIDTHS = { wide: [1440, 900], medium: [1024, 768], phone: [390, 844] } as const;
 /** Above the longest page, so that every label is measured. */
 const TALL = 3_000;
@@ -36,7 +36,7 @@ const DOCUMENTED: ReadonlySet<string> = new Set([
 const installed = browserAbsent
   ? ''
   : execFileSync(chromiumPath(), ['--version'], { encoding: 'utf8' }).trim();
-const drawnBy = existsSync(VERSION) ? readFileSync(VERSION, 'utf8').trim() : 'no version';
+const drawnBy = existsSync(VERSION) ? JSON.parse(readFileSync(VERSION, 'utf8')) : 'no version';
 const isOther = !isRenewing && installed !== drawnBy;
 const SKIPPED = isOther
   ? `pictures of every page (skipped: drawn by ${drawnBy}, not by ${installed})`
@@ -55,7 +55,7 @@ const ABSENT = 'every page in a recorded state (skipped without a build, Chromiu
 describe.skipIf(browserAbsent || (recordingAbsent && !isRecording))(ABSENT, () => {
   const pages = useRecordedPages();
   beforeAll(() => {
-    if (isRenewing) writeFileSync(VERSION, `${installed}\n`);
+    if (isRenewing) writeFileSync(VERSION, `${JSON.stringify(installed)}\n`);
   });
 
   /** Compares, or writes, the six pictures of a page. */
