@@ -42,6 +42,14 @@ const COMPARE = `async ({ shot, reference, scale, quality, steps }) => {
   return { share: different / (old.length / 4), encoded };
 }`;
 
+interface ComparedFile {
+  readonly file: string;
+  /** Writes the files instead. */
+  readonly isRenewing: boolean;
+  /** Receives the picture in its full size, for the documentation. */
+  readonly documented?: string | null;
+}
+
 /**
  * Compares a screenshot with its reference, or writes the reference.
  * @param canvas An empty page, which compares.
@@ -50,19 +58,24 @@ const COMPARE = `async ({ shot, reference, scale, quality, steps }) => {
 export async function comparePicture(
   canvas: Page,
   shot: Buffer,
-  { file, isRenewing }: { file: string; isRenewing: boolean },
+  { file, isRenewing, documented = null }: ComparedFile,
 ): Promise<string | null> {
   const data = (type: string, bytes: Buffer) => `data:image/${type};base64,${bytes.toString('base64')}`;
   const reference = existsSync(file) ? data('webp', readFileSync(file)) : null;
   const given = { shot: data('png', shot), reference, scale: SCALE, quality: QUALITY, steps: COLOUR_STEPS };
-  const { share, encoded } = await canvas.evaluate<{ share: number; encoded: string }>(
-    `(${COMPARE})(${JSON.stringify(given)})`,
-  );
+  const run = (values: typeof given) =>
+    canvas.evaluate<{ share: number; encoded: string }>(`(${COMPARE})(${JSON.stringify(values)})`);
+  const { share, encoded } = await run(given);
   if (isRenewing) {
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, Buffer.from(encoded.replace(/^.*?,/, ''), 'base64'));
+    write(file, encoded);
+    if (documented !== null) write(documented, (await run({ ...given, reference: null, scale: 1 })).encoded);
     return null;
   }
   if (reference === null) return `${file} is missing`;
   return share > SHARE_MAX ? `${(share * 100).toFixed(1)} % of the pixels differ from ${file}` : null;
+}
+
+function write(file: string, address: string): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, Buffer.from(address.replace(/^.*?,/, ''), 'base64'));
 }

@@ -3,12 +3,13 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import type { Page } from 'playwright-core';
+import type { Page, Request, Response } from 'playwright-core';
 import {
   DATA_SOURCE_PLACEHOLDER,
   NONCE_PLACEHOLDER,
   SESSION_PLACEHOLDER,
 } from '../../src/http/pages/serve.ts';
+import { eventually } from './runningService.ts';
 import { PROJECT_ROOT } from './sourceFiles.ts';
 
 const BUILD = join(PROJECT_ROOT, 'dist/web');
@@ -28,30 +29,48 @@ export interface Recording {
   readonly answers: Readonly<Record<string, string>>;
 }
 
+const ANSWER = /^\/(?:app|health|readyz)/;
+
 /** Collects the JSON answers that a page reads. */
 export class AnswerRecorder {
-  readonly answers: Record<string, string> = {};
-  readonly #reading: Promise<void>[] = [];
+  readonly #answers: Record<string, string> = {};
+  readonly #pending = new Set<Request>();
 
   watch(page: Page): void {
-    page.on('response', (response) => {
-      const { pathname, search } = new URL(response.url());
-      const isAnswer = /^\/(?:app|health|readyz)/.test(pathname) && response.request().method() === 'GET';
-      if (!isAnswer || response.status() !== 200) return;
-      const keep = async () => {
-        this.answers[pathname + search] = await response.text();
-      };
-      // A page that is left takes its unread answers with it.
-      this.#reading.push(keep().catch(() => undefined));
+    page.on('request', (request) => {
+      const { pathname } = new URL(request.url());
+      if (request.method() === 'GET' && ANSWER.test(pathname)) this.#pending.add(request);
+    });
+    page.on('requestfailed', (request) => this.#pending.delete(request));
+    page.on('response', (response) => void this.#keep(response));
+  }
+
+  /** Waits until every answer of the shown page is read: a page that is left discards the others. */
+  async settled(page: Page): Promise<void> {
+    await eventually('all answers of a page', async () => {
+      const loading = await page.getByLabel('Loading', { exact: true }).count();
+      return loading === 0 && this.#pending.size === 0;
     });
   }
 
-  async save(file: string, recording: Omit<Recording, 'answers'>): Promise<void> {
-    await Promise.all(this.#reading);
+  save(file: string, recording: Omit<Recording, 'answers'>): void {
     writeFileSync(
       file,
-      gzipSync(JSON.stringify({ ...recording, answers: this.answers } satisfies Recording)),
+      gzipSync(JSON.stringify({ ...recording, answers: this.#answers } satisfies Recording)),
     );
+  }
+
+  async #keep(response: Response): Promise<void> {
+    const request = response.request();
+    if (!this.#pending.has(request)) return;
+    const { pathname, search } = new URL(response.url());
+    try {
+      if (response.status() === 200) this.#answers[pathname + search] = await response.text();
+    } catch {
+      // The page was left meanwhile.
+    } finally {
+      this.#pending.delete(request);
+    }
   }
 }
 
@@ -70,7 +89,7 @@ export async function serveRecording({ answers }: Recording): Promise<{ url: str
     if (type !== undefined) {
       response.setHeader('content-type', type);
       response.end(readFileSync(join(BUILD, pathname)));
-    } else if (/^\/(?:app|health|readyz)/.test(pathname)) {
+    } else if (ANSWER.test(pathname)) {
       const answer = answers[pathname + search] ?? nearest(answers, pathname);
       response.setHeader('content-type', 'application/json');
       response.setHeader('ratelimit-policy', UNPACED);

@@ -1,5 +1,5 @@
-import type { Page } from 'playwright-core';
 import type { useDemoPages } from './demoPages.ts';
+import type { AnswerRecorder } from './recordedAnswers.ts';
 
 const UNIVERSE = { universe: { ticker: 'BTC', event_type: '5m' }, params: { latency_ms: 120 } };
 const THRESHOLD = { type: 'threshold_entry', threshold: 0.4, direction: 'below', side: 'buy_yes' };
@@ -27,13 +27,12 @@ export const PAGE_NAMES = [
 ] as const;
 
 /**
- * Fills a demo with keys, a webhook, backtests and a paper strategy, and opens every page once.
- * @param watch Receives the page before it is opened.
+ * Fills a demo with keys, a webhook, backtests and a paper strategy, and records every page.
  * @returns The path of each page by name.
  */
 export async function seedPages(
   demo: ReturnType<typeof useDemoPages>,
-  watch: (page: Page) => void,
+  recorder: AnswerRecorder,
 ): Promise<Record<(typeof PAGE_NAMES)[number], string>> {
   const { page } = await demo.signedIn();
   const send = async (path: string, data: unknown = {}) => (await page.request.post(path, { data })).json();
@@ -59,11 +58,11 @@ export async function seedPages(
     ...{ webhooks: '/webhooks', webhook: `/webhooks/${webhook_id}`, keys: '/keys' },
     ...{ account: '/account', operator: '/operator', welcome: '/welcome' },
   };
-  watch(page);
+  recorder.watch(page);
   for (const path of Object.values(pages)) {
     await page.goto(path);
     await page.getByRole('heading', { level: 1 }).waitFor();
-    await page.waitForLoadState('networkidle');
+    await recorder.settled(page);
   }
   return { ...pages, 'sign-in': '/sign-in' };
 }

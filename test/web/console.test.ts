@@ -164,7 +164,8 @@ describe.skipIf(recordingAbsent)(SKIPPED, () => {
     const page = await pages.open('keys');
     const cell = page.locator('td[data-title="Last used"]').first();
     await cell.waitFor();
-    const before = () => cell.evaluate<string>("(element) => getComputedStyle(element, '::before').content");
+    const shown = `getComputedStyle(document.querySelector('td[data-title="Last used"]'), '::before').content`;
+    const before = () => page.evaluate<string>(shown);
     expect(await before()).toBe('none');
     await page.setViewportSize({ width: 390, height: 844 });
     await expect.poll(before).toBe('"Last used"');

@@ -16,20 +16,27 @@ import {
   useRecordedPages,
 } from '../support/recordedPages.ts';
 import { PAGE_NAMES, seedPages } from '../support/seededPages.ts';
+import { PROJECT_ROOT } from '../support/sourceFiles.ts';
 
 /** `npm run pictures` draws all references again, `npm run pictures:record` from new answers of a demo. */
 const task = process.env.npm_lifecycle_event ?? '';
 const isRenewing = task === 'pictures' || task === 'pictures:record';
 const isRecording = isRenewing && (task === 'pictures:record' || recordingAbsent);
-const VERSION = join(REFERENCES, 'chromium.txt');
+const VERSION = join(REFERENCES, 'chromium.json');
 const WIDTHS = { wide: [1440, 900], medium: [1024, 768], phone: [390, 844] } as const;
 /** Above the longest page, so that every label is measured. */
 const TALL = 3_000;
 
+/** Pages with pictures in `docs/images`. */
+const DOCUMENTED: ReadonlySet<string> = new Set([
+  ...['live', 'market', 'perpetuals', 'calibration', 'signals', 'backtest', 'paper'],
+  ...['webhooks', 'keys', 'operator'],
+]);
+
 const installed = browserAbsent
   ? ''
   : execFileSync(chromiumPath(), ['--version'], { encoding: 'utf8' }).trim();
-const drawnBy = existsSync(VERSION) ? readFileSync(VERSION, 'utf8').trim() : 'no version';
+const drawnBy = existsSync(VERSION) ? JSON.parse(readFileSync(VERSION, 'utf8')) : 'no version';
 const isOther = !isRenewing && installed !== drawnBy;
 const SKIPPED = isOther
   ? `pictures of every page (skipped: drawn by ${drawnBy}, not by ${installed})`
@@ -39,8 +46,8 @@ describe.runIf(isRecording && !browserAbsent)('a recording', () => {
   const demo = useDemoPages();
   it('has every page', async () => {
     const recorder = new AnswerRecorder();
-    const pages = await seedPages(demo, (page) => recorder.watch(page));
-    await recorder.save(RECORDING, { atMs: systemClock.now(), pages });
+    const pages = await seedPages(demo, recorder);
+    recorder.save(RECORDING, { atMs: systemClock.now(), pages });
   });
 });
 
@@ -48,7 +55,7 @@ const ABSENT = 'every page in a recorded state (skipped without a build, Chromiu
 describe.skipIf(browserAbsent || (recordingAbsent && !isRecording))(ABSENT, () => {
   const pages = useRecordedPages();
   beforeAll(() => {
-    if (isRenewing) writeFileSync(VERSION, `${installed}\n`);
+    if (isRenewing) writeFileSync(VERSION, `${JSON.stringify(installed)}\n`);
   });
 
   /** Compares, or writes, the six pictures of a page. */
@@ -61,7 +68,13 @@ describe.skipIf(browserAbsent || (recordingAbsent && !isRecording))(ABSENT, () =
         await page.emulateMedia({ colorScheme });
         await page.setViewportSize({ width, height });
         const file = join(REFERENCES, `${name}-${size}-${colorScheme}.webp`);
-        const difference = await comparePicture(canvas, await steadyShot(page), { file, isRenewing });
+        const difference = await comparePicture(canvas, await steadyShot(page), {
+          ...{ file, isRenewing },
+          documented:
+            size === 'wide' && colorScheme === 'light' && DOCUMENTED.has(name)
+              ? join(PROJECT_ROOT, 'docs/images/after', `${name}.webp`)
+              : null,
+        });
         if (difference !== null) differences.push(difference);
       }
     }
