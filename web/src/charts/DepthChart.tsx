@@ -1,8 +1,8 @@
-import { useElementSize } from '@mantine/hooks';
 import { type ReactNode, useMemo } from 'react';
 import { cumulative } from './cumulative.ts';
 import classes from './DepthChart.module.css';
 import { niceTicks } from './niceTicks.ts';
+import { useWidth } from './useWidth.ts';
 
 type Level = readonly [price: number, size: number];
 
@@ -25,7 +25,7 @@ const APART_PX = 16;
 /** Cumulative sizes of both sides over the price: the size that an order may have before it passes a price. */
 export function DepthChart(props: DepthChartProps): ReactNode {
   const { label, bids, asks, price, size, unit, height = 190 } = props;
-  const { ref, width } = useElementSize<HTMLDivElement>();
+  const { ref, width } = useWidth();
   const sides = useMemo(() => [cumulative(bids), cumulative(asks)] as const, [bids, asks]);
   const all = sides.flat();
   if (all.length === 0) return null;

@@ -1,5 +1,4 @@
 import { Button, useComputedColorScheme } from '@mantine/core';
-import { useElementSize } from '@mantine/hooks';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
@@ -18,6 +17,7 @@ import type { DrawnTrade } from './drawnTrades.ts';
 import type { Layer, TimeMark } from './layers.ts';
 import { TimeKeys } from './TimeKeys.tsx';
 import { useTimeZone } from './useTimeZone.ts';
+import { useWidth } from './useWidth.ts';
 import { zoomAround } from './zoom.ts';
 
 interface TimeChartProps {
@@ -57,7 +57,7 @@ const CLICK_PX_MAX = 3;
  * time. A zoomed chart stays zoomed when new values arrive.
  */
 export function TimeChart(props: TimeChartProps): ReactNode {
-  const { ref, width } = useElementSize<HTMLDivElement>();
+  const { ref, width } = useWidth();
   const inner = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot | null>(null);
   const [plot, setPlot] = useState<uPlot | null>(null);

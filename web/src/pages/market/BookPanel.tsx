@@ -19,10 +19,14 @@ export function BookPanel({
   market: Market;
   shown: ReturnType<typeof useBook>;
 }): ReactNode {
-  if (stored.isError && stored.error instanceof ApiProblem && stored.error.status === 404) {
+  const isAbsent = stored.isError && stored.error instanceof ApiProblem && stored.error.status === 404;
+  const isAsked = stored.fetchStatus !== 'idle' || stored.isError;
+  if (isAbsent || (book === undefined && !isAsked)) {
     return (
       <Empty title="No book yet at this time">
-        Move the slider to the right: the first book was recorded later.
+        {isAbsent
+          ? 'Move the slider to the right: the first book was recorded later.'
+          : 'Books of a market are recorded from shortly before its window.'}
       </Empty>
     );
   }

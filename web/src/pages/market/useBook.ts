@@ -31,7 +31,8 @@ export function useBook(
   const stored = useApi(
     'GET /v1/snapshot-at/{ts}',
     { path: { ts: new Date(settled).toISOString() }, query: { market_id: market.market_id } },
-    { keep: true, enabled: !isPlaying },
+    // A window that has not begun has no book to ask for.
+    { keep: true, enabled: !isPlaying && settled <= Date.now() },
   );
   const played = useFrames(market.market_id, { timeMs, speed, isPlaying });
   const { stepped, findChange } = useSteps(market.market_id);
