@@ -18,7 +18,10 @@ const queue = of('src/webhooks/delivery/deliveryQueue.ts', 'src/webhooks/deliver
 const mispricing = of('src/core/signals/mispricing.ts', 'src/core/signals/mispricing.test.ts');
 const endgame = of('src/core/signals/endgame.ts', 'src/core/signals/endgame.test.ts');
 const bookHash = of('src/venues/polymarket/book/bookHash.ts', 'src/venues/polymarket/book/bookHash.test.ts');
-const unproven = of('src/venues/polymarket/book/unprovenState.ts', 'src/recorder/bookTrust.test.ts');
+const unproven = of(
+  'src/venues/polymarket/book/unprovenState.ts',
+  'src/venues/polymarket/book/unprovenState.test.ts',
+);
 
 /** Faults in the core, the venues, trading and webhooks. */
 export const MUTANTS: readonly TestedMutant[] = [
