@@ -170,6 +170,17 @@ describe('the trust in a book', () => {
     ]);
   });
 
+  it('was never lost when one token’s first book came after the other’s', () => {
+    const { sink, recorder, wire, play } = setUp();
+    const [yes, no] = JSON.parse(wire.snapshot(T0)) as unknown[];
+    play([JSON.stringify([yes])], T0);
+    recorder.finishQuiet(T0 + 100);
+    play([JSON.stringify([no])], T0 + 300);
+    recorder.finishQuiet(T0 + 5000);
+    expect(sink.books.at(-1)).toMatchObject({ trusted: true });
+    expect(sink.gaps).toEqual([]);
+  });
+
   it('was never lost when the messages of two trades came late', () => {
     const { sink, recorder, wire, play } = setUp();
     play([wire.snapshot(T0)], T0);

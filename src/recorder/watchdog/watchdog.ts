@@ -289,8 +289,8 @@ export class Watchdog {
       // A row written after the last tick may have been dropped already.
       if (dropping && gap === null)
         recorder.trust.open(recorded, { cause: 'store_down', start, knownTimeMs: nowMs, feed: 'underround' });
-      else if (dropping || gap?.cause !== 'store_down') continue;
-      // Publishes the book as untrusted now, or the whole book to a store that has missed rows.
+      else if (dropping || gap === null) continue;
+      // Publishes the book as untrusted now, or the whole book to a store that has missed rows in a gap of any cause.
       recorded.rewrite(nowMs);
     }
   }
