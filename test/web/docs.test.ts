@@ -23,7 +23,6 @@ describe.skipIf(browserAbsent)('the documentation (skipped without a browser or 
     ['docs-home', '/docs'],
     ['docs-concepts', '/docs/concepts'],
     ['docs-exports', '/docs/exports'],
-    ['docs-reference', '/docs/reference'],
   ])('%s is accessible, in light and dark, and fits a phone', async (name, path) => {
     await watched.page.goto(path);
     await watched.inspect(name);
@@ -55,16 +54,21 @@ describe.skipIf(browserAbsent)('the documentation (skipped without a browser or 
     expect(Math.min(...widths)).toBeGreaterThan(100);
   });
 
-  it('sends a call and shows its answer', async () => {
+  it('sends a call from the reference, which fits a phone, and shows its answer', async () => {
     const { page } = watched;
     await page.goto('/docs/reference');
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(
+      await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth'),
+    ).toBeLessThanOrEqual(0);
+    await page.setViewportSize({ width: 1280, height: 900 });
     const call = page.locator('#getTrades');
     await call.getByRole('button', { name: 'Try it' }).click();
     await call.getByLabel('API key').fill(api.key);
     await call.getByLabel('market_id *').fill('0xaa');
     await call.getByRole('button', { name: 'Send GET' }).click();
-    await call.getByText(/^200 /).waitFor();
-    await call.getByText('"market_id": "0xaa"').waitFor();
+    await call.getByText(/^200 OK, /).waitFor();
+    await call.locator('.try pre').getByText('"market_id": "0xaa"').waitFor();
   });
 
   it('copies an example', async () => {
