@@ -64,7 +64,7 @@ export function renderMarkdown(text: string, source: string, site: Site): Render
         return `<img src="/docs/images/${posix.basename(file)}" alt="${escapeHtml(alt)}" loading="lazy">`;
       },
       code({ text: code, lang = '' }: Tokens.Code) {
-        return `<pre data-language="${escapeHtml(lang)}"><code>${escapeHtml(code)}</code></pre>\n`;
+        return `<pre tabindex="0" data-language="${escapeHtml(lang)}"><code>${escapeHtml(code)}</code></pre>\n`;
       },
       table(token: Tokens.Table) {
         const row = (cells: readonly Tokens.TableCell[], tag: string) =>

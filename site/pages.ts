@@ -1,5 +1,5 @@
 import { docsLayout, REFERENCE } from '../src/http/pages/docsLayout.ts';
-import type { Guide, GuideGroup } from '../src/http/pages/guides.ts';
+import type { GuideGroup } from '../src/http/pages/guides.ts';
 import { type Html, html, Html as Markup } from '../src/runtime/html.ts';
 import { type RenderedPage, renderMarkdown, type Section } from './markdown.ts';
 import type { SearchEntry } from './searchRank.ts';
@@ -13,6 +13,8 @@ export interface Sources {
   readonly read: (path: string) => string;
   readonly hasFile: (path: string) => boolean;
 }
+
+type Guide = GuideGroup['guides'][number];
 
 interface SitePage {
   readonly guide: Guide;

@@ -142,7 +142,7 @@ async function shown(answer: Response): Promise<HTMLElement[]> {
   const isJson = answer.headers.get('content-type')?.startsWith('application/json') === true;
   const whole = isJson && text !== '' ? JSON.stringify(JSON.parse(text), null, 2) : text;
   const isCut = whole.length > SHOWN_CHARACTERS_MAX;
-  const pre = element('pre', {});
+  const pre = element('pre', { tabIndex: 0 });
   pre.append(element('code', { textContent: isCut ? `${whole.slice(0, SHOWN_CHARACTERS_MAX)}\n…` : whole }));
   const line = `${answer.status} ${answer.statusText}, ${text.length.toLocaleString('en')} characters`;
   return [

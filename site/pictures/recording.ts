@@ -95,7 +95,7 @@ export function record({ isCut }: { isCut: boolean }): Recording {
       asks: levelsOf(yes.asks),
     })),
     quotes: ofMarket(kept.quotes),
-    prices: kept.prices.filter(({ source }) => source === 'chainlink'),
+    prices: kept.prices.filter(({ source, ticker }) => source === 'chainlink' && ticker === 'BTC'),
     gaps: [...new Map(ofMarket(kept.gaps).map((gap) => [gap.gapId, gap])).values()],
   };
 }

@@ -55,7 +55,7 @@ export interface BlockColumn {
   readonly ends: ArrayLike<number> | null;
 }
 
-export interface Block {
+interface Block {
   readonly rows: number;
   readonly columns: readonly BlockColumn[];
 }

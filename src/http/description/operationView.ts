@@ -17,7 +17,7 @@ export function operationView(named: NamedOperation, answer: AnswerExample | und
 ${parameters.length === 0 ? '' : html`<h4>Parameters</h4><ul class="members">${parameters.map(parameterView)}</ul>`}
 ${body === null ? '' : html`<h4>Body</h4>${schemaView(body)}`}
 <h4>Example</h4>
-<pre class="command"><code>${exampleCommand(named)}</code></pre>
+<pre class="command" tabindex="0"><code>${exampleCommand(named)}</code></pre>
 ${answer === undefined ? '' : answerView(answer)}
 <h4>Answers</h4>
 <ul class="answers">
@@ -34,7 +34,7 @@ function parameterView({ name, in: place, required, description, schema }: Param
 
 function answerView({ status, body }: AnswerExample): Html {
   const text = typeof body === 'string' ? body : JSON.stringify(body, null, 2);
-  return html`<details class="answer" open><summary>Answer ${status}</summary><pre><code>${text}</code></pre></details>`;
+  return html`<details class="answer" open><summary>Answer ${status}</summary><pre tabindex="0"><code>${text}</code></pre></details>`;
 }
 
 function bodySchemaOf({ requestBody }: Operation): JsonObject | null {

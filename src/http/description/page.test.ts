@@ -135,7 +135,7 @@ describe('example commands', () => {
 
   it('are accepted by every operation', async () => {
     const body = await page();
-    const commands = [...body.matchAll(/<pre class="command"><code>([\s\S]*?)<\/code>/g)].map(
+    const commands = [...body.matchAll(/<pre class="command" tabindex="0"><code>([\s\S]*?)<\/code>/g)].map(
       ([, code = '']) => plain(code),
     );
     expect(commands.length).toBeGreaterThan(70);

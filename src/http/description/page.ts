@@ -29,7 +29,7 @@ ${prose(description)}
 <p>For programs: <a href="/openapi.json">openapi.json</a> (OpenAPI ${document.openapi}).</p>
 <h2 id="setup">Set up</h2>
 <p>The examples use these variables of a shell. Replace the key by <a href="/docs/accounts">one of yours</a>.</p>
-<pre><code>${SETUP}</code></pre>
+<pre tabindex="0"><code>${SETUP}</code></pre>
 <p>“Try it” sends a call from this page, with the key that you enter. The key stays in this page.</p>
 ${tags.map((tag) => tagSection(tag, answers))}
 <h2 id="schemas">Schemas</h2>

@@ -4,7 +4,7 @@ const UNIVERSE = { ticker: 'BTC', event_type: '5m' } as const;
 const BACKTEST = { strategy: STRATEGY, universe: UNIVERSE, size_usd: 10, market_limit: 5 } as const;
 const PASSWORD = 'correct horse battery staple';
 
-export const BODY_EXAMPLES: Readonly<Record<string, object>> = {
+const BODY_EXAMPLES: Readonly<Record<string, object>> = {
   'POST /v1/backtest': BACKTEST,
   'POST /v1/backtest/sweep': { ...BACKTEST, x_axis: { param: 'threshold', start: 0.2, end: 0.6, steps: 5 } },
   'POST /v1/paper/strategies': { name: 'cheap Up', strategy: STRATEGY, universe: UNIVERSE, size_usd: 10 },

@@ -22,9 +22,9 @@ export const DOCS_HEADERS = {
 export const DOCS_HOME = '/docs';
 export const REFERENCE = '/docs/reference';
 export const DOCS_STYLE = '/docs/style.css';
-export const DOCS_SCRIPT = '/docs/assets/site.js';
+const DOCS_SCRIPT = '/docs/assets/site.js';
 
-export interface DocsPage {
+interface DocsPage {
   readonly title: string;
   /** Where the page is served; its entry in the navigation is marked. */
   readonly path: string;

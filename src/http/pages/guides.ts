@@ -1,5 +1,5 @@
 /** A page of the documentation, by its Markdown source in the repository. */
-export interface Guide {
+interface Guide {
   readonly title: string;
   /** Relative to the project. */
   readonly source: string;

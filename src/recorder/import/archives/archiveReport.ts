@@ -5,7 +5,7 @@ const HOLE_MS = 60_000;
 const HOLES_LISTED_MAX = 1_000;
 const BAD_ROWS_LISTED_MAX = 20;
 
-export interface Hole {
+interface Hole {
   /** A market, or a venue with its asset. */
   readonly subject: string;
   readonly start: string;
