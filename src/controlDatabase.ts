@@ -9,9 +9,9 @@ import {
 import { createJobs } from './backtest/migrationJobs.ts';
 import type { Config } from './config.ts';
 import { type OpenOptions, openDatabase } from './control/database.ts';
+import type { ControlMigrationName } from './control/migrationNames.ts';
 import { createSettings } from './control/migrationSettings.ts';
 import type { Database } from './control/schema.ts';
-import type { ControlMigrationName } from './controlMigrationNames.ts';
 import { createAudit } from './signals/migrationAudit.ts';
 import { addPaperExecution, createMarketTerms, createPaper } from './trading/paper/migrationPaper.ts';
 import {

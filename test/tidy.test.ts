@@ -177,7 +177,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['ops', 'backtest', 'strategy', 'signals', 'lifecycle'],
   ['trading', 'stream', 'webhooks', 'report'],
   ['http'],
-  ['api', 'mcp', 'controlDatabase', 'controlMigrationNames'],
+  ['api', 'mcp', 'controlDatabase'],
   ['service', 'backup', 'upgrade'],
   ['cli'],
 ];

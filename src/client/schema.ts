@@ -54,7 +54,7 @@ export type Gap = {
   end: string | null;
   start_received: string;
   end_received: string | null;
-  cause: 'disconnected' | 'silent_feed' | 'silent_market' | 'book_mismatch' | 'crossed_book' | 'frame_rejected' | 'clock_step' | 'process_down' | 'store_down' | 'late_feed' | 'venue_restart' | 'data_lost' | 'retention';
+  cause: 'disconnected' | 'silent_feed' | 'silent_market' | 'book_mismatch' | 'crossed_book' | 'frame_rejected' | 'clock_step' | 'process_down' | 'store_down' | 'late_feed' | 'venue_restart' | 'data_lost' | 'retention' | 'thinned';
   feed: string;
   repaired_by: string | null;
 };

@@ -97,24 +97,30 @@ export const days = z
 export const RETAINED_DATASETS = ['books', 'quotes', 'trades', 'underlying', 'perp_depth'] as const;
 export type RetainedDataset = (typeof RETAINED_DATASETS)[number];
 /** Days that each dataset is kept; null: for ever. A dataset that is absent is kept until the disk budget is used up. */
-export type Retention = Readonly<Partial<Record<RetainedDataset, number | null>>>;
+export type Retention = Readonly<
+  Partial<Record<RetainedDataset, number | null>> & {
+    /** Age in days from which books are thinned to the last state of each second; absent: never. */
+    readonly books_thinned?: number;
+  }
+>;
 
 const RETENTION_DAYS_MIN = 2;
-const RETENTION_RULE = `must be a list such as books:90d,quotes:forever of ${RETAINED_DATASETS.join(', ')}, each once, with at least ${RETENTION_DAYS_MIN} days`;
+const RETENTION_RULE = `must be a list such as books_thinned:14d,books:90d,quotes:forever of ${RETAINED_DATASETS.join(', ')}, books_thinned, each once, with at least ${RETENTION_DAYS_MIN} days`;
 export const retention = z.string().transform((text, context): Retention => {
-  const kept: Partial<Record<RetainedDataset, number | null>> = {};
+  const kept: Partial<Record<RetainedDataset | 'books_thinned', number | null>> = {};
   for (const item of text.split(',')) {
     const [, name, period = ''] = /^\s*(\w+):(\d{1,5}d|forever)\s*$/.exec(item) ?? [];
-    const dataset = RETAINED_DATASETS.find((known) => known === name);
+    const dataset = [...RETAINED_DATASETS, 'books_thinned' as const].find((known) => known === name);
     const keptDays = period === 'forever' ? null : Number.parseInt(period, 10);
     const isShort = keptDays !== null && !(keptDays >= RETENTION_DAYS_MIN && keptDays <= DAYS_MAX);
-    if (dataset === undefined || dataset in kept || isShort) {
+    const isUnclear = dataset === 'books_thinned' && keptDays === null;
+    if (dataset === undefined || dataset in kept || isShort || isUnclear) {
       context.addIssue({ code: 'custom', message: RETENTION_RULE });
       return z.NEVER;
     }
     kept[dataset] = keptDays;
   }
-  return kept;
+  return kept as Retention;
 });
 
 const HOST_NAME = /^[a-z\d_](?:[a-z\d_-]*[a-z\d_])?(?:\.[a-z\d_](?:[a-z\d_-]*[a-z\d_])?)*$/i;

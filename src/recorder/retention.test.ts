@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { FakeClock } from '../../test/support/fakeClock.ts';
+import { book } from '../../test/support/records.ts';
 import { openTestStore } from '../../test/support/store.ts';
 import { MARKET } from '../../test/support/wire.ts';
 import type { Retention } from '../config/values.ts';
@@ -10,6 +11,7 @@ import { Recorder } from './recorder.ts';
 import { RetentionKeeper } from './retention.ts';
 
 const DAY_MS = 86_400_000;
+const BOOK = book([[5_000, 1_000_000]], [[5_100, 2_000_000]]);
 const NOW_MS = Date.parse('2026-11-23T12:00:00Z');
 
 async function rig(retention: Retention, budgetBytes: number | null = null) {
@@ -72,4 +74,43 @@ test('rows of an open window stay, whatever their age', async () => {
   await store.writer.flush();
   await keeper.run();
   expect(await seqsOf('trades')).toEqual([2, 3, 4]);
+});
+
+test('old books are thinned to the last state of each second, and a gap says so', async () => {
+  const { store, keeper, gaps } = await rig({ books_thinned: 30 });
+  const firstMs = NOW_MS - 40 * DAY_MS;
+  const write = (marketId: string, offsets: readonly number[], startMs: number) => {
+    for (const [index, offset] of offsets.entries())
+      store.writer.book({
+        ...{ marketId, seq: 100 + index, mirrored: true, trusted: true, underlyingPrice: null },
+        ...{ eventTimeMs: startMs + offset, receivedTimeMs: startMs + offset + 3 },
+        ...{ yes: BOOK, no: BOOK },
+      });
+  };
+  write('m40', [0, 10, 990, 1_000, 1_001, 5_000], firstMs);
+  write('m20', [0, 10, 990], NOW_MS - 20 * DAY_MS);
+  write('m1', [0], firstMs);
+  await store.writer.flush();
+  const kept = async (marketId: string) =>
+    (
+      await store.rows<{ seq: number }>(
+        'SELECT seq FROM books WHERE market_id = {marketId:String} ORDER BY ts',
+        { marketId },
+      )
+    ).map(({ seq }) => seq);
+  await keeper.run();
+  expect([await kept('m40'), await kept('m20'), await kept('m1')]).toEqual([
+    [102, 104, 105],
+    [100, 101, 102],
+    [100],
+  ]);
+  expect(await gaps()).toMatchObject([
+    {
+      ...{ marketId: 'm40', cause: 'thinned', feed: 'underround.books' },
+      ...{ startTimeMs: firstMs, endTimeMs: firstMs + 5_000 },
+    },
+  ]);
+  await keeper.run();
+  expect((await gaps()).length).toBe(1);
+  expect(await store.rows("SELECT name FROM system.databases WHERE name LIKE '%thinning'")).toEqual([]);
 });

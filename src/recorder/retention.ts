@@ -8,6 +8,7 @@ import type { StoreReader } from '../store/reader.ts';
 import {
   type DatasetDay,
   type DiskForecast,
+  daysToThin,
   forecastDisk,
   planRemovals,
 } from '../store/retention/removals.ts';
@@ -22,6 +23,7 @@ const FEED = 'underround';
 interface RetentionOptions {
   readonly store: StoreReader & {
     removeDay(table: TableName, day: string): Promise<void>;
+    thinBooks(day: string): Promise<void>;
     readonly writer: { flush(): Promise<void> };
   };
   readonly recorder: Recorder;
@@ -54,6 +56,8 @@ export class RetentionKeeper {
   readonly #tableBytes;
   #forecast: DiskForecast = { bytesPerDay: null, fullAtMs: null };
   #running: Promise<void> | null = null;
+  /** Days of books with one state a second; every other one is examined. */
+  readonly #thinDays = new Set<string>();
 
   constructor(options: RetentionOptions) {
     const { metrics, clock } = options;
@@ -108,6 +112,7 @@ export class RetentionKeeper {
     const limits = { retention, budgetBytes, otherBytes, nowMs, openSinceMs };
     const { removals, overBudgetBytes } = planRemovals(days, limits);
     for (const removal of removals) await this.#remove(removal);
+    for (const day of daysToThin(days, { retention, removals, nowMs, openSinceMs })) await this.#thin(day);
     if (overBudgetBytes > 0) log.warn({ overBudgetBytes, budgetBytes }, 'retention.over_budget');
   }
 
@@ -140,22 +145,44 @@ export class RetentionKeeper {
   }
 
   async #remove({ table, day, bytes }: DatasetDay): Promise<void> {
-    const { store, recorder, clock, log } = this.#options;
+    const { store, log } = this.#options;
     const markets = await this.#marketsOf(table, day);
-    for (const { marketId, fromMs, toMs, receivedFromMs, receivedToMs } of markets) {
-      const start = { eventTimeMs: fromMs, receivedTimeMs: receivedFromMs };
-      const end = { eventTimeMs: toMs, receivedTimeMs: receivedToMs };
-      const gap = { marketId, cause: 'retention', feed: `${FEED}.${table}`, start } as const;
-      recorder.gaps.lost({ ...gap, knownTimeMs: clock.now() }, end);
-    }
-    // The gaps are in the engine before the rows are gone.
-    await store.writer.flush();
+    await this.#writeGaps(markets, { cause: 'retention', table });
     await store.removeDay(table, day);
     this.#removedBytes.inc({ table }, bytes);
     log.info({ table, day, bytes, markets: markets.length }, 'retention.removed');
   }
 
-  async #marketsOf(table: RetainedDataset, day: string): Promise<RemovedMarket[]> {
+  /** Thins a day of books. What is between two states of a market is unknown from then on, so its day is a gap. */
+  async #thin(day: string): Promise<void> {
+    if (this.#thinDays.has(day)) return;
+    const { store, log } = this.#options;
+    const markets = await this.#marketsOf('books', day, 'HAVING uniqExact(toUnixTimestamp(ts)) < count()');
+    if (markets.length > 0) {
+      await this.#writeGaps(markets, { cause: 'thinned', table: 'books' });
+      await store.thinBooks(day);
+      log.info({ day, markets: markets.length }, 'retention.thinned');
+    }
+    this.#thinDays.add(day);
+  }
+
+  /** The gaps are in the engine before the rows are gone. */
+  async #writeGaps(
+    markets: readonly RemovedMarket[],
+    { cause, table }: { cause: 'retention' | 'thinned'; table: RetainedDataset },
+  ): Promise<void> {
+    const { store, recorder, clock } = this.#options;
+    for (const { marketId, fromMs, toMs, receivedFromMs, receivedToMs } of markets) {
+      const start = { eventTimeMs: fromMs, receivedTimeMs: receivedFromMs };
+      const end = { eventTimeMs: toMs, receivedTimeMs: receivedToMs };
+      const gap = { marketId, cause, feed: `${FEED}.${table}`, start } as const;
+      recorder.gaps.lost({ ...gap, knownTimeMs: clock.now() }, end);
+    }
+    await store.writer.flush();
+  }
+
+  /** @param only A condition on the rows of each market. */
+  async #marketsOf(table: RetainedDataset, day: string, only = ''): Promise<RemovedMarket[]> {
     if (!TABLES[table].orderBy.includes('market_id')) return [];
     const [from, to] = ['min', 'max'].map(
       (bound) => (column: string) => `toUnixTimestamp64Milli(${bound}(${column}))`,
@@ -163,7 +190,7 @@ export class RetentionKeeper {
     const rows = await this.#options.store.rows<RemovedMarket>(
       `SELECT market_id AS marketId, ${from('ts')} AS fromMs, ${to('ts')} AS toMs,
          ${from('received')} AS receivedFromMs, ${to('received')} AS receivedToMs
-       FROM ${table} WHERE toDate(ts) = toDate({day:String}) GROUP BY market_id ORDER BY market_id`,
+       FROM ${table} WHERE toDate(ts) = toDate({day:String}) GROUP BY market_id ${only} ORDER BY market_id`,
       { day },
     );
     return rows;

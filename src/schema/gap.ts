@@ -13,6 +13,7 @@ export const GAP_CAUSES = [
   'venue_restart',
   'data_lost',
   'retention',
+  'thinned',
 ] as const;
 export type GapCause = (typeof GAP_CAUSES)[number];
 

@@ -6,8 +6,8 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Config } from '../config.ts';
 import { appliedMigrations, migrationsIn, requireKnownMigrations } from '../control/appliedMigrations.ts';
+import { CONTROL_MIGRATION_NAMES } from '../control/migrationNames.ts';
 import { SQLITE_FILE_NAME } from '../control/sqliteFile.ts';
-import { CONTROL_MIGRATION_NAMES } from '../controlMigrationNames.ts';
 import { databaseComment } from '../store/engine/storedSchema.ts';
 import { FoundObjects } from '../store/tables/foundObjects.ts';
 

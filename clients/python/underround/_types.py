@@ -66,7 +66,7 @@ class Gap(TypedDict):
     end: str | None
     start_received: str
     end_received: str | None
-    cause: Literal["disconnected", "silent_feed", "silent_market", "book_mismatch", "crossed_book", "frame_rejected", "clock_step", "process_down", "store_down", "late_feed", "venue_restart", "data_lost", "retention"]
+    cause: Literal["disconnected", "silent_feed", "silent_market", "book_mismatch", "crossed_book", "frame_rejected", "clock_step", "process_down", "store_down", "late_feed", "venue_restart", "data_lost", "retention", "thinned"]
     feed: str
     repaired_by: str | None
 

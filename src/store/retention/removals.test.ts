@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Retention } from '../../config/values.ts';
-import { type DatasetDay, forecastDisk, planRemovals } from './removals.ts';
+import { type Retention, retention } from '../../config/values.ts';
+import { type DatasetDay, daysToThin, forecastDisk, planRemovals } from './removals.ts';
 
 const NOW_MS = Date.parse('2026-11-23T12:00:00Z');
 const day = (table: DatasetDay['table'], date: string, bytes = 10): DatasetDay => ({
@@ -18,8 +18,8 @@ const DAYS = [
   day('books', '2026-11-23', 100),
 ];
 
-function plan(retention: Retention, budgetBytes: number | null = null, openSinceMs = NOW_MS) {
-  const options = { retention, budgetBytes, otherBytes: 5, nowMs: NOW_MS, openSinceMs };
+function plan(periods: Retention, budgetBytes: number | null = null, openSinceMs = NOW_MS) {
+  const options = { retention: periods, budgetBytes, otherBytes: 5, nowMs: NOW_MS, openSinceMs };
   const { removals, overBudgetBytes } = planRemovals(DAYS, options);
   return { removed: removals.map((one) => `${one.table} ${one.day}`), overBudgetBytes };
 }
@@ -79,5 +79,40 @@ describe('the forecast', () => {
       bytesPerDay: null,
       fullAtMs: null,
     });
+  });
+});
+
+describe('what is thinned', () => {
+  const thinned = (periods: Retention, openSinceMs = NOW_MS) => {
+    const { removals } = planRemovals(DAYS, {
+      ...{ retention: periods, budgetBytes: null, otherBytes: 5, nowMs: NOW_MS, openSinceMs },
+    });
+    return daysToThin(DAYS, { retention: periods, removals, nowMs: NOW_MS, openSinceMs });
+  };
+
+  it.each([
+    ['nothing unless asked', { books: 13 }, NOW_MS, []],
+    ['days of books that ended before the age', { books_thinned: 3 }, NOW_MS, ['2026-11-01', '2026-11-10']],
+    ['no day that is removed anyway', { books_thinned: 3, books: 13 }, NOW_MS, ['2026-11-10']],
+    ['no day of an open window', { books_thinned: 3 }, Date.parse('2026-11-05T00:00:00Z'), ['2026-11-01']],
+  ])('%s', (_name, periods, openSinceMs, days) => {
+    expect(thinned(periods, openSinceMs)).toEqual(days);
+  });
+});
+
+describe('UNDERROUND_RETENTION', () => {
+  it('reads periods and the age of thinning', () => {
+    expect(retention.parse('books_thinned:14d, books:90d,quotes:forever')).toEqual({
+      ...{ books_thinned: 14, books: 90, quotes: null },
+    });
+  });
+
+  it.each([
+    'books_thinned:forever',
+    'books_thinned:1d',
+    'books_thinned:3d,books_thinned:4d',
+    'quotes_thinned:3d',
+  ])('refuses %s', (text) => {
+    expect(retention.safeParse(text).error?.issues[0]?.message).toMatch(/^must be a list such as /);
   });
 });

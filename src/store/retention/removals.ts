@@ -55,6 +55,24 @@ export function planRemovals(
   return { removals: removals.sort(byAge), overBudgetBytes: Math.max(0, bytes - budgetBytes) };
 }
 
+/**
+ * Days of books that are old enough to be thinned and are not removed anyway, the oldest first.
+ * @param options.openSinceMs Start of the oldest window that is still open: its rows stay.
+ */
+export function daysToThin(
+  days: readonly DatasetDay[],
+  options: { retention: Retention; removals: readonly DatasetDay[]; nowMs: number; openSinceMs: number },
+): string[] {
+  const { retention, removals, nowMs, openSinceMs } = options;
+  const { books_thinned: afterDays } = retention;
+  if (afterDays === undefined) return [];
+  const beforeMs = Math.min(openSinceMs, nowMs - afterDays * DAY_MS);
+  return [...days]
+    .sort(byAge)
+    .filter((one) => one.table === 'books' && endOf(one.day) <= beforeMs && !removals.includes(one))
+    .map(({ day }) => day);
+}
+
 export interface DiskForecast {
   /** Mean of the last complete days that have rows; null without one. */
   readonly bytesPerDay: number | null;

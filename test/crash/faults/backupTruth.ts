@@ -57,7 +57,9 @@ export function runBackupTruth(options: FaultOptions): Promise<CopyRoundsResult>
 }
 
 async function framesOf(service: ServiceProcess): Promise<number> {
-  const { body } = await service.get('/metrics');
+  // A starved service may answer late.
+  let { status, body } = await service.get('/metrics');
+  while (status !== 200 && service.isRunning) ({ status, body } = await service.get('/metrics'));
   return [...body.matchAll(FRAMES)].reduce((sum, [, count]) => sum + Number(count), 0);
 }
 

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrationsIn } from '../../../src/control/appliedMigrations.ts';
-import { CONTROL_MIGRATION_NAMES } from '../../../src/controlMigrationNames.ts';
+import { CONTROL_MIGRATION_NAMES } from '../../../src/control/migrationNames.ts';
 import { Random } from '../../../src/core/random.ts';
 import { systemClock as clock, sleep } from '../../../src/runtime/clock.ts';
 import { silentLogger as log } from '../../../src/runtime/log.ts';

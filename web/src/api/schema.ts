@@ -54,7 +54,7 @@ export type Gap = {
   end: string | null;
   start_received: string;
   end_received: string | null;
-  cause: 'disconnected' | 'silent_feed' | 'silent_market' | 'book_mismatch' | 'crossed_book' | 'frame_rejected' | 'clock_step' | 'process_down' | 'store_down' | 'late_feed' | 'venue_restart' | 'data_lost' | 'retention';
+  cause: 'disconnected' | 'silent_feed' | 'silent_market' | 'book_mismatch' | 'crossed_book' | 'frame_rejected' | 'clock_step' | 'process_down' | 'store_down' | 'late_feed' | 'venue_restart' | 'data_lost' | 'retention' | 'thinned';
   feed: string;
   repaired_by: string | null;
 };
@@ -254,7 +254,7 @@ export type FeedStatus = {
     ticker: 'BTC' | 'ETH' | 'SOL' | null;
     event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | null;
     start: string;
-    cause: 'disconnected' | 'silent_feed' | 'silent_market' | 'book_mismatch' | 'crossed_book' | 'frame_rejected' | 'clock_step' | 'process_down' | 'store_down' | 'late_feed' | 'venue_restart' | 'data_lost' | 'retention';
+    cause: 'disconnected' | 'silent_feed' | 'silent_market' | 'book_mismatch' | 'crossed_book' | 'frame_rejected' | 'clock_step' | 'process_down' | 'store_down' | 'late_feed' | 'venue_restart' | 'data_lost' | 'retention' | 'thinned';
     feed: string;
   })[];
   unknown_versions: ({
@@ -423,7 +423,7 @@ export type LiveWindow = {
   end_time: string;
   strike_price: number | null;
   strike_source: 'official' | 'relayed' | 'estimated' | null;
-  gap: 'disconnected' | 'silent_feed' | 'silent_market' | 'book_mismatch' | 'crossed_book' | 'frame_rejected' | 'clock_step' | 'process_down' | 'store_down' | 'late_feed' | 'venue_restart' | 'data_lost' | 'retention' | null;
+  gap: 'disconnected' | 'silent_feed' | 'silent_market' | 'book_mismatch' | 'crossed_book' | 'frame_rejected' | 'clock_step' | 'process_down' | 'store_down' | 'late_feed' | 'venue_restart' | 'data_lost' | 'retention' | 'thinned' | null;
   book: {
     ts: string;
     yes_bid: number | null;
