@@ -1408,6 +1408,44 @@ export type ExportManifest = {
     engine: string;
   };
 };
+export type Status = {
+  as_of: string;
+  state: 'ok' | 'degraded' | 'down';
+  store_lag_seconds: number;
+  history_as_of: string | null;
+  history_is_old: boolean;
+  feeds: ({
+    feed: string;
+    group: string | null;
+    state: 'up' | 'partly' | 'down';
+    connections: number;
+    up: number;
+    last_message_at: string | null;
+    gaps_open: number;
+  })[];
+  series: ({
+    ticker: 'BTC' | 'ETH' | 'SOL';
+    event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down';
+    days: ({
+      day: string;
+      windows: number;
+      windows_expected: number;
+      coverage: number | null;
+      proven_share: number | null;
+      gaps: number;
+      longest_gap_seconds: number;
+      lag_median_ms: number | null;
+      lag_p99_ms: number | null;
+    })[];
+  })[];
+  incidents: ({
+    feed: string;
+    cause: 'disconnected' | 'silent_feed' | 'silent_market' | 'book_mismatch' | 'crossed_book' | 'frame_rejected' | 'clock_step' | 'process_down' | 'store_down' | 'late_feed' | 'venue_restart' | 'data_lost' | 'retention';
+    start: string;
+    end: string | null;
+    markets: number;
+  })[];
+};
 export type NewWebhook = {
   webhook_id: string;
   url: string;
@@ -1514,6 +1552,8 @@ export interface Operations {
   'GET /livez': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Probe };
   'GET /readyz': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Readiness };
   'GET /metrics': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: undefined };
+  'GET /app/status': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: undefined };
+  'GET /app/status.json': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Status };
   'GET /v1/perp/depth': { path: Record<never, never>; query: { ticker: 'BTC' | 'ETH' | 'SOL'; start?: string | undefined; end?: string | undefined; limit?: number | undefined; offset?: number | undefined; order?: 'asc' | 'desc' | undefined; cursor?: string | undefined; venue?: 'bybit' | 'binance' | 'okx' | 'hyperliquid' | undefined }; body: undefined; answer: PerpDepth };
   'GET /v1/markets': { path: Record<never, never>; query: { ticker?: 'BTC' | 'ETH' | 'SOL' | undefined; event_type?: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | undefined; since?: string | undefined; until?: string | undefined; limit?: number | undefined; cursor?: string | undefined; status?: 'open' | 'closed' | 'resolved' | undefined }; body: undefined; answer: MarketList };
   'GET /v1/markets/resolved': { path: Record<never, never>; query: { ticker?: 'BTC' | 'ETH' | 'SOL' | undefined; event_type?: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | undefined; since?: string | undefined; until?: string | undefined; limit?: number | undefined; cursor?: string | undefined }; body: undefined; answer: MarketList };
