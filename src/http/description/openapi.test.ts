@@ -7,6 +7,7 @@ import { FOLLOWED } from '../../../test/support/followed.ts';
 import { allRoutes } from '../../api/routes.ts';
 import { PAGE_PATHS } from '../pages/paths.ts';
 import { ASSET_PATHS } from '../pages/serve.ts';
+import { STATUS_PATHS } from '../pages/statusRedirect.ts';
 import { describeApi } from './openapi.ts';
 import { schemaReference } from './shapes.ts';
 
@@ -37,7 +38,8 @@ test('lists exactly the routes that the server has', async () => {
   const app = testApi({ store: unaskedStore });
   await app.ready();
   // Dashboard pages and files are no operations of the API.
-  const pages = new Set([...PAGE_PATHS, ...ASSET_PATHS, '/llms.txt', '/docs/{page}', '/docs/design/{page}']);
+  const documents = ['/llms.txt', '/docs/{page}', '/docs/design/{page}'];
+  const pages = new Set([...PAGE_PATHS, ...ASSET_PATHS, ...STATUS_PATHS, ...documents]);
   // Fastify prints a tree: four characters of indentation per level, each line with the rest of a path and its methods.
   const stack: string[] = [];
   const served = app
