@@ -14,6 +14,7 @@ import {
   oneOf,
   port,
   type Retention,
+  ratio,
   retention,
   seconds,
   secret,
@@ -25,6 +26,7 @@ import {
 } from './config/values.ts';
 import { ConfigError } from './runtime/errors.ts';
 import type { Secret } from './runtime/secret.ts';
+import type { TracingSettings } from './runtime/tracing/openTracing.ts';
 import type { PerpVenueName } from './schema/events.ts';
 import { DEFAULT_TICKERS, TICKERS, type Ticker } from './schema/market.ts';
 
@@ -133,6 +135,8 @@ export interface Config {
   /** The servers of the stream that joins several processes; null: this process does everything. */
   natsUrl: string | null;
   stream: StreamLimits;
+  /** Null: no traces are asked for. */
+  tracing: TracingSettings | null;
   /** The service whose API the commands for clients read; null: none is named. */
   serviceUrl: string | null;
   /** The key with which they read it. */
@@ -151,6 +155,17 @@ export function parseAddress(text: string, subject: string): { host: string; por
 
 /** Where an empty text is an error, not an unset variable: it would follow nothing, or more than intended. */
 const NEVER_EMPTY: ReadonlySet<string> = new Set(['UNDERROUND_TICKERS', 'UNDERROUND_ROLES']);
+
+/** Of OpenTelemetry: by the caller's decision where it is `parentbased`, and by a share of the traces. */
+const SAMPLERS = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const;
+const DEFAULT_COLLECTOR = 'http://localhost:4318';
 
 const HOUR_MS = 3_600_000;
 const CREDENTIALS = [
@@ -214,6 +229,13 @@ const environment = z.object({
   CLICKHOUSE_DELETE_AFTER_DAYS: days.optional(),
   DATABASE_URL: urlOf('postgres:', 'postgresql:').optional(),
   NATS_URL: urlsOf('nats:', 'tls:').optional(),
+  OTEL_TRACES_EXPORTER: oneOf('otlp', 'none').optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: urlOf('http:', 'https:').optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: urlOf('http:', 'https:').optional(),
+  OTEL_EXPORTER_OTLP_HEADERS: z.string().optional(),
+  OTEL_SERVICE_NAME: z.string().min(1).default('underround'),
+  OTEL_TRACES_SAMPLER: oneOf(...SAMPLERS).default('parentbased_always_on'),
+  OTEL_TRACES_SAMPLER_ARG: ratio.default(1),
   UNDERROUND_URL: urlOf('http:', 'https:').optional(),
   UNDERROUND_API_KEY: secret,
 });
@@ -240,6 +262,7 @@ const SECRETS: ReadonlySet<string> = new Set([
   'CLICKHOUSE_URL',
   'DATABASE_URL',
   'NATS_URL',
+  'OTEL_EXPORTER_OTLP_HEADERS',
 ]);
 const SHOWN_CHARACTERS_MAX = 120;
 
@@ -400,8 +423,33 @@ function toConfig(env: Environment): Config {
       maxBytes: bytesOf(env.UNDERROUND_STREAM_SIZE),
       replicas: Number(env.UNDERROUND_STREAM_REPLICAS),
     },
+    tracing: tracingIn(env),
     serviceUrl: env.UNDERROUND_URL ?? null,
     serviceKey: env.UNDERROUND_API_KEY ?? null,
+  };
+}
+
+/** @see https://opentelemetry.io/docs/specs/otel/protocol/exporter/ */
+function tracingIn(env: Environment): TracingSettings | null {
+  const own = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT;
+  const base = env.OTEL_EXPORTER_OTLP_ENDPOINT;
+  const isAsked = env.OTEL_TRACES_EXPORTER === 'otlp' || own !== undefined || base !== undefined;
+  if (!isAsked || env.OTEL_TRACES_EXPORTER === 'none') return null;
+  const sampler = env.OTEL_TRACES_SAMPLER;
+  const shares = { on: 1, off: 0, ratio: env.OTEL_TRACES_SAMPLER_ARG };
+  const kind = sampler.endsWith('_on') ? 'on' : sampler.endsWith('_off') ? 'off' : 'ratio';
+  const listed = (env.OTEL_EXPORTER_OTLP_HEADERS ?? '').split(',').filter((pair) => pair.includes('='));
+  return {
+    url: own ?? `${(base ?? DEFAULT_COLLECTOR).replace(/\/+$/, '')}/v1/traces`,
+    headers: Object.fromEntries(
+      listed.map((pair) => [
+        pair.slice(0, pair.indexOf('=')).trim(),
+        decodeURIComponent(pair.slice(pair.indexOf('=') + 1).trim()),
+      ]),
+    ),
+    serviceName: env.OTEL_SERVICE_NAME,
+    ratio: shares[kind],
+    parentBased: sampler.startsWith('parentbased'),
   };
 }
 

@@ -157,6 +157,11 @@ export const seconds = z
     `must be a whole number of seconds, 1 to ${SECONDS_MAX}`,
   )
   .transform(Number);
+/** A share, 0 to 1. */
+export const ratio = z
+  .string()
+  .refine((text) => /^(?:0(?:\.\d+)?|1(?:\.0+)?)$/.test(text), 'must be a number from 0 to 1')
+  .transform(Number);
 const SIZE = /^([1-9]\d*)(MiB|GiB|TiB)$/;
 export const size = z.string().regex(SIZE, 'must be a size such as 512MiB or 16GiB');
 

@@ -6,6 +6,7 @@ import { type HistoryState, percentOf } from '../ops/historyProgress.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
+import type { Span } from '../runtime/tracing/tracer.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -14,6 +15,8 @@ declare module 'fastify' {
     startedAtMs: number;
     /** Bytes sent on the connection before this request. */
     bytesBefore: number;
+    /** Null unless traces are asked for. */
+    span: Span | null;
     /** The request has been logged and timed. */
     isReported: boolean;
     /** The store failed after the body had begun, and the connection was cut. */
@@ -50,6 +53,8 @@ const CLIENT_CLOSED = 499;
 const SWITCHED = 101;
 /** Logged for a response that could not be completed; its head had already sent 200. */
 const BODY_CUT = 502;
+
+const SERVER_ERROR = 500;
 
 /** Data under these paths comes from the store. */
 const STORED_DATA = /^\/(?:v1|app)\//;
@@ -93,6 +98,7 @@ export function observeRequests(
   app.decorateRequest('identity', null);
   app.decorateRequest('session', null);
   app.decorateRequest('startedAtMs', 0);
+  app.decorateRequest('span', null);
   app.decorateRequest('bytesBefore', 0);
   app.decorateRequest('isReported', false);
   app.decorateRequest('bodyFailed', false);
@@ -103,6 +109,12 @@ export function observeRequests(
     const { method } = request;
     const route = routeName(request);
     duration.observe({ method, route, status }, durationMs / 1000);
+    const attributes = {
+      'http.request.method': method,
+      'http.route': route,
+      'http.response.status_code': status,
+    };
+    request.span?.end({ attributes, isError: status >= SERVER_ERROR });
     log.info(
       {
         request_id: request.id,
@@ -133,7 +145,11 @@ export function observeRequests(
       if (request.upgrade) report(request, SWITCHED);
       else report(request, request.bodyFailed ? BODY_CUT : CLIENT_CLOSED);
     });
-    done();
+    if (metrics.tracer === null) return done();
+    const { traceparent } = request.headers;
+    const facts = { kind: 'server', traceparent: traceparent?.toString() } as const;
+    request.span = metrics.tracer.start('http.request', facts);
+    request.span.run(done);
   });
 }
 

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Tracer } from './tracing/tracer.ts';
 import { UnknownVersionRegistry } from './unknownVersionRegistry.ts';
 import { VenueDrift } from './venueDrift.ts';
 import { VenueFeedRegistry } from './venueFeedRegistry.ts';
@@ -9,6 +10,8 @@ import { VenueFeedRegistry } from './venueFeedRegistry.ts';
  */
 export class Metrics {
   readonly registry = new Registry();
+  /** Null unless traces are asked for. */
+  tracer: Tracer | null = null;
   /** The state of each venue connection, for the operator. */
   readonly venueFeeds = new VenueFeedRegistry();
   /** The protocol versions of venue data that were refused, for the operator. */

@@ -4,6 +4,8 @@ import type { HistoryState } from '../ops/historyProgress.ts';
 import { type Clock, systemClock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
+import { openTracing } from '../runtime/tracing/openTracing.ts';
+import { API_VERSION } from '../schema/version.ts';
 import type { EngineAccess } from '../store/engine/access.ts';
 import { recordHere } from './recordHere.ts';
 import type { Service } from './serveRecording.ts';
@@ -28,6 +30,25 @@ interface ServiceOptions {
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { clock = systemClock, random = Math.random } = options;
+  const { config, log, metrics } = options;
+  const stopTracing =
+    config.tracing === null
+      ? null
+      : openTracing(config.tracing, { version: API_VERSION, clock, random, log, metrics });
+  try {
+    const service = await start({ ...options, clock, random });
+    if (stopTracing === null) return service;
+    return { ...service, close: () => service.close().finally(stopTracing) };
+  } catch (error) {
+    await stopTracing?.();
+    throw error;
+  }
+}
+
+async function start(
+  options: ServiceOptions & { readonly clock: Clock; readonly random: () => number },
+): Promise<Service> {
+  const { clock, random } = options;
   if (options.config.natsUrl !== null) {
     const { startClusterProcess } = await import('./clusterProcess.ts');
     return await startClusterProcess({ ...options, clock, random });

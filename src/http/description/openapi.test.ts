@@ -8,6 +8,7 @@ import { allRoutes } from '../../api/routes.ts';
 import { DOCUMENT_PATHS } from '../pages/documents.ts';
 import { PAGE_PATHS } from '../pages/paths.ts';
 import { ASSET_PATHS } from '../pages/serve.ts';
+import { STATUS_PATHS } from '../pages/statusRedirect.ts';
 import { describeApi } from './openapi.ts';
 import { schemaReference } from './shapes.ts';
 
@@ -38,7 +39,7 @@ test('lists exactly the routes that the server has', async () => {
   const app = testApi({ store: unaskedStore });
   await app.ready();
   // Dashboard pages and files are no operations of the API.
-  const pages = new Set<string>([...PAGE_PATHS, ...ASSET_PATHS, ...DOCUMENT_PATHS]);
+  const pages = new Set<string>([...PAGE_PATHS, ...ASSET_PATHS, ...STATUS_PATHS, ...DOCUMENT_PATHS]);
   // Fastify prints a tree: four characters of indentation per level, each line with the rest of a path and its methods.
   const stack: string[] = [];
   const served = app

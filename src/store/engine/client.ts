@@ -6,6 +6,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { sleep } from '../../runtime/clock.ts';
 import { StoreRefusedError, StoreUnavailableError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/log.ts';
+import { inSpan } from '../../runtime/tracing/tracer.ts';
 import type { StoreReader } from '../reader.ts';
 import { DATABASE } from '../tables/schema.ts';
 import { syncStatement } from '../tables/statements.ts';
@@ -189,7 +190,10 @@ export class StoreClient implements StoreReader {
   }
 
   #reading<T>(signal: AbortSignal | undefined, call: () => Promise<T>): Promise<T> {
-    return this.#retrying(call, { withinMs: READ_RETRIES_WITHIN_MS, signal });
+    // The text of a query is no attribute: it may hold a user's values.
+    return inSpan('store.query', { 'db.system.name': 'clickhouse' }, () =>
+      this.#retrying(call, { withinMs: READ_RETRIES_WITHIN_MS, signal }),
+    );
   }
 
   async #retrying<T>(

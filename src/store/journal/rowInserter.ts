@@ -4,6 +4,7 @@ import { type Clock, sleep } from '../../runtime/clock.ts';
 import { StoreRefusedError, StoreUnavailableError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
+import { traced } from '../../runtime/tracing/tracer.ts';
 import { TABLES, type TableName } from '../tables/schema.ts';
 import { missingRows } from './missingRows.ts';
 import type { RowBuffer } from './rowBuffer.ts';
@@ -49,6 +50,7 @@ export class RowInserter {
   readonly #inserted: Counter<'table'>;
   readonly #retries: Counter;
   readonly #seconds: Histogram;
+  readonly #metrics: Pick<Metrics, 'tracer'>;
 
   /** @param options.mayInsert While it returns false, nothing is sent to the engine. */
   constructor(options: {
@@ -61,6 +63,7 @@ export class RowInserter {
     const { client, clock, log, metrics, mayInsert = () => true } = options;
     this.#mayInsert = mayInsert;
     this.#client = client;
+    this.#metrics = metrics;
     this.#clock = clock;
     this.#log = log;
     this.#inserted = metrics.counter('underround_store_inserted_rows_total', 'Rows brought into the engine', [
@@ -118,13 +121,12 @@ export class RowInserter {
         await this.#untilAllowed(signal);
         const startedAt = this.#clock.monotonic();
         const { target, table } = batch;
-        await this.#client.insert({
-          target,
-          format: 'RowBinary',
-          data: rows.bytes.subarray(0, rows.length),
-          token,
-          signal,
-        });
+        const data = rows.bytes.subarray(0, rows.length);
+        const sent = { target, format: 'RowBinary', data, token, signal };
+        const attributes = { 'underround.table': table, 'underround.rows': rows.rows };
+        await traced(this.#metrics.tracer, 'store.insert', { kind: 'client', attributes }, () =>
+          this.#client.insert(sent),
+        );
         this.#seconds.observe((this.#clock.monotonic() - startedAt) / 1_000);
         const missing = uncertain ? await this.#missing(table, rows) : null;
         if (missing === null || missing.rows === 0) {

@@ -77,7 +77,7 @@ export class Dispatcher {
       },
     });
     this.#queues = new DeliveryQueueSet({
-      ...{ sender, clock, random },
+      ...{ sender: tracedSender(sender, metrics), clock, random },
       attempted: (result, change) => this.#meter.attempted(result, change),
       changed: (change) => this.#outcomes.changed(change),
       healthChanged: (health) => {
@@ -238,4 +238,25 @@ export class Dispatcher {
       this.#release();
     }
   }
+}
+
+/** The span has no URL: it may hold a secret. */
+function tracedSender(
+  sender: DispatcherOptions['sender'],
+  metrics: Pick<Metrics, 'tracer'>,
+): Pick<WebhookSender, 'attempt' | 'forget'> {
+  return {
+    forget: (webhookId) => sender.forget(webhookId),
+    attempt: async (webhook, delivery) => {
+      const span = metrics.tracer?.start('webhook.attempt', { kind: 'producer' });
+      const result = await sender.attempt(webhook, delivery);
+      const ids = {
+        'underround.webhook_id': webhook.webhookId,
+        'underround.delivery_id': delivery.deliveryId,
+      };
+      const facts = { 'underround.outcome': result.outcome, 'http.response.status_code': result.status ?? 0 };
+      span?.end({ attributes: { ...ids, ...facts }, isError: result.outcome !== 'delivered' });
+      return result;
+    },
+  };
 }
