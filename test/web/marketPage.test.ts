@@ -135,7 +135,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
       Array.from({ length: 30 }, (_, level) => [best + way * level * 0.5, 0.1 + (level % 7) * 0.25]);
     pages.perpBooks.push(
       ...Array.from({ length: 120 }, (_, index) => {
-        const mid = 90_000 + 100 * Math.sin(index / 9);
+        const mid = 90_000 + Math.round(100 * Math.sin(index / 9));
         return {
           ...{ timestamp: new Date(now - (120 - index) * 10_000).toISOString(), update_id: index },
           ...{ bids: levels(mid - 0.5, -1), asks: levels(mid + 0.5, 1), n_bids: 30, n_asks: 30 },

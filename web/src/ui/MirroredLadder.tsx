@@ -11,6 +11,8 @@ export interface LadderUnits {
   readonly sizes: string;
   readonly price: (price: number) => string;
   readonly size: (size: number) => string;
+  /** Sum of the sizes up to a level; by default as a size. */
+  readonly total?: (sum: number) => string;
 }
 
 const SHARES: LadderUnits = { sizes: 'Shares', price: cents, size: shares };
@@ -36,6 +38,7 @@ interface MirroredLadderProps {
 /** One book: bids to the left and asks to the right of the middle, best ones first; bars show sizes. */
 export function MirroredLadder(props: MirroredLadderProps): ReactNode {
   const { title, bids, asks, rows = 10, units = SHARES, opposite } = props;
+  const total = units.total ?? units.size;
   const [left, right] = [rowsOf(bids, rows), rowsOf(asks, rows)];
   const largest = Math.max(0, ...[...left, ...right].map((row) => row?.size ?? 0)) || 1;
   return (
@@ -71,12 +74,12 @@ export function MirroredLadder(props: MirroredLadderProps): ReactNode {
               // biome-ignore lint/suspicious/noArrayIndexKey: a row is a rank, which never moves
               <tr key={index}>
                 {opposite && <td className={classes.opposite}>{bid && opposite.price(bid.price)}</td>}
-                <td className={classes.total}>{bid && units.size(bid.sum)}</td>
+                <td className={classes.total}>{bid && total(bid.sum)}</td>
                 <td style={barOf(bid, { largest, side: 'bid' })}>{bid && units.size(bid.size)}</td>
                 <td className="up">{bid && units.price(bid.price)}</td>
                 <td className={`${classes.best} down`}>{ask && units.price(ask.price)}</td>
                 <td style={barOf(ask, { largest, side: 'ask' })}>{ask && units.size(ask.size)}</td>
-                <td className={classes.total}>{ask && units.size(ask.sum)}</td>
+                <td className={classes.total}>{ask && total(ask.sum)}</td>
                 {opposite && <td className={classes.opposite}>{ask && opposite.price(ask.price)}</td>}
               </tr>
             );

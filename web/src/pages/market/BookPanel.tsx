@@ -69,7 +69,7 @@ function printsOf(tickSize: number): [LadderUnits, { name: string; price: (price
   const size = (value: number) =>
     value.toLocaleString('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
   return [
-    { sizes: 'Shares', price, size },
+    { sizes: 'Shares', price, size, total: shares },
     { name: 'Down', price: (value) => price(1 - value) },
   ];
 }
