@@ -63,7 +63,12 @@ export async function run(): Promise<Figure[]> {
     const name = `books of ${LEVELS} levels per side to one Parquet file`;
     return [
       { name, value: ROWS / written, unit: 'rows/s', goal: '>= 300,000' },
-      { name: 'the same per second of processor time', value: ROWS / cpuSeconds, unit: 'rows/s' },
+      {
+        name: 'processor time for 1,000,000 of them, of both processes',
+        value: (cpuSeconds / ROWS) * 1e6,
+        unit: 's',
+        goal: '<= 6.6 with two processors',
+      },
       {
         name: 'beside the files that the engine writes alone',
         value: alone / written,

@@ -6,7 +6,7 @@ import type { AuditReader } from '../signals/auditReader.ts';
 import type { ExportReader } from '../store/export/controlRows.ts';
 import type { StoreReader } from '../store/reader.ts';
 
-export interface ExportSources {
+interface ExportSources {
   readonly store: StoreReader;
   readonly audit: Pick<AuditReader, 'oldest'>;
   readonly jobs: Pick<JobRepository, 'result'>;

@@ -45,6 +45,13 @@ describe.skipIf(commandAbsent)(`underround export ${commandAbsent ? '(skipped: n
       "dataset: Input should be 'snapshots', 'quotes', 'trades', 'underlying', 'perp_depth', 'deltas', 'markets', 'gaps', 'signals', 'job_trades' or 'job_cells'",
     ],
     [['trades'], 'trades needs --market-id'],
+    [['job_trades'], 'job_trades needs --job-id'],
+    [['job_cells', '--out', 'x/'], 'the result of a job is one file: name it with --out'],
+    [['nautilus'], 'nautilus needs a folder: --out with a slash at the end'],
+    [
+      ['hftbacktest', '--format', 'csv', '--out', 'x/'],
+      'hftbacktest has a format of its own: leave --format out',
+    ],
     [['underlying'], 'underlying needs --ticker'],
     [
       ['perp_depth', '--ticker', 'DOGE', '--format', 'xml'],
@@ -57,6 +64,23 @@ describe.skipIf(commandAbsent)(`underround export ${commandAbsent ? '(skipped: n
   ])('prints one line and exits with 1 for %j', async (words, line) => {
     const refused = await run(...words).catch((error) => error);
     expect([refused.code, refused.stderr]).toEqual([1, `underround: ${line}\n`]);
+  });
+
+  test('writes a folder for another engine, and continues it', async () => {
+    const out = `${temporaryDirectory()}/`;
+    const words = ['hftbacktest', '--market-id', M, '--out', out];
+    expect(await run(...words)).toBe('2 files: 2 written, 0 kept\n');
+    expect(await run(...words)).toBe('2 files: 0 written, 2 kept\n');
+  });
+
+  test('has signals and results of jobs from the control database', async () => {
+    const [header, ...rows] = (await run('signals', '--format', 'csv')).split('\n');
+    expect([header?.startsWith('market_id,audit_id,detected_at,'), rows]).toEqual([true, ['']]);
+    const refused = await run('job_trades', '--job-id', 'bt_none').catch((error) => error);
+    expect([refused.code, refused.stderr.split('\n').at(-2)]).toEqual([
+      1,
+      'underround: there is no job bt_none',
+    ]);
   });
 
   test('reports an unrecorded market in one line after the data directory, and exits with 1', async () => {

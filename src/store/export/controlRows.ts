@@ -17,7 +17,7 @@ import type { StoreReader } from '../reader.ts';
 import type { RowValue, RowValues } from './rowValues.ts';
 
 /** The rows of one export from the control database. */
-export interface ControlRows {
+interface ControlRows {
   readonly dataset: ControlDataset;
   /** The same rows in the same order each time, as long as the database does not change. */
   read(): AsyncIterable<RowValues>;

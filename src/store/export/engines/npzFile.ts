@@ -13,7 +13,7 @@ const FIELDS = [
   ...[['px', '<f8'] as const, ['qty', '<f8'] as const, ['order_id', '<u8'] as const],
   ...[['ival', '<i8'] as const, ['fval', '<f8'] as const],
 ] as const;
-export const EVENT_BYTES = FIELDS.length * 8;
+const EVENT_BYTES = FIELDS.length * 8;
 
 const MEMBER = Buffer.from('data.npy');
 const NPY_MAGIC = Buffer.from('\x93NUMPY\x01\x00', 'latin1');
