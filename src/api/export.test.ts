@@ -64,7 +64,7 @@ beforeAll(async () => {
     { afterMs: 250, fillPrice: null, size: 0 },
   ]);
   const audit = new AuditReader(control);
-  const signals = { board: { read: () => ({ asOfMs: 0, opportunities: [] }) }, audit };
+  const signals = { board: { read: () => ({ asOfMs: 0, opportunities: [] }), outlook: () => null }, audit };
   app = testApi({ store: opened.store, signals, backtests: { ...stubBacktests, jobs } });
 });
 afterAll(async () => {

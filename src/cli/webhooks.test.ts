@@ -79,11 +79,7 @@ describe('webhooks', () => {
     ['http', ['--url', 'http://93.184.215.14/'], 'the URL must start with https://'],
     ['no URL', ['--url', 'nonsense'], 'not a valid URL'],
     ['a password', ['--url', 'https://u:p@example.com/'], 'the URL must not hold a user or password'],
-    [
-      'loopback',
-      ['--url', 'https://127.1:99/'],
-      'the URL is not allowed: the address 127.0.0.1 is loopback',
-    ],
+    ['loopback', ['--url', 'https://127.1:99/'], 'the URL is not allowed: the address 127.0.0.1 is loopback'],
     ['an unknown user', ['--email', 'b@example.com'], 'no user with this e-mail address'],
     ['an unknown tier', ['--tiers', 'stable'], 'must be some of logical, endgame'],
     ['an unknown ticker', ['--tickers', 'BTC,DOGE'], 'must be some of BTC, ETH, SOL'],

@@ -130,7 +130,9 @@ describe.skipIf(recordingAbsent)(SKIPPED, () => {
     const links = page.locator('#main tbody tr a');
     await links.first().waitFor();
     const focused = () => page.evaluate<string | null>("document.activeElement.getAttribute('href')");
-    const hrefs = await links.evaluateAll((all) => all.map((link) => link.getAttribute('href')));
+    const hrefs = await links.evaluateAll((all) =>
+      all.map((link) => (link as unknown as { getAttribute(name: string): string }).getAttribute('href')),
+    );
     await page.keyboard.press('j');
     expect(await focused()).toBe(hrefs[0]);
     await page.keyboard.press('j');

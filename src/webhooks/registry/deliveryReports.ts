@@ -41,7 +41,14 @@ export class DeliveryReports {
   async find(webhookId: string, deliveryId: string): Promise<DeliveryWithBody | null> {
     const row = await this.#of(webhookId)
       .innerJoin('webhook_events as event', 'event.event_id', 'delivery.event_id')
-      .select(['event.event', 'event.tier', 'event.ticker', 'event.market_id', 'event.detected_at', 'event.body'])
+      .select([
+        'event.event',
+        'event.tier',
+        'event.ticker',
+        'event.market_id',
+        'event.detected_at',
+        'event.body',
+      ])
       .selectAll('delivery')
       .where('delivery.delivery_id', '=', deliveryId)
       .executeTakeFirst();

@@ -48,7 +48,13 @@ export class Receiver {
     const answeredMs = isLate ? DEADLINE_MS : 2 * LATENCY_MS + slowMs;
     return new Promise((resolve) => {
       clock.after(answeredMs, () => {
-        const facts = { startedMs, latencyMs: answeredMs, responseHead: '', retryAfterMs: null, pauseMs: null };
+        const facts = {
+          startedMs,
+          latencyMs: answeredMs,
+          responseHead: '',
+          retryAfterMs: null,
+          pauseMs: null,
+        };
         if (isLate) resolve({ ...facts, outcome: 'timeout', status: null, error: 'no whole reply' });
         else if (refuses) resolve({ ...facts, outcome: 'refused', status: 500, error: 'status 500' });
         else resolve({ ...facts, outcome: 'delivered', status: 200, error: null });

@@ -54,7 +54,7 @@ export type Gap = {
   end: string | null;
   start_received: string;
   end_received: string | null;
-  cause: 'disconnected' | 'silent_feed' | 'silent_market' | 'book_mismatch' | 'crossed_book' | 'frame_rejected' | 'clock_step' | 'process_down' | 'store_down' | 'late_feed' | 'venue_restart' | 'data_lost' | 'retention';
+  cause: 'disconnected' | 'silent_feed' | 'silent_market' | 'book_mismatch' | 'crossed_book' | 'frame_rejected' | 'clock_step' | 'process_down' | 'store_down' | 'late_feed' | 'venue_restart' | 'data_lost' | 'retention' | 'thinned';
   feed: string;
   repaired_by: string | null;
 };
@@ -254,7 +254,7 @@ export type FeedStatus = {
     ticker: 'BTC' | 'ETH' | 'SOL' | null;
     event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | null;
     start: string;
-    cause: 'disconnected' | 'silent_feed' | 'silent_market' | 'book_mismatch' | 'crossed_book' | 'frame_rejected' | 'clock_step' | 'process_down' | 'store_down' | 'late_feed' | 'venue_restart' | 'data_lost' | 'retention';
+    cause: 'disconnected' | 'silent_feed' | 'silent_market' | 'book_mismatch' | 'crossed_book' | 'frame_rejected' | 'clock_step' | 'process_down' | 'store_down' | 'late_feed' | 'venue_restart' | 'data_lost' | 'retention' | 'thinned';
     feed: string;
   })[];
   unknown_versions: ({
@@ -289,6 +289,15 @@ export type NewKey = {
 export type NewSecondFactor = {
   secret: string;
   uri: string;
+};
+export type OperatorSummary = {
+  as_of: string;
+  store_lag_seconds: number;
+  rows_inserted: number | null;
+  stored_bytes: number | null;
+  disk_free_bytes: number | null;
+  growth_bytes_per_day: number | null;
+  disk_full_at: string | null;
 };
 export type OwnKeyList = {
   keys: ({
@@ -414,7 +423,7 @@ export type LiveWindow = {
   end_time: string;
   strike_price: number | null;
   strike_source: 'official' | 'relayed' | 'estimated' | null;
-  gap: 'disconnected' | 'silent_feed' | 'silent_market' | 'book_mismatch' | 'crossed_book' | 'frame_rejected' | 'clock_step' | 'process_down' | 'store_down' | 'late_feed' | 'venue_restart' | 'data_lost' | 'retention' | null;
+  gap: 'disconnected' | 'silent_feed' | 'silent_market' | 'book_mismatch' | 'crossed_book' | 'frame_rejected' | 'clock_step' | 'process_down' | 'store_down' | 'late_feed' | 'venue_restart' | 'data_lost' | 'retention' | 'thinned' | null;
   book: {
     ts: string;
     yes_bid: number | null;
@@ -423,6 +432,23 @@ export type LiveWindow = {
     no_ask: number | null;
     mid_yes: number | null;
     trusted: boolean;
+    yes_bids: ([number, number])[];
+    yes_asks: ([number, number])[];
+    no_bids: ([number, number])[];
+    no_asks: ([number, number])[];
+  } | null;
+  model: {
+    spot: number | null;
+    sigma_annual: number | null;
+    distance: number | null;
+    yes_prob: number | null;
+    fee: {
+      rate: number;
+      exponent: number;
+      base: 'share' | 'cost';
+      decimals: number;
+      rounding: 'half_up' | 'down';
+    };
   } | null;
 };
 export type LiveWindows = {
@@ -1072,6 +1098,225 @@ export type BacktestTrade = {
   outcome: 'Up' | 'Down' | null;
   exit_reason: 'resolved' | 'take_profit' | 'stop_loss' | 'market_void' | null;
 };
+export type JobSummaries = {
+  jobs: ({
+    job_id: string;
+    kind: 'backtest' | 'sweep';
+    status: 'queued' | 'running' | 'complete' | 'failed' | 'cancelled';
+    progress: number;
+    submitted_at: string;
+    started_at: string | null;
+    completed_at: string | null;
+    strategy: {
+      type: 'threshold_entry';
+      threshold: number;
+      direction: 'below' | 'above';
+      side: 'buy_yes' | 'buy_no';
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
+    } | {
+      type: 'mean_reversion';
+      lookback: number;
+      z_threshold: number;
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
+    } | {
+      type: 'time_before_resolution';
+      minutes_before: number;
+      side: 'buy_yes' | 'buy_no';
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
+    } | {
+      type: 'condition_based';
+      entry: ({
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
+        value: number;
+        token?: 'own' | 'yes' | 'no' | undefined;
+        window_s?: number | undefined;
+      } | {
+        any: ({
+          metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+          operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
+          value: number;
+          token?: 'own' | 'yes' | 'no' | undefined;
+          window_s?: number | undefined;
+        })[];
+      })[];
+      take_profit: ({
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
+        value: number;
+        token?: 'own' | 'yes' | 'no' | undefined;
+        window_s?: number | undefined;
+      })[];
+      stop_loss: ({
+        metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+        operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
+        value: number;
+        token?: 'own' | 'yes' | 'no' | undefined;
+        window_s?: number | undefined;
+      })[];
+      side: 'buy_yes' | 'buy_no';
+      max_trades_per_market: number;
+      execution?: {
+        entry: 'maker';
+        offset: number;
+        timeout_s: number;
+        queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+      } | undefined;
+    };
+    universe: {
+      ticker: 'BTC' | 'ETH' | 'SOL';
+      event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down';
+    } | {
+      tickers: ('BTC' | 'ETH' | 'SOL')[];
+      event_types: ('5m' | '15m' | '1h' | '4h' | 'daily_up_down')[];
+    };
+    size_usd: number;
+    params: {
+      fill_mode: 'walk_book' | 'mid';
+      latency_ms: number;
+      max_fill_price: number;
+      max_slippage: number | null;
+      stress?: {
+        void_share: number;
+        disputed_share: number;
+        dispute_delay_hours: number;
+      } | undefined;
+    };
+    request: {
+      strategy: {
+        type: 'threshold_entry';
+        threshold: number;
+        direction: 'below' | 'above';
+        side: 'buy_yes' | 'buy_no';
+        execution?: {
+          entry: 'maker';
+          offset: number;
+          timeout_s: number;
+          queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+        } | undefined;
+      } | {
+        type: 'mean_reversion';
+        lookback: number;
+        z_threshold: number;
+        execution?: {
+          entry: 'maker';
+          offset: number;
+          timeout_s: number;
+          queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+        } | undefined;
+      } | {
+        type: 'time_before_resolution';
+        minutes_before: number;
+        side: 'buy_yes' | 'buy_no';
+        execution?: {
+          entry: 'maker';
+          offset: number;
+          timeout_s: number;
+          queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+        } | undefined;
+      } | {
+        type: 'condition_based';
+        entry: ({
+          metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+          operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
+          value: number;
+          token?: 'own' | 'yes' | 'no' | undefined;
+          window_s?: number | undefined;
+        } | {
+          any: ({
+            metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+            operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
+            value: number;
+            token?: 'own' | 'yes' | 'no' | undefined;
+            window_s?: number | undefined;
+          })[];
+        })[];
+        take_profit: ({
+          metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+          operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
+          value: number;
+          token?: 'own' | 'yes' | 'no' | undefined;
+          window_s?: number | undefined;
+        })[];
+        stop_loss: ({
+          metric: 'token_price' | 'underlying_distance_pct' | 'underlying_distance_sigma' | 'seconds_to_end' | 'spread' | 'imbalance' | 'model_probability' | 'seconds_since_open' | 'underlying_move_usd' | 'underlying_move_pct' | 'underlying_volatility' | 'token_move' | 'token_volatility';
+          operator: 'above' | 'below' | 'crosses_above' | 'crosses_below' | '>=' | '<=' | '==' | '!=';
+          value: number;
+          token?: 'own' | 'yes' | 'no' | undefined;
+          window_s?: number | undefined;
+        })[];
+        side: 'buy_yes' | 'buy_no';
+        max_trades_per_market: number;
+        execution?: {
+          entry: 'maker';
+          offset: number;
+          timeout_s: number;
+          queue_model: 'optimistic' | 'proportional' | 'pessimistic';
+        } | undefined;
+      };
+      universe: {
+        ticker: 'BTC' | 'ETH' | 'SOL';
+        event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down';
+      } | {
+        tickers: ('BTC' | 'ETH' | 'SOL')[];
+        event_types: ('5m' | '15m' | '1h' | '4h' | 'daily_up_down')[];
+      };
+      size_usd: number;
+      start: string | null;
+      end: string;
+      market_limit: number;
+      x_axis?: {
+        param: string;
+        start: number;
+        end: number;
+        steps: number;
+      } | undefined;
+      y_axis?: {
+        param: string;
+        start: number;
+        end: number;
+        steps: number;
+      } | null | undefined;
+      params: {
+        fill_mode: 'walk_book' | 'mid';
+        latency_ms: number;
+        max_fill_price: number;
+        max_slippage: number | null;
+        stress?: {
+          void_share: number;
+          disputed_share: number;
+          dispute_delay_hours: number;
+        } | undefined;
+      };
+    };
+    error: string | null;
+    is_comparison: boolean;
+    summary: {
+      total_pnl: number | null;
+      sharpe_per_market: number | null;
+      trades_total: number | null;
+      max_drawdown: number | null;
+      markets_traded: number | null;
+      cells: number | null;
+    } | null;
+  })[];
+  next_cursor: string | null;
+};
 export type SweepCell = {
   trades_total: number;
   total_pnl: number;
@@ -1380,12 +1625,13 @@ export type ExportManifest = {
     unit: string | null;
   })[];
   asked: {
-    dataset: 'snapshots' | 'quotes' | 'trades' | 'underlying' | 'perp_depth' | 'deltas' | 'markets' | 'gaps';
+    dataset: 'snapshots' | 'quotes' | 'trades' | 'underlying' | 'perp_depth' | 'deltas' | 'markets' | 'gaps' | 'signals' | 'job_trades' | 'job_cells';
     market_ids: (string)[] | null;
     ticker: 'BTC' | 'ETH' | 'SOL' | 'unknown' | null;
     event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | 'unknown' | null;
     source: 'binance_spot' | 'coinbase_spot' | 'chainlink' | 'twap60' | null;
     venue: 'bybit' | 'binance' | 'okx' | 'hyperliquid' | null;
+    job_id?: string | undefined;
     start: string | null;
     end: string | null;
   };
@@ -1440,7 +1686,7 @@ export type Status = {
   })[];
   incidents: ({
     feed: string;
-    cause: 'disconnected' | 'silent_feed' | 'silent_market' | 'book_mismatch' | 'crossed_book' | 'frame_rejected' | 'clock_step' | 'process_down' | 'store_down' | 'late_feed' | 'venue_restart' | 'data_lost' | 'retention';
+    cause: 'disconnected' | 'silent_feed' | 'silent_market' | 'book_mismatch' | 'crossed_book' | 'frame_rejected' | 'clock_step' | 'process_down' | 'store_down' | 'late_feed' | 'venue_restart' | 'data_lost' | 'retention' | 'thinned';
     start: string;
     end: string | null;
     markets: number;
@@ -1462,6 +1708,32 @@ export type NewWebhook = {
   events: ('opportunity' | 'system.gap' | 'system.disk' | 'system.lag' | 'system.webhook_paused' | 'system.backup')[];
   secret: string | null;
 };
+export type WebhookDeliveryDetail = {
+  delivery_id: string;
+  state: 'pending' | 'delivered' | 'failed' | 'skipped' | 'expired';
+  tier: 'logical' | 'endgame' | null;
+  ticker: 'BTC' | 'ETH' | 'SOL' | null;
+  market_id: string | null;
+  test: boolean;
+  detected_at: string;
+  created_at: string;
+  expires_at: string;
+  attempts: number;
+  next_attempt_at: string | null;
+  attempt_log: ({
+    at: string;
+    status: number | null;
+    latency_ms: number;
+    error: string | null;
+    response_head: string;
+  })[];
+  event: 'opportunity' | 'system.gap' | 'system.disk' | 'system.lag' | 'system.webhook_paused' | 'system.backup';
+  headers: ({
+    name: string;
+    value: string | null;
+  })[];
+  payload: string;
+};
 export type WebhookDeliveryList = {
   count: number;
   deliveries: (WebhookDelivery)[];
@@ -1473,6 +1745,7 @@ export type WebhookDelivery = {
   tier: 'logical' | 'endgame' | null;
   ticker: 'BTC' | 'ETH' | 'SOL' | null;
   market_id: string | null;
+  test: boolean;
   detected_at: string;
   created_at: string;
   expires_at: string;
@@ -1511,6 +1784,16 @@ export type Webhook = {
   previous_secret_until: string | null;
   format: 'signed' | 'telegram' | 'discord' | 'slack';
   events: ('opportunity' | 'system.gap' | 'system.disk' | 'system.lag' | 'system.webhook_paused' | 'system.backup')[];
+};
+export type WebhookSummary = {
+  since: string;
+  delivered: number;
+  undelivered: number;
+  success_rate: number | null;
+  latency_ms_median: number | null;
+  latency_ms_p95: number | null;
+  failing_since: string | null;
+  undelivered_since_failing: number;
 };
 export type WebhookWithSecret = {
   webhook_id: string;
@@ -1554,7 +1837,7 @@ export interface Operations {
   'GET /metrics': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: undefined };
   'GET /app/status': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: undefined };
   'GET /app/status.json': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Status };
-  'GET /v1/perp/depth': { path: Record<never, never>; query: { ticker: 'BTC' | 'ETH' | 'SOL'; start?: string | undefined; end?: string | undefined; limit?: number | undefined; offset?: number | undefined; order?: 'asc' | 'desc' | undefined; cursor?: string | undefined; venue?: 'bybit' | 'binance' | 'okx' | 'hyperliquid' | undefined }; body: undefined; answer: PerpDepth };
+  'GET /v1/perp/depth': { path: Record<never, never>; query: { ticker: 'BTC' | 'ETH' | 'SOL'; start?: string | undefined; end?: string | undefined; limit?: number | undefined; offset?: number | undefined; order?: 'asc' | 'desc' | undefined; cursor?: string | undefined; venue?: 'bybit' | 'binance' | 'okx' | 'hyperliquid' | undefined; interval_ms?: number | undefined }; body: undefined; answer: PerpDepth };
   'GET /v1/markets': { path: Record<never, never>; query: { ticker?: 'BTC' | 'ETH' | 'SOL' | undefined; event_type?: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | undefined; since?: string | undefined; until?: string | undefined; limit?: number | undefined; cursor?: string | undefined; status?: 'open' | 'closed' | 'resolved' | undefined }; body: undefined; answer: MarketList };
   'GET /v1/markets/resolved': { path: Record<never, never>; query: { ticker?: 'BTC' | 'ETH' | 'SOL' | undefined; event_type?: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | undefined; since?: string | undefined; until?: string | undefined; limit?: number | undefined; cursor?: string | undefined }; body: undefined; answer: MarketList };
   'GET /v1/markets/{market_id}': { path: { market_id: string }; query: Record<never, never>; body: undefined; answer: Market };
@@ -1563,14 +1846,14 @@ export interface Operations {
   'GET /v1/snapshot-at/{ts}': { path: { ts: string }; query: { market_id: string }; body: undefined; answer: Orderbook };
   'GET /v1/markets/{market_id}/orderbook': { path: { market_id: string }; query: { at?: string | undefined }; body: undefined; answer: Orderbook };
   'GET /v1/trades': { path: Record<never, never>; query: { market_id: string; start?: string | undefined; end?: string | undefined; limit?: number | undefined; order?: 'asc' | 'desc' | undefined; cursor?: string | undefined }; body: undefined; answer: Trades };
-  'GET /v1/underlying': { path: Record<never, never>; query: { ticker: 'BTC' | 'ETH' | 'SOL'; source: 'binance_spot' | 'coinbase_spot' | 'chainlink' | 'twap60'; start?: string | undefined; end?: string | undefined; limit?: number | undefined; order?: 'asc' | 'desc' | undefined; cursor?: string | undefined }; body: undefined; answer: Underlying };
+  'GET /v1/underlying': { path: Record<never, never>; query: { ticker: 'BTC' | 'ETH' | 'SOL'; source: 'binance_spot' | 'coinbase_spot' | 'chainlink' | 'twap60'; start?: string | undefined; end?: string | undefined; limit?: number | undefined; order?: 'asc' | 'desc' | undefined; cursor?: string | undefined; interval_ms?: number | undefined }; body: undefined; answer: Underlying };
   'GET /v1/candles': { path: Record<never, never>; query: { market_id: string; timeframe: '5m' | '15m' | '1h' | '4h' | '24h'; start: string; end: string; limit?: number | undefined; cursor?: string | undefined }; body: undefined; answer: Candles };
   'GET /v1/stats/calibration': { path: Record<never, never>; query: { ticker?: 'BTC' | 'ETH' | 'SOL' | undefined; event_type?: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | undefined; minutes_before?: number | undefined; since?: string | undefined; until?: string | undefined; buckets?: number | undefined; max_markets?: number | undefined }; body: undefined; answer: Calibration };
   'GET /v1/gaps': { path: Record<never, never>; query: { market_id: string; start?: string | undefined; end?: string | undefined; limit?: number | undefined; cursor?: string | undefined }; body: undefined; answer: Gaps };
-  'GET /v1/export': { path: Record<never, never>; query: { dataset: 'snapshots' | 'quotes' | 'trades' | 'underlying' | 'perp_depth' | 'deltas' | 'markets' | 'gaps'; market_id?: string | undefined; ticker?: 'BTC' | 'ETH' | 'SOL' | undefined; event_type?: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | undefined; source?: 'binance_spot' | 'coinbase_spot' | 'chainlink' | 'twap60' | undefined; start?: string | undefined; end?: string | undefined; format?: 'jsonl' | 'csv' | 'parquet' | undefined; venue?: 'bybit' | 'binance' | 'okx' | 'hyperliquid' | undefined }; body: undefined; answer: undefined };
+  'GET /v1/export': { path: Record<never, never>; query: { dataset: 'snapshots' | 'quotes' | 'trades' | 'underlying' | 'perp_depth' | 'deltas' | 'markets' | 'gaps' | 'signals' | 'job_trades' | 'job_cells'; market_id?: string | undefined; ticker?: 'BTC' | 'ETH' | 'SOL' | undefined; event_type?: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | undefined; source?: 'binance_spot' | 'coinbase_spot' | 'chainlink' | 'twap60' | undefined; job_id?: string | undefined; start?: string | undefined; end?: string | undefined; format?: 'jsonl' | 'csv' | 'parquet' | undefined; venue?: 'bybit' | 'binance' | 'okx' | 'hyperliquid' | undefined }; body: undefined; answer: undefined };
   'GET /v1/tapes/markets': { path: Record<never, never>; query: { ticker: 'BTC' | 'ETH' | 'SOL'; event_type: '5m' | '15m' | '1h' | '4h' | 'daily_up_down'; start?: string | undefined; end?: string | undefined; limit?: number | undefined }; body: undefined; answer: undefined };
   'GET /v1/tapes': { path: Record<never, never>; query: { dataset: 'quotes' | 'books' | 'trades' | 'prices' | 'perp_depth'; market_id?: string | undefined; ticker?: 'BTC' | 'ETH' | 'SOL' | undefined; source?: 'binance_spot' | 'coinbase_spot' | 'chainlink' | 'twap60' | undefined; venue?: 'bybit' | 'binance' | 'okx' | 'hyperliquid' | undefined; start: string; end: string; after_seq?: number | undefined; to_seq?: number | undefined; depth?: number | undefined }; body: undefined; answer: undefined };
-  'GET /v1/export/manifest': { path: Record<never, never>; query: { dataset: 'snapshots' | 'quotes' | 'trades' | 'underlying' | 'perp_depth' | 'deltas' | 'markets' | 'gaps'; market_id?: string | undefined; ticker?: 'BTC' | 'ETH' | 'SOL' | undefined; event_type?: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | undefined; source?: 'binance_spot' | 'coinbase_spot' | 'chainlink' | 'twap60' | undefined; start?: string | undefined; end?: string | undefined; format?: 'jsonl' | 'csv' | 'parquet' | undefined; venue?: 'bybit' | 'binance' | 'okx' | 'hyperliquid' | undefined }; body: undefined; answer: ExportManifest };
+  'GET /v1/export/manifest': { path: Record<never, never>; query: { dataset: 'snapshots' | 'quotes' | 'trades' | 'underlying' | 'perp_depth' | 'deltas' | 'markets' | 'gaps' | 'signals' | 'job_trades' | 'job_cells'; market_id?: string | undefined; ticker?: 'BTC' | 'ETH' | 'SOL' | undefined; event_type?: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | undefined; source?: 'binance_spot' | 'coinbase_spot' | 'chainlink' | 'twap60' | undefined; job_id?: string | undefined; start?: string | undefined; end?: string | undefined; format?: 'jsonl' | 'csv' | 'parquet' | undefined; venue?: 'bybit' | 'binance' | 'okx' | 'hyperliquid' | undefined }; body: undefined; answer: ExportManifest };
   'GET /v1/arb/live': { path: Record<never, never>; query: { min_edge_pp?: number | undefined; vol_window_sec?: number | undefined; tickers?: string | undefined; event_types?: string | undefined; limit?: number | undefined }; body: undefined; answer: LiveBoard };
   'GET /v1/arb/audit/aggregate': { path: Record<never, never>; query: { window?: '1h' | '24h' | '7d' | '30d' | 'all' | undefined }; body: undefined; answer: AuditAggregate };
   'GET /v1/arb/audit': { path: Record<never, never>; query: { window?: '1h' | '24h' | '7d' | '30d' | 'all' | undefined; ticker?: 'BTC' | 'ETH' | 'SOL' | undefined; tier?: 'logical' | 'endgame' | 'stable' | 'stale' | undefined; event_type?: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | undefined; limit?: number | undefined; cursor?: string | undefined }; body: undefined; answer: AuditRows };
@@ -1906,6 +2189,7 @@ export interface Operations {
   'GET /app/sessions': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: SessionList };
   'DELETE /app/sessions/{session_id}': { path: { session_id: string }; query: Record<never, never>; body: undefined; answer: undefined };
   'GET /app/tiers': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: TierTable };
+  'GET /app/backtests': { path: Record<never, never>; query: { limit?: number | undefined; offset?: number | undefined; cursor?: string | undefined }; body: undefined; answer: JobSummaries };
   'GET /app/keys': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: OwnKeyList };
   'POST /app/keys': { path: Record<never, never>; query: Record<never, never>; body: {
   label: string;
@@ -1932,14 +2216,16 @@ export interface Operations {
   'POST /app/webhooks/{webhook_id}/resume': { path: { webhook_id: string }; query: Record<never, never>; body: undefined; answer: Webhook };
   'POST /app/webhooks/{webhook_id}/rotate': { path: { webhook_id: string }; query: Record<never, never>; body: undefined; answer: WebhookWithSecret };
   'POST /app/webhooks/{webhook_id}/test': { path: { webhook_id: string }; query: Record<never, never>; body: undefined; answer: WebhookQueued };
-  'GET /app/webhooks/{webhook_id}/deliveries': { path: { webhook_id: string }; query: { start?: string | undefined; end?: string | undefined; state?: 'pending' | 'delivered' | 'failed' | 'skipped' | 'expired' | undefined; limit?: number | undefined; cursor?: string | undefined }; body: undefined; answer: WebhookDeliveryList };
+  'GET /app/webhooks/{webhook_id}/deliveries': { path: { webhook_id: string }; query: { start?: string | undefined; end?: string | undefined; state?: 'pending' | 'delivered' | 'failed' | 'skipped' | 'expired' | 'undelivered' | undefined; limit?: number | undefined; cursor?: string | undefined }; body: undefined; answer: WebhookDeliveryList };
+  'GET /app/webhooks/{webhook_id}/deliveries/{delivery_id}': { path: { webhook_id: string; delivery_id: string }; query: Record<never, never>; body: undefined; answer: WebhookDeliveryDetail };
+  'GET /app/webhooks/{webhook_id}/summary': { path: { webhook_id: string }; query: Record<never, never>; body: undefined; answer: WebhookSummary };
   'POST /app/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver': { path: { webhook_id: string; delivery_id: string }; query: Record<never, never>; body: undefined; answer: WebhookQueued };
   'POST /app/webhooks/{webhook_id}/redeliver': { path: { webhook_id: string }; query: Record<never, never>; body: {
   start?: string | null | undefined;
   end?: string | null | undefined;
-  state?: 'pending' | 'delivered' | 'failed' | 'skipped' | 'expired' | null | undefined;
+  state?: 'pending' | 'delivered' | 'failed' | 'skipped' | 'expired' | 'undelivered' | null | undefined;
 }; answer: WebhookQueuedRange };
-  'GET /app/users': { path: Record<never, never>; query: { limit?: number | undefined; offset?: number | undefined }; body: undefined; answer: UserList };
+  'GET /app/users': { path: Record<never, never>; query: { limit?: number | undefined; offset?: number | undefined; search?: string | undefined }; body: undefined; answer: UserList };
   'PATCH /app/users/{user_id}': { path: { user_id: string }; query: Record<never, never>; body: {
   tier?: 'free' | 'pro' | 'plus' | 'premium' | null | undefined;
   suspended?: boolean | null | undefined;
@@ -1950,6 +2236,7 @@ export interface Operations {
   retry_after_seconds?: number | undefined;
   message?: string | null | undefined;
 }; answer: Maintenance };
+  'GET /app/operator/summary': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: OperatorSummary };
   'GET /app/operator/events': { path: Record<never, never>; query: { limit?: number | undefined; cursor?: string | undefined }; body: undefined; answer: AccountEventList };
   'GET /app/drift': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: Drift };
   'GET /app/feeds': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: FeedStatus };
@@ -1957,5 +2244,6 @@ export interface Operations {
   'GET /app/live': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: LiveWindows };
   'GET /openapi.json': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: OpenApi };
   'GET /docs': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: undefined };
+  'GET /docs/reference': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: undefined };
   'GET /docs/style.css': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: undefined };
 }
