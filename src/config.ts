@@ -50,7 +50,7 @@ interface StreamLimits {
 }
 
 /** Who may read the status page. */
-export const STATUS_PAGE_ACCESS = ['public', 'operator', 'off'] as const;
+const STATUS_PAGE_ACCESS = ['public', 'operator', 'off'] as const;
 export type StatusPageAccess = (typeof STATUS_PAGE_ACCESS)[number];
 
 /** How long a ClickHouse server keeps rows, and where; null: for ever, and on its default disk. */

@@ -65,7 +65,7 @@ describe.skipIf(commandAbsent)('the packed npm package (skipped without a build)
     const built = below('dist/');
     const page = /^dist\/web\/(?:index\.html|favicon\.svg|assets\/[\w-]+\.(?:js|css))$/;
     const documents =
-      /^dist\/site\/(?:(?:design\/)?[a-z0-9-]+\.html|search\.json|assets\/site\.js|images\/\w+\.(?:png|svg))$/;
+      /^dist\/site\/(?:(?:design\/)?[a-z0-9-]+\.html|search\.json|assets\/site\.js|images\/[\w-]+\.(?:png|svg|webp))$/;
     expect(built).toEqual(
       expect.arrayContaining(['dist/web/index.html', 'dist/cli/main.js', 'dist/site/trust.html']),
     );

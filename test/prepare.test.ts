@@ -7,6 +7,7 @@ import { type CheckoutCopy, copyCheckout } from './support/checkoutCopy.ts';
 const INSTALLING = 'underround: installing dependencies (first run: about a minute)...';
 const BUILDING = 'underround: building (a few seconds)...';
 const BUILDING_WEB = 'underround: building the dashboard (some ten seconds)...';
+const BUILDING_SITE = 'underround: building the documentation...';
 const LOCK = {
   packages: {
     '': {},
@@ -22,10 +23,20 @@ const WEB_INPUTS = [
   'web/vite.config.ts',
   'web/package.json',
 ];
-const [CI, BUILD, BUILD_WEB] = [
+const [CI, BUILD, BUILD_SITE, BUILD_WEB] = [
   'ci --no-audit --no-fund',
   'run --silent build:service',
+  'run --silent build:site',
   'run --silent build:web',
+];
+
+const SITE_INPUTS = [
+  'docs/a.md',
+  'site/a.ts',
+  'src/http/pages/a.ts',
+  'client/README.md',
+  'clients/python/README.md',
+  'CHANGELOG.md',
 ];
 
 /** Replaces npm: records its calls and creates the files that npm would create. */
@@ -40,12 +51,12 @@ fi
 
 let root: string;
 let write: CheckoutCopy['write'];
-/** The recorded calls of npm; of the two parallel builds, the service's is listed first. */
+/** The recorded calls of npm; of the three parallel builds, the service's is listed first. */
 const npmCalls = () => {
   const log = join(root, 'npm.log');
   const calls = (existsSync(log) ? readFileSync(log, 'utf8') : '').split('\n').filter(Boolean);
-  const last = calls.slice(-2);
-  return last.every((call) => call.startsWith('run ')) ? [...calls.slice(0, -2), ...last.sort()] : calls;
+  const last = calls.slice(-3);
+  return last.every((call) => call.startsWith('run ')) ? [...calls.slice(0, -3), ...last.sort()] : calls;
 };
 /** Sets a file's time after the build, as an edit some seconds later would. */
 const touchLater = (path: string) => utimesSync(join(root, path), 4e9, 4e9);
@@ -58,11 +69,12 @@ beforeEach(() => {
   write('tsconfig.json', '{}');
   write('tsconfig.build.json', '{}');
   write('src/core/a.ts', '');
-  for (const path of WEB_INPUTS) write(path, '');
+  for (const path of [...WEB_INPUTS, ...SITE_INPUTS]) write(path, '');
   write('path/npm', NPM, 0o755);
   // The folders must be older than the following build at any resolution of the file system.
   const inputs = ['src/a.ts', 'src/core/a.ts', 'src/core', 'src', 'tsconfig.json', 'tsconfig.build.json'];
-  for (const path of [...inputs, ...WEB_INPUTS, 'web/src', 'web/public'])
+  const folders = ['web/src', 'web/public', 'docs', 'site', 'src/http/pages', 'src/http', 'src'];
+  for (const path of [...inputs, ...WEB_INPUTS, ...SITE_INPUTS, ...folders])
     utimesSync(join(root, path), 1e9, 1e9);
 });
 
@@ -79,16 +91,22 @@ async function prepare(...words: readonly string[]): Promise<{ exit: number | nu
 
 describe.skipIf(process.platform === 'win32')('scripts/prepare.mjs', () => {
   it('installs and builds a fresh clone, says so, and does nothing the second time', async () => {
-    expect(await prepare()).toEqual({ exit: 0, said: [INSTALLING, BUILDING, BUILDING_WEB] });
-    expect(npmCalls()).toEqual([CI, BUILD, BUILD_WEB]);
+    expect(await prepare()).toEqual({ exit: 0, said: [INSTALLING, BUILDING, BUILDING_WEB, BUILDING_SITE] });
+    expect(npmCalls()).toEqual([CI, BUILD, BUILD_SITE, BUILD_WEB]);
     expect(existsSync(join(root, 'node_modules/.bin/underround'))).toBe(true);
     expect(await prepare()).toEqual({ exit: 0, said: [] });
-    expect(npmCalls()).toHaveLength(3);
+    expect(npmCalls()).toHaveLength(4);
   });
 
   it('then runs the script or installed command in its arguments and returns its exit code', async () => {
     write('some/script.mjs', 'console.error(...process.argv.slice(1)); process.exitCode = 3;');
-    const said = [INSTALLING, BUILDING, BUILDING_WEB, `${join(root, 'some/script.mjs')} a --b`];
+    const said = [
+      INSTALLING,
+      BUILDING,
+      BUILDING_WEB,
+      BUILDING_SITE,
+      `${join(root, 'some/script.mjs')} a --b`,
+    ];
     expect(await prepare('some/script.mjs', 'a', '--b')).toEqual({ exit: 3, said });
     write('node_modules/some/command.js', "throw new Error('planted');");
     symlinkSync('../some/command.js', join(root, 'node_modules/.bin/command'));
@@ -109,6 +127,15 @@ describe.skipIf(process.platform === 'win32')('scripts/prepare.mjs', () => {
       await prepare();
       touchLater(path);
       expect(await prepare()).toEqual({ exit: 0, said: [BUILDING_WEB] });
+    },
+  );
+
+  it.each(['docs/a.md', 'site/a.ts', 'CHANGELOG.md'])(
+    'rebuilds only the documentation when %s changed',
+    async (path) => {
+      await prepare();
+      touchLater(path);
+      expect(await prepare()).toEqual({ exit: 0, said: [BUILDING_SITE] });
     },
   );
 
@@ -138,11 +165,15 @@ describe.skipIf(process.platform === 'win32')('scripts/prepare.mjs', () => {
   });
 
   it.each([
-    ['a version changed', { 'node_modules/a': { version: '2.0.0' } }, [INSTALLING, BUILDING, BUILDING_WEB]],
+    [
+      'a version changed',
+      { 'node_modules/a': { version: '2.0.0' } },
+      [INSTALLING, BUILDING, BUILDING_WEB, BUILDING_SITE],
+    ],
     [
       'a package was added',
       { ...LOCK.packages, 'node_modules/c': { version: '1.0.0' } },
-      [INSTALLING, BUILDING, BUILDING_WEB],
+      [INSTALLING, BUILDING, BUILDING_WEB, BUILDING_SITE],
     ],
     [
       'a package of another platform was added',
@@ -160,7 +191,7 @@ describe.skipIf(process.platform === 'win32')('scripts/prepare.mjs', () => {
   it('two concurrent runs install and build once', async () => {
     const results = await Promise.all([prepare(), prepare()]);
     expect(results.map(({ exit }) => exit)).toEqual([0, 0]);
-    expect(npmCalls()).toEqual([CI, BUILD, BUILD_WEB]);
+    expect(npmCalls()).toEqual([CI, BUILD, BUILD_SITE, BUILD_WEB]);
   });
 
   it('acquires a lock left by an ended process', async () => {

@@ -298,6 +298,8 @@ describe('maintenance', () => {
           '/app/operator/summary',
         ],
         '/app/state',
+        '/app/status',
+        '/app/status.json',
         ...['/app/sessions', 'DELETE /app/sessions/{session_id}'],
         ...['/app/maintenance', 'PUT /app/maintenance'],
       ].sort(),

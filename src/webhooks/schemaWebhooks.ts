@@ -73,7 +73,7 @@ export interface WebhookEventsTable {
  * `failed`: the receiver rejects it for good (410). `skipped`: the webhook was paused first. `expired`: the market
  * ended first.
  */
-export const DELIVERY_STATES = ['pending', 'delivered', 'failed', 'skipped', 'expired'] as const;
+const DELIVERY_STATES = ['pending', 'delivered', 'failed', 'skipped', 'expired'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 /** States of deliveries that ended without a success. */
 export const UNDELIVERED_STATES = [

@@ -77,7 +77,7 @@ describe('the documentation site', () => {
 describe('search', () => {
   it.each([
     ['gap', '/docs/'],
-    ['parquet manifest', '/docs/exports'],
+    ['manifest', '/docs/exports'],
     ['interval_ms', '/docs/reference#getSnapshots'],
     ['replay max speed', '/docs/'],
   ])('finds %s', (query, url) => {

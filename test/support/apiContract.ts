@@ -8,9 +8,14 @@ import { STUB_MARKET } from './stubStore.ts';
  */
 type Kind =
   | { readonly kind: 'integer' | 'number'; readonly ge?: number; readonly le?: number }
-  | { readonly kind: 'literal'; readonly values: readonly string[] }
+  | {
+      readonly kind: 'literal';
+      readonly values: readonly string[];
+      /** Further values, each of which needs another parameter; tests of the operation send it. */
+      readonly needing?: readonly string[];
+    }
   | { readonly kind: 'event_type' | 'datetime' | 'market' | 'cursor' | 'tickers' | 'event_types' }
-  | { readonly kind: 'boolean' | 'job' | 'strategy' };
+  | { readonly kind: 'boolean' | 'job' | 'strategy' | 'unread' };
 
 export type ParameterContract = Kind & {
   /** The default as a request would spell it; absent: no default. */
@@ -40,6 +45,7 @@ const perpVenue: ParameterContract = {
   ...{ kind: 'literal', values: ['bybit', 'binance', 'okx', 'hyperliquid'], absent: 'bybit' },
 };
 const order: ParameterContract = { kind: 'literal', values: ['asc', 'desc'], absent: 'asc' };
+const interval: ParameterContract = { kind: 'integer', ge: 1, le: 86_400_000 };
 const offset: ParameterContract = { kind: 'integer', ge: 0, le: 10_000_000, absent: '0' };
 const eventType: ParameterContract = { kind: 'event_type' };
 const limit = (absent: number, le: number): ParameterContract => ({
@@ -55,7 +61,11 @@ const range = { start: datetime, end: datetime };
 const exported = {
   dataset: {
     kind: 'literal',
-    values: ['snapshots', 'quotes', 'trades', 'underlying', 'perp_depth', 'deltas', 'markets', 'gaps'],
+    values: [
+      ...['snapshots', 'quotes', 'trades', 'underlying', 'perp_depth', 'deltas', 'markets', 'gaps'],
+      'signals',
+    ],
+    needing: ['job_trades', 'job_cells'],
     required: 'trades',
   },
   market_id: market,
@@ -66,6 +76,8 @@ const exported = {
     values: ['binance_spot', 'coinbase_spot', 'chainlink', 'twap60'],
     absent: 'binance_spot',
   },
+  // Read for the results of jobs only.
+  job_id: { kind: 'unread' },
   ...range,
   format: { kind: 'literal', values: ['jsonl', 'csv', 'parquet'], absent: 'jsonl' },
   venue: perpVenue,
@@ -100,7 +112,7 @@ export const CONTRACT: Readonly<Record<string, OperationContract>> = {
       ticker: { ...ticker, required: 'BTC' },
       ...range,
       limit: limit(200, 10_000),
-      ...{ offset, order, cursor, venue: perpVenue },
+      ...{ offset, order, cursor, venue: perpVenue, interval_ms: interval },
     },
   },
   '/v1/markets': {
@@ -124,7 +136,7 @@ export const CONTRACT: Readonly<Record<string, OperationContract>> = {
       ...range,
       limit: limit(10_000, 100_000),
       depth: { kind: 'integer', ge: 1, le: 1000 },
-      interval_ms: { kind: 'integer', ge: 1, le: 86_400_000 },
+      interval_ms: interval,
       ...{ order, cursor },
     },
   },
@@ -142,7 +154,7 @@ export const CONTRACT: Readonly<Record<string, OperationContract>> = {
       },
       ...range,
       limit: limit(1000, 10_000),
-      ...{ order, cursor },
+      ...{ order, cursor, interval_ms: interval },
     },
   },
   '/v1/candles': {

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 
 /** A text that a chart displays, with its box in pixels of the page. */
-export interface LabelBox {
+interface LabelBox {
   readonly chart: number;
   readonly text: string;
   readonly left: number;

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { EVENT_TYPES, type ParameterContract } from './apiContract.ts';
+import { STUB_JOB } from './stubBacktests.ts';
 
 /** The expected result of one text for one parameter. */
 export type Expected =
@@ -65,7 +66,7 @@ export function casesOf(
         ...LOST_PLUS.map(([text, as]) => [text, { as }] as const),
       ];
     case 'literal':
-      return texts(parameter.values, literalError(parameter.values));
+      return texts(parameter.values, literalError([...parameter.values, ...(parameter.needing ?? [])]));
     case 'event_type':
       return texts(EVENT_TYPES, {
         status: 400,
@@ -98,6 +99,8 @@ export function casesOf(
         );
     case 'job':
       return MISSING_JOBS.map((text) => [text, { status: 404, detail: 'Job not found' }] as const);
+    case 'unread':
+      return MISSING_JOBS.map((text) => [text, { as: STUB_JOB }] as const);
     case 'strategy':
       return MISSING_JOBS.map((text) => [text, { status: 404, detail: 'Paper strategy not found' }] as const);
     case 'cursor':

@@ -20,7 +20,7 @@ const TYPES: Readonly<Record<string, string>> = {
 const UNPACED = '"second";q=100000;w=1';
 
 /** Answers of a service at one moment, and the pages that they belong to. */
-export interface Recording {
+interface Recording {
   /** Unix ms; the pages' clock stands still here. */
   readonly atMs: number;
   /** Paths of pages by name. */

@@ -17,7 +17,7 @@ export interface MarketRecording {
 }
 
 const WINDOW_SECONDS = { '5m': 300, '15m': 900, '1h': 3_600, '4h': 14_400, daily_up_down: 86_400 } as const;
-export type EventType = keyof typeof WINDOW_SECONDS;
+type EventType = keyof typeof WINDOW_SECONDS;
 const STRIKE = 90_000;
 /** Changes of a recording, whatever its length. */
 const CHANGES = 600;

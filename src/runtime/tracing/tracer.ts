@@ -5,7 +5,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../clock.ts';
 
-export type Attributes = Readonly<Record<string, string | number | boolean>>;
+type Attributes = Readonly<Record<string, string | number | boolean>>;
 /** The kinds of the OpenTelemetry protocol. */
 export const SPAN_KINDS = { internal: 1, server: 2, client: 3, producer: 4 } as const;
 

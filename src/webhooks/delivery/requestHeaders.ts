@@ -2,7 +2,7 @@ import type { WebhookFormat } from '../../schema/notification.ts';
 import type { Delivery } from './delivery.ts';
 
 /** A header whose value was made from the secret and is not stored has null. */
-export interface ShownHeader {
+interface ShownHeader {
   readonly name: string;
   readonly value: string | null;
 }

@@ -12,7 +12,7 @@ function rowTargets(): HTMLElement[] {
 }
 
 /** Whether a pressed key belongs to a field, a dialogue or a shortcut of the browser. */
-export function isForField(event: KeyboardEvent): boolean {
+function isForField(event: KeyboardEvent): boolean {
   const { target } = event;
   const isField =
     target instanceof HTMLElement &&

@@ -125,7 +125,7 @@ function stepped(times: readonly number[], time: number, steps: number): number 
 }
 
 /** Index of the last time at or before `time`; -1 for none. */
-export function lastAt(times: readonly number[], time: number): number {
+function lastAt(times: readonly number[], time: number): number {
   let [low, high] = [0, times.length];
   while (low < high) {
     const middle = (low + high) >> 1;

@@ -2,7 +2,7 @@ import { createContext, useContext, useSyncExternalStore } from 'react';
 import type { Band } from './band.ts';
 
 /** A value that several parts of a page share; listeners are called on every change. */
-export class SharedValue<T> {
+class SharedValue<T> {
   readonly #listeners = new Set<() => void>();
   #value: T;
 

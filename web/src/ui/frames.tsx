@@ -42,11 +42,6 @@ export function FiguresFrame({ count = 6 }: { count?: number }): ReactNode {
   );
 }
 
-/** The frame of a chart, as high as the chart will be. */
-export function ChartFrame({ height }: { height: number }): ReactNode {
-  return <Skeleton height={height} role="status" aria-label="Loading" radius="sm" />;
-}
-
 /** The frame of cards with a heading and a few lines each. */
 export function CardsFrame({ count = 4, height = 180 }: { count?: number; height?: number }): ReactNode {
   return (

@@ -3,7 +3,7 @@ export const SNIPPETS = {
   Node: `import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /** body: the raw bytes, before any parsing. */
-export function isSigned(secret, headers, body) {
+function isSigned(secret, headers, body) {
   const id = headers['webhook-id'];
   const timestamp = headers['webhook-timestamp'];
   // An old request may be a replay.
