@@ -36,7 +36,7 @@ export function TierTable({ own }: { own: string }): ReactNode {
   const { tiers } = table.data;
   const weight = (tier: string) => (tier === own ? 700 : 400);
   return (
-    <Table.ScrollContainer minWidth={520}>
+    <Table.ScrollContainer minWidth={520} type="native" tabIndex={0}>
       <Table verticalSpacing={4}>
         <Table.Thead>
           <Table.Tr>

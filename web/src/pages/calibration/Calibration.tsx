@@ -144,7 +144,7 @@ function Shown({ answer }: { answer: Answer }): ReactNode {
 
 function BucketTable({ buckets }: { buckets: readonly CalibrationBucket[] }): ReactNode {
   return (
-    <Table.ScrollContainer minWidth={420}>
+    <Table.ScrollContainer minWidth={420} type="native" tabIndex={0}>
       <Table verticalSpacing={4}>
         <Table.Thead>
           <Table.Tr>
