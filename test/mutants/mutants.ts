@@ -47,10 +47,6 @@ export const MUTANTS: readonly TestedMutant[] = [
   schedule('return Math.max(delayMs,', 'return Math.min(delayMs,'),
   queue('FAILURES_MAX - this.#failures', 'FAILURES_MAX'),
   queue("if (status === GONE) return { delivery, state: 'failed' };", ''),
-  queue(
-    'this.#parts.clock.now() >= delivery.expiresMs',
-    'this.#parts.clock.now() > delivery.expiresMs + 60_000',
-  ),
   mispricing('const MODEL_EDGE_MIN = 0.04;', 'const MODEL_EDGE_MIN = 0.05;'),
   mispricing('secondsLeft < MODEL_SECONDS_MIN', 'secondsLeft <= MODEL_SECONDS_MIN'),
   mispricing('price > MODEL_PRICE_MAX', 'price >= MODEL_PRICE_MAX'),
