@@ -48,6 +48,7 @@ describe('webhooks on the dashboard', () => {
       secret: expect.stringMatching(/^whsec_[0-9A-Za-z+/]{32}$/),
       ...{ url: URL, label: 'bot', tiers: ['logical'], tickers: null, state: 'active', failing: false },
       ...{ consecutive_failures: 0, created_at: TIME, paused_at: null, previous_secret_until: null },
+      ...{ format: 'signed', events: ['opportunity'] },
     });
     const { secret, ...shown } = made.json();
     expect((await browser.ask('GET', '/app/webhooks')).json()).toEqual({ webhooks: [shown], count: 1 });
@@ -248,6 +249,7 @@ describe('the delivery log', () => {
         created_at: TIME,
         expires_at: TIME,
         next_attempt_at: TIME,
+        event: 'opportunity',
       },
     });
     const rest = (await browser.ask('GET', `${path}/deliveries?limit=9&cursor=${first.next_cursor}`)).json();
