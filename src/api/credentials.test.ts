@@ -34,7 +34,7 @@ interface Credential {
 
 /** Written from the contract, not read from the routes. */
 const OPEN_TO_ALL = ['/app/sign-up', 'POST /app/sign-up', 'POST /app/sign-in', 'POST /app/sign-in-link'];
-const OPERATORS_ONLY = /^\/app\/(users|maintenance|feeds|drift|operator)(\/|$)/;
+const OPERATORS_ONLY = /^\/app\/(users|maintenance|feeds|drift|operator|status(?:\.json)?)(\/|$)/;
 const CHANGES = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
 /** The service tests cover WebSocket handshakes. */

@@ -77,7 +77,9 @@ describe('two services in one process with different assets', () => {
 
   it('each describes its own', async () => {
     const names = async ({ get }: typeof all) => {
-      const text = JSON.stringify((await get('/openapi.json')).json);
+      // Examples are answers of the demo, whichever assets this service follows.
+      const leaveOut = (key: string, value: unknown) => (/^examples?$/.test(key) ? undefined : value);
+      const text = JSON.stringify((await get('/openapi.json')).json, leaveOut);
       return TICKERS.filter((ticker) => text.includes(`"${ticker}"`));
     };
     expect(await names(all)).toEqual(TICKERS);

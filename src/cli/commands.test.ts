@@ -51,6 +51,7 @@ const COMMANDS: readonly (readonly [string, { words?: readonly string[]; makes?:
   ['audit verify', {}],
   ['audit head', {}],
   ['doctor', {}],
+  ['migrate', {}],
   ['backup', { words: ['backups'] }],
   ['restore', { words: ['backups'], makes: true }],
   ['verify', { words: ['s3://backups'], makes: true }],

@@ -144,8 +144,12 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await page.mouse.move(x + width * 0.5, y + 50);
     await page.mouse.down();
     await page.mouse.move(x + width * 0.6, y + 60, { steps: 4 });
+    // The chart marks the selection with its next frame.
+    const selected = () =>
+      page.evaluate<number>("document.querySelector('.u-select').getBoundingClientRect().width");
+    await expect.poll(selected).toBeGreaterThan(width * 0.05);
     await page.mouse.up();
-    await all.nth(1).waitFor();
+    await all.first().waitFor();
     expect(new URL(page.url()).searchParams.has('at')).toBe(false);
     const before = await all.count();
     const points = () => page.getByRole('button', { name: /as CSV/ }).textContent();

@@ -10,7 +10,7 @@ const HOOK = {
   ...{ webhook_id: 'wh_1', url: 'https://example.com/hook', label: 'hook' },
   ...{ tiers: ['logical'], tickers: null, state: 'paused', failing: true, consecutive_failures: 10 },
   ...{ created_at: '2026-11-01T00:00:00.000+00:00', paused_at: '2026-11-01T13:00:00.000+00:00' },
-  previous_secret_until: null,
+  ...{ previous_secret_until: null, format: 'signed', events: ['opportunity'] },
 };
 const SUMMARY = {
   ...{ since: '2026-10-25T00:00:00.000+00:00', delivered: 30, undelivered: 10, success_rate: 0.75 },
@@ -29,7 +29,7 @@ function deliveryOf(day: number, attempt_log: typeof ATTEMPTS) {
   const time = `2026-11-0${day}T12:00:00.000+00:00`;
   return {
     ...{ delivery_id: `dl_${day}`, state: 'failed', tier: 'logical', ticker: 'BTC', market_id: '0x1' },
-    ...{ test: day === 2, detected_at: time, created_at: time, expires_at: time },
+    ...{ event: 'opportunity', test: day === 2, detected_at: time, created_at: time, expires_at: time },
     ...{ attempts: attempt_log.length, next_attempt_at: null, attempt_log },
   };
 }

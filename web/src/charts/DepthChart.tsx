@@ -18,7 +18,7 @@ interface DepthChartProps {
   readonly height?: number;
 }
 
-const MARGIN = { left: 56, right: 12, top: 22, bottom: 24 };
+const MARGIN = { left: 56, right: 30, top: 22, bottom: 24 };
 const CHARACTER_PX = 7;
 const APART_PX = 16;
 
