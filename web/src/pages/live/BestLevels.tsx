@@ -31,11 +31,12 @@ function Levels({
 }): ReactNode {
   return (
     <table className={classes.levels} aria-label={`Best levels of ${token}`}>
+      <caption>{token}</caption>
       <thead>
         <tr>
           <th scope="col">Shares</th>
-          <th scope="col">Sell {token}</th>
-          <th scope="col">Buy {token}</th>
+          <th scope="col">Bid</th>
+          <th scope="col">Ask</th>
           <th scope="col">Shares</th>
         </tr>
       </thead>
