@@ -28,7 +28,7 @@ export function Backtests(): ReactNode {
         {isNew && (
           <>
             <TierLimits />
-            <NewBacktest from={from} />
+            <NewBacktest from={from} whenSent={() => setOpen(true)} />
           </>
         )}
         <Jobs />
@@ -37,15 +37,21 @@ export function Backtests(): ReactNode {
   );
 }
 
+interface NewBacktestProps {
+  readonly from: string | undefined;
+  /** Called before the request: the first job in the list must not close the form that then opens it. */
+  readonly whenSent: () => void;
+}
+
 /** The builder, initialised with the request of the job in the address. */
-function NewBacktest({ from }: { from: string | undefined }): ReactNode {
+function NewBacktest({ from, whenSent }: NewBacktestProps): ReactNode {
   const job = useApi(
     'GET /v1/backtest/{job_id}',
     { path: { job_id: from ?? '' } },
     { enabled: from !== undefined },
   );
-  if (from === undefined) return <Builder key="new" first={FIRST_DRAFT} />;
+  if (from === undefined) return <Builder key="new" first={FIRST_DRAFT} whenSent={whenSent} />;
   if (job.isPending) return <Loading />;
   if (job.isError) return <Failure error={job.error} retry={() => void job.refetch()} />;
-  return <Builder key={from} first={draftOf(job.data)} />;
+  return <Builder key={from} first={draftOf(job.data)} whenSent={whenSent} />;
 }
