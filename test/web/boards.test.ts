@@ -42,6 +42,9 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
   it('receives open opportunities by push, shows a lost connection, and reconnects', async () => {
     const watched = await dashboard.signedIn();
     const { page } = watched;
+    // The page Live has a board of its own.
+    await page.goto('/keys');
+    await heading(page, 'API keys');
     const asked: string[] = [];
     page.on('request', (request) => asked.push(new URL(request.url()).pathname));
     const sockets: WebSocketRoute[] = [];
