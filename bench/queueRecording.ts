@@ -1,7 +1,8 @@
 /**
- * The queue models on a recording of a real exchange: small orders join the best price of a book with its trades. Such a
- * recording does not say where in a queue an order stood, but it bounds the truth. Volume beyond what was in the queue
- * at the start was ours at least; what traded at our price or through it was ours at most.
+ * Measures the queue models on a recording of a real exchange: small orders join the queue at the best price. The
+ * recording does not show an order's place in the queue, but it bounds the fill. An order fills at least by the volume
+ * that traded at its price beyond the queue it joined, and at most by all volume that traded there. A trade at a worse
+ * price fills it completely.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -33,8 +33,8 @@ interface StatusDependencies extends FollowedAssets {
 }
 
 /**
- * Data quality for people and programs: how complete the recording is, and what is wrong now. A page that is not
- * public is under `/app`, like everything that needs a session.
+ * The status page and its JSON: the recording's completeness and the current faults. A page that is not public is
+ * under `/app`, like everything that needs a session.
  */
 export function statusRoutes(parts: StatusDependencies): Route[] {
   const { statusPage = 'operator' } = parts;

@@ -1,6 +1,6 @@
 /**
- * What is wrong with the service right now, for the operator. Each finding has two limits, so that a value at the edge
- * of one does not begin and end an incident again and again.
+ * The service's current faults, for the operator. A fault begins beyond one limit and ends only within a stricter one,
+ * so that a value near a limit does not begin and end incidents repeatedly.
  */
 import type { Gap } from '../schema/gap.ts';
 import type { SystemEventName } from '../schema/notification.ts';

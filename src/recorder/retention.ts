@@ -153,7 +153,7 @@ export class RetentionKeeper {
     log.info({ table, day, bytes, markets: markets.length }, 'retention.removed');
   }
 
-  /** Thins a day of books. What is between two states of a market is unknown from then on, so its day is a gap. */
+  /** Thins a day of books. The states between the kept ones are then unknown, so the market's day becomes a gap. */
   async #thin(day: string): Promise<void> {
     if (this.#thinDays.has(day)) return;
     const { store, log } = this.#options;

@@ -44,7 +44,7 @@ async function main(words: string[]): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void server.stop());
 }
 
-/** @returns The options, or what is wrong with the words. */
+/** @returns The options; for invalid words, an error text. */
 function read(
   words: string[],
 ):

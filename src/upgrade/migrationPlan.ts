@@ -54,7 +54,7 @@ interface MigrationParts {
 }
 
 /**
- * Lists what is due and changes nothing: no engine is started, and a running service is not disturbed.
+ * Lists the due migrations and changes nothing. It starts no engine and does not disturb a running service.
  * @throws {NewerDataError} If a newer release wrote one of the databases.
  */
 export async function planMigrations(parts: MigrationParts): Promise<MigrationPlan> {
@@ -127,8 +127,8 @@ export async function tryOnCopy(dataDir: string): Promise<void> {
 }
 
 /**
- * Applies what is due: first to the store, one migration after the other, then to the control database, all in one
- * transaction. A kill leaves each of them at a number that the next run continues from.
+ * Applies the due migrations: first those of the store, one after the other, then those of the control database, all in
+ * one transaction. A kill leaves each of them at a number that the next run continues from.
  * @throws {ConfigError} If a service uses the data directory.
  */
 export async function applyMigrations(

@@ -65,7 +65,7 @@ function boundsOf(schema: JsonObject): string[] {
   );
 }
 
-/** What is below a schema, or null if it has no parts. */
+/** The parts of a schema; null if it has none. */
 function innerView(schema: JsonObject): Html | null {
   const { properties, required = [], items, additionalProperties: others } = schema;
   const options = optionsOf(schema);

@@ -11,7 +11,7 @@ export interface TracingSettings {
   readonly parentBased: boolean;
 }
 
-/** Gives the metrics' tracer to every part that has the metrics. @returns Sends what is left, then stops. */
+/** Gives the metrics' tracer to every part that has the metrics. @returns A function that sends the remaining spans and stops. */
 export function openTracing(
   settings: TracingSettings,
   parts: Pick<SpanExporterOptions, 'version' | 'clock' | 'log' | 'metrics'> & {

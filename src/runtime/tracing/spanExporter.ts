@@ -50,7 +50,7 @@ export class SpanExporter {
     else this.#waiting.push(span);
   }
 
-  /** Sends what waits; never rejects. */
+  /** Sends the waiting spans; never rejects. */
   flush(): Promise<void> {
     this.#sending ??= this.#flush().finally(() => {
       this.#sending = null;

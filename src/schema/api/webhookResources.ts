@@ -25,7 +25,7 @@ const webhookMembers = {
   previous_secret_until: time.nullable(),
   /** `signed`: signed JSON for programs; else a text for people in that chat. */
   format: z.enum(WEBHOOK_FORMATS),
-  /** What is sent. Faults of the service (`system.*`) are sent to operators only. */
+  /** The events that are sent. Only operators receive faults of the service (`system.*`). */
   events: z.array(z.enum(WEBHOOK_EVENTS)),
 };
 

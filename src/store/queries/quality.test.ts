@@ -52,7 +52,7 @@ beforeAll(async () => {
 });
 afterAll(() => opened.dispose());
 
-it('a series and day has the length of its windows, what was recorded of it, and what was proven', async () => {
+it('a series and day has the total, recorded and proven time of its windows', async () => {
   const days = await seriesDays(opened.store, RANGE);
   const [ticker, eventType] = [MARKET.ticker, '5m'];
   expect(days.filter((one) => one.eventType === '5m')).toEqual([

@@ -82,7 +82,7 @@ describe('the forecast', () => {
   });
 });
 
-describe('what is thinned', () => {
+describe('thinned rows', () => {
   const thinned = (periods: Retention, openSinceMs = NOW_MS) => {
     const { removals } = planRemovals(DAYS, {
       ...{ retention: periods, budgetBytes: null, otherBytes: 5, nowMs: NOW_MS, openSinceMs },

@@ -13,7 +13,7 @@ interface Hole {
   readonly seconds: number;
 }
 
-/** What an import of archives read, and what was missing in it. */
+/** The rows that an import of archives read, and the holes it found. */
 export interface ArchiveReport {
   readonly layouts: Readonly<Record<string, number>>;
   readonly lacks: readonly string[];
