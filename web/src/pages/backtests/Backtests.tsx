@@ -1,11 +1,12 @@
 import { Button } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import { TierLimits } from '../../strategy/TierLimits.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
 import { TierLock } from '../../ui/TierLock.tsx';
+import { useOpenForm } from '../../ui/useOpenForm.ts';
 import { Builder } from './Builder.tsx';
 import { draftOf, FIRST_DRAFT } from './draft.ts';
 import { Jobs } from './Jobs.tsx';
@@ -16,8 +17,8 @@ const route = getRouteApi('/shell/backtests');
 export function Backtests(): ReactNode {
   const { from } = route.useSearch();
   const newest = useApi('GET /v1/backtest', { query: { limit: 1 } });
-  const [isOpen, setOpen] = useState(false);
-  const isNew = isOpen || from !== undefined || newest.data?.jobs.length === 0;
+  const [isOpen, setOpen] = useOpenForm(newest.data && newest.data.jobs.length === 0);
+  const isNew = isOpen || from !== undefined;
   return (
     <Page
       title="Backtests"
@@ -28,7 +29,7 @@ export function Backtests(): ReactNode {
         {isNew && (
           <>
             <TierLimits />
-            <NewBacktest from={from} whenSent={() => setOpen(true)} />
+            <NewBacktest from={from} />
           </>
         )}
         <Jobs />
@@ -37,21 +38,15 @@ export function Backtests(): ReactNode {
   );
 }
 
-interface NewBacktestProps {
-  readonly from: string | undefined;
-  /** Called before the request: the first job in the list must not close the form that then opens it. */
-  readonly whenSent: () => void;
-}
-
 /** The builder, initialised with the request of the job in the address. */
-function NewBacktest({ from, whenSent }: NewBacktestProps): ReactNode {
+function NewBacktest({ from }: { from: string | undefined }): ReactNode {
   const job = useApi(
     'GET /v1/backtest/{job_id}',
     { path: { job_id: from ?? '' } },
     { enabled: from !== undefined },
   );
-  if (from === undefined) return <Builder key="new" first={FIRST_DRAFT} whenSent={whenSent} />;
+  if (from === undefined) return <Builder key="new" first={FIRST_DRAFT} />;
   if (job.isPending) return <Loading />;
   if (job.isError) return <Failure error={job.error} retry={() => void job.refetch()} />;
-  return <Builder key={from} first={draftOf(job.data)} whenSent={whenSent} />;
+  return <Builder key={from} first={draftOf(job.data)} />;
 }

@@ -17,7 +17,7 @@ const VIEWS = [
 const JOB_LISTS = ['GET /v1/backtest', 'GET /app/backtests'] as const;
 
 /** Edits the request of a backtest or a sweep, as a form or as JSON. */
-export function Builder({ first, whenSent }: { first: Draft; whenSent: () => void }): ReactNode {
+export function Builder({ first }: { first: Draft }): ReactNode {
   const [draft, setDraft] = useState(first);
   const [view, setView] = useState('form');
   const [text, setText] = useState('');
@@ -54,7 +54,6 @@ export function Builder({ first, whenSent }: { first: Draft; whenSent: () => voi
     event.preventDefault();
     const body = view === 'json' ? readText() : draft;
     if (body === null) return;
-    whenSent();
     const follow = ({ job_id }: { job_id: string }) =>
       void navigate({ to: '/backtests/$jobId', params: { jobId: job_id } });
     if (body.x_axis === undefined) backtest.mutate({ body }, { onSuccess: follow });

@@ -1,12 +1,13 @@
 import { Button, Text } from '@mantine/core';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import { useLimits } from '../../strategy/TierLimits.tsx';
 import { TableFrame } from '../../ui/frames.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Empty, Failure } from '../../ui/states.tsx';
 import { TierLock } from '../../ui/TierLock.tsx';
+import { useOpenForm } from '../../ui/useOpenForm.ts';
 import { NewPaperStrategy } from './NewPaperStrategy.tsx';
 import { StrategyTable } from './StrategyTable.tsx';
 
@@ -18,8 +19,8 @@ export function PaperStrategies(): ReactNode {
   const { from } = route.useSearch();
   const list = useApi('GET /v1/paper/strategies', {}, { refetchMs: REFETCH_MS });
   const limits = useLimits();
-  const [isOpen, setOpen] = useState(false);
-  const isMaking = isOpen || from !== undefined || list.data?.count === 0;
+  const [isOpen, setOpen] = useOpenForm(list.data && list.data.count === 0);
+  const isMaking = isOpen || from !== undefined;
   return (
     <Page
       title="Paper trading"

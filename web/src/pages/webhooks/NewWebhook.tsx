@@ -6,11 +6,8 @@ import { Copyable } from '../../ui/Secret.tsx';
 import { EVERYTHING, FilterFields, filterBody, isNothing } from './Filters.tsx';
 import { FORMATS, type Format } from './formats.ts';
 
-/**
- * Registers a URL and shows its secret once.
- * @param props.whenSent Called before the request, so that the page keeps this form, which then shows the secret.
- */
-export function NewWebhook({ whenSent }: { whenSent: () => void }): ReactNode {
+/** Registers a URL and shows its secret once. */
+export function NewWebhook(): ReactNode {
   const [url, setUrl] = useState('');
   const [label, setLabel] = useState('');
   const [format, setFormat] = useState<Format>('signed');
@@ -19,7 +16,6 @@ export function NewWebhook({ whenSent }: { whenSent: () => void }): ReactNode {
   const { fields, error, change } = useShownProblem(create.error);
   const send = (event: FormEvent) => {
     event.preventDefault();
-    whenSent();
     create.mutate({ body: { url, label, format, ...filterBody(filter) } });
   };
   return (

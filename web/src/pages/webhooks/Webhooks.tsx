@@ -1,6 +1,6 @@
 import { Button, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { useFeature } from '../../api/feature.ts';
 import { useApi } from '../../api/hooks.ts';
 import type { Webhook } from '../../api/schema.ts';
@@ -10,6 +10,7 @@ import { TableFrame } from '../../ui/frames.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Empty, Failure } from '../../ui/states.tsx';
 import { TierLock } from '../../ui/TierLock.tsx';
+import { useOpenForm } from '../../ui/useOpenForm.ts';
 import { NewWebhook } from './NewWebhook.tsx';
 import { sendsText } from './sends.ts';
 import { WebhookState } from './WebhookState.tsx';
@@ -19,10 +20,10 @@ const REFETCH_MS = 10_000;
 /** URLs that receive opportunities as they are detected. */
 export function Webhooks(): ReactNode {
   const { included, table } = useFeature('webhooks');
-  const [isAdding, setAdding] = useState(false);
   // Shown in every tier: webhooks registered in a higher tier continue.
   const hooks = useApi('GET /app/webhooks', {}, { refetchMs: REFETCH_MS });
   const count = hooks.data?.count ?? 0;
+  const [isAdding, setAdding] = useOpenForm(hooks.data && count === 0);
   const mayAdd = included?.own === true;
   return (
     <Page
@@ -51,9 +52,9 @@ export function Webhooks(): ReactNode {
           </>
         }
       >
-        {mayAdd && hooks.isSuccess && (count === 0 || isAdding) && (
+        {mayAdd && hooks.isSuccess && isAdding && (
           <Stack className="card" p="md">
-            <NewWebhook whenSent={() => setAdding(true)} />
+            <NewWebhook />
           </Stack>
         )}
       </TierLock>
