@@ -1,6 +1,6 @@
 import { Anchor, Button, Stack, Title } from '@mantine/core';
-import { getRouteApi } from '@tanstack/react-router';
-import { type ReactNode, useCallback, useMemo } from 'react';
+import { getRouteApi, lazyRouteComponent } from '@tanstack/react-router';
+import { type ReactNode, Suspense, useCallback, useMemo } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type { Market } from '../../api/schema.ts';
 import { ServiceNotices } from '../../live/ServiceNotices.tsx';
@@ -12,9 +12,12 @@ import { useGaps } from './data.ts';
 import { Facts } from './Facts.tsx';
 import { GapList } from './GapList.tsx';
 import { MadeTrades, useMadeTrades } from './MadeTrades.tsx';
-import { Recording } from './Recording.tsx';
 
 const route = getRouteApi('/shell/markets/$marketId');
+
+/** Of its own file, loaded beside the market: the facts of a market need not wait for the code of the charts. */
+const Recording = lazyRouteComponent(() => import('./Recording.tsx'), 'Recording');
+void Recording.preload?.();
 
 const OPEN_REFETCH_MS = 15_000;
 
@@ -74,14 +77,16 @@ function Recorded({ market }: { market: Market }): ReactNode {
     >
       <ServiceNotices meanwhile="newer data is not drawn yet" />
       <Facts market={market} />
-      <Recording
-        key={market.market_id}
-        market={market}
-        at={search.at ?? null}
-        bands={bands}
-        trades={drawn}
-        onAt={pick}
-      />
+      <Suspense fallback={<Loading rows={10} />}>
+        <Recording
+          key={market.market_id}
+          market={market}
+          at={search.at ?? null}
+          bands={bands}
+          trades={drawn}
+          onAt={pick}
+        />
+      </Suspense>
       <MadeTrades made={made} search={search} />
       <Section title="Gaps in the recording">
         <GapList gaps={gaps} />
