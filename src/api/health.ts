@@ -28,7 +28,7 @@ interface HealthDependencies {
   readonly rateLimits: RateLimits | null;
 }
 
-/** What needs no key: health from memory, the two probes, and the metrics. */
+/** The routes that need no key: health from memory, the two probes, and the metrics. */
 export function healthRoutes({
   live,
   clock,

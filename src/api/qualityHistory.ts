@@ -48,7 +48,7 @@ export class QualityHistory {
     this.#parts = parts;
   }
 
-  /** The newest reading; starts another if it is old, and waits only for the first. */
+  /** Returns the newest reading. If it is old, starts the next one without waiting; only the first one is awaited. */
   async read(): Promise<QualityReading> {
     const { clock } = this.#parts;
     if (this.#reading === null && clock.monotonic() - this.#triedAt >= REFRESH_MS) {

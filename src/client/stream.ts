@@ -82,9 +82,9 @@ function subscribe(subscription: Subscription, after: string | null): string {
 }
 
 /**
- * Browsers hide why a handshake was refused: the same request without an upgrade shows it.
- * @returns The pause that the service asks for; null: none.
- * @throws {ApiError} If the refusal would be the same again.
+ * Repeats a refused handshake as a plain request, because browsers hide why a handshake was refused.
+ * @returns How long the service asks to wait; null if it names no time.
+ * @throws {ApiError} If another handshake would be refused too.
  */
 async function refusalPauseMs(
   requests: Requests,

@@ -6,7 +6,7 @@ import { RequestRefusedError } from './refusal.ts';
 
 /** A restarted engine answers within this time. A full disk takes longer, so clients retry several times. */
 const STORE_RETRY_SECONDS = '5';
-/** A full disk, and an engine that broke its answer off: a client that did so is gone. */
+/** Codes of a failed store: a full disk, and an answer that the engine cut. A client that cut is handled before. */
 const STORE_CODES: ReadonlySet<unknown> = new Set(['ENOSPC', 'ECONNRESET']);
 const INTERNAL = { status: 500, detail: 'Internal Server Error' };
 

@@ -7,7 +7,7 @@ import { invalid, tooManyRequests } from './refusal.ts';
 
 /** A longer body, in UTF-16 units, is parsed in parts. */
 const AT_ONCE_MAX = 16 * 1024;
-/** Long bodies of one user that may be parsed or wait for it; the next one is refused. */
+/** Most long bodies of one user, in work and waiting together; a further one is refused. */
 export const USER_BODIES_MAX = 64;
 /** The same limit for all users: at most 64 MiB of text. */
 export const BODIES_MAX = 256;
@@ -19,7 +19,7 @@ const RETRY_AFTER_S = 1;
  */
 export class JsonBodyParser {
   readonly #turns = new FairQueue(1);
-  /** Long bodies by user, and of all. */
+  /** Number of long bodies in work or waiting, by user. */
   readonly #held = new Map<string, number>();
   #heldByAll = 0;
 

@@ -5,7 +5,7 @@ export interface ReadinessReport {
   readonly degraded: readonly string[];
 }
 
-/** Each line is for an operator: the fault and its figure. */
+/** Returns one line per fault, for an operator: the fault with its measured value. */
 type ReadinessCheck = () => readonly string[];
 
 /**

@@ -11,8 +11,8 @@ export interface SelectionFacts {
 }
 
 /**
- * Judges a single result as the best of one cell and of all earlier trials.
- * @param returns Of the traded markets, as shares of the stake: -1 loses all of it.
+ * Corrects a single backtest for luck, as if it were the best of itself and all earlier trials.
+ * @param returns One per traded market, as a share of the stake: -1 is a loss of the whole stake.
  */
 export function selectionOf(
   returns: readonly number[],

@@ -10,7 +10,7 @@ import type { Connection } from './connection.ts';
 export const SEND_INTERVAL_MS = 250;
 /** More than there can be: each market of the followed windows has one opportunity per kind. */
 const ROWS_MAX = 200;
-/** The whole board of the detectors; readers filter it themselves. */
+/** Selects every row of the board; clients filter the rows themselves. */
 const WHOLE = {
   ...{ minEdge: 0, limit: ROWS_MAX, sigmaSeconds: ENGINE_SIGMA_SECONDS },
   ...{ tickers: TICKERS, eventTypes: EVENT_TYPES },

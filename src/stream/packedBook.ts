@@ -4,7 +4,7 @@ import type { LiveBook } from './bookText.ts';
 
 /** A price as an unsigned 16-bit number and a size as a double. */
 const LEVEL_BYTES = 10;
-/** Objects around the levels. */
+/** Estimated memory of the objects that hold the levels. */
 const FIXED_BYTES = 300;
 
 type PackedRecord = LiveBook & Pick<BookRecord, 'mirrored'>;

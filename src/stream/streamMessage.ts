@@ -16,7 +16,7 @@ interface UnprintedMessage {
 
 /** One message for all subscribers of a market: printed once, and not at all if no client needs it. */
 export class StreamMessage {
-  /** Number of its record; of a notice, at least that of the entry before it. */
+  /** The record's number, raised if needed: above the previous message's, or for a notice at least equal to it. */
   readonly seq: number;
   /** Which change of its market's book this is; null: a notice. */
   readonly change: number | null;

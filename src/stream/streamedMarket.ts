@@ -116,13 +116,13 @@ export class StreamedMarket {
     return warmSeq <= seq || (this.sinceSeq >= seq && warmSeq === this.sinceSeq);
   }
 
-  /** Whether it was resolved by a record, or later messages are no longer kept. */
+  /** Whether the market was resolved before the record `seq`, or is resolved and not every message since is kept. */
   wasOverBy(seq: number): boolean {
     if (this.record.status !== 'resolved') return false;
     return this.resolvedSeq === null || this.resolvedSeq < seq || !this.isKeptSince(seq);
   }
 
-  /** The book as of a log index, as far as it is kept; null: there was none yet. */
+  /** The book as of a log index, or the oldest one kept if that is later; null before the first book. */
   stateAt(log: MessageLog, upTo: number): BookState | null {
     if (upTo >= log.headIndex) return this.newest;
     const index = this.#kept.lastUpTo(upTo);

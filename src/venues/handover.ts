@@ -22,7 +22,7 @@ export type SocketEvent =
 /** The events of one turn of the receive thread, in order. */
 export interface SocketBatch {
   readonly events: readonly SocketEvent[];
-  /** The size with which `WaitingBytes` counts the batch. */
+  /** Size of the batch as `WaitingBytes` counts it. */
   readonly bytes: number;
 }
 

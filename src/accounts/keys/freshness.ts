@@ -10,7 +10,7 @@ export type Moment = number;
 
 /** Decides whether rows read from the control database are still valid. */
 export interface Freshness {
-  /** Call it before each read and once for each request. */
+  /** The present moment. Take it before each read of rows, and once for each request. */
   moment(): Moment;
   /** Whether rows read at `readAt` are valid at `moment`. */
   holds(readAt: Moment, moment: Moment): boolean;

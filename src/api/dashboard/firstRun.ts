@@ -11,11 +11,11 @@ const INVALID_LINK =
 
 export interface FirstRunDependencies {
   readonly control: Pick<Accounts, 'setup'>;
-  /** Whether strangers may make themselves an account; they may where it is left out. */
+  /** Whether anyone may create an account; true by default. */
   readonly signUpOpen?: boolean;
 }
 
-/** Whether there is anybody to sign in as, and who may sign up: the pages begin with it. */
+/** Returns whether an operator exists and whether sign-up is open: the dashboard's first request. */
 export function firstRunRoute(parts: FirstRunDependencies): Route {
   return route({
     method: 'GET',

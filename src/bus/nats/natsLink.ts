@@ -71,7 +71,7 @@ export class NatsLink {
     return this.#connection;
   }
 
-  /** Calls `listener` after each change. @returns Ends the calls. */
+  /** Calls `listener` after each change. @returns A function that unsubscribes it. */
   onChange(listener: (isUp: boolean) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

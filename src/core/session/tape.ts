@@ -110,7 +110,7 @@ export interface MarketTape {
   /** Null: best prices only; then no order can walk a book. */
   readonly books: TapeBooks | null;
   readonly prices: TapePrices | null;
-  /** Read by strategies of one's own and by resting orders only. */
+  /** Only users' own strategies and resting orders need the trades. */
   readonly trades?: TapeTrades | null;
   readonly gaps: readonly TapeGap[];
 }

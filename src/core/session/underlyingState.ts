@@ -37,7 +37,7 @@ export class UnderlyingState {
   #price = Number.NaN;
   #receivedMs = Number.NEGATIVE_INFINITY;
   #second = Number.NEGATIVE_INFINITY;
-  /** From whole seconds, so that it does not depend on when it is read; null while too little is known. */
+  /** Computed from whole seconds, so that it does not depend on when it is read; null while too few prices are known. */
   sigmaAnnual: number | null = null;
 
   /**

@@ -19,7 +19,7 @@ import {
 
 /** The pairs that are profitable to buy. */
 interface PairWalk {
-  /** Units of 1/1,000,000 pair. */
+  /** Pairs, in units of 1/1,000,000 pair. */
   readonly size: number;
   /** USDC over the whole size: the fees before rounding, and the profit after them. */
   readonly fee: number;

@@ -93,7 +93,7 @@ const TESTS = {
 class ConditionScan implements Scan {
   readonly #search: Search;
   readonly #end: number;
-  /** It is true at no row from `#from` on before `#next`. */
+  /** The last search started at row `#from` and found row `#next`: the condition is true at no row between them. */
   #from = 0;
   #next = -1;
 

@@ -57,7 +57,7 @@ export class Column {
   }
 }
 
-/** Whether a value of a column passes. */
+/** A test of the values of a column, such as "below 0.4". */
 interface ValueTest {
   /** Whether a block with this minimum and maximum may have such a value. */
   readonly inBlock: (min: number, max: number) => boolean;

@@ -72,7 +72,7 @@ function tagSection(
   }`;
 }
 
-/** A mirror is described by its original. */
+/** A dashboard route that answers like a public one (a mirror): a link to the description of the public route. */
 function mirrorItem({ path, method, operation }: NamedOperation): Html {
   const original = `${method}${operation.operationId.slice(method.length).replace(/^App/, '')}`;
   return html`<li id="${operation.operationId}"><span class="method ${method}">${method.toUpperCase()}</span> <code>${path}</code> as <a href="#${original}"><code>${operation['x-mirrors'] ?? ''}</code></a></li>`;

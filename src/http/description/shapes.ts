@@ -28,7 +28,7 @@ const NAMES = new Map<z.ZodType, string>(
 
 /**
  * Every named shape as a JSON Schema (2020-12); they reference each other by name.
- * @param tickers The followed assets: answers are described with these, although stored rows may name others.
+ * @param tickers The followed assets. The schemas list only these, although stored rows may name others.
  */
 export function componentSchemas(tickers: readonly Ticker[]): Record<string, JsonSchema> {
   const registry = z.registry<{ id: string }>();

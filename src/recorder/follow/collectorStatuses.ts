@@ -4,9 +4,9 @@ import type { Logger } from '../../runtime/log.ts';
 import type { PriceSourceStatus } from '../../schema/priceSource.ts';
 import { DelayMeter } from './delayMeter.ts';
 
-/** After this long without a new record, nothing is known of the present. A collector sends once a second. */
+/** Without a new record for this long, the present state is unknown. A collector sends at least once a second. */
 export const SILENT_AFTER_MS = 5_000;
-/** A collector that was not heard for this long was removed. */
+/** A collector that was not heard for this long counts as removed, and is forgotten. */
 const FORGET_AFTER_MS = 3_600_000;
 /** Two runs of one collector are reported until this long after the last sign that both are alive. */
 const SHARED_NAME_MS = 15_000;

@@ -22,7 +22,7 @@ const SWEEP_MS = 1_000;
 
 interface FollowedPartition {
   readonly fold: Pick<PartitionMerge, 'step'>;
-  /** The fold has seen everything up to this number. */
+  /** The merge has applied every message up to this number. */
   streamSeq: number;
 }
 
@@ -77,7 +77,7 @@ export class RecordFollower implements LiveRecording {
     if (gap.endTimeMs === null && this.#markets.has(gap.marketId)) this.#gaps.set(gap.marketId, gap);
   }
 
-  /** Processes one message of the stream; messages that the partition's fold has seen are ignored. */
+  /** Processes one message of the stream, unless the merge of its partition has already applied it. */
   readonly onMessage = (message: StreamMessage, place: StreamPlace): void => {
     const partition = this.#partitions.get(place.partition);
     if (partition === undefined || place.streamSeq <= partition.streamSeq) return;

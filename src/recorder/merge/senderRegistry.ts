@@ -22,7 +22,7 @@ interface HeardSender {
 }
 
 export interface SenderRegistryState {
-  /** Rises with the stream's time while anyone is heard. */
+  /** Stream time, with at most 2 s of each pause between signs of life: if all senders are silent, none counts as lost. */
   clockMs: number;
   lastAliveMs: number | null;
   senders: Record<string, HeardSender>;

@@ -5,7 +5,7 @@ import { compareRows, laterRow } from './rowOrder.ts';
 
 /** Most blind intervals kept of one sender and market. */
 const INTERVALS_MAX = 100;
-/** Trades of one venue time that are remembered. */
+/** Most remembered trades with one venue time. */
 export const TRADE_IDS_MAX = 200;
 
 /** What one sender saw of one market. */

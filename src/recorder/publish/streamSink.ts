@@ -36,13 +36,13 @@ const POINT_SOURCES: readonly string[] = ['chainlink', 'twap60'];
 
 type WithoutSeq<T> = Omit<T, 'seq'>;
 
-/** What was published of one market. */
+/** The published state of one market. */
 interface PublishedMarket {
   endTimeMs: number;
   ladderHash: string;
-  /** A state was proven in this run. */
+  /** Whether a state was proven in this run. */
   isProven: boolean;
-  /** The last action was trusted, and no gap was recorded since. */
+  /** Whether the last action was trusted and no gap was recorded since. */
   isTrusted: boolean;
   /** The untrusted books since the last trusted action, while no gap was recorded. */
   doubtful: StreamAction[];

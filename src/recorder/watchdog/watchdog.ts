@@ -11,14 +11,14 @@ import { TurnLimiter } from './turnLimiter.ts';
 import * as limit from './watchdogLimits.ts';
 import { WatchdogMarket } from './watchdogMarket.ts';
 
-/** The part of `ClobFeed` that the watchdog needs. */
+/** The part of `ClobFeed` that the watchdog needs. A group is one series, such as `BTC-5m`. */
 export interface WatchedFeed {
   subscribe(group: string, tokenIds: readonly string[]): void;
   unsubscribe(group: string, tokenIds: readonly string[]): void;
   resubscribe(group: string, tokenIds: readonly string[]): void;
   reconnect(group: string, cause: string): void;
   isUp(group: string): boolean;
-  /** Whether two connections carry the group and both are up. */
+  /** Whether the group has two connections and both are up. */
   isDoubled(group: string): boolean;
   silentForMs(group: string): number;
   maintain(): void;

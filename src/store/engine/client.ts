@@ -66,7 +66,7 @@ export interface StoreRetry {
 
 export class StoreClient implements StoreReader {
   readonly #client: ClickHouseClient;
-  /** For streamed answers. */
+  /** For streamed answers, which hold a connection until they are read. */
   readonly #streams: ClickHouseClient;
   readonly #access: EngineAccess;
   readonly #clock: Clock;

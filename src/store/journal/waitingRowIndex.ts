@@ -67,7 +67,7 @@ export class WaitingRowIndex {
     return row === undefined ? null : this.#book(row);
   }
 
-  /** The last waiting verified row of a market by arrival, a book or a quote; null without one. */
+  /** The newest verified row of a market (book or quote), by arrival, that waits to be stored; null without one. */
   lastProven(marketId: string): ProvenRow | null {
     return this.#lastProven.get(rowPrefix(marketId)) ?? null;
   }

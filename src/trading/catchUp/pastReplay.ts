@@ -67,7 +67,10 @@ export class PastReplay {
     update(tracked, Math.max(lastSeq(), this.#player?.lastSeq ?? 0));
   }
 
-  /** Strategies may be added, removed or reactivated during the replay, each a second before its first row. */
+  /**
+   * Applies what changed during the replay: strategies that were added, removed or reactivated. A strategy trades from
+   * `ACTIVATION_MS` after its change, so it is here before its first row.
+   */
   #join(paper: PaperMarket): void {
     const { strategies, sessions } = this.#markets;
     paper.keep((session) => this.#stays(session));

@@ -64,7 +64,7 @@ export function storedRecording(
   };
 }
 
-/** Null for a market outside every series: no strategy can trade it. */
+/** The market's facts for a tape; null for a market outside every series, which no strategy can trade. */
 export function tradable(market: Market): TapeMarket | null {
   return market.ticker === 'unknown' || market.eventType === 'unknown' ? null : tapeMarketOf(market);
 }

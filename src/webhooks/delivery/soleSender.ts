@@ -19,7 +19,7 @@ export const ALONE: SoleSender = { isUs: async () => true, leave: async () => {}
 /** "webhooks" in ASCII: the number of the lock that the sender of this database holds. */
 const LOCK = '8603390863846894451';
 
-/** Without an answer for so long, this process is not the sender: another may be elected soon. */
+/** Without an answer within this time, the process stops being the sender: another may be elected soon. */
 export const CHECK_LIMIT_MS = 2_000;
 /**
  * The server ends a connection whose machine has disappeared after 1 s of silence and three probes a second apart,
@@ -31,7 +31,7 @@ const KEEP_ALIVE = sql`
 
 interface Held {
   readonly connection: Kysely<Schema>;
-  /** The check under way, which is true if the lock is still held. */
+  /** The running check of the lock: it rejects if the connection, and with it the lock, is lost. */
   checking: Promise<true> | null;
   /** Returns the connection to the pool. */
   release(): Promise<void>;

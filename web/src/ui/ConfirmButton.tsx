@@ -50,7 +50,7 @@ export function ConfirmButton({
   );
 }
 
-/** What will happen, with the buttons that confirm it and that leave everything as it is. */
+/** Says what the action will do, with a button that confirms it and one that cancels. */
 export function Confirmation({
   consequence,
   confirm,

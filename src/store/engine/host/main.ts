@@ -35,7 +35,7 @@ const DRAIN_LIMIT_MS = 10_000;
 const MAX_STATEMENT_BYTES = 4 * 1024 * 1024;
 /** Longest run time of any statement: the last resort against one whose caller has left. */
 const EXECUTION_SECONDS_MAX = 3_600;
-/** Spooled answers leave four times the engine's limit free, which is twice the disk guard's reserve. */
+/** Answers are spooled only while this many times the engine's minimum is free: twice the disk guard's reserve. */
 const SPOOL_KEEPS = 4;
 
 const { values } = parseArgs({

@@ -70,7 +70,7 @@ function parsedOrNull(line: string): EngineFile | null {
   }
 }
 
-/** A new line first: the last line may be a part of one. */
+/** Appends a line. It starts with a newline, because a kill may have left the last line incomplete. */
 export async function listFile(folder: string, file: EngineFile): Promise<void> {
   await appendFile(join(folder, FILE_LIST), `\n${JSON.stringify(file)}\n`);
 }

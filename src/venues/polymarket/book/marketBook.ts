@@ -14,7 +14,7 @@ import { type HashContext, TokenBook } from './tokenBook.ts';
 /** How long an action with an unverified hash waits for more frames. */
 export const ACTION_QUIET_MS = 20;
 
-/** Each change names both tokens of a market; a token named this much later than the other is frozen. */
+/** Each change names both tokens of a market. If only one is named for this long (venue time), the other is frozen. */
 export const LOPSIDED_MS = 500;
 
 /** Why an action ended: its hash verified, the next action began, no frame followed, or the feed was lost. */
@@ -111,7 +111,7 @@ export class MarketBook {
     return bids.count === 0 && asks.count === 0;
   }
 
-  /** One token has been named alone for so long that the other must be frozen, even if its last hash verified. */
+  /** Whether changes named only one token for `LOPSIDED_MS`: the other is frozen, even if its last hash verified. */
   get isLopsided(): boolean {
     return this.#aloneToken !== 0 && this.#openTimeMs - this.#aloneSinceMs >= LOPSIDED_MS;
   }

@@ -24,7 +24,7 @@ interface ClobFeedOptions extends Omit<ClobShardOptions, 'url'> {
 
 /**
  * The market channel on as many sockets as its subscriptions and their load need. Each group (one ticker and window
- * kind) has its own sockets, so that a slow or broken socket affects no other group. Tokens passed in one call share a
+ * length) has its own sockets, so that a slow or broken socket affects no other group. Tokens passed in one call share a
  * socket while they fit.
  */
 export class ClobFeed {

@@ -15,7 +15,7 @@ const PAGES_MAX = 20;
 const list = z.array(z.unknown());
 const keysetPage = z.object({ events: list, next_cursor: z.string().nullish() });
 
-/** The raw event objects of one answer, and how long a cache has kept it: seen were up to 219 s of 300 s. */
+/** The raw event objects of one answer, and its age in a cache (219 s of at most 300 s were seen). */
 export interface ListedEvents extends Pick<JsonAnswer, 'ageMs' | 'maxAgeMs'> {
   readonly events: readonly unknown[];
 }

@@ -5,7 +5,7 @@
 import { EVENT_TYPES, type EventType, type Ticker } from '../../../schema/market.ts';
 import type { VenueNames } from '../../symbols.ts';
 
-/** One kind of window of one asset. */
+/** All markets with one asset and one window length. */
 export interface Series {
   readonly ticker: Ticker;
   readonly eventType: EventType;
