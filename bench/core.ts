@@ -82,7 +82,13 @@ export async function run(): Promise<Figure[]> {
   return [
     { name: 'JSON.parse alone, same frames', value: parse, unit: 'frames/s' },
     { name: 'raw frame -> quote, hash unchecked', value: unchecked, unit: 'frames/s', goal: '>= 250,000' },
-    { name: '  of JSON.parse', value: (100 * unchecked) / parse, unit: '%', goal: '>= 40' },
+    {
+      name: '  of JSON.parse',
+      value: (100 * unchecked) / parse,
+      unit: '%',
+      goal: '>= 40',
+      better: 'more',
+    },
     {
       name: 'the same, both hashes checked an action',
       value: rate(seconds.checked),

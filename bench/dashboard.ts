@@ -98,7 +98,15 @@ async function firstLoad(page: Page): Promise<Figure[]> {
   await page.goto('/sign-in');
   await page.getByLabel('E-mail address').waitFor();
   const packed = (await Promise.all(bodies)).reduce((sum, body) => sum + gzipSync(body).length, 0);
-  return [{ name: 'first load of the dashboard, gzip', value: packed / 1_000, unit: 'kB', goal: '<= 250' }];
+  return [
+    {
+      name: 'first load of the dashboard, gzip',
+      value: packed / 1_000,
+      unit: 'kB',
+      goal: '<= 250',
+      better: 'less',
+    },
+  ];
 }
 
 /**

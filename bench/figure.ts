@@ -5,4 +5,9 @@ export interface Figure {
   unit: string;
   /** As printed for a reader: ">= 40". */
   goal?: string;
+  /**
+   * Which direction is an improvement. Only for values that mean the same on every machine: a ratio to a limit that is
+   * measured in the same run, or a size in bytes. `npm run bench -- --against FILE` compares these.
+   */
+  better?: 'more' | 'less';
 }

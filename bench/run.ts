@@ -1,9 +1,14 @@
 /**
- * `npm run bench [part ...]`: measures the goals on this machine, in one run, so that the
- * figures can be compared with each other rather than with another machine's.
+ * `npm run bench -- [--runs N] [--json FILE] [--against FILE] [part ...]`: measures the goals on this machine, in one
+ * run, so that the figures can be compared with each other rather than with another machine's.
+ * `--runs` measures each part that often and prints medians; `--json` writes the result to a file; `--against` compares
+ * it with such a file and ends with status 1 where a ratio or a size became more than 15 % worse.
  */
+import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
+import { parseArgs } from 'node:util';
 import type { Figure } from './figure.ts';
+import { type BenchResult, mediansOf, regressions } from './gate.ts';
 
 const PARTS: Record<string, () => Promise<{ run(): Promise<Figure[]> }>> = {
   core: () => import('./core.ts'),
@@ -40,19 +45,67 @@ function print({ name, value, unit, goal }: Figure): void {
   );
 }
 
-const asked = process.argv.slice(2);
+const OPTIONS = {
+  runs: { type: 'string', default: '1' },
+  json: { type: 'string' },
+  against: { type: 'string' },
+} as const;
+const { values, positionals: asked } = readWords();
+const runs = Number(values.runs);
+if (!Number.isInteger(runs) || runs < 1) fail('--runs must be a whole number from 1');
 const unknown = asked.filter((name) => PARTS[name] === undefined);
 if (unknown.length > 0) {
-  console.error(`unknown part ${unknown.join(', ')}; there are ${Object.keys(PARTS).join(', ')}`);
+  fail(`unknown part ${unknown.join(', ')}; there are ${Object.keys(PARTS).join(', ')}`);
+}
+const committed = values.against === undefined ? null : read(values.against);
+const processors = cpus();
+const result: BenchResult = {
+  measured_at: new Date(Date.now()).toISOString(),
+  node: process.versions.node,
+  cpu: `${processors.length} x ${processors[0]?.model.trim()}`,
+  memory_gib: Math.round(totalmem() / 2 ** 30),
+  runs,
+  figures: [],
+};
+console.log(`${result.measured_at}  Node ${result.node}  ${result.cpu}  ${result.memory_gib} GiB`);
+for (const [part, load] of Object.entries(PARTS)) {
+  if (asked.length > 0 && !asked.includes(part)) continue;
+  const { run } = await load();
+  const measured: Figure[][] = [];
+  while (measured.length < runs) {
+    console.log(runs === 1 ? part : `${part} (${measured.length + 1} of ${runs})`);
+    measured.push(await run());
+  }
+  for (const figure of mediansOf(measured)) {
+    print(figure);
+    result.figures.push({ part, ...figure });
+  }
+}
+if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(result, null, 2)}\n`);
+const worse = committed === null ? [] : regressions(result.figures, committed.figures);
+for (const line of worse) console.error(line);
+if (committed !== null) {
+  console.log(`${worse.length} figures worse than on ${committed.measured_at} by more than allowed`);
+}
+process.exit(worse.length > 0 ? 1 : 0);
+
+function readWords() {
+  try {
+    return parseArgs({ allowPositionals: true, options: OPTIONS });
+  } catch (error) {
+    return fail((error as Error).message);
+  }
+}
+
+function read(file: string): BenchResult {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as BenchResult;
+  } catch (error) {
+    return fail(`${file} is not a result of --json: ${(error as Error).message}`);
+  }
+}
+
+function fail(reason: string): never {
+  console.error(reason);
   process.exit(2);
 }
-const processors = cpus();
-console.log(
-  `${new Date(Date.now()).toISOString()}  Node ${process.versions.node}  ${processors.length} x ${processors[0]?.model.trim()}  ${Math.round(totalmem() / 2 ** 30)} GiB`,
-);
-for (const [name, load] of Object.entries(PARTS)) {
-  if (asked.length > 0 && !asked.includes(name)) continue;
-  console.log(name);
-  for (const figure of await (await load()).run()) print(figure);
-}
-process.exit(0);

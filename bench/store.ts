@@ -118,7 +118,13 @@ async function bytesOnDisk(store: Store): Promise<Figure[]> {
   await (await store.stream('OPTIMIZE TABLE books FINAL', {}, { format: 'Null' })).toArray();
   return [
     { name: 'stored bytes a book change, as merged so far', value: live, unit: 'bytes' },
-    { name: 'stored bytes a book change, merged', value: await bytes(), unit: 'bytes', goal: '<= 60' },
+    {
+      name: 'stored bytes a book change, merged',
+      value: await bytes(),
+      unit: 'bytes',
+      goal: '<= 60',
+      better: 'less',
+    },
   ];
 }
 

@@ -40,7 +40,13 @@ export async function run(): Promise<Figure[]> {
     }
     ratios.sort((a, b) => a - b);
     const median = ratios[Math.floor(ratios.length / 2)] as number;
-    return { name: `${name}: own code / built-in loop`, value: median, unit: 'x', goal: '<= 3' };
+    return {
+      name: `${name}: own code / built-in loop`,
+      value: median,
+      unit: 'x',
+      goal: '<= 3',
+      better: 'less',
+    };
   });
 }
 

@@ -93,7 +93,13 @@ export async function run(): Promise<Figure[]> {
       unit: 'messages/s',
     },
     { name: 'bare ws, same bytes', value: (1000 * CLIENTS) / plain, unit: 'messages/s' },
-    { name: 'fan-out against bare ws', value: (100 * plain) / mine, unit: '%', goal: '>= 80' },
+    {
+      name: 'fan-out against bare ws',
+      value: (100 * plain) / mine,
+      unit: '%',
+      goal: '>= 80',
+      better: 'more',
+    },
   ];
 }
 
