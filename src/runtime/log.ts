@@ -7,15 +7,18 @@ export type { Logger } from 'pino';
 export function createLogger(level: string, { fd = 2 } = {}): Logger {
   return pino(
     { level, base: null, timestamp: isoTime(), formatters: { level: (label) => ({ level: label }) } },
-    linesOfATurn(fd),
+    joinedLines(fd),
   );
 }
 
+/** How long a line may wait for others: under load many share one write, and a reader of the log notices no delay. */
+const JOINED_MS = 10;
+
 /**
- * Writes all lines of one event loop turn in one piece at its end. Writing each line separately would need one write
- * per line in another thread, which under load costs as much as creating the lines.
+ * Writes lines that are created within a few milliseconds in one piece. Writing each line separately would need one
+ * write per line in another thread, which under load costs as much as creating the lines.
  */
-function linesOfATurn(fd: number): { write(line: string): void } {
+function joinedLines(fd: number): { write(line: string): void } {
   const out = pino.destination({ fd, sync: false });
   let lines = '';
   const handOver = () => {
@@ -23,14 +26,14 @@ function linesOfATurn(fd: number): { write(line: string): void } {
     out.write(lines);
     lines = '';
   };
-  // A process that exits within a turn never reaches the turn's end.
+  // A process may exit while lines wait.
   process.on('exit', () => {
     handOver();
     out.flushSync();
   });
   return {
     write: (line) => {
-      if (lines === '') setImmediate(handOver);
+      if (lines === '') systemClock.after(JOINED_MS, handOver);
       lines += line;
     },
   };
