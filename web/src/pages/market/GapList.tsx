@@ -1,10 +1,14 @@
 import { Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { Gap } from '../../api/schema.ts';
 import { moment } from '../../ui/format.ts';
+import { Failure, Loading } from '../../ui/states.tsx';
+import type { useGaps } from './data.ts';
 
 /** The untrusted times of the recording, with their causes. */
-export function GapList({ gaps }: { gaps: readonly Gap[] }): ReactNode {
+export function GapList({ known: { gaps, error, retry } }: { known: ReturnType<typeof useGaps> }): ReactNode {
+  if (gaps === undefined) {
+    return error === null ? <Loading rows={2} /> : <Failure error={error} retry={retry} />;
+  }
   if (gaps.length === 0)
     return <Text size="sm">No gaps: every change of this market’s book is recorded and proven.</Text>;
   return (

@@ -1,9 +1,9 @@
 import { type ReactNode, useMemo } from 'react';
-import type { Trade } from '../../api/schema.ts';
 import { clockText, zoneName } from '../../charts/timeZone.ts';
 import { useTimeZone } from '../../charts/useTimeZone.ts';
 import { cents, shares } from '../../ui/format.ts';
-import { Empty, Loading } from '../../ui/states.tsx';
+import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import type { Tape } from './data.ts';
 import classes from './TradeTape.module.css';
 import { expectsUp, priceOfUp, sideText } from './tradePrice.ts';
 
@@ -11,18 +11,20 @@ const ROWS = 60;
 
 /** The newest trades at a time, newest first. A click shows the book of that time. */
 export function TradeTape({
-  trades,
+  tape: { trades, error, retry },
   timeMs,
   onPick,
 }: {
-  trades: readonly Trade[] | undefined;
+  tape: Tape;
   timeMs: number;
   onPick: (timeMs: number) => void;
 }): ReactNode {
   const [zone] = useTimeZone();
   // Trades do not change; only how many of them had happened does.
   const times = useMemo(() => (trades ?? []).map(({ ts }) => Date.parse(ts)), [trades]);
-  if (trades === undefined) return <Loading rows={3} />;
+  if (trades === undefined) {
+    return error === null ? <Loading rows={3} /> : <Failure error={error} retry={retry} />;
+  }
   if (trades.length === 0)
     return <Empty title="No trades">Nobody has traded this market while it was recorded.</Empty>;
   const passed = times.findLastIndex((time) => time <= timeMs) + 1;
