@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { BacktestResult, SweepCell, SweepResult } from '../../web/src/api/schema.ts';
 import { cellDraft, colourOf, METRICS, rangeOf } from '../../web/src/pages/backtests/cell.ts';
-import { changedFields } from '../../web/src/pages/backtests/changedFields.ts';
+import { changedFields } from '../../web/src/ui/changedFields.ts';
 import { FIRST_DRAFT } from '../../web/src/pages/backtests/draft.ts';
 import { pnlBins } from '../../web/src/pages/backtests/pnlBins.ts';
 import { sweepVerdictOf, verdictOf } from '../../web/src/pages/backtests/verdict.ts';

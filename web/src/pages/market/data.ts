@@ -44,8 +44,7 @@ export function useRecordedPoints(market: Market): {
   const found = useQuery({
     queryKey: ['recorded-points', market.market_id],
     queryFn: ({ signal }) => recordedPoints(market, signal),
-    refetchInterval: ({ state: { error } }) =>
-      market.status === 'open' && pollingMs(error, OPEN_REFETCH_MS),
+    refetchInterval: ({ state: { error } }) => market.status === 'open' && pollingMs(error, OPEN_REFETCH_MS),
   });
   return { found: found.data, error: found.error, retry: () => void found.refetch() };
 }
@@ -147,7 +146,9 @@ interface KnownGaps {
 
 /** Untrusted time ranges of the market; an open one ends with the chart. */
 export function useGaps(market: Market): KnownGaps {
-  const { data, error, refetch } = useApi('GET /v1/gaps', { query: { market_id: market.market_id, limit: 1000 } });
+  const { data, error, refetch } = useApi('GET /v1/gaps', {
+    query: { market_id: market.market_id, limit: 1000 },
+  });
   const gaps = data?.gaps;
   const bands = useMemo(() => {
     const toMs = Date.parse(market.end_time);

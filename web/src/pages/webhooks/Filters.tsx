@@ -45,9 +45,12 @@ export function isNothing({ tiers, tickers, events }: Filter): boolean {
 export function FilterFields({
   filter,
   change,
+  errors,
 }: {
   filter: Filter;
   change: (filter: Filter) => void;
+  /** The service's errors by place in the request. */
+  errors: ReadonlyMap<string, string>;
 }): ReactNode {
   const assets = useAssets();
   const session = useSession();
@@ -61,14 +64,22 @@ export function FilterFields({
         all={KINDS}
         chosen={filter.tiers}
         choose={(tiers) => change({ ...filter, tiers })}
+        error={errors.get('tiers')}
       />
-      <Choices label="Underlyings" all={assets} chosen={filter.tickers ?? assets} choose={choose} />
+      <Choices
+        label="Underlyings"
+        all={assets}
+        chosen={filter.tickers ?? assets}
+        choose={choose}
+        error={errors.get('tickers')}
+      />
       {session.data?.operator === true && (
         <Choices
           label="Events"
           all={EVENTS}
           chosen={filter.events}
           choose={(events) => change({ ...filter, events })}
+          error={errors.get('events')}
         />
       )}
     </Group>
@@ -80,14 +91,16 @@ function Choices({
   all,
   chosen,
   choose,
+  error,
 }: {
   label: string;
   all: readonly string[];
   chosen: readonly string[];
   choose: (chosen: string[]) => void;
+  error: string | undefined;
 }): ReactNode {
   return (
-    <Checkbox.Group label={label} value={[...chosen]} onChange={choose}>
+    <Checkbox.Group label={label} value={[...chosen]} onChange={choose} error={error}>
       <Group gap="md" mt={4}>
         {all.map((value) => (
           <Checkbox key={value} value={value} label={value} />

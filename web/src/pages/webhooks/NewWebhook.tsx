@@ -13,7 +13,7 @@ export function NewWebhook(): ReactNode {
   const [format, setFormat] = useState<Format>('signed');
   const [filter, setFilter] = useState(EVERYTHING);
   const create = useAction('POST /app/webhooks', ['GET /app/webhooks']);
-  const { fields, error, change } = useShownProblem(create.error);
+  const { fields, error, change, compare } = useShownProblem(create.error);
   const send = (event: FormEvent) => {
     event.preventDefault();
     create.mutate({ body: { url, label, format, ...filterBody(filter) } });
@@ -27,7 +27,12 @@ export function NewWebhook(): ReactNode {
             data={FORMATS.map(({ value, label: name }) => ({ value, label: name }))}
             value={format}
             allowDeselect={false}
-            onChange={(value) => setFormat((value ?? 'signed') as Format)}
+            onChange={(value) => {
+              setFormat((value ?? 'signed') as Format);
+              // Each format has addresses of its own.
+              change('format', 'url');
+            }}
+            error={fields.get('format')}
           />
           <TextInput
             label="URL"
@@ -52,7 +57,14 @@ export function NewWebhook(): ReactNode {
             error={fields.get('label')}
           />
         </Group>
-        <FilterFields filter={filter} change={setFilter} />
+        <FilterFields
+          filter={filter}
+          change={(next) => {
+            setFilter(next);
+            compare(filterBody(filter), filterBody(next));
+          }}
+          errors={fields}
+        />
         <FormProblem error={error} />
         <Group>
           <Button type="submit" loading={create.isPending} disabled={isNothing(filter)}>
