@@ -83,7 +83,7 @@ export function Recording({
               value={view}
               onChange={(value) => setView(value as typeof view)}
             />
-            <TimeZoneChoice />
+            <TimeZoneChoice timeMs={timeMs} />
           </Group>
         </Group>
         <PlayerBar
