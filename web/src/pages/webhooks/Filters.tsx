@@ -1,18 +1,11 @@
 import { Checkbox, Group } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { WEBHOOK_EVENTS } from '../../../../src/schema/notification.ts';
 import { type Ticker, useAssets } from '../../api/assets.ts';
 import { useSession } from '../../api/hooks.ts';
 import type { Webhook } from '../../api/schema.ts';
 
 const KINDS = ['logical', 'endgame'] as const;
-const EVENTS = [
-  'opportunity',
-  'system.gap',
-  'system.disk',
-  'system.lag',
-  'system.webhook_paused',
-  'system.backup',
-] as const;
 
 /** Selects the opportunities that are sent to a webhook. */
 interface Filter {
@@ -33,7 +26,7 @@ export function filterBody({ tiers, tickers, events }: Filter) {
   return {
     tiers: KINDS.filter((tier) => tiers.includes(tier)),
     tickers: tickers as Ticker[] | null,
-    events: EVENTS.filter((event) => events.includes(event)),
+    events: WEBHOOK_EVENTS.filter((event) => events.includes(event)),
   };
 }
 
@@ -76,7 +69,7 @@ export function FilterFields({
       {session.data?.operator === true && (
         <Choices
           label="Events"
-          all={EVENTS}
+          all={WEBHOOK_EVENTS}
           chosen={filter.events}
           choose={(events) => change({ ...filter, events })}
           error={errors.get('events')}

@@ -1,16 +1,17 @@
 import { Alert, Button, Group, Select, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useState } from 'react';
+import type { WebhookFormat } from '../../../../src/schema/notification.ts';
 import { useAction } from '../../api/hooks.ts';
 import { FormProblem, useShownProblem } from '../../ui/FormProblem.tsx';
 import { Copyable } from '../../ui/Secret.tsx';
 import { EVERYTHING, FilterFields, filterBody, isNothing } from './Filters.tsx';
-import { FORMATS, type Format } from './formats.ts';
+import { FORMATS } from './formats.ts';
 
 /** Registers a URL and shows its secret once. */
 export function NewWebhook(): ReactNode {
   const [url, setUrl] = useState('');
   const [label, setLabel] = useState('');
-  const [format, setFormat] = useState<Format>('signed');
+  const [format, setFormat] = useState<WebhookFormat>('signed');
   const [filter, setFilter] = useState(EVERYTHING);
   const create = useAction('POST /app/webhooks', ['GET /app/webhooks']);
   const { fields, error, change, compare } = useShownProblem(create.error);
@@ -28,7 +29,7 @@ export function NewWebhook(): ReactNode {
             value={format}
             allowDeselect={false}
             onChange={(value) => {
-              setFormat((value ?? 'signed') as Format);
+              setFormat((value ?? 'signed') as WebhookFormat);
               // Each format has addresses of its own.
               change('format', 'url');
             }}
