@@ -29,6 +29,7 @@ const PARTS: Record<string, () => Promise<{ run(): Promise<Figure[]> }>> = {
   simulator: () => import('./simulator.ts'),
   webhooks: () => import('./webhooks.ts'),
   dashboard: () => import('./dashboard.ts'),
+  page: () => import('./page.ts'),
   stream: () => import('./stream.ts'),
   stalledReader: () => import('./stalledReader.ts'),
   eventLoop: () => import('./eventLoop.ts'),

@@ -55,10 +55,11 @@ export class WatchedPage {
     });
   }
 
-  static async open(browser: Browser, origin: string): Promise<WatchedPage> {
+  /** @param timezoneId The clock of the reader's machine; UTC by default. */
+  static async open(browser: Browser, origin: string, timezoneId = 'UTC'): Promise<WatchedPage> {
     // Otherwise colours would be checked during the transition between themes.
     const seen = { viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' } as const;
-    const context = await browser.newContext({ baseURL: origin, ...seen });
+    const context = await browser.newContext({ baseURL: origin, timezoneId, ...seen });
     context.setDefaultTimeout(WAIT_MS_MAX);
     await context.addInitScript(
       "addEventListener('securitypolicyviolation', (e) => console.error('refused by the rules: ' + e.blockedURI))",

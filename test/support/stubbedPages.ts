@@ -35,9 +35,9 @@ class StubbedPages {
     return `/markets/${recording.market.market_id}`;
   }
 
-  async open(): Promise<WatchedPage> {
+  async open(timezoneId?: string): Promise<WatchedPage> {
     if (this.#browser === null) throw new TypeError('the browser runs within tests alone');
-    const watched = await WatchedPage.open(this.#browser, this.#url);
+    const watched = await WatchedPage.open(this.#browser, this.#url, timezoneId);
     this.#opened.push(watched);
     return watched;
   }

@@ -2,30 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { LiveWindow } from '../../web/src/api/schema.ts';
 import { cardFigures } from '../../web/src/live/cardFigures.ts';
 import type { LiveMarket } from '../../web/src/live/messages.ts';
+import { FEE, liveWindow } from '../support/liveWindow.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 const time = (timeMs: number) => new Date(timeMs).toISOString();
-const FEE = { rate: 0.07, exponent: 1, base: 'share', decimals: 5, rounding: 'half_up' } as const;
-const WINDOW: LiveWindow = {
-  ...{ market_id: '0xa', ticker: 'BTC', market_type: '5m', gap: null, strike_source: 'relayed' },
-  ...{ strike_price: 100_000, start_time: time(NOW - 120_000), end_time: time(NOW + 180_000) },
-  book: {
-    ...{
-      ts: time(NOW),
-      yes_bid: 0.5,
-      yes_ask: 0.52,
-      no_bid: 0.48,
-      no_ask: 0.5,
-      mid_yes: 0.51,
-      trusted: true,
-    },
-    yes_bids: [[0.5, 10]],
-    yes_asks: [[0.52, 20]],
-    no_bids: [[0.48, 20]],
-    no_asks: [[0.5, 10]],
-  },
-  model: { spot: 100_100, sigma_annual: 0.5, distance: 1.2, yes_prob: 0.6, fee: FEE },
-};
+const WINDOW = liveWindow(NOW);
 const ASKED = { pushed: null, price: null, trust: 'proven', nowMs: NOW } as const;
 const PUSHED: LiveMarket = {
   ...{ marketId: '0xa', timeMs: NOW, trusted: true, gap: null, underlying: null, trail: [] },

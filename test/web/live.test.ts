@@ -1,42 +1,27 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import type { LiveWindow } from '../../web/src/api/schema.ts';
 import { browserAbsent } from '../support/browser.ts';
 import { useDemoPages } from '../support/demoPages.ts';
+import { liveWindow } from '../support/liveWindow.ts';
 
 const SKIPPED = 'the cards of Live in a browser (skipped without a build or Chromium)';
-const FEE = { rate: 0.07, exponent: 1, base: 'share', decimals: 5, rounding: 'half_up' };
 const LOST_STREAM = 'window.WebSocket = class { close() {} send() {} }';
 
 /** One window in play, as the service answers from memory. */
-function answered(part: object) {
+function answered(part: Partial<LiveWindow>) {
   const now = Date.now();
-  const time = (timeMs: number) => new Date(timeMs).toISOString().replace('Z', '+00:00');
-  return {
-    as_of: time(now),
-    windows: [
-      {
-        ...{ market_id: '0xa', ticker: 'BTC', market_type: '1h', gap: null, strike_source: 'official' },
-        ...{ strike_price: 100_000, start_time: time(now - 1_200_000), end_time: time(now + 2_400_000) },
-        book: {
-          ...{
-            ts: time(now),
-            yes_bid: 0.5,
-            yes_ask: 0.52,
-            no_bid: 0.48,
-            no_ask: 0.5,
-            mid_yes: 0.51,
-            trusted: true,
-          },
-          ...{ yes_bids: [[0.5, 10]], yes_asks: [[0.52, 20]], no_bids: [[0.48, 20]], no_asks: [[0.5, 10]] },
-        },
-        model: { spot: 100_100, sigma_annual: 0.5, distance: 1.2, yes_prob: 0.6, fee: FEE },
-        ...part,
-      },
-    ],
-  };
+  const time = (minutes: number) => new Date(now + minutes * 60_000).toISOString().replace('Z', '+00:00');
+  const hour = {
+    market_type: '1h',
+    strike_source: 'official',
+    start_time: time(-20),
+    end_time: time(40),
+  } as const;
+  return { as_of: time(0), windows: [liveWindow(now, { ...hour, ...part })] };
 }
 
-async function show(page: Page, part: object): Promise<void> {
+async function show(page: Page, part: Partial<LiveWindow>): Promise<void> {
   await page.unroute('**/app/live');
   await page.route('**/app/live', (request) => request.fulfill({ json: answered(part) }));
   await page.reload();

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { BacktestResult, SweepCell, SweepResult } from '../../web/src/api/schema.ts';
 import { cellDraft, colourOf, METRICS, rangeOf } from '../../web/src/pages/backtests/cell.ts';
-import { changedFields } from '../../web/src/pages/backtests/changedFields.ts';
 import { FIRST_DRAFT } from '../../web/src/pages/backtests/draft.ts';
 import { pnlBins } from '../../web/src/pages/backtests/pnlBins.ts';
 import { sweepVerdictOf, verdictOf } from '../../web/src/pages/backtests/verdict.ts';
 import { STRATEGIES } from '../../web/src/strategy/strategies.ts';
 import { requestText, strategyText } from '../../web/src/strategy/strategyText.ts';
+import { changedFields } from '../../web/src/ui/changedFields.ts';
 
 describe('the verdict on a backtest', () => {
   const RESULT = { trades_total: 40, markets_traded: 35, total_pnl: 12, largest_trade_share: 0.2 };

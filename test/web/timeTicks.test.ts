@@ -83,6 +83,43 @@ test('local labels are round on the local clock, also with a half hour and after
   expect(texts.at(-1)).toBe('05:00');
 });
 
+test('an hour that the clock shows twice has its labels twice, the second time with another zone', () => {
+  process.env.TZ = 'America/New_York';
+  const shown = (from: string, seconds: number, width = 700) =>
+    ticksOf(from, { seconds, width, zone: 'local' }).map(({ time, text, below }) => [
+      new Date(time * 1000).toISOString().slice(11, 16),
+      text,
+      below,
+    ]);
+  expect(shown('2026-11-01T05:50:00Z', 1_200, 300)).toEqual([
+    ['05:50', '01:50', '1 Nov, UTC−4'],
+    ['05:55', '01:55', null],
+    ['06:00', '01:00', 'UTC−5'],
+    ['06:05', '01:05', null],
+    ['06:10', '01:10', null],
+  ]);
+  expect(shown('2026-11-01T03:30:00Z', 6 * 3600)).toEqual([
+    ['04:00', '00:00', '1 Nov, UTC−4'],
+    ['05:00', '01:00', null],
+    ['06:00', '01:00', 'UTC−5'],
+    ['07:00', '02:00', null],
+    ['08:00', '03:00', null],
+    ['09:00', '04:00', null],
+  ]);
+});
+
+test('an hour that the clock skips has no label', () => {
+  process.env.TZ = 'America/New_York';
+  const ticks = ticksOf('2026-03-08T04:50:00Z', { seconds: 5 * 3600, width: 500, zone: 'local' });
+  expect(ticks.map(({ text, below }) => [text, below])).toEqual([
+    ['00:00', '8 Mar, UTC−5'],
+    ['01:00', null],
+    ['03:00', 'UTC−4'],
+    ['04:00', null],
+    ['05:00', null],
+  ]);
+});
+
 test('a time is named with its zone', () => {
   expect(momentText(Date.parse('2026-11-23T11:40:05Z'), 'UTC')).toBe('23 Nov, 11:40:05 UTC');
   process.env.TZ = 'America/New_York';

@@ -1,5 +1,6 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { PERP_VENUES } from '../../src/schema/events.ts';
+import { EVENT_TYPES } from '../../src/schema/market.ts';
 import { assetIn } from './api/assets.ts';
 import { Frame } from './app/Frame.tsx';
 import { NotFound } from './app/NotFound.tsx';
@@ -43,7 +44,6 @@ const welcome = createRoute({
   path: '/welcome',
   component: lazyRouteComponent(() => import('./pages/Welcome.tsx'), 'Welcome'),
 });
-const WINDOWS = ['5m', '15m', '1h', '4h', 'daily_up_down'] as const;
 const STATES = ['open', 'closed', 'resolved'] as const;
 /** The value if it is one of these words; otherwise undefined. */
 function oneOf<T extends string>(words: readonly T[], value: unknown): T | undefined {
@@ -80,7 +80,7 @@ const markets = createRoute({
   getParentRoute: () => shell,
   path: '/markets',
   validateSearch: (search): MarketsSearch => ({
-    ...{ ticker: assetIn(search.ticker), event_type: oneOf(WINDOWS, search.event_type) },
+    ...{ ticker: assetIn(search.ticker), event_type: oneOf(EVENT_TYPES, search.event_type) },
     status: oneOf(STATES, search.status),
   }),
   component: lazyRouteComponent(() => import('./pages/markets/Markets.tsx'), 'Markets'),
@@ -107,7 +107,7 @@ const calibration = createRoute({
   getParentRoute: () => shell,
   path: '/calibration',
   validateSearch: (search): CalibrationSearch => ({
-    ...{ ticker: assetIn(search.ticker), event_type: oneOf(WINDOWS, search.event_type) },
+    ...{ ticker: assetIn(search.ticker), event_type: oneOf(EVENT_TYPES, search.event_type) },
     minutes_before: within(search.minutes_before, { low: 0, high: 1440, usual: 2 }),
     buckets: within(search.buckets, { low: 2, high: 50, usual: 10 }),
   }),

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { opportunity } from '../../../test/support/opportunity.ts';
 import { InvalidInputError } from '../../runtime/errors.ts';
-import type { ChatFormat, SystemEvent } from '../../schema/notification.ts';
+import type { ChatFormat } from '../../schema/notification.ts';
+import type { SystemEvent } from '../../schema/systemEvent.ts';
 import { chatBody } from './chatBody.ts';
 import { parseChatTarget } from './chatTarget.ts';
 import { chatTextOf } from './chatText.ts';

@@ -1,5 +1,5 @@
-import type { SystemEvent } from '../../schema/notification.ts';
 import type { Opportunity } from '../../schema/opportunity.ts';
+import type { SystemEvent } from '../../schema/systemEvent.ts';
 
 /** A message for people: plain lines, and the page to open. */
 export interface ChatText {

@@ -1,7 +1,8 @@
 import type { Ticker } from '../../schema/market.ts';
 import { printJson } from '../../schema/moneyJson.ts';
-import { type SystemEvent, systemEventSchema, type WebhookEventName } from '../../schema/notification.ts';
+import type { WebhookEventName } from '../../schema/notification.ts';
 import { type Opportunity, opportunitySchema, type PushedTier } from '../../schema/opportunity.ts';
+import { type SystemEvent, systemEventSchema } from '../../schema/systemEvent.ts';
 import { eventIdAt, eventIdOf } from './delivery.ts';
 
 const MINUTE_MS = 60_000;

@@ -2,8 +2,8 @@ import { backoffDelayMs } from '../../runtime/backoff.ts';
 import { type Clock, sleep } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
-import type { SystemEvent } from '../../schema/notification.ts';
 import type { Opportunity } from '../../schema/opportunity.ts';
+import type { SystemEvent } from '../../schema/systemEvent.ts';
 import type { Delivery } from './delivery.ts';
 import { toEvent, toSystemEvent, type WebhookEvent } from './event.ts';
 

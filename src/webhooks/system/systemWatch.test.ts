@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { answering, openTestWebhooks, replied, type TestWebhooks } from '../../../test/support/webhooks.ts';
 import type { SystemFinding } from '../../ops/systemFindings.ts';
 import { silentLogger } from '../../runtime/log.ts';
-import type { SystemEvent } from '../../schema/notification.ts';
+import type { SystemEvent } from '../../schema/systemEvent.ts';
 import type { Dispatcher } from '../delivery/dispatcher.ts';
 import type { SoleSender } from '../delivery/soleSender.ts';
 import { pausedFindings } from '../registry/pausedFindings.ts';

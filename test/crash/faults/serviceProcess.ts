@@ -52,6 +52,11 @@ export class ServiceProcess {
     return /ready (http\S+)/.exec(this.#out)?.[1] ?? null;
   }
 
+  /** The link for its first account; null until it has printed it, and with an operator. */
+  get setupLink(): string | null {
+    return /setup (http\S+)/.exec(this.#out)?.[1] ?? null;
+  }
+
   /** The end of its log since its last start. */
   get log(): string {
     return this.#log;

@@ -51,12 +51,21 @@ export function useApi<K extends OperationName>(
     ...(refetchMs === undefined
       ? {}
       : {
-          refetchInterval: ({ state: { data } }) =>
-            data !== undefined && isFinal?.(data) ? false : refetchMs,
+          refetchInterval: ({ state: { data, error } }) =>
+            data !== undefined && isFinal?.(data) ? false : pollingMs(error, refetchMs),
         }),
     ...(freshMs === undefined ? {} : { staleTime: freshMs }),
     ...(keep ? { placeholderData: keepPreviousData } : {}),
   });
+}
+
+/**
+ * The interval of a polled request. False after a refusal: the same request would be refused again, and a page without
+ * an answer would show its placeholders at each try.
+ */
+export function pollingMs(error: Error | null, intervalMs: number): number | false {
+  const status = error instanceof ApiProblem ? error.status : 0;
+  return status >= 400 && status < 500 && status !== 429 ? false : intervalMs;
 }
 
 /** Calls an operation that changes something, then reloads the operations in `outdates`. */

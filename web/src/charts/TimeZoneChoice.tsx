@@ -3,10 +3,13 @@ import type { ReactNode } from 'react';
 import { type TimeZone, zoneName } from './timeZone.ts';
 import { useTimeZone } from './useTimeZone.ts';
 
-/** The reader's choice between UTC and the browser's own clock. */
-export function TimeZoneChoice(): ReactNode {
+/**
+ * The reader's choice between UTC and the browser's own clock.
+ * @param timeMs A displayed time: in another season the browser's clock has another offset than now.
+ */
+export function TimeZoneChoice({ timeMs }: { timeMs: number }): ReactNode {
   const [zone, setZone] = useTimeZone();
-  const local = zoneName('local', Date.now());
+  const local = zoneName('local', timeMs);
   return (
     <SegmentedControl
       aria-label="Time zone"

@@ -1,3 +1,4 @@
+import { EVENT_TYPES } from '../../../src/schema/market.ts';
 import { Board } from './board.ts';
 import { keepConnected } from './keepConnected.ts';
 import type { FromWorker, LiveState, ToWorker } from './messages.ts';
@@ -6,9 +7,6 @@ import type { FromWorker, LiveState, ToWorker } from './messages.ts';
 const TELL_MS = 250;
 /** Beginning of a snapshot, before the market's id. It is not parsed here, because most snapshots are replaced before the next update. */
 const SNAPSHOT_START = '{"type":"snapshot","market_id":"';
-
-/** Without a list of assets, a subscription covers every asset that the service follows. */
-const EVERY_WINDOW = ['5m', '15m', '1h', '4h', 'daily_up_down'];
 
 const board = new Board();
 /** Newest text of each market since the last update of the page. */
@@ -26,7 +24,8 @@ function connect(address: string): void {
     address,
     onReady: (send) => {
       board.onConnected();
-      send(JSON.stringify({ type: 'subscribe', event_types: EVERY_WINDOW }));
+      // Without a list of assets, a subscription covers every asset that the service follows.
+      send(JSON.stringify({ type: 'subscribe', event_types: EVENT_TYPES }));
     },
     onText: receive,
     onState: (state, why) => {

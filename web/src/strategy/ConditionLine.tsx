@@ -1,17 +1,7 @@
 import { Button, Group, NativeSelect, NumberInput } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { type Condition, isOfToken, METRIC_NAMES, withMetric } from './strategies.ts';
+import { type Condition, isOfToken, METRIC_NAMES, OPERATOR_NAMES, withMetric } from './strategies.ts';
 
-const OPERATORS: Readonly<Record<Condition['operator'], string>> = {
-  above: 'above',
-  below: 'below',
-  crosses_above: 'crosses above',
-  crosses_below: 'crosses below',
-  '>=': '≥',
-  '<=': '≤',
-  '==': '=',
-  '!=': '≠',
-};
 const TOKENS = [
   { value: 'own', label: 'of the token it buys' },
   { value: 'yes', label: 'of Up' },
@@ -69,7 +59,7 @@ export function ConditionLine({
       )}
       <NativeSelect
         aria-label={`${title}: how`}
-        data={Object.entries(OPERATORS).map(([name, label]) => ({ value: name, label }))}
+        data={Object.entries(OPERATOR_NAMES).map(([name, label]) => ({ value: name, label }))}
         value={operator}
         onChange={(event) =>
           change({ ...condition, operator: event.currentTarget.value as Condition['operator'] })

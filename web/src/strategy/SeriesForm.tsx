@@ -2,14 +2,9 @@ import { NativeSelect } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useAssets } from '../api/assets.ts';
 import type { InputOf } from '../api/client.ts';
-import { WINDOW_NAMES } from '../ui/format.ts';
+import { WINDOW_CHOICES } from '../ui/format.ts';
 
 type Universe = NonNullable<InputOf<'POST /v1/paper/strategies'>['body']>['universe'];
-
-const WINDOWS = ['5m', '15m', '1h', '4h', 'daily_up_down'].map((value) => ({
-  value,
-  label: WINDOW_NAMES[value] ?? value,
-}));
 
 /** Selects the underlying and window length to trade. */
 export function SeriesForm({
@@ -37,7 +32,7 @@ export function SeriesForm({
       <NativeSelect
         label="Window"
         w={130}
-        data={WINDOWS}
+        data={WINDOW_CHOICES}
         value={universe.event_type}
         onChange={(event) =>
           change({ ...universe, event_type: event.currentTarget.value as Universe['event_type'] })

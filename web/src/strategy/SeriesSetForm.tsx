@@ -2,12 +2,10 @@ import { Chip, Group, Input } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useAssets } from '../api/assets.ts';
 import type { BacktestJob } from '../api/schema.ts';
-import { WINDOW_NAMES } from '../ui/format.ts';
+import { WINDOW_CHOICES } from '../ui/format.ts';
 
 type Universe = BacktestJob['request']['universe'];
 type SeriesSet = Extract<Universe, { tickers: unknown }>;
-
-const WINDOWS = ['5m', '15m', '1h', '4h', 'daily_up_down'] as const;
 
 /** Selects the underlyings and window lengths of a backtest: every combination is traded. */
 export function SeriesSetForm({
@@ -34,7 +32,7 @@ export function SeriesSetForm({
       />
       <Choice
         label="Windows"
-        offered={WINDOWS.map((value) => ({ value, label: WINDOW_NAMES[value] ?? value }))}
+        offered={WINDOW_CHOICES}
         chosen={set.event_types}
         change={(types) => change(universeOf({ ...set, event_types: types as SeriesSet['event_types'] }))}
         error={errors.get('universe.event_types') ?? errors.get('universe.event_type')}

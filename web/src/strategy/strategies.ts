@@ -27,6 +27,17 @@ export const STRATEGY_NAMES: Readonly<Record<Strategy['type'], string>> = {
   condition_based: 'Conditions',
 };
 
+export const OPERATOR_NAMES: Readonly<Record<Condition['operator'], string>> = {
+  above: 'above',
+  below: 'below',
+  crosses_above: 'crosses above',
+  crosses_below: 'crosses below',
+  '>=': '≥',
+  '<=': '≤',
+  '==': '=',
+  '!=': '≠',
+};
+
 export const METRIC_NAMES: Readonly<Record<Condition['metric'], string>> = {
   token_price: 'price of the token',
   underlying_distance_pct: 'distance to the strike, %',

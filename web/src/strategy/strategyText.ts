@@ -1,19 +1,17 @@
 import type { BacktestJob } from '../api/schema.ts';
 import { cents, number, usd } from '../ui/format.ts';
-import { type Condition, METRIC_NAMES, type Strategy, singleConditions } from './strategies.ts';
+import {
+  type Condition,
+  METRIC_NAMES,
+  OPERATOR_NAMES,
+  type Strategy,
+  singleConditions,
+} from './strategies.ts';
 
 type Request = BacktestJob['request'];
 
-const SIGNS: Readonly<Record<Condition['operator'], string>> = {
-  above: '>',
-  below: '<',
-  crosses_above: 'crosses above',
-  crosses_below: 'crosses below',
-  '>=': '≥',
-  '<=': '≤',
-  '==': '=',
-  '!=': '≠',
-};
+/** Of a condition in a line: shorter than the names in a form. */
+const SIGNS = { ...OPERATOR_NAMES, above: '>', below: '<' };
 const SIDES = { buy_yes: 'Up', buy_no: 'Down' } as const;
 const DEFAULT_LATENCY_MS = 50;
 

@@ -69,7 +69,7 @@ export function TradesTable({
 function columnsOf(source: TradeSource): readonly Column<MadeTrade>[] {
   return [
     {
-      title: 'Opened',
+      title: 'Opened, UTC',
       cell: ({ market_id, opened_at }) => (
         <Link
           to="/markets/$marketId"
@@ -80,7 +80,7 @@ function columnsOf(source: TradeSource): readonly Column<MadeTrade>[] {
         </Link>
       ),
     },
-    { title: 'Closed', cell: ({ closed_at }) => (closed_at === null ? 'held' : moment(closed_at)) },
+    { title: 'Closed, UTC', cell: ({ closed_at }) => (closed_at === null ? 'held' : moment(closed_at)) },
     { title: 'Bought', cell: ({ side }) => (side === 'buy_yes' ? 'Up' : 'Down') },
     { title: 'Shares', isNumber: true, cell: (trade) => shares(trade.shares) },
     { title: 'Entry price', isNumber: true, cell: ({ entry_price }) => cents(entry_price, 2) },

@@ -1,11 +1,12 @@
 import { Alert } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { ApiProblem } from '../api/problem.ts';
+import { changedFields } from './changedFields.ts';
 
 const NONE: ReadonlyMap<string, string> = new Map();
 
 /** The service's errors by field; empty without a refusal. */
-export function fieldsOf(error: Error | null): ReadonlyMap<string, string> {
+function fieldsOf(error: Error | null): ReadonlyMap<string, string> {
   return error instanceof ApiProblem ? error.fields : NONE;
 }
 
@@ -14,8 +15,10 @@ interface ShownProblem {
   readonly fields: ReadonlyMap<string, string>;
   /** The refusal; null once every field that it names has changed, or any field if it names none. */
   readonly error: Error | null;
-  /** Removes the messages of a field and of the fields within it, e.g. `params` also removes `params.latency_ms`. */
-  readonly change: (field: string) => void;
+  /** Removes the messages of fields and of the fields within them, e.g. `params` also removes `params.latency_ms`. */
+  readonly change: (...fields: readonly string[]) => void;
+  /** The same for every field that differs between two requests. */
+  readonly compare: (before: object, after: object) => void;
 }
 
 /** The refusal of a form, without the messages of fields that changed since. */
@@ -29,12 +32,15 @@ export function useShownProblem(refusal: Error | null): ShownProblem {
   const isOld = (name: string) => changed.some((one) => name === one || name.startsWith(`${one}.`));
   const fields = new Map([...all].filter(([name]) => !isOld(name)));
   const isOver = all.size > 0 ? fields.size === 0 : changed.length > 0;
+  const note = (names: readonly string[]) => {
+    if (refusal !== null) setSeen({ of: refusal, changed: [...changed, ...names] });
+  };
   return {
     fields,
     error: isOver ? null : refusal,
-    change: (field) => {
-      if (refusal !== null) setSeen({ of: refusal, changed: [...changed, field] });
-    },
+    change: (...names) => note(names),
+    compare: (before, after) =>
+      note(all.size > 0 ? changedFields(fields.keys(), { before, after }) : Object.keys(after)),
   };
 }
 

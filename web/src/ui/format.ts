@@ -1,3 +1,5 @@
+import { EVENT_TYPES } from '../../../src/schema/market.ts';
+
 /** Formats of numbers and times on pages; a missing value is a dash, never 0, and every minus sign is `−`. */
 const MISSING = '–';
 const plain = new Intl.NumberFormat('en', { maximumFractionDigits: 2 });
@@ -111,3 +113,6 @@ export const WINDOW_NAMES: Readonly<Record<string, string>> = {
   daily_up_down: 'Daily',
   unknown: 'unknown',
 };
+
+/** Every length of a window, for lists to choose from. */
+export const WINDOW_CHOICES = EVENT_TYPES.map((value) => ({ value, label: WINDOW_NAMES[value] ?? value }));

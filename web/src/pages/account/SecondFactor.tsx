@@ -65,6 +65,7 @@ function RecoveryCodes({ codes }: { codes: readonly string[] }): ReactNode {
 function Disable({ left }: { left: number }): ReactNode {
   const [password, setPassword] = useState('');
   const disable = useAction('POST /app/second-factor/disable', ['GET /app/second-factor']);
+  const { fields, error, change } = useShownProblem(disable.error);
   return (
     <Stack gap="sm">
       <Text size="sm">One-time codes are enabled; {left} recovery codes are left.</Text>
@@ -73,12 +74,16 @@ function Disable({ left }: { left: number }): ReactNode {
         maw={420}
         autoComplete="current-password"
         value={password}
-        onChange={(event) => setPassword(event.currentTarget.value)}
+        onChange={(event) => {
+          setPassword(event.currentTarget.value);
+          change('password');
+        }}
+        error={fields.get('password')}
       />
       <CodeForm
         action="Disable one-time codes"
         isBusy={disable.isPending}
-        error={disable.error}
+        error={error}
         submit={(code) => disable.mutate({ body: { password, code } })}
       />
     </Stack>

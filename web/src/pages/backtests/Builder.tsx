@@ -1,11 +1,10 @@
-import { Button, Group, JsonInput, SegmentedControl, Stack } from '@mantine/core';
+import { Button, Group, SegmentedControl, Stack, Textarea } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useAction } from '../../api/hooks.ts';
 import { StrategyForm } from '../../strategy/StrategyForm.tsx';
 import { FormProblem, useShownProblem } from '../../ui/FormProblem.tsx';
 import { AxesForm } from './AxesForm.tsx';
-import { changedFields } from './changedFields.ts';
 import { type Draft, type SweepBody, withStrategy } from './draft.ts';
 import { RunForm } from './RunForm.tsx';
 
@@ -29,8 +28,7 @@ export function Builder({ first }: { first: Draft }): ReactNode {
   const shownProblem = useShownProblem(isSweep ? sweep.error : backtest.error);
   const { fields: errors, error } = shownProblem;
   const change = (next: Draft) => {
-    changedFields(errors.keys(), { before: draft, after: next }).forEach(shownProblem.change);
-    if (errors.size === 0) shownProblem.change('');
+    shownProblem.compare(draft, next);
     setDraft(next);
   };
 
@@ -70,12 +68,19 @@ export function Builder({ first }: { first: Draft }): ReactNode {
           onChange={show}
         />
         {view === 'json' ? (
-          <JsonInput
+          // Not Mantine's `JsonInput`: of a text that is not JSON it shows no message but its own.
+          <Textarea
             label="Request body"
+            styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
             autosize
             minRows={12}
             value={text}
-            onChange={setText}
+            onChange={(event) => {
+              setText(event.currentTarget.value);
+              setProblem(null);
+              // Which field the reader is changing is known once the text is JSON again.
+              shownProblem.change('', ...errors.keys());
+            }}
             error={problem}
           />
         ) : (

@@ -1,11 +1,12 @@
 import { Group, Select, SimpleGrid, Slider, Stack, Table, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
+import type { EventType } from '../../../../src/schema/market.ts';
 import { type Ticker, useAssets } from '../../api/assets.ts';
 import { useApi } from '../../api/hooks.ts';
 import type { Calibration as Answer, CalibrationBucket } from '../../api/schema.ts';
 import { type Figure, Figures } from '../../ui/Figures.tsx';
-import { number, percent, WINDOW_NAMES } from '../../ui/format.ts';
+import { number, percent, WINDOW_CHOICES } from '../../ui/format.ts';
 import { Page } from '../../ui/Page.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { STOPS, stopOf, timeBefore } from './minutesBefore.ts';
@@ -22,7 +23,7 @@ const MARKS = [0, 2, 15, 60, 240, 1440].map((minutes) => ({
 
 export interface CalibrationSearch {
   readonly ticker?: Ticker | undefined;
-  readonly event_type?: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | undefined;
+  readonly event_type?: EventType | undefined;
   readonly minutes_before: number;
   readonly buckets: number;
 }
@@ -78,10 +79,7 @@ function Filters({ search }: { search: CalibrationSearch }): ReactNode {
         placeholder="All"
         clearable
         w={130}
-        data={['5m', '15m', '1h', '4h', 'daily_up_down'].map((value) => ({
-          value,
-          label: WINDOW_NAMES[value] ?? value,
-        }))}
+        data={WINDOW_CHOICES}
         value={search.event_type ?? null}
         onChange={(value) => set({ event_type: (value ?? undefined) as CalibrationSearch['event_type'] })}
       />

@@ -1,6 +1,7 @@
 import { Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { EVENT_TYPES } from '../../../../src/schema/market.ts';
 import { chosenAsset, useAssets } from '../../api/assets.ts';
 import { useApi } from '../../api/hooks.ts';
 import type { LiveWindow } from '../../api/schema.ts';
@@ -19,7 +20,6 @@ import { Opportunities } from './Opportunities.tsx';
 import { WindowCard } from './WindowCard.tsx';
 
 const route = getRouteApi('/shell/live');
-const WINDOWS = ['5m', '15m', '1h', '4h', 'daily_up_down'] as const;
 const LIST_MS = 5_000;
 const HEALTH_MS = 10_000;
 
@@ -83,7 +83,7 @@ function Windows({
   const ofTicker = windows.filter((window) => window.ticker === ticker);
   return (
     <SimpleGrid cols={{ base: 1, md: 2, xl: 3 }} spacing="md">
-      {WINDOWS.map((type) => {
+      {EVENT_TYPES.map((type) => {
         const ofType = ofTicker.filter(({ market_type }) => market_type === type);
         const window = ofType.find((one) => isInPlay(one, now));
         return window === undefined ? (

@@ -3,7 +3,7 @@ import { type ReactNode, useMemo } from 'react';
 import { ApiProblem } from '../../api/problem.ts';
 import type { Level, Market, Snapshot } from '../../api/schema.ts';
 import { DepthChart } from '../../charts/DepthChart.tsx';
-import { clockText } from '../../charts/timeZone.ts';
+import { clockText, zoneName } from '../../charts/timeZone.ts';
 import { useTimeZone } from '../../charts/useTimeZone.ts';
 import { WARNING_COLOUR } from '../../theme.ts';
 import { assetPrice, cents, shares } from '../../ui/format.ts';
@@ -37,6 +37,7 @@ export function BookPanel({
 
 function Book({ book, market }: { book: Snapshot; market: Market }): ReactNode {
   const [zone] = useTimeZone();
+  const changedMs = Date.parse(book.ts);
   const { ticker, tick_size } = market;
   const [units, opposite] = useMemo(() => printsOf(tick_size), [tick_size]);
   const [bids, asks] = useMemo(() => [pairs(book.yes_bids), pairs(book.yes_asks)] as const, [book]);
@@ -44,7 +45,9 @@ function Book({ book, market }: { book: Snapshot; market: Market }): ReactNode {
     <Stack gap="sm">
       <Group gap="xs">
         <Badge color={book.trusted ? 'teal.9' : WARNING_COLOUR}>{book.trusted ? 'proven' : 'unproven'}</Badge>
-        <Text size="sm">last change {clockText(Date.parse(book.ts), zone)}</Text>
+        <Text size="sm">
+          last change {clockText(changedMs, zone)} {zoneName(zone, changedMs)}
+        </Text>
         <Text size="sm">
           {ticker} {assetPrice(book.underlying_price)}
         </Text>

@@ -1,11 +1,15 @@
 import { SimpleGrid, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Market } from '../../api/schema.ts';
-import { assetPrice, cents, moment, percent, shares } from '../../ui/format.ts';
+import { momentText } from '../../charts/timeZone.ts';
+import { useTimeZone } from '../../charts/useTimeZone.ts';
+import { assetPrice, cents, percent, shares } from '../../ui/format.ts';
 import { Outcome } from '../markets/Outcome.tsx';
 
 /** A market's settlement terms, trading costs and coverage. */
 export function Facts({ market }: { market: Market }): ReactNode {
+  const [zone] = useTimeZone();
+  const moment = (time: string | null) => (time === null ? '–' : momentText(Date.parse(time), zone));
   const source = market.strike_source === null ? '' : ` (${market.strike_source})`;
   const resolvedBy = market.resolved_at_source === null ? '' : ` (${market.resolved_at_source})`;
   const rows: readonly (readonly [string, ReactNode])[] = [

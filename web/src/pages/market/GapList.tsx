@@ -1,10 +1,17 @@
 import { Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { Gap } from '../../api/schema.ts';
-import { moment } from '../../ui/format.ts';
+import { momentText } from '../../charts/timeZone.ts';
+import { useTimeZone } from '../../charts/useTimeZone.ts';
+import { Failure, Loading } from '../../ui/states.tsx';
+import type { useGaps } from './data.ts';
 
 /** The untrusted times of the recording, with their causes. */
-export function GapList({ gaps }: { gaps: readonly Gap[] }): ReactNode {
+export function GapList({ known: { gaps, error, retry } }: { known: ReturnType<typeof useGaps> }): ReactNode {
+  const [zone] = useTimeZone();
+  const moment = (time: string) => momentText(Date.parse(time), zone);
+  if (gaps === undefined) {
+    return error === null ? <Loading rows={2} /> : <Failure error={error} retry={retry} />;
+  }
   if (gaps.length === 0)
     return <Text size="sm">No gaps: every change of this market’s book is recorded and proven.</Text>;
   return (

@@ -45,7 +45,7 @@ function Recorded({ market }: { market: Market }): ReactNode {
   const navigate = route.useNavigate();
   const made = useMadeTrades(market.market_id, search);
   const drawn = useMemo(() => made.trades && drawnTradesOf(made.trades, market), [made.trades, market]);
-  const { gaps, bands } = useGaps(market);
+  const known = useGaps(market);
   // Replaces the history entry: "back" leads to the list, not through every chosen time.
   const pick = useCallback(
     (timeMs: number) =>
@@ -82,14 +82,14 @@ function Recorded({ market }: { market: Market }): ReactNode {
           key={market.market_id}
           market={market}
           at={search.at ?? null}
-          bands={bands}
+          bands={known.bands}
           trades={drawn}
           onAt={pick}
         />
       </Suspense>
       <MadeTrades made={made} search={search} />
       <Section title="Gaps in the recording">
-        <GapList gaps={gaps} />
+        <GapList known={known} />
       </Section>
       <Section title="The whole recording">
         <Downloads marketId={market.market_id} />

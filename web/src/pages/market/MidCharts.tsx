@@ -47,7 +47,7 @@ export function MidCharts(props: MidChartsProps): ReactNode {
 /** Implied and model probability, the underlying with its distance to the strike, and the spread, below each other. */
 export function PriceCharts(props: MidChartsProps): ReactNode {
   const { market, bands } = props;
-  const { found, error } = useRecordedPoints(market);
+  const { found, error, retry } = useRecordedPoints(market);
   const span = useMemo(() => secondsOf(market), [market]);
   const recorded = useMemo(
     () =>
@@ -57,7 +57,7 @@ export function PriceCharts(props: MidChartsProps): ReactNode {
     [market, found, span],
   );
   const timeMarks = useMemo(() => timeMarksOf(market), [market]);
-  if (error !== null) return <Failure error={error} />;
+  if (error !== null) return <Failure error={error} retry={retry} />;
   if (found === undefined || recorded === undefined) return <Loading rows={8} />;
   if (found.points.length === 0) {
     return (

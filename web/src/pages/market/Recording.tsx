@@ -6,7 +6,7 @@ import type { Band } from '../../charts/chartOptions.ts';
 import type { DrawnTrade } from '../../charts/drawnTrades.ts';
 import { TimeZoneChoice } from '../../charts/TimeZoneChoice.tsx';
 import { BookPanel } from './BookPanel.tsx';
-import { spanOf, useTrades } from './data.ts';
+import { spanOf, useTape } from './data.ts';
 import { HeatMap } from './HeatMap.tsx';
 import { PointsDownload, PriceCharts } from './MidCharts.tsx';
 import { PlayerBar } from './PlayerBar.tsx';
@@ -46,7 +46,7 @@ export function Recording({
     onAt(Math.round(time * 1000)),
   );
   const shown = useBook(market, { timeMs, ...playback });
-  const tape = useTrades(market);
+  const tape = useTape(market);
   const move = useCallback((time: number) => group.moment.set(time / 1000), [group]);
   const pick = useCallback(
     (time: number) => {
@@ -83,7 +83,7 @@ export function Recording({
               value={view}
               onChange={(value) => setView(value as typeof view)}
             />
-            <TimeZoneChoice />
+            <TimeZoneChoice timeMs={timeMs} />
           </Group>
         </Group>
         <PlayerBar
@@ -100,7 +100,7 @@ export function Recording({
               market={market}
               bands={bands}
               trades={trades}
-              {...(tape === undefined ? {} : { tape })}
+              {...(tape.trades === undefined ? {} : { tape: tape.trades })}
               hasCandles={view === 'candles'}
               onPick={pick}
             />
@@ -114,7 +114,7 @@ export function Recording({
           </div>
           <div className={classes.side}>
             <BookPanel market={market} shown={shown} />
-            <TradeTape trades={tape} timeMs={timeMs} onPick={pick} />
+            <TradeTape tape={tape} timeMs={timeMs} onPick={pick} />
           </div>
         </div>
       </Stack>

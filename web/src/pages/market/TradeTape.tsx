@@ -1,9 +1,9 @@
 import { type ReactNode, useMemo } from 'react';
-import type { Trade } from '../../api/schema.ts';
-import { clockText, zoneName } from '../../charts/timeZone.ts';
+import { clockText, type TimeZone, zoneName } from '../../charts/timeZone.ts';
 import { useTimeZone } from '../../charts/useTimeZone.ts';
 import { cents, shares } from '../../ui/format.ts';
-import { Empty, Loading } from '../../ui/states.tsx';
+import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import type { Tape } from './data.ts';
 import classes from './TradeTape.module.css';
 import { expectsUp, priceOfUp, sideText } from './tradePrice.ts';
 
@@ -11,21 +11,24 @@ const ROWS = 60;
 
 /** The newest trades at a time, newest first. A click shows the book of that time. */
 export function TradeTape({
-  trades,
+  tape: { trades, error, retry },
   timeMs,
   onPick,
 }: {
-  trades: readonly Trade[] | undefined;
+  tape: Tape;
   timeMs: number;
   onPick: (timeMs: number) => void;
 }): ReactNode {
   const [zone] = useTimeZone();
   // Trades do not change; only how many of them had happened does.
   const times = useMemo(() => (trades ?? []).map(({ ts }) => Date.parse(ts)), [trades]);
-  if (trades === undefined) return <Loading rows={3} />;
+  if (trades === undefined) {
+    return error === null ? <Loading rows={3} /> : <Failure error={error} retry={retry} />;
+  }
   if (trades.length === 0)
     return <Empty title="No trades">Nobody has traded this market while it was recorded.</Empty>;
   const passed = times.findLastIndex((time) => time <= timeMs) + 1;
+  const zoneAt = zoneName(zone, timeMs);
   const shown = trades.slice(Math.max(passed - ROWS, 0), passed).toReversed();
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolled region must be reachable by keyboard
@@ -36,7 +39,7 @@ export function TradeTape({
         </caption>
         <thead>
           <tr>
-            <th scope="col">{zoneName(zone, timeMs)}</th>
+            <th scope="col">{zoneAt}</th>
             <th scope="col">Taker</th>
             <th scope="col">Up at</th>
             <th scope="col">Shares</th>
@@ -47,7 +50,7 @@ export function TradeTape({
             <tr key={trade.trade_id} className={expectsUp(trade) ? classes.up : classes.down}>
               <td>
                 <button type="button" onClick={() => onPick(Date.parse(trade.ts))}>
-                  {clockText(Date.parse(trade.ts), zone)}
+                  {timeText(Date.parse(trade.ts), zone, zoneAt)}
                 </button>
               </td>
               <td>{sideText(trade)}</td>
@@ -60,4 +63,10 @@ export function TradeTape({
       {passed === 0 && <p className={classes.none}>No trade until this time.</p>}
     </section>
   );
+}
+
+/** A time on the clock of the table's head; one of before the clocks changed names its own. */
+function timeText(timeMs: number, zone: TimeZone, head: string): string {
+  const own = zoneName(zone, timeMs);
+  return own === head ? clockText(timeMs, zone) : `${clockText(timeMs, zone)} ${own}`;
 }

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { call } from '../../api/client.ts';
-import { useApi } from '../../api/hooks.ts';
+import { pollingMs, useApi } from '../../api/hooks.ts';
 import type { Gap, Market, Snapshot, TimeseriesPoint, Trade, UnderlyingPoint } from '../../api/schema.ts';
 import type { Band } from '../../charts/chartOptions.ts';
 
@@ -39,13 +39,14 @@ interface RecordedPoints {
 export function useRecordedPoints(market: Market): {
   found: RecordedPoints | undefined;
   error: Error | null;
+  retry: () => void;
 } {
   const found = useQuery({
     queryKey: ['recorded-points', market.market_id],
     queryFn: ({ signal }) => recordedPoints(market, signal),
-    ...(market.status === 'open' ? { refetchInterval: OPEN_REFETCH_MS } : {}),
+    refetchInterval: ({ state: { error } }) => market.status === 'open' && pollingMs(error, OPEN_REFETCH_MS),
   });
-  return { found: found.data, error: found.error };
+  return { found: found.data, error: found.error, retry: () => void found.refetch() };
 }
 
 async function recordedPoints(market: Market, signal: AbortSignal): Promise<RecordedPoints> {
@@ -120,25 +121,43 @@ async function pricesBefore(market: Market, time: string, signal: AbortSignal): 
   return found?.points.toReversed() ?? [];
 }
 
-export function useTrades(market: Market): Trade[] | undefined {
+/** All trades of the market, oldest first; undefined until they are loaded, and if they cannot be loaded. */
+export interface Tape {
+  readonly trades: readonly Trade[] | undefined;
+  readonly error: Error | null;
+  readonly retry: () => void;
+}
+
+export function useTape(market: Market): Tape {
   const query = { market_id: market.market_id, order: 'desc', limit: PAGE_SIZE } as const;
-  const refetch = market.status === 'open' ? { refetchMs: OPEN_REFETCH_MS } : {};
-  const { data } = useApi('GET /v1/trades', { query }, refetch);
-  return useMemo(() => data?.trades.toReversed(), [data]);
+  const polling = market.status === 'open' ? { refetchMs: OPEN_REFETCH_MS } : {};
+  const { data, error, refetch } = useApi('GET /v1/trades', { query }, polling);
+  const trades = useMemo(() => data?.trades.toReversed(), [data]);
+  return { trades, error, retry: () => void refetch() };
+}
+
+interface KnownGaps {
+  /** Undefined until they are loaded, and if they cannot be loaded. */
+  readonly gaps: readonly Gap[] | undefined;
+  readonly bands: readonly Band[];
+  readonly error: Error | null;
+  readonly retry: () => void;
 }
 
 /** Untrusted time ranges of the market; an open one ends with the chart. */
-export function useGaps(market: Market): { gaps: readonly Gap[]; bands: readonly Band[] } {
-  const { data } = useApi('GET /v1/gaps', { query: { market_id: market.market_id, limit: 1000 } });
-  return useMemo(() => {
-    const gaps = data?.gaps ?? [];
+export function useGaps(market: Market): KnownGaps {
+  const { data, error, refetch } = useApi('GET /v1/gaps', {
+    query: { market_id: market.market_id, limit: 1000 },
+  });
+  const gaps = data?.gaps;
+  const bands = useMemo(() => {
     const toMs = Date.parse(market.end_time);
-    const bands = gaps.map(({ start, end }) => ({
+    return (gaps ?? []).map(({ start, end }) => ({
       from: Date.parse(start) / 1000,
       to: (end === null ? toMs : Date.parse(end)) / 1000,
     }));
-    return { gaps, bands };
-  }, [data, market.end_time]);
+  }, [gaps, market.end_time]);
+  return { gaps, bands, error, retry: () => void refetch() };
 }
 
 export interface MarketSearch {

@@ -2,10 +2,11 @@ import { Select, Table, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import type { EventType } from '../../../../src/schema/market.ts';
 import { type Ticker, useAssets } from '../../api/assets.ts';
 import { call } from '../../api/client.ts';
 import type { Market, MarketList } from '../../api/schema.ts';
-import { assetPrice, moment, percent, WINDOW_NAMES } from '../../ui/format.ts';
+import { assetPrice, moment, percent, WINDOW_CHOICES, WINDOW_NAMES } from '../../ui/format.ts';
 import { Page } from '../../ui/Page.tsx';
 import { ShowOlder } from '../../ui/ShowOlder.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
@@ -16,7 +17,7 @@ const PAGE_SIZE = 50;
 
 export interface MarketsSearch {
   readonly ticker?: Ticker | undefined;
-  readonly event_type?: '5m' | '15m' | '1h' | '4h' | 'daily_up_down' | undefined;
+  readonly event_type?: EventType | undefined;
   readonly status?: 'open' | 'closed' | 'resolved' | undefined;
 }
 
@@ -73,10 +74,7 @@ function Filters({ search }: { search: MarketsSearch }): ReactNode {
         placeholder="All windows"
         clearable
         w={140}
-        data={['5m', '15m', '1h', '4h', 'daily_up_down'].map((value) => ({
-          value,
-          label: WINDOW_NAMES[value] ?? value,
-        }))}
+        data={WINDOW_CHOICES}
         value={search.event_type ?? null}
         onChange={set('event_type')}
       />

@@ -5,6 +5,7 @@ import { useAction, useApi } from '../../api/hooks.ts';
 import type { User } from '../../api/schema.ts';
 import { Confirmation, ConfirmButton } from '../../ui/ConfirmButton.tsx';
 import { type Column, DataTable } from '../../ui/DataTable.tsx';
+import { useShownProblem } from '../../ui/FormProblem.tsx';
 import { moment, number } from '../../ui/format.ts';
 import { TableFrame } from '../../ui/frames.tsx';
 import { Empty, Failure } from '../../ui/states.tsx';
@@ -81,6 +82,7 @@ const COLUMNS: readonly Column<User>[] = [
 function TierChoice({ user }: { user: User }): ReactNode {
   const [tier, setTier] = useState<Tier>(user.tier);
   const change = useAction('PATCH /app/users/{user_id}', ['GET /app/users']);
+  const { error, change: changed } = useShownProblem(change.error);
   const isLower = TIERS.indexOf(tier) < TIERS.indexOf(user.tier);
   return (
     <Stack gap={6} align="flex-start">
@@ -90,7 +92,10 @@ function TierChoice({ user }: { user: User }): ReactNode {
         w={110}
         data={[...TIERS]}
         value={tier}
-        onChange={(event) => setTier(event.currentTarget.value as Tier)}
+        onChange={(event) => {
+          setTier(event.currentTarget.value as Tier);
+          changed('tier');
+        }}
       />
       {tier !== user.tier && (
         <Confirmation
@@ -102,7 +107,7 @@ function TierChoice({ user }: { user: User }): ReactNode {
           confirm={`Change to ${tier}`}
           label={`Change ${user.email} to ${tier}`}
           isPending={change.isPending}
-          error={change.error}
+          error={error}
           act={() => change.mutate({ path: { user_id: user.user_id }, body: { tier } })}
           leave={() => setTier(user.tier)}
         />

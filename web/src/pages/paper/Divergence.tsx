@@ -1,9 +1,11 @@
-import { Alert, Button, Group, Table, Text } from '@mantine/core';
+import { Alert, Button, Group, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useAction, useApi } from '../../api/hooks.ts';
 import type { PaperDivergence } from '../../api/schema.ts';
+import { type Column, DataTable } from '../../ui/DataTable.tsx';
 import { cents, moment, number, percent, usd } from '../../ui/format.ts';
+import { Signed } from '../../ui/Signed.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
 import { Differences } from './Differences.tsx';
 
@@ -24,12 +26,15 @@ export function Divergence({ strategyId }: { strategyId: string }): ReactNode {
   const isUnderWay = window?.status === 'queued' || window?.status === 'running';
   return (
     <>
-      <Runs
-        runs={[
-          ['Live, on paper', live],
-          ['Baseline, earlier windows', baseline],
-          ...(window === null ? [] : [['The same windows, replayed', window] as const]),
+      <DataTable
+        label="Runs"
+        columns={COLUMNS}
+        rows={[
+          { name: 'Live, on paper', ...live },
+          { name: 'Baseline, earlier windows', ...baseline },
+          ...(window === null ? [] : [{ name: 'The same windows, replayed', ...window }]),
         ]}
+        keyOf={({ name }) => name}
       />
       {replay.error !== null && <Alert color="red" role="alert" title={replay.error.message} />}
       <Group gap="sm">
@@ -55,42 +60,26 @@ export function Divergence({ strategyId }: { strategyId: string }): ReactNode {
   );
 }
 
-function Runs({ runs }: { runs: readonly (readonly [name: string, run: Run])[] }): ReactNode {
-  return (
-    <Table.ScrollContainer minWidth={720}>
-      <Table verticalSpacing={6}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Run</Table.Th>
-            <Table.Th>State</Table.Th>
-            <Table.Th ta="right">Closed</Table.Th>
-            <Table.Th ta="right">Won</Table.Th>
-            <Table.Th ta="right">P&L</Table.Th>
-            <Table.Th ta="right">Fees</Table.Th>
-            <Table.Th ta="right">P&L per trade</Table.Th>
-            <Table.Th ta="right">Slippage</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {runs.map(([name, run]) => (
-            <Table.Tr key={name}>
-              <Table.Td>
-                <BacktestLink run={run}>{name}</BacktestLink>
-              </Table.Td>
-              <Table.Td>{run.status}</Table.Td>
-              <Table.Td ta="right">{number(run.trades)}</Table.Td>
-              <Table.Td ta="right">{percent(run.win_rate)}</Table.Td>
-              <Table.Td ta="right">{usd(run.net_pnl)}</Table.Td>
-              <Table.Td ta="right">{usd(run.fees)}</Table.Td>
-              <Table.Td ta="right">{usd(run.avg_pnl_per_trade, 3)}</Table.Td>
-              <Table.Td ta="right">{cents(run.avg_slippage)}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
-  );
-}
+type NamedRun = Run & { readonly name: string };
+
+const COLUMNS: readonly Column<NamedRun>[] = [
+  { title: 'Run', cell: (run) => <BacktestLink run={run}>{run.name}</BacktestLink> },
+  { title: 'State', cell: ({ status }) => status },
+  { title: 'Closed', isNumber: true, cell: ({ trades }) => number(trades) },
+  { title: 'Won', isNumber: true, cell: ({ win_rate }) => percent(win_rate) },
+  {
+    title: 'P&L',
+    isNumber: true,
+    cell: ({ net_pnl }) => <Signed value={net_pnl} format={(value) => usd(value)} />,
+  },
+  { title: 'Fees', isNumber: true, cell: ({ fees }) => usd(fees) },
+  {
+    title: 'P&L per trade',
+    isNumber: true,
+    cell: ({ avg_pnl_per_trade }) => <Signed value={avg_pnl_per_trade} format={(value) => usd(value, 3)} />,
+  },
+  { title: 'Slippage per share', isNumber: true, cell: ({ avg_slippage }) => cents(avg_slippage, 2) },
+];
 
 function BacktestLink({ run, children }: { run: Run; children: ReactNode }): ReactNode {
   if (run.backtest_id === null || run.status === 'gone') return children;

@@ -7,7 +7,7 @@ import { SeriesForm } from '../../strategy/SeriesForm.tsx';
 import { StrategyForm } from '../../strategy/StrategyForm.tsx';
 import { firstSeries, seriesText } from '../../strategy/series.ts';
 import { STRATEGIES, STRATEGY_NAMES } from '../../strategy/strategies.ts';
-import { FormProblem, fieldsOf } from '../../ui/FormProblem.tsx';
+import { FormProblem, useShownProblem } from '../../ui/FormProblem.tsx';
 import { NumberField } from '../../ui/NumberField.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
 
@@ -41,7 +41,11 @@ function Form({ first }: { first: Draft }): ReactNode {
   const [draft, setDraft] = useState(first);
   const navigate = useNavigate();
   const create = useAction('POST /v1/paper/strategies', ['GET /v1/paper/strategies']);
-  const errors = fieldsOf(create.error);
+  const { fields: errors, error, compare } = useShownProblem(create.error);
+  const change = (next: Draft) => {
+    compare(draft, next);
+    setDraft(next);
+  };
   const send = (event: FormEvent) => {
     event.preventDefault();
     create.mutate(
@@ -61,29 +65,29 @@ function Form({ first }: { first: Draft }): ReactNode {
           maw={420}
           maxLength={128}
           value={draft.name}
-          onChange={(event) => setDraft({ ...draft, name: event.currentTarget.value })}
+          onChange={(event) => change({ ...draft, name: event.currentTarget.value })}
           error={errors.get('name')}
         />
         <StrategyForm
           strategy={draft.strategy}
-          change={(strategy) => setDraft({ ...draft, strategy })}
+          change={(strategy) => change({ ...draft, strategy })}
           errors={errors}
         />
         <Group align="flex-start">
           <SeriesForm
             universe={draft.universe}
-            change={(universe) => setDraft({ ...draft, universe })}
+            change={(universe) => change({ ...draft, universe })}
             errors={errors}
           />
           <NumberField
             label="Size per trade ($)"
             value={draft.size_usd ?? 10}
-            change={(size_usd) => setDraft({ ...draft, size_usd })}
+            change={(size_usd) => change({ ...draft, size_usd })}
             error={errors.get('size_usd')}
           />
-          <Baseline draft={draft} first={first.baseline_backtest_id ?? null} change={setDraft} />
+          <Baseline draft={draft} first={first.baseline_backtest_id ?? null} change={change} />
         </Group>
-        <FormProblem error={create.error} />
+        <FormProblem error={error} />
         <Group>
           <Button type="submit" loading={create.isPending}>
             Start paper trading

@@ -4,7 +4,7 @@ import { type FormEvent, type ReactNode, useState } from 'react';
 import { useAction } from '../../api/hooks.ts';
 import type { PaperStrategy } from '../../api/schema.ts';
 import { ConfirmButton } from '../../ui/ConfirmButton.tsx';
-import { fieldsOf } from '../../ui/FormProblem.tsx';
+import { useShownProblem } from '../../ui/FormProblem.tsx';
 
 const LIST = 'GET /v1/paper/strategies';
 const ONE = 'GET /v1/paper/strategies/{strategy_id}';
@@ -49,6 +49,7 @@ export function PaperActions({ strategy }: { strategy: PaperStrategy }): ReactNo
 function Rename({ strategy, leave }: { strategy: PaperStrategy; leave: () => void }): ReactNode {
   const [name, setName] = useState(strategy.name);
   const change = useAction('PATCH /v1/paper/strategies/{strategy_id}', [LIST, ONE]);
+  const { fields, error, change: changed } = useShownProblem(change.error);
   const save = (event: FormEvent) => {
     event.preventDefault();
     const path = { strategy_id: strategy.paper_strategy_id };
@@ -62,8 +63,11 @@ function Rename({ strategy, leave }: { strategy: PaperStrategy; leave: () => voi
           required
           maxLength={128}
           value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-          error={fieldsOf(change.error).get('name') ?? change.error?.message}
+          onChange={(event) => {
+            setName(event.currentTarget.value);
+            changed('name');
+          }}
+          error={fields.get('name') ?? error?.message}
         />
         <Button type="submit" loading={change.isPending}>
           Save

@@ -51,7 +51,7 @@ export function PerpCharts({ ticker, venue, minute }: PerpQuery & { readonly min
           <Title order={2} size="h4">
             Basis and spread
           </Title>
-          <TimeZoneChoice />
+          <TimeZoneChoice timeMs={minute} />
         </Group>
         {books.data.snapshots.length === 0 ? (
           <Empty title="No book in the last half hour" />

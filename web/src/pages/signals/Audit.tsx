@@ -1,9 +1,11 @@
-import { SegmentedControl, Stack, Table, Text } from '@mantine/core';
+import { SegmentedControl, Stack, Text } from '@mantine/core';
 import { type ReactNode, useMemo, useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type { AuditAggregate, AuditRow } from '../../api/schema.ts';
+import { type Column, DataTable } from '../../ui/DataTable.tsx';
 import { type Figure, Figures } from '../../ui/Figures.tsx';
-import { cents, moment, number, usd, WINDOW_NAMES } from '../../ui/format.ts';
+import { cents, type Maybe, moment, number, usd, WINDOW_NAMES } from '../../ui/format.ts';
+import { Signed } from '../../ui/Signed.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { intervalOf } from './interval.ts';
 
@@ -86,51 +88,43 @@ function Buckets({
   rows: readonly AuditRow[];
   keyOf: (row: AuditRow) => string;
 }): ReactNode {
-  const intervals = useMemo(
+  const lines = useMemo(
     () =>
-      new Map(
-        buckets.map(({ bucket }) => [
-          bucket,
-          intervalOf(realisedOf(rows.filter((row) => keyOf(row) === bucket))),
-        ]),
-      ),
+      buckets.map((bucket): Line => {
+        const realised = realisedOf(rows.filter((row) => keyOf(row) === bucket.bucket));
+        return { ...bucket, interval: intervalOf(realised) };
+      }),
     [buckets, rows, keyOf],
   );
   return (
     <div className="card">
-      <Table.ScrollContainer minWidth={560}>
-        <Table verticalSpacing={6}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{title}</Table.Th>
-              <Table.Th ta="right">Detected</Table.Th>
-              <Table.Th ta="right">Resolved</Table.Th>
-              <Table.Th ta="right">Expected</Table.Th>
-              <Table.Th ta="right">Realised</Table.Th>
-              <Table.Th ta="right">95 % interval</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {buckets.map((bucket) => {
-              const interval = intervals.get(bucket.bucket) ?? null;
-              return (
-                <Table.Tr key={bucket.bucket}>
-                  <Table.Td>{WINDOW_NAMES[bucket.bucket] ?? bucket.bucket}</Table.Td>
-                  <Table.Td ta="right">{bucket.total}</Table.Td>
-                  <Table.Td ta="right">{bucket.resolved}</Table.Td>
-                  <Table.Td ta="right">{cents(bucket.avg_model_ev)}</Table.Td>
-                  <Table.Td ta="right">{cents(bucket.avg_realized)}</Table.Td>
-                  <Table.Td ta="right">
-                    {interval === null ? '–' : `${cents(interval.low)} to ${cents(interval.high)}`}
-                  </Table.Td>
-                </Table.Tr>
-              );
-            })}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+      <DataTable label={title} columns={columnsOf(title)} rows={lines} keyOf={({ bucket }) => bucket} />
     </div>
   );
+}
+
+type Line = Bucket & { readonly interval: ReturnType<typeof intervalOf> };
+
+const signedCents = (value: Maybe) => <Signed value={value} format={(one) => cents(one)} />;
+
+function columnsOf(title: string): readonly Column<Line>[] {
+  return [
+    { title, cell: ({ bucket }) => WINDOW_NAMES[bucket] ?? bucket },
+    { title: 'Detected', isNumber: true, cell: ({ total }) => number(total) },
+    { title: 'Resolved', isNumber: true, cell: ({ resolved }) => number(resolved) },
+    {
+      title: 'Expected per share',
+      isNumber: true,
+      cell: ({ avg_model_ev }) => signedCents(avg_model_ev),
+    },
+    {
+      title: 'Realised per share',
+      isNumber: true,
+      cell: ({ avg_realized }) => signedCents(avg_realized),
+    },
+    { title: '95 % from', isNumber: true, cell: ({ interval }) => signedCents(interval?.low) },
+    { title: '95 % to', isNumber: true, cell: ({ interval }) => signedCents(interval?.high) },
+  ];
 }
 
 function realisedOf(rows: readonly AuditRow[]): number[] {

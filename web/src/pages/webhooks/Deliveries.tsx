@@ -2,7 +2,7 @@ import { Badge, Button, Group, NativeSelect, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { call } from '../../api/client.ts';
-import { useAction } from '../../api/hooks.ts';
+import { pollingMs, useAction } from '../../api/hooks.ts';
 import type { WebhookDelivery, WebhookDeliveryList } from '../../api/schema.ts';
 import { type Column, DataTable } from '../../ui/DataTable.tsx';
 import { moment } from '../../ui/format.ts';
@@ -83,7 +83,8 @@ function useDeliveries(webhookId: string, state: Filter | null) {
       ),
     initialPageParam: null,
     getNextPageParam: (page) => page.next_cursor,
-    refetchInterval: ({ state: { data } }) => REFETCH_MS_PER_PAGE * (data?.pages.length ?? 1),
+    refetchInterval: ({ state: { data, error } }) =>
+      pollingMs(error, REFETCH_MS_PER_PAGE * (data?.pages.length ?? 1)),
   });
 }
 

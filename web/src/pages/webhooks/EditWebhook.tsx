@@ -13,7 +13,7 @@ export function EditWebhook({ hook, leave }: { hook: Webhook; leave: () => void 
     'GET /app/webhooks',
     'GET /app/webhooks/{webhook_id}',
   ]);
-  const { fields, error, change } = useShownProblem(edit.error);
+  const { fields, error, change, compare } = useShownProblem(edit.error);
   const save = (event: FormEvent) => {
     event.preventDefault();
     const path = { webhook_id: hook.webhook_id };
@@ -33,7 +33,14 @@ export function EditWebhook({ hook, leave }: { hook: Webhook; leave: () => void 
           }}
           error={fields.get('label')}
         />
-        <FilterFields filter={filter} change={setFilter} />
+        <FilterFields
+          filter={filter}
+          change={(next) => {
+            setFilter(next);
+            compare(filterBody(filter), filterBody(next));
+          }}
+          errors={fields}
+        />
         <FormProblem error={error} />
         <Group gap="xs">
           <Button type="submit" size="xs" loading={edit.isPending} disabled={isNothing(filter)}>

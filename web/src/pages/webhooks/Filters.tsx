@@ -1,18 +1,11 @@
 import { Checkbox, Group } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { WEBHOOK_EVENTS } from '../../../../src/schema/notification.ts';
 import { type Ticker, useAssets } from '../../api/assets.ts';
 import { useSession } from '../../api/hooks.ts';
 import type { Webhook } from '../../api/schema.ts';
 
 const KINDS = ['logical', 'endgame'] as const;
-const EVENTS = [
-  'opportunity',
-  'system.gap',
-  'system.disk',
-  'system.lag',
-  'system.webhook_paused',
-  'system.backup',
-] as const;
 
 /** Selects the opportunities that are sent to a webhook. */
 interface Filter {
@@ -33,7 +26,7 @@ export function filterBody({ tiers, tickers, events }: Filter) {
   return {
     tiers: KINDS.filter((tier) => tiers.includes(tier)),
     tickers: tickers as Ticker[] | null,
-    events: EVENTS.filter((event) => events.includes(event)),
+    events: WEBHOOK_EVENTS.filter((event) => events.includes(event)),
   };
 }
 
@@ -45,9 +38,12 @@ export function isNothing({ tiers, tickers, events }: Filter): boolean {
 export function FilterFields({
   filter,
   change,
+  errors,
 }: {
   filter: Filter;
   change: (filter: Filter) => void;
+  /** The service's errors by place in the request. */
+  errors: ReadonlyMap<string, string>;
 }): ReactNode {
   const assets = useAssets();
   const session = useSession();
@@ -61,14 +57,22 @@ export function FilterFields({
         all={KINDS}
         chosen={filter.tiers}
         choose={(tiers) => change({ ...filter, tiers })}
+        error={errors.get('tiers')}
       />
-      <Choices label="Underlyings" all={assets} chosen={filter.tickers ?? assets} choose={choose} />
+      <Choices
+        label="Underlyings"
+        all={assets}
+        chosen={filter.tickers ?? assets}
+        choose={choose}
+        error={errors.get('tickers')}
+      />
       {session.data?.operator === true && (
         <Choices
           label="Events"
-          all={EVENTS}
+          all={WEBHOOK_EVENTS}
           chosen={filter.events}
           choose={(events) => change({ ...filter, events })}
+          error={errors.get('events')}
         />
       )}
     </Group>
@@ -80,14 +84,16 @@ function Choices({
   all,
   chosen,
   choose,
+  error,
 }: {
   label: string;
   all: readonly string[];
   chosen: readonly string[];
   choose: (chosen: string[]) => void;
+  error: string | undefined;
 }): ReactNode {
   return (
-    <Checkbox.Group label={label} value={[...chosen]} onChange={choose}>
+    <Checkbox.Group label={label} value={[...chosen]} onChange={choose} error={error}>
       <Group gap="md" mt={4}>
         {all.map((value) => (
           <Checkbox key={value} value={value} label={value} />

@@ -1,19 +1,20 @@
 import { Alert, Button, Group, Select, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useState } from 'react';
+import type { WebhookFormat } from '../../../../src/schema/notification.ts';
 import { useAction } from '../../api/hooks.ts';
 import { FormProblem, useShownProblem } from '../../ui/FormProblem.tsx';
 import { Copyable } from '../../ui/Secret.tsx';
 import { EVERYTHING, FilterFields, filterBody, isNothing } from './Filters.tsx';
-import { FORMATS, type Format } from './formats.ts';
+import { FORMATS } from './formats.ts';
 
 /** Registers a URL and shows its secret once. */
 export function NewWebhook(): ReactNode {
   const [url, setUrl] = useState('');
   const [label, setLabel] = useState('');
-  const [format, setFormat] = useState<Format>('signed');
+  const [format, setFormat] = useState<WebhookFormat>('signed');
   const [filter, setFilter] = useState(EVERYTHING);
   const create = useAction('POST /app/webhooks', ['GET /app/webhooks']);
-  const { fields, error, change } = useShownProblem(create.error);
+  const { fields, error, change, compare } = useShownProblem(create.error);
   const send = (event: FormEvent) => {
     event.preventDefault();
     create.mutate({ body: { url, label, format, ...filterBody(filter) } });
@@ -27,7 +28,12 @@ export function NewWebhook(): ReactNode {
             data={FORMATS.map(({ value, label: name }) => ({ value, label: name }))}
             value={format}
             allowDeselect={false}
-            onChange={(value) => setFormat((value ?? 'signed') as Format)}
+            onChange={(value) => {
+              setFormat((value ?? 'signed') as WebhookFormat);
+              // Each format has addresses of its own.
+              change('format', 'url');
+            }}
+            error={fields.get('format')}
           />
           <TextInput
             label="URL"
@@ -52,7 +58,14 @@ export function NewWebhook(): ReactNode {
             error={fields.get('label')}
           />
         </Group>
-        <FilterFields filter={filter} change={setFilter} />
+        <FilterFields
+          filter={filter}
+          change={(next) => {
+            setFilter(next);
+            compare(filterBody(filter), filterBody(next));
+          }}
+          errors={fields}
+        />
         <FormProblem error={error} />
         <Group>
           <Button type="submit" loading={create.isPending} disabled={isNothing(filter)}>
