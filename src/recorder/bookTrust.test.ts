@@ -5,7 +5,9 @@ import { MemorySink } from '../../test/support/memorySink.ts';
 import { MARKET, WireMarket } from '../../test/support/wire.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
+import type { BookSnapshotEvent } from '../schema/events.ts';
 import { mapClobFrame } from '../venues/polymarket/clob/mapper.ts';
+import type { RecordedMarket } from './recordedMarket.ts';
 import { Recorder } from './recorder.ts';
 
 const T0 = 1_795_176_010_000;
@@ -168,6 +170,79 @@ describe('the trust in a book', () => {
     expect(sink.gaps).toMatchObject([
       { startTimeMs: T0, endTimeMs: T0 + 440, cause: 'book_mismatch', repairedBy: 'action' },
     ]);
+  });
+
+  /** An action of the venue whose frames never arrive, and the frames of three that follow it. */
+  function withLostAction() {
+    const world = setUp();
+    const { wire, play } = world;
+    play([wire.snapshot(T0)], T0);
+    const level = (price: number, size: number) => ({ side: 'BUY', price, size: size * SHARE }) as const;
+    wire.action(T0 + 10, [level(4600, 7)]);
+    const late = wire.action(T0 + 20, [level(4700, 7)]);
+    play(wire.action(T0 + 30, [level(4800, 7)]), T0 + 35);
+    world.recorder.finishQuiet(T0 + 60);
+    return { ...world, late, level };
+  }
+
+  it('was lost in a closed gap, when one action came late and a requested book shows that another never did', () => {
+    const { sink, recorder, wire, play, late } = withLostAction();
+    play(late, T0 + 70);
+    expect(sink.gaps).toEqual([]);
+    const books = mapClobFrame(wire.snapshot(T0 + 300), T0 + 300) as BookSnapshotEvent[];
+    recorder.applyRequestedBooks(recorder.recorded(MARKET.marketId) as RecordedMarket, books);
+    expect(sink.gaps).toMatchObject([
+      { startTimeMs: T0, endTimeMs: T0 + 300, cause: 'book_mismatch', repairedBy: 'rest_book' },
+    ]);
+  });
+
+  it('was lost in a closed gap, when one action came late and a repetition hides that another never did', () => {
+    const { sink, recorder, wire, play, late, level } = withLostAction();
+    play(late, T0 + 70);
+    play([wire.trade(T0 + 100, { price: 4900, size: SHARE })], T0 + 105);
+    play(wire.action(T0 + 100, [level(4600, 9)]), T0 + 106);
+    recorder.finishQuiet(T0 + 200);
+    expect(sink.gaps).toMatchObject([{ startTimeMs: T0, endTimeMs: T0 + 100, repairedBy: 'action' }]);
+  });
+
+  it.each([
+    ['never', 'up to a second', 1_000, []],
+    ['in a closed gap', 'more than a second', 1_001, [{ startTimeMs: T0, endTimeMs: T0 + 1_101 }]],
+  ])('was lost %s, when missing frames are %s older than the state that contains them', (...row) => {
+    const [, , olderByMs, gaps] = row;
+    const { sink, recorder, wire, play } = setUp();
+    play([wire.snapshot(T0)], T0);
+    const late = wire.action(T0 + 100, [{ side: 'BUY', price: 4700, size: 7 * SHARE }]);
+    const nextMs = T0 + 100 + olderByMs;
+    play(wire.action(nextMs, [{ side: 'BUY', price: 4800, size: 7 * SHARE }]), nextMs);
+    recorder.finishQuiet(nextMs + 30);
+    play(late, nextMs + 40);
+    expect(sink.books.at(-1)).toMatchObject({ trusted: true, eventTimeMs: nextMs });
+    expect(sink.gaps).toMatchObject(gaps);
+  });
+
+  it('was lost in a closed gap, when frames of more than a second ago complete an action', () => {
+    const { sink, wire, play } = setUp();
+    play([wire.snapshot(T0)], T0);
+    const late = wire.action(T0 + 100, [{ side: 'BUY', price: 4700, size: 7 * SHARE }]);
+    const [first, rest] = wire.action(T0 + 1_500, LOST);
+    play([first, ...late, rest], T0 + 1_500);
+    expect(sink.books.at(-1)).toMatchObject({ trusted: true, eventTimeMs: T0 + 1_500 });
+    expect(sink.gaps).toMatchObject([{ startTimeMs: T0, endTimeMs: T0 + 1_500, cause: 'book_mismatch' }]);
+  });
+
+  it('was never lost when the frames that one connection lost and the message of a trade came late', async () => {
+    const { sink, recorder, wire, metrics, play } = setUp();
+    play([wire.snapshot(T0)], T0);
+    const late = wire.action(T0 + 10, [{ side: 'BUY', price: 4700, size: 7 * SHARE }]);
+    const trade = wire.trade(T0 + 20, { price: 3300, size: SHARE });
+    play(wire.action(T0 + 20, [{ side: 'BUY', price: 4800, size: 7 * SHARE }]), T0 + 25);
+    recorder.finishQuiet(T0 + 50);
+    play([...late, trade], T0 + 100);
+    recorder.finishQuiet(T0 + 5_000);
+    expect(sink.quotes.at(-1)).toMatchObject({ trusted: true, eventTimeMs: T0 + 20 });
+    expect(sink.gaps).toEqual([]);
+    expect(await metrics.registry.metrics()).toContain('underround_mismatches_dismissed_total 1');
   });
 
   it('was never lost when one token’s first book came after the other’s', () => {

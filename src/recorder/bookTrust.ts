@@ -69,6 +69,8 @@ export class BookTrust {
     const provedBy = asked ? 'rest_book' : action.form === 'book' ? 'snapshot' : 'action';
     if (gap !== null) this.#gaps.close(marketId, action, gap.cause === 'store_down' ? 'store' : provedBy);
     else if (recorded.unproven !== null) this.#settle(recorded, recorded.unproven, action, provedBy);
+    else if (action.form === 'overdue')
+      this.#passed(recorded, action, { cause: 'book_mismatch', by: provedBy });
     else if (action.isFirstBook && action.changed && !asked) this.#missed(recorded, action);
     recorded.unproven = null;
     this.#unproven.delete(recorded);
@@ -112,7 +114,10 @@ export class BookTrust {
 
   #note(recorded: RecordedMarket, { receivedTimeMs, form }: FinishedAction): void {
     if (recorded.unproven !== null) {
-      recorded.unproven.wasLate ||= form === 'late';
+      recorded.unproven.wasOverdue ||= form === 'overdue';
+      if (form !== 'late' && form !== 'overdue') return;
+      recorded.unproven.wasLate = true;
+      recorded.unproven.state.retake(recorded.book);
       return;
     }
     const { yes, no, isOneSided, isLopsided } = recorded.book;
@@ -123,7 +128,8 @@ export class BookTrust {
       cause,
       inputs: inputsOf(recorded),
       state: new UnprovenState(recorded.book),
-      wasLate: false,
+      wasLate: form === 'late',
+      wasOverdue: form === 'overdue',
       isOneSided,
     };
     this.#unproven.add(recorded);
@@ -133,17 +139,9 @@ export class BookTrust {
    * A book sent on subscription differs from the proven one. The market was subscribed again before the answer to an
    * earlier subscription arrived, and everything that the venue sent between the two subscriptions is lost.
    */
-  #missed({ market, provenRow: start }: RecordedMarket, action: FinishedAction): void {
-    if (start === null) return;
-    const { receivedTimeMs: knownTimeMs } = action;
-    const gap = {
-      marketId: market.marketId,
-      start,
-      knownTimeMs,
-      cause: 'disconnected',
-      feed: CLOB_FEED,
-    } as const;
-    this.#gaps.passed(gap, action, 'snapshot');
+  #missed(recorded: RecordedMarket, action: FinishedAction): void {
+    if (recorded.provenRow === null) return;
+    this.#passed(recorded, action, { cause: 'disconnected', by: 'snapshot' });
   }
 
   /**
@@ -152,24 +150,29 @@ export class BookTrust {
    * been lost.
    */
   #settle(recorded: RecordedMarket, unproven: Unproven, action: FinishedAction, by: string): void {
-    const { form, changed } = action;
+    const { form, changed, isFirstBook } = action;
     const sameInputs = unproven.inputs === inputsOf(recorded);
     // Data that one socket lost and the other delivered is no loss.
     // Nor is a book that only arrived after its twin, nor an action whose last frames came late.
-    const isHealed = unproven.wasLate || unproven.isOneSided || form === 'late' || form === 'rest';
+    // The whole book that follows a trade replaces levels whose late frames may be on their way.
+    const isAhead = unproven.wasLate && by === 'snapshot' && !isFirstBook;
+    const isHealed = unproven.isOneSided || form === 'late' || form === 'rest' || isAhead;
     // A later change may have set the lost level again, so that the current state verifies.
     const wasLost = !unproven.state.isRight(recorded.book);
     const wasWrong = !isHealed && ((form === 'book' ? changed : sameInputs) || wasLost);
-    if (!wasWrong) {
-      this.#dismissed.inc();
-      return;
-    }
-    const start = recorded.gapStart;
+    if (wasWrong || unproven.wasOverdue) this.#passed(recorded, action, { cause: unproven.cause, by });
+    else this.#dismissed.inc();
+  }
+
+  /** Records a gap that this proof has ended. */
+  #passed(
+    { market: { marketId }, gapStart: start }: RecordedMarket,
+    action: FinishedAction,
+    { cause, by }: { cause: GapCause; by: string },
+  ): void {
     if (start === null) return;
-    const { marketId } = recorded.market;
     const { receivedTimeMs: knownTimeMs } = action;
-    const gap = { marketId, start, knownTimeMs, cause: unproven.cause, feed: CLOB_FEED };
-    this.#gaps.passed(gap, action, by);
+    this.#gaps.passed({ marketId, start, knownTimeMs, cause, feed: CLOB_FEED }, action, by);
   }
 }
 

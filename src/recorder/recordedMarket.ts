@@ -19,6 +19,8 @@ export interface Unproven {
   readonly state: UnprovenState;
   /** Frames that one socket lost have since arrived on the other. */
   wasLate: boolean;
+  /** They came too late for the states between. */
+  wasOverdue: boolean;
   /** The other token's book had never arrived. */
   readonly isOneSided: boolean;
 }

@@ -19,8 +19,8 @@ export const INVARIANT_MUTANTS: Readonly<Record<CheckName, Mutant>> = {
   // A loss that is healed within a second is no gap.
   lost_rows_in_gaps: {
     file: 'src/recorder/bookTrust.ts',
-    search: 'if (!wasWrong) {',
-    replacement: 'if (!wasWrong || wasWrong) {',
+    search: 'if (wasWrong || unproven.wasOverdue)',
+    replacement: 'if (!wasWrong && unproven.wasOverdue)',
   },
   // A proven state is trusted although its gap stays open.
   no_trust_in_gaps: {

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, it, onTestFinished, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { MemorySink } from '../../../test/support/memorySink.ts';
 import { MARKET, WireMarket } from '../../../test/support/wire.ts';
@@ -81,6 +81,61 @@ test('when a feed delivers again after minutes, every market in a gap is request
   line.resubscribed.length = 0;
   await clock.advance(1_000);
   expect(new Set(line.resubscribed).size).toBe(30);
+});
+
+describe('a window that ends while its market is silent', () => {
+  const ending = { ...MARKET, endTimeMs: MARKET.startTimeMs + 5_000 };
+
+  /** @param size What the venue's book has at the only level; ours has 1. */
+  function endedWith(size: number) {
+    const wire = new WireMarket(ending);
+    wire.set({ side: 'BUY', price: 4_900, size: size * 1_000_000 });
+    const askedAt: number[] = [];
+    const rest = {
+      books: async () => {
+        askedAt.push(clock.monotonic());
+        return mapClobFrame(wire.snapshot(clock.now()), clock.now()) as BookSnapshotEvent[];
+      },
+    };
+    const { clock, recorder } = watch({ markets: [ending], rest });
+    return { clock, recorder, askedAt };
+  }
+
+  it('has a gap from its last row on when the venue’s book is another one', async () => {
+    const { clock, recorder } = endedWith(2);
+    await clock.advance(6_400);
+    expect(recorder.gaps.of(ending.marketId)).toBeNull();
+    await clock.advance(200);
+    expect(recorder.gaps.of(ending.marketId)).toMatchObject({
+      ...{ cause: 'silent_feed', startTimeMs: MARKET.startTimeMs, knownTimeMs: ending.endTimeMs + 1_500 },
+    });
+  });
+
+  it('has none when the venue’s book is the same, and is asked about once', async () => {
+    const { clock, recorder, askedAt } = endedWith(1);
+    await clock.advance(60_000);
+    expect(recorder.gaps.of(ending.marketId)).toBeNull();
+    expect(askedAt).toEqual([5_500]);
+  });
+
+  it('has a gap when neither an answer nor a book on the connection follows', async () => {
+    const { clock, recorder, line } = watch({ markets: [ending], rest: null });
+    await clock.advance(14_900);
+    expect(recorder.gaps.of(ending.marketId)).toBeNull();
+    expect(line.resubscribed).toEqual([MARKET.yesTokenId]);
+    await clock.advance(200);
+    expect(recorder.gaps.of(ending.marketId)).toMatchObject({ startTimeMs: MARKET.startTimeMs });
+  });
+
+  it('has none when a frame follows its end', async () => {
+    const { clock, recorder } = watch({ markets: [ending], rest: null });
+    await clock.advance(7_000);
+    const wire = new WireMarket(ending);
+    wire.set({ side: 'BUY', price: 4_900, size: 1_000_000 });
+    recorder.clobFrame(wire.snapshot(clock.now()), clock.now());
+    await clock.advance(60_000);
+    expect(recorder.gaps.of(ending.marketId)).toBeNull();
+  });
 });
 
 const CAUSES: readonly GapCause[] = ['book_mismatch', 'crossed_book', 'frame_rejected', 'clock_step'];

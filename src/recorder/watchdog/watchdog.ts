@@ -137,20 +137,25 @@ export class Watchdog {
     const { market, unproven } = watched.recorded;
     const askMs = feed.isDoubled(watched.group) ? limit.UNPROVEN_ASK_TWIN_MS : limit.UNPROVEN_ASK_MS;
     if (unproven !== null && nowMs - unproven.sinceMs >= askMs) this.#requestBook(watched, nowAt);
-    if (market.status === 'resolved' || nowMs >= market.endTimeMs || watched.isSettled) return;
+    if (market.status === 'resolved' || watched.isSettled) return;
+    if (nowMs >= market.endTimeMs) watched.overSince ??= nowAt;
+    const { lastKnownAt, overSince } = watched;
+    // Until something follows the end of the window, its last rows may have been lost.
+    if (overSince !== null && lastKnownAt > overSince) return;
     if (watched.aheadSince !== null) {
       if (nowAt - watched.aheadSince >= limit.IN_FLIGHT_MS) this.#lost(watched);
       return;
     }
-    const lastAt = Math.max(watched.lastFrameAt, watched.confirmedAt);
+    const silentMs = nowAt - Math.max(lastKnownAt, overSince ?? lastKnownAt);
     const suspectMs = watched.isBusy ? limit.BUSY_SUSPECT_MS : limit.QUIET_SUSPECT_MS;
-    if (nowAt - lastAt < suspectMs) {
+    if (silentMs < (overSince === null ? suspectMs : limit.END_SUSPECT_MS)) {
       if (nowAt - Math.max(watched.askedAt, watched.watchedAt) >= limit.AUDIT_PERIOD_MS)
         this.#requestBook(watched, nowAt);
       return;
     }
     this.#requestBook(watched, nowAt);
-    if (!this.#audit.isAvailable || watched.isBlind) this.#probe(watched, nowAt - lastAt, nowAt);
+    if (silentMs < suspectMs) return;
+    if (!this.#audit.isAvailable || watched.isBlind) this.#probe(watched, silentMs, nowAt);
   }
 
   /** Without answers from the venue, renews the subscription to find out whether the feed still works. */
@@ -194,10 +199,9 @@ export class Watchdog {
     const isFeed = silentForMs >= clock.monotonic() - watched.lastFrameAt - limit.TICK_MS;
     const nowMs = clock.now();
     const lost = [...this.#markets.values()].filter(
-      (one) => one === watched || (isFeed && one.group === group),
+      (one) => one === watched || (isFeed && one.group === group && one.recorded.market.endTimeMs > nowMs),
     );
     for (const { recorded } of lost) {
-      if (recorded.market.endTimeMs <= nowMs) continue;
       recorder.lose(recorded, { cause: isFeed ? 'silent_feed' : 'silent_market', knownTimeMs: nowMs });
     }
   }

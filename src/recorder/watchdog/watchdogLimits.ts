@@ -3,6 +3,8 @@ export const TICK_MS = 100;
 /** The venue is asked about a busy market after this silence, about others after `QUIET_SUSPECT_MS`. */
 export const BUSY_SUSPECT_MS = 4_000;
 export const QUIET_SUSPECT_MS = 8_000;
+/** The venue is asked about a market from which nothing has arrived for this long since the end of its window. */
+export const END_SUSPECT_MS = 500;
 /** Without a conclusive answer of the venue, silence becomes a gap after this long. */
 export const BUSY_SILENCE_MS = 6_000;
 export const QUIET_SILENCE_MS = 10_000;

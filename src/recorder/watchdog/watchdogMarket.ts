@@ -23,6 +23,8 @@ export class WatchdogMarket {
   isBlind = false;
   /** The venue has no book of a token: the market is settled. */
   isSettled = false;
+  /** Since when its window has been over; null before. */
+  overSince: number | null = null;
   askedAt = Number.NEGATIVE_INFINITY;
   probedAt = Number.NEGATIVE_INFINITY;
   /** Since when the watchdog has seen the market in a gap, and its last repair attempts. */
@@ -54,6 +56,11 @@ export class WatchdogMarket {
   /** One token has had frames, the other none for longer than ever by chance. */
   get isLopsided(): boolean {
     return Math.abs(this.#lastFrameAt[0] - this.#lastFrameAt[1]) >= LOPSIDED_MS;
+  }
+
+  /** Time of the last frame or of the venue's last answer that confirms the book. */
+  get lastKnownAt(): number {
+    return Math.max(this.lastFrameAt, this.confirmedAt);
   }
 
   /** Both tokens have been named by frames since the gap was opened. */

@@ -9,7 +9,7 @@ import type { Check } from './check.ts';
 const IN_FLIGHT_MS = 1_500;
 
 /** How soon the next state is stored that contains one whose frames only the slower connection delivered. */
-const ABSORBED_MS = 2_000;
+const ABSORBED_MS = 1_000;
 
 /** A market's book as the venue prints it. */
 export function ladderOf({ bids, asks }: BookView): string {

@@ -20,8 +20,14 @@ export const LOPSIDED_MS = 500;
 /** Why an action ended: its hash verified, the next action began, no frame followed, or the feed was lost. */
 type ActionEnd = 'verified' | 'superseded' | 'quiet' | 'disconnected';
 
-/** The frames of an action: level changes, a whole book of a token, a late frame, or the rest of the last action. */
-type ActionForm = 'changes' | 'book' | 'late' | 'rest';
+/** A frame that one connection lost may be this much older, in venue time, than the state that contains it. */
+const LATE_FRAME_MS = 1_000;
+
+/**
+ * The frames of an action: level changes, a whole book of a token, a late frame, one that came too late (states that
+ * should have been published lie between it and this one), or the rest of the last action.
+ */
+type ActionForm = 'changes' | 'book' | 'late' | 'overdue' | 'rest';
 
 export interface FinishedAction {
   readonly end: ActionEnd;
@@ -264,7 +270,8 @@ export class MarketBook {
     }
     if (!set) return 'stale';
     this.#changed = true;
-    this.#form = 'late';
+    if (this.#form !== 'overdue')
+      this.#form = this.#openTimeMs - eventTimeMs > LATE_FRAME_MS ? 'overdue' : 'late';
     if (this.waitingSinceMs !== null) this.#afterFrame(receivedTimeMs);
     else this.#publish('quiet', receivedTimeMs, this.#judge('quiet'));
     return 'late';

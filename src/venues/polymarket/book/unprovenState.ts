@@ -21,7 +21,7 @@ interface TokenState {
  * have been lost. Once the missing message is here, the copy shows which: a complete state verifies with it.
  */
 export class UnprovenState {
-  readonly #tokens: readonly TokenState[];
+  #tokens: readonly TokenState[];
   readonly #tickSize: string;
   readonly #trades: Set<string>;
 
@@ -29,6 +29,12 @@ export class UnprovenState {
     this.#tokens = [yes, no].map(stateOf);
     this.#tickSize = context.tickSize;
     this.#trades = new Set([context.lastTradePrice]);
+  }
+
+  /** Late frames have completed the state: their absence is no loss any more. */
+  retake({ yes, no, context }: Pick<MarketBook, 'yes' | 'no' | 'context'>): void {
+    this.#tokens = [yes, no].map(stateOf);
+    this.#trades.add(context.lastTradePrice);
   }
 
   /** A trade of the market arrived, in whatever order. @param price Ticks. */
