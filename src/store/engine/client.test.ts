@@ -73,6 +73,12 @@ test('a statement without an answer is retried after any time: it may be a long 
   expect(tries()).toBe(6);
 });
 
+test('a statement that has another effect if it runs twice is sent once', async () => {
+  const { client, tries } = await failing(0);
+  await expect(client.commandOnce('INSERT INTO a SELECT * FROM b')).rejects.toThrow(StoreUnavailableError);
+  expect(tries()).toBe(1);
+});
+
 test('the timeout for engine silence is paused while the reader of a streamed answer does not read', async () => {
   const engine = createServer((_request, response) => void response.write('{"x":1}\n'));
   await new Promise<void>((resolve) => void engine.listen(0, '127.0.0.1', resolve));

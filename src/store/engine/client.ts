@@ -148,6 +148,19 @@ export class StoreClient implements StoreReader {
   }
 
   /**
+   * Runs a statement that has another effect if it runs twice.
+   * @throws {StoreUnavailableError} When it is unknown whether it ran.
+   * @throws {StoreRefusedError} When the engine refused it.
+   */
+  async commandOnce(query: string): Promise<void> {
+    try {
+      await this.#client.command({ query });
+    } catch (error) {
+      throw storeFailure(error);
+    }
+  }
+
+  /**
    * Sends rows once; the caller retries with the same bytes and the same token.
    * @throws {StoreUnavailableError} When it is unknown whether the rows were stored.
    * @throws {StoreRefusedError} When the engine refused the rows.
