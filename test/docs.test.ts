@@ -8,12 +8,12 @@ const read = (path: string) => readFileSync(join(PROJECT_ROOT, path), 'utf8');
 
 /** The table rows of a page by the code in their first cell. */
 function tableRows(page: string): Map<string, string> {
-  const rows = read(page).matchAll(/^\| (`[^|]+`) \|(.*)\|$/gm);
-  return new Map(
-    [...rows].flatMap(([, first = '', rest = '']) =>
-      [...first.matchAll(/`([^`]+)`/g)].map(([, word = '']) => [word, rest] as const),
-    ),
+  const entries = [...read(page).matchAll(/^\| (`[^|]+`) \|(.*)\|$/gm)].flatMap(([, first = '', rest = '']) =>
+    [...first.matchAll(/`([^`]+)`/g)].map(([, word = '']) => [word, rest] as const),
   );
+  const rows = new Map(entries);
+  if (rows.size < entries.length) throw new Error(`${page} lists a name twice`);
+  return rows;
 }
 
 describe('docs/CONFIGURATION.md', () => {

@@ -76,9 +76,11 @@ export class GapTracker {
     if (!this.#open.has(gap.marketId)) this.#end(this.#found(gap), end, repairedBy);
   }
 
-  /** Stored rows of this period were lost, whatever other gap the market has now. */
+  /** Stored rows of this period were lost, whatever other gap the market has now. The same loss has the same id. */
   lost(gap: NewGap, end: RowTimes): void {
-    this.#end(this.#found(gap), end, null);
+    // Rows of several tables begin at one row of the feed and end at different ones.
+    const gapId = hashedId(`${idText(gap)}:${gap.feed}:${end.eventTimeMs}:${end.receivedTimeMs}`);
+    this.#end({ ...this.#found(gap), gapId }, end, null);
   }
 
   /**
@@ -158,7 +160,14 @@ function startOf({ startTimeMs, startReceivedMs }: Gap): RowTimes {
  * The same gap detected twice (say, by two starts after one crash) has the same id. It uses both clocks, because a
  * quiet market can be lost twice after one `ts`.
  */
-export function gapIdOf({ marketId, start, cause }: Pick<NewGap, 'marketId' | 'start' | 'cause'>): string {
-  const text = `${marketId}:${start.eventTimeMs}:${start.receivedTimeMs}:${cause}`;
+export function gapIdOf(gap: Pick<NewGap, 'marketId' | 'start' | 'cause'>): string {
+  return hashedId(idText(gap));
+}
+
+function idText({ marketId, start, cause }: Pick<NewGap, 'marketId' | 'start' | 'cause'>): string {
+  return `${marketId}:${start.eventTimeMs}:${start.receivedTimeMs}:${cause}`;
+}
+
+function hashedId(text: string): string {
   return `gap_${createHash('sha256').update(text).digest('hex').slice(0, 24)}`;
 }

@@ -90,6 +90,15 @@ describe('rows lost with a broken part', () => {
     await dispose();
   });
 
+  it('of two parts that begin together are covered to the end of the longer one', async () => {
+    const { cover, gaps, dispose } = await rig();
+    await cover(startTimeMs, endTimeMs);
+    await cover(startTimeMs, startTimeMs + 1_000);
+    const before = (await gaps()).filter(({ marketId }) => marketId === 'recorded before its window');
+    expect(before.map(({ endTimeMs: ms }) => ms).sort()).toEqual([startTimeMs + 1_000, endTimeMs]);
+    await dispose();
+  });
+
   it('cause every followed market to be written again if their table is not partitioned by day', async () => {
     const { cover, gaps, dispose, store } = await rig();
     const newest = 'SELECT max(seq) AS seq FROM markets';

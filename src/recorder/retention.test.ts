@@ -59,6 +59,23 @@ test('rows older than their period are removed, and a gap says so', async () => 
   expect((await gaps()).length).toBe(1);
 });
 
+test('rows of two tables that begin at one row have a gap each, to the last row of each', async () => {
+  const { store, keeper, gaps } = await rig({ trades: 30, books: 30 });
+  const firstMs = NOW_MS - 40 * DAY_MS;
+  for (const offset of [0, 9_000]) {
+    const times = { eventTimeMs: firstMs + offset, receivedTimeMs: firstMs + offset + 3, seq: 100 + offset };
+    const facts = { mirrored: true, trusted: true, underlyingPrice: null, yes: BOOK, no: BOOK };
+    store.writer.book({ marketId: 'm40', ...times, ...facts });
+  }
+  await store.writer.flush();
+  await keeper.run();
+  const found = (await gaps()).map(({ feed, endTimeMs }) => [feed, (endTimeMs as number) - firstMs]);
+  expect(found.sort()).toEqual([
+    ['underround.books', 9_000],
+    ['underround.trades', 0],
+  ]);
+});
+
 test('a budget removes the oldest days, and leaves the last two', async () => {
   const { keeper, seqsOf } = await rig({}, 1);
   await keeper.run();

@@ -24,6 +24,7 @@ interface RetentionOptions {
   readonly store: StoreReader & {
     removeDay(table: TableName, day: string): Promise<void>;
     thinBooks(day: string): Promise<void>;
+    removeThinningDraft(): Promise<void>;
     readonly writer: { flush(): Promise<void> };
   };
   readonly recorder: Recorder;
@@ -104,7 +105,8 @@ export class RetentionKeeper {
   }
 
   async #round(): Promise<void> {
-    const { clock, retention, budgetBytes, log, freeBytes } = this.#options;
+    const { clock, retention, budgetBytes, log, freeBytes, store } = this.#options;
+    await store.removeThinningDraft();
     const { days, otherBytes } = await this.#measure();
     const nowMs = clock.now();
     this.#forecast = forecastDisk(days, { freeBytes: await freeBytes(), nowMs });

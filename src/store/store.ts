@@ -12,7 +12,7 @@ import type { WaitingRowIndex } from './journal/waitingRowIndex.ts';
 import { StoreWriter } from './journal/writer.ts';
 import type { WriterOptions } from './journal/writerOptions.ts';
 import type { StoreReader } from './reader.ts';
-import { thinBooks } from './retention/thinBooks.ts';
+import { removeThinningDraft, thinBooks } from './retention/thinBooks.ts';
 import type { TableName } from './tables/schema.ts';
 import { dropDayStatement, EMBEDDED_FORM } from './tables/statements.ts';
 
@@ -26,6 +26,8 @@ export interface Store extends StoreReader {
   removeDay(table: TableName, day: string): Promise<void>;
   /** Keeps the last book of each market and second of this UTC day. */
   thinBooks(day: string): Promise<void>;
+  /** Frees the space of a thinning that failed or was killed. None may be under way. */
+  removeThinningDraft(): Promise<void>;
   /** Process id of the embedded engine's host, if this process started it and it is alive. */
   enginePid(): number | null;
   /** Inserts all written rows, disconnects from the engine, and stops it if this process started it. */
@@ -97,6 +99,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       enginePid: () => access.hostPid,
       removeDay: (table, day) => client.command(dropDayStatement(table, day), DROP_ANY_SIZE),
       thinBooks: (day) => thinBooks(client, day),
+      removeThinningDraft: () => removeThinningDraft(client),
       rows: (query, params, readOptions) => client.rows(query, params, readOptions),
       stream: (query, params, readOptions) => client.stream(query, params, readOptions),
       close: () => {

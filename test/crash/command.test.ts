@@ -14,6 +14,7 @@ describe('the arguments of the crash command', () => {
     ['--fault disk-full --file-system ext4', { options: { fileSystem: 'ext4', seconds: null } }],
     ['--fault stall --seconds 20', { options: { seconds: 20 } }],
     ['--fault backup', { fault: 'backup', rounds: 50 }],
+    ['--fault memory --seconds 5', { rounds: 3, options: { seconds: 5 } }],
     ['--fault starve', { options: { seconds: 180, percent: 20 } }],
   ])('reads %s', (text, expected) => {
     expect(parse(text)).toMatchObject(expected);
@@ -29,7 +30,7 @@ describe('the arguments of the crash command', () => {
     ['webhooks --rounds 3', '--rounds is for --fault, not for webhooks'],
     [
       '--fault fire',
-      '--fault must be kill, disk-full, stall, starve, cluster, backup, restore, migration, backup-truth: fire',
+      '--fault must be kill, disk-full, stall, starve, descriptors, memory, cluster, backup, restore, migration, backup-truth: fire',
     ],
     ['--fault kill webhooks', '--fault takes no further word: webhooks'],
     ['--fault kill --rounds 0', '--rounds must be a whole number from 1 to 100000: 0'],

@@ -6,6 +6,8 @@ const FAULTS = [
   'disk-full',
   'stall',
   'starve',
+  'descriptors',
+  'memory',
   'cluster',
   'backup',
   'restore',
@@ -30,6 +32,8 @@ const DEFAULTS: Record<Fault, FaultDefaults> = {
   'disk-full': { rounds: 10, density: 0.05, seconds: 10 },
   stall: { rounds: 1, density: 0.25, seconds: 60 },
   starve: { rounds: 1, density: 0.1, seconds: 180 },
+  descriptors: { rounds: 3, density: 0.1, seconds: 20 },
+  memory: { rounds: 3, density: 0.1, seconds: 20 },
   cluster: { rounds: 20, density: 0.02, seconds: 30 },
   backup: { rounds: 50, density: 0.05, seconds: 0 },
   restore: { rounds: 50, density: 0.05, seconds: 0 },
@@ -51,7 +55,8 @@ answer. Exit status 2: the run could not be made. Progress goes to standard erro
   --fault disk-full   fills the file system of the data directory, then frees it (${DEFAULTS['disk-full'].rounds}; needs root)
   --fault stall       stops the engine with SIGSTOP, then continues it (${DEFAULTS.stall.rounds})
   --fault starve      gives service and engine a share of one core (${DEFAULTS.starve.rounds}; needs root)
-
+  --fault descriptors lets service and engine open no further file while the API is asked (${DEFAULTS.descriptors.rounds})
+  --fault memory      gives service and engine little further address space while the API is asked (${DEFAULTS.memory.rounds})
   --fault cluster     kills one process of a cluster after the other (${DEFAULTS.cluster.rounds}; needs nats-server)
   --fault backup      kills \`underround backup\` beside a service that records (${DEFAULTS.backup.rounds})
   --fault restore     kills \`underround restore\` (${DEFAULTS.restore.rounds})
@@ -61,7 +66,8 @@ answer. Exit status 2: the run could not be made. Progress goes to standard erro
   --rounds N          number of rounds
   --seed TEXT         seed of all random choices (default: 1)
   --density X         live book changes as a share of the real venue, 0.001 to 1
-  --seconds S         stall, starve: duration of the fault (default ${DEFAULTS.stall.seconds} and ${DEFAULTS.starve.seconds}); disk-full: fixed duration; cluster: pause (${DEFAULTS.cluster.seconds})
+  --seconds S         stall, starve, descriptors, memory: duration of the fault (default ${DEFAULTS.stall.seconds}, ${DEFAULTS.starve.seconds}, ${DEFAULTS.memory.seconds});
+                      disk-full: fixed duration; cluster: pause (${DEFAULTS.cluster.seconds})
   --load N            kill: processes that keep the CPU busy, 0 to 64 (default: one per core)
   --percent P         starve: share of one core in percent (default 20)
   --victims LIST      cluster: names of processes, nats, store, separated by commas (default: all in turn)
@@ -106,7 +112,7 @@ export function parseCrashCommand(words: readonly string[]): CrashCommand {
   only('percent', ['starve']);
   only('load', ['kill']);
   only('file-system', ['disk-full']);
-  only('seconds', ['stall', 'starve', 'disk-full', 'cluster']);
+  only('seconds', ['stall', 'starve', 'descriptors', 'memory', 'disk-full', 'cluster']);
   only('victims', ['cluster']);
   const defaults = DEFAULTS[fault];
   const rounds = numberOf('--rounds', values.rounds, { min: 1, max: ROUNDS_MAX, isWhole: true });

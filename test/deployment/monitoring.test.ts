@@ -62,6 +62,22 @@ describe('monitoring', () => {
     expect(queries.filter(({ expr }) => metricsOf(expr).length === 0)).toEqual([]);
   });
 
+  it.each([
+    'underround_store_lag_seconds',
+    'underround_journal_failures_total',
+    'underround_store_rejected_rows_total',
+    'underround_feed_lag_seconds',
+    'underround_gaps_open',
+    'underround_webhook_held',
+    'underround_system_incidents_open',
+    'underround_backup_proven_timestamp_seconds',
+    'underround_disk_full_timestamp_seconds',
+    'nodejs_eventloop_lag_p99_seconds',
+  ])('has a panel of %s', (name) => {
+    const exprs = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+    expect(exprs.filter((expr) => metricsOf(expr).includes(name)).length).toBeGreaterThan(0);
+  });
+
   it('describes each alert on the page for operators', () => {
     const page = readFileSync(join(PROJECT_ROOT, 'docs/MONITORING.md'), 'utf8');
     expect(rules.map(({ alert }) => alert).filter((alert) => !page.includes(`| \`${alert}\` |`))).toEqual([]);

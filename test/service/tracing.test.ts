@@ -7,7 +7,13 @@ import { silentLogger } from '../../src/runtime/log.ts';
 import { Metrics } from '../../src/runtime/metrics.ts';
 import { SpanExporter } from '../../src/runtime/tracing/spanExporter.ts';
 import { type FinishedSpan, inSpan, Tracer, traced } from '../../src/runtime/tracing/tracer.ts';
+import { RowBuffer } from '../../src/store/journal/rowBuffer.ts';
+import { RowInserter } from '../../src/store/journal/rowInserter.ts';
+import { encodeTrade } from '../../src/store/tables/encodeRecords.ts';
 import { FakeClock } from '../support/fakeClock.ts';
+import { opportunity } from '../support/opportunity.ts';
+import { openTestWebhooks, replied } from '../support/webhooks.ts';
+import { away, FakeEngine, trade } from '../support/writerRig.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const CALLER = 'b7ad6b7169203331';
@@ -174,4 +180,54 @@ it('a request is a span with its route and status, and none of its query', async
     },
   ]);
   expect(JSON.stringify(spans)).not.toMatch(/secret|0xab/);
+});
+
+it('each attempt of a delivery is a span with its outcome, without the URL and the secret', async () => {
+  const { spans, tracer } = rig();
+  const t = await openTestWebhooks();
+  t.metrics.tracer = tracer;
+  const { webhookId, secret } = await t.register({ url: 'https://hooks.example.com/in?token=hidden' });
+  const noReply = { ...replied(500, t.clock), outcome: 'timeout', status: null } as const;
+  const replies = [noReply, replied(503, t.clock), replied(200, t.clock)];
+  const dispatcher = await t.dispatcher({ attempt: async () => replies.shift() ?? replied(200, t.clock) });
+  dispatcher.enqueue(opportunity({ nowMs: t.clock.now() }));
+  await t.clock.advance(600_000);
+  const { delivery_id: deliveryId } = await t.db
+    .selectFrom('webhook_deliveries')
+    .selectAll()
+    .executeTakeFirstOrThrow();
+  const ids = { 'underround.webhook_id': webhookId, 'underround.delivery_id': deliveryId };
+  const facts = { name: 'webhook.attempt', kind: 'client', parentId: null };
+  expect(spans.map(({ name, kind, parentId }) => ({ name, kind, parentId }))).toEqual([facts, facts, facts]);
+  expect(spans.map(({ attributes, isError }) => [attributes, isError])).toEqual([
+    [{ ...ids, 'underround.outcome': 'timeout' }, true],
+    [{ ...ids, 'underround.outcome': 'refused', 'http.response.status_code': 503 }, true],
+    [{ ...ids, 'underround.outcome': 'delivered', 'http.response.status_code': 200 }, false],
+  ]);
+  expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(3);
+  expect(JSON.stringify(spans)).not.toContain('hidden');
+  expect(JSON.stringify(spans)).not.toContain(secret);
+});
+
+it('each try of an insert is a span with its table and its rows, and no row', async () => {
+  const { clock, spans, tracer } = rig();
+  const metrics = new Metrics();
+  metrics.tracer = tracer;
+  const client = new FakeEngine();
+  client.answer = () => (client.tried.length === 1 ? away() : null);
+  client.present = [7, 8];
+  const inserter = new RowInserter({ client, clock, log: silentLogger, metrics });
+  const rows = new RowBuffer();
+  for (const seq of [7, 8]) encodeTrade(rows, trade(seq));
+  const batch = { table: 'trades', target: 'underround.trades', rows, token: 't', uncertain: false } as const;
+  const inserting = inserter.insert(batch, new AbortController().signal);
+  await clock.advance(1_000);
+  await inserting;
+  const attributes = { 'underround.table': 'trades', 'underround.rows': 2 };
+  const facts = { name: 'store.insert', kind: 'client', parentId: null, attributes };
+  expect(spans).toMatchObject([
+    { ...facts, isError: true },
+    { ...facts, isError: false },
+  ]);
+  expect(Object.keys(spans[1]?.attributes ?? {})).toEqual(Object.keys(attributes));
 });

@@ -7,7 +7,7 @@ import type { Clock } from '../clock.ts';
 
 type Attributes = Readonly<Record<string, string | number | boolean>>;
 /** The kinds of the OpenTelemetry protocol. */
-export const SPAN_KINDS = { internal: 1, server: 2, client: 3, producer: 4 } as const;
+export const SPAN_KINDS = { internal: 1, server: 2, client: 3 } as const;
 
 export interface FinishedSpan {
   readonly traceId: string;

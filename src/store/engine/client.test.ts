@@ -73,6 +73,30 @@ test('a statement without an answer is retried after any time: it may be a long 
   expect(tries()).toBe(6);
 });
 
+test('a statement that has another effect if it runs twice is sent once', async () => {
+  const { client, tries } = await failing(0);
+  await expect(client.commandOnce('INSERT INTO a SELECT * FROM b')).rejects.toThrow(StoreUnavailableError);
+  expect(tries()).toBe(1);
+});
+
+test.each([
+  ['1002', "EMFILE: too many open files, open '/data/spool/73.bin'"],
+  ['573', 'Cannot open epoll descriptor: , errno: 24, strerror: Too many open files'],
+  ['75', 'Cannot write to file, errno: 28, strerror: No space left on device'],
+  ['1001', 'std::exception. Code: 1001, type: std::bad_alloc'],
+  ['0', 'Cannot mmap, errno: 12, strerror: Cannot allocate memory'],
+])('code %s: what the machine lacks refuses no row: %s', async (code, text) => {
+  const engine = createServer((_, response) => {
+    response
+      .writeHead(500, { 'X-ClickHouse-Exception-Code': code })
+      .end(`Code: ${code}. DB::Exception: ${text} (STD_EXCEPTION)`);
+  });
+  await new Promise<void>((resolve) => void engine.listen(0, '127.0.0.1', resolve));
+  const client = clientOf(engine, systemClock);
+  const rows = { target: 'underround.trades', format: 'RowBinary', data: Buffer.from('x'), token: 't' };
+  await expect(client.insert(rows)).rejects.toThrow(StoreUnavailableError);
+});
+
 test('the timeout for engine silence is paused while the reader of a streamed answer does not read', async () => {
   const engine = createServer((_request, response) => void response.write('{"x":1}\n'));
   await new Promise<void>((resolve) => void engine.listen(0, '127.0.0.1', resolve));

@@ -35,8 +35,12 @@ const SERVER_SETTINGS: Settings = {
   distributed_ddl_output_mode: 'none_only_active',
 };
 
-/** The operating system's words for a full disk: the engine has many codes for what fails because of one. */
-const NO_SPACE = /No space left on device|ENOSPC|NOT_ENOUGH_SPACE/;
+/**
+ * The operating system's words for a full disk, and for too many open files or too little memory: the engine has many
+ * codes for what fails because of one. It is the same for every row, so no row may be set aside for it.
+ */
+const EXHAUSTED =
+  /No space left on device|ENOSPC|NOT_ENOUGH_SPACE|Too many open files|EMFILE|ENFILE|Cannot allocate memory|ENOMEM|bad_alloc/;
 
 /** Delays between the tries of a call that found no engine: 3 s in all, ten times the duration of a restart. */
 const RETRY_DELAYS_MS: readonly number[] = [50, 150, 400, 800, 1_600];
@@ -145,6 +149,19 @@ export class StoreClient implements StoreReader {
   async command(query: string, settings: Settings = {}): Promise<void> {
     const run = () => this.#client.command({ query, clickhouse_settings: { ...settings } });
     await this.#retrying(run, { withinMs: Infinity });
+  }
+
+  /**
+   * Runs a statement that has another effect if it runs twice.
+   * @throws {StoreUnavailableError} When it is unknown whether it ran.
+   * @throws {StoreRefusedError} When the engine refused it.
+   */
+  async commandOnce(query: string): Promise<void> {
+    try {
+      await this.#client.command({ query });
+    } catch (error) {
+      throw storeFailure(error);
+    }
   }
 
   /**
@@ -258,7 +275,11 @@ function waitOnlyWhileRead(stream: Readable & { readonly socket?: Socket }): voi
 /** Sorts what a call threw into the two classes callers can act on. */
 function storeFailure(error: unknown): StoreRefusedError | StoreUnavailableError {
   if (error instanceof StoreRefusedError || error instanceof StoreUnavailableError) return error;
-  if (error instanceof ClickHouseError && !TRANSIENT_CODES.has(error.code) && !NO_SPACE.test(error.message)) {
+  if (
+    error instanceof ClickHouseError &&
+    !TRANSIENT_CODES.has(error.code) &&
+    !EXHAUSTED.test(error.message)
+  ) {
     const text = `the store refused: ${error.message} (code ${error.code})`;
     return new StoreRefusedError(text, { storeCode: error.code, cause: error });
   }

@@ -4,15 +4,36 @@ import { DATABASE } from '../tables/schema.ts';
 
 /** Rows are collected in a database of its own, which no backup and no export reads. */
 const DRAFT = `${DATABASE}_thinning`;
+const HOURS = Array.from({ length: 24 }, (_, hour) => hour);
 
-/** @param day As `yyyy-mm-dd`. A call that was killed is repeated. */
-export async function thinBooks(client: Pick<StoreClient, 'command'>, day: string): Promise<void> {
-  const ofDay = `FROM ${DATABASE}.books WHERE toDate(ts) = toDate('${day}')`;
-  const last = `SELECT market_id, argMax(seq, (ts, seq)) ${ofDay} GROUP BY market_id, toUnixTimestamp(ts)`;
-  await client.command(`DROP DATABASE IF EXISTS ${DRAFT} SYNC`);
-  await client.command(`CREATE DATABASE ${DRAFT}`);
-  await client.command(`CREATE TABLE ${DRAFT}.books AS ${DATABASE}.books`);
-  await client.command(`INSERT INTO ${DRAFT}.books SELECT * ${ofDay} AND (market_id, seq) IN (${last})`);
+/**
+ * Replaces a day's books by the last of each market and second. Run it again if it failed or was killed.
+ * @param day As `yyyy-mm-dd`.
+ * @throws {StoreUnavailableError} If the engine died: the day is as it was, or thinned.
+ */
+export async function thinBooks(
+  client: Pick<StoreClient, 'command' | 'commandOnce'>,
+  day: string,
+): Promise<void> {
+  await removeThinningDraft(client);
+  await client.command(`CREATE DATABASE IF NOT EXISTS ${DRAFT}`);
+  await client.command(`CREATE TABLE IF NOT EXISTS ${DRAFT}.books AS ${DATABASE}.books`);
+  // Each once: a second run would add its rows to those of the first. An hour each: the engine is silent meanwhile.
+  for (const hour of HOURS) await client.commandOnce(insertStatement(day, hour));
   await client.command(`ALTER TABLE ${DATABASE}.books REPLACE PARTITION '${day}' FROM ${DRAFT}.books`);
-  await client.command(`DROP DATABASE ${DRAFT} SYNC`);
+  await removeThinningDraft(client);
+}
+
+function insertStatement(day: string, hour: number): string {
+  const start = `toDateTime64('${day} ${String(hour).padStart(2, '0')}:00:00', 3, 'UTC')`;
+  const ofHour = `FROM ${DATABASE}.books WHERE ts >= ${start} AND ts < ${start} + INTERVAL 1 HOUR`;
+  const last = `SELECT market_id, argMax(seq, (ts, seq)) ${ofHour} GROUP BY market_id, toUnixTimestamp(ts)`;
+  // An engine killed during a replacement may keep the old rows beside the new ones: a row can be there twice.
+  const oneEach = 'LIMIT 1 BY market_id, toUnixTimestamp(ts)';
+  return `INSERT INTO ${DRAFT}.books SELECT * ${ofHour} AND (market_id, seq) IN (${last}) ${oneEach}`;
+}
+
+/** Frees the space of a thinning that failed or was killed. None may be under way. */
+export async function removeThinningDraft(client: Pick<StoreClient, 'command'>): Promise<void> {
+  await client.command(`DROP DATABASE IF EXISTS ${DRAFT} SYNC`);
 }

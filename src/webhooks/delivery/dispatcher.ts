@@ -248,14 +248,15 @@ function tracedSender(
   return {
     forget: (webhookId) => sender.forget(webhookId),
     attempt: async (webhook, delivery) => {
-      const span = metrics.tracer?.start('webhook.attempt', { kind: 'producer' });
+      const span = metrics.tracer?.start('webhook.attempt', { kind: 'client' });
       const result = await sender.attempt(webhook, delivery);
       const ids = {
         'underround.webhook_id': webhook.webhookId,
         'underround.delivery_id': delivery.deliveryId,
       };
-      const facts = { 'underround.outcome': result.outcome, 'http.response.status_code': result.status ?? 0 };
-      span?.end({ attributes: { ...ids, ...facts }, isError: result.outcome !== 'delivered' });
+      const status = result.status === null ? {} : { 'http.response.status_code': result.status };
+      const attributes = { ...ids, 'underround.outcome': result.outcome, ...status };
+      span?.end({ attributes, isError: result.outcome !== 'delivered' });
       return result;
     },
   };

@@ -5,6 +5,7 @@ import { runClusterRounds } from './clusterRounds.ts';
 import { runDiskRounds } from './diskRounds.ts';
 import type { FaultOptions, FaultResult } from './faultRig.ts';
 import { runKillRounds } from './killRounds.ts';
+import { runLimitRounds } from './limitRounds.ts';
 import { runMigrationRounds } from './migrationRounds.ts';
 import { runStallRounds, runStarveRounds } from './slowRounds.ts';
 
@@ -17,6 +18,8 @@ export const FAULT_RUNS: Record<
   'disk-full': runDiskRounds,
   stall: runStallRounds,
   starve: runStarveRounds,
+  descriptors: (options) => runLimitRounds('descriptors', options),
+  memory: (options) => runLimitRounds('memory', options),
   cluster: runClusterRounds,
   backup: runBackupRounds,
   restore: runRestoreRounds,
