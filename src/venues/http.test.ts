@@ -202,7 +202,7 @@ describe('HttpClient', () => {
     connect({ retries: 2 });
     venue.answerJson('slow down', 429, { 'retry-after': String(seconds) });
     const answer = get();
-    await until(() => retries.length === 1);
+    await Promise.race([answer, until(() => retries.length === 1)]);
     expect(retries[0]!.retryDelayMs).toBe(seconds * 1_000);
     venue.answerJson([2]);
     await clock.advance(seconds * 1_000 - 1);
