@@ -35,7 +35,7 @@ const writer = of(
 );
 const lag = of('src/store/journal/writer.ts', 'src/store/journal/recovery.test.ts');
 const resumed = of('src/store/journal/resumeRows.ts', 'src/store/journal/resumeRows.test.ts');
-const recovery = of('src/store/journal/recovery.ts', 'src/store/journal/recovery.test.ts');
+const recovery = of('src/store/journal/recovery.ts', 'src/store/journal/writerJournal.test.ts');
 
 /** Faults in the recorder (trust, gaps, clocks, the merge of several collectors) and in the journal of the store. */
 export const RECORDING_MUTANTS: readonly TestedMutant[] = [
