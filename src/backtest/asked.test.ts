@@ -59,6 +59,12 @@ test.each([
   expect(accepted(requestOf(first), { nowMs: NOW_MS + HOUR_MS })).toEqual(first);
 });
 
+test('a range ends now at the latest', () => {
+  expect(accepted({ ...BODY, end: '2027-01-01' }).endMs).toBe(NOW_MS);
+  expect(accepted(BODY).endMs).toBe(NOW_MS);
+  expect(accepted({ ...BODY, end: '2026-11-20T11:00:00Z' }).endMs).toBe(NOW_MS - HOUR_MS);
+});
+
 test("without a requested start, the tier's history window is not part of the request", () => {
   const first = accepted(BODY, { historyMs: 24 * HOUR_MS });
   expect(first.startMs).toBe(NOW_MS - 24 * HOUR_MS);

@@ -15,6 +15,10 @@ function charged(taker: TakerFee, shares: number, price: number): number {
   return taker.charged({ price, size: Math.round(shares * SHARE) }) / 1e6;
 }
 
+test('the edge of a share is its probability minus price and fee: 0.6 - 0.5 - 0.0175 at rate 0.07', () => {
+  expect(fee().edge(5_000, 0.6)).toBeCloseTo(0.0825, 12);
+});
+
 describe('the fee of 100 shares', () => {
   test.each([
     [100, '0.06930', '0.07'],

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { describe, expect, test } from 'vitest';
 import type { AuthFailure, Identity } from '../accounts/keys/authenticate.ts';
 import { DEFAULT_TIERS } from '../accounts/users/tiers.ts';
+import type { User } from '../accounts/users/users.ts';
 import type { ApiDependencies } from '../api/createApi.ts';
 import { StoreUnavailableError } from '../runtime/errors.ts';
 import { Admission } from './admission.ts';
@@ -104,4 +105,28 @@ describe('requests read in one turn of the event loop', () => {
       'c admitted',
     ]);
   });
+});
+
+test.each([
+  ['an operator', true, 'admitted'],
+  ['another user', false, 'Only an operator may do this'],
+])('a route for operators and %s: %s', async (_, isOperator, outcome) => {
+  const account = { userId: 'usr_1', email: 'a@example.com', tier: 'free', createdMs: 0 } as const;
+  const user: User = { ...account, operator: isOperator, suspended: false };
+  const admission = new Admission({
+    accounts: {
+      ...{ moment: () => 0, maintenance: () => null, authenticate: () => UNKNOWN },
+      signedIn: () => ({ sessionId: 'ses_1', user }),
+    },
+    ...{ tiers: DEFAULT_TIERS, rateLimits: null },
+  });
+  const headers = { cookie: `underround_session=${'a'.repeat(43)}` };
+  const request = { method: 'GET', headers } as FastifyRequest;
+  const operated = { ...DECLARED, path: '/app/anything', auth: 'operator' } as const;
+  const decided = await new Promise((resolve) => {
+    admission.admit({ route: operated, request, reply: {} as FastifyReply }, (error) =>
+      resolve(error?.message ?? 'admitted'),
+    );
+  });
+  expect(decided).toBe(outcome);
 });

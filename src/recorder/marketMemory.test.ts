@@ -107,3 +107,26 @@ test('forgets a market that the recorder forgets, even if it returns', () => {
   recorder.track(MARKET);
   expect([memory.book(M), memory.gaps(M)]).toEqual([null, []]);
 });
+
+test('shows no book as trusted while nothing is received, and the same one again afterwards', () => {
+  const bus = new Bus({ log: silentLogger, metrics: new Metrics() });
+  const recording = {
+    ...{ isReceiving: true, markets: () => [], market: () => MARKET, gaps: { of: () => null } },
+    recorded: () => ({ liveBook: () => null }),
+  };
+  const memory = new MarketMemory({ recorder: recording, bus });
+  const none = { bids: sideOf(), asks: sideOf() };
+  bus.publish('book', {
+    ...{ seq: 1, marketId: M, eventTimeMs: T0, receivedTimeMs: T0, underlyingPrice: null },
+    ...{ trusted: true, mirrored: true, yes: none, no: none },
+  });
+  const trusted = [true, false, true].map((isReceiving) => {
+    recording.isReceiving = isReceiving;
+    return memory.book(M)?.trusted;
+  });
+  expect(trusted).toEqual([true, false, true]);
+});
+
+function sideOf() {
+  return { count: 0, prices: new Uint16Array(), sizes: new Float64Array() };
+}

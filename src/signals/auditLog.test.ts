@@ -207,3 +207,9 @@ describe.each(DRIVERS)('the audit on %s', (_name, isAbsent, open) => {
     }
   });
 });
+
+test('a value has one text, whatever the order of its members', () => {
+  const text = '{"a":[{"c":2,"d":"x"},null],"b":{"y":0.5,"z":false}}';
+  expect(canonicalJson({ b: { z: false, y: 0.5 }, u: undefined, a: [{ d: 'x', c: 2 }, null] })).toBe(text);
+  expect(canonicalJson(JSON.parse(text))).toBe(text);
+});

@@ -108,3 +108,21 @@ test('a volatility that would buy the other side hides the row', async () => {
   expect(ofModel(3600)).toMatchObject([{ direction: 'BUY_YES' }]);
   expect(ofModel(60)).toEqual([]);
 });
+
+test('shows the larger expected profit first, down to the edge that is asked for', async () => {
+  const rig = await SignalRig.start();
+  const ids = [3, 1, 2].map((digit) => `0x${String(digit).repeat(64)}`);
+  for (const [at, marketId] of ids.entries()) {
+    rig.market({ marketId, slug: `btc-updown-5m-${at}` });
+    const pair = { yes: [[4_000, SHARE]], no: [[5_000 + 100 * at, SHARE]] } as const;
+    rig.book(pair, { marketId });
+  }
+  await rig.settle();
+  const all = rig.board();
+  expect(all.map(({ market_id }) => market_id)).toEqual(ids);
+  const [best, middle] = all.map(({ edge_per_share }) => edge_per_share) as [number, number];
+  expect(best).toBeGreaterThan(middle);
+  expect(rig.board({ minEdge: middle })).toHaveLength(2);
+  expect(rig.board({ minEdge: middle + 1e-9 })).toHaveLength(1);
+  expect(rig.board({ limit: 1 }).map(({ market_id }) => market_id)).toEqual(ids.slice(0, 1));
+});

@@ -10,11 +10,14 @@ import { NEVER_ELECTED } from '../bus/fixedElections.ts';
 import type { StreamMessage } from '../bus/recordStream.ts';
 import type { Database } from '../control/schema.ts';
 import { openControlDatabase } from '../controlDatabase.ts';
+import { silentLogger } from '../runtime/log.ts';
 import type { Opportunity } from '../schema/opportunity.ts';
 import { AuditLog } from './auditLog.ts';
 import { verifyAudit } from './auditVerify.ts';
 import { streamedOpportunities } from './opportunityPublisher.ts';
+import { Takeover } from './takeover.ts';
 
+const nextTurn = () => new Promise(setImmediate);
 const CHEAP = { yes: [[4600, 80 * SHARE]], no: [[4700, 100 * SHARE]] } as const;
 const postgres = await openTestPostgres();
 
@@ -197,4 +200,34 @@ test('only the elected process finishes rows', async () => {
   await clock.advance(61_000);
   expect([...new Set(asked)]).toEqual(['one', 'two']);
   expect(asked.lastIndexOf('one') < asked.indexOf('two')).toBe(true);
+});
+
+test('a process that loses its election while it reads what was written does not take over', async () => {
+  const events: string[] = [];
+  let candidate = { onElected: () => {}, onLost: () => {} };
+  let answer: (rows: []) => void = () => {};
+  const stored = new Promise<[]>((resolve) => {
+    answer = resolve;
+  });
+  const takeover = new Takeover({
+    election: {
+      campaign: (_: string, own: typeof candidate) => {
+        candidate = own;
+        return { stop: async () => {} };
+      },
+    },
+    reader: { ofOpenMarkets: () => stored, unpublished: async () => [] },
+    sink: { onElected: () => events.push('elected'), onLost: () => events.push('lost') },
+    finisher: () => ({ close: async () => {}, round: async () => {} }),
+    ...{ host: {}, audit: {}, clock: new FakeClock(), log: silentLogger },
+  } as never);
+  onTestFinished(() => takeover.close());
+  candidate.onElected();
+  candidate.onLost();
+  candidate.onElected();
+  await nextTurn();
+  candidate.onLost();
+  answer([]);
+  await takeover.settled();
+  expect(events).toEqual(['lost', 'lost']);
 });

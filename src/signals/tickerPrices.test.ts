@@ -40,3 +40,22 @@ test('a missing feed is not replaced by another', () => {
   const relayed = thirtySeconds({ trades: false, relay: true });
   expect(relayed.insideMean({ ...asked, decider: 'exchange', spot: spot(97_030) })).toBe(null);
 });
+
+test('a price is fresh for ten seconds after its receipt, however late it was', () => {
+  const prices = new TickerPrices();
+  const receivedTimeMs = T0 + 10_000;
+  prices.push({ source: 'binance_spot', price: 97_000, eventTimeMs: T0 + 5_100, receivedTimeMs });
+  expect(prices.spot('exchange', T0 + 20_000)).toEqual(spot(97_000));
+  expect(prices.sources(T0 + 20_000).prices).toEqual([97_000]);
+  expect(prices.spot('exchange', T0 + 20_001)).toBeNull();
+  expect(prices.sources(T0 + 20_001).prices).toEqual([]);
+});
+
+test('of two trades in one millisecond the later one is the current price, an older one never is', () => {
+  const prices = new TickerPrices();
+  const times = { eventTimeMs: T0 + 1_000, receivedTimeMs: T0 + 1_100 };
+  for (const price of [97_000, 97_001]) prices.push({ source: 'binance_spot', price, ...times });
+  expect(prices.spot('exchange', T0 + 1_200)?.price).toBe(97_001);
+  prices.push({ source: 'binance_spot', price: 96_000, ...times, eventTimeMs: T0 + 999 });
+  expect(prices.spot('exchange', T0 + 1_200)?.price).toBe(97_001);
+});

@@ -150,6 +150,9 @@ describe('Hyperliquid', () => {
   });
 
   test('reports null as a refusal', () => {
+    const level = { px: '110426.0', sz: '1', n: 1 };
+    const locked = hyperliquidPerp.map({ ...REAL, levels: [[level], [level]] }, BTC);
+    expect([locked.bids, locked.asks], 'locked is not crossed').toEqual(Array(2).fill([['110426.0', '1']]));
     expect(() => hyperliquidPerp.map(null, BTC)).toThrow(
       new PerpRefusedError('hyperliquid: null instead of a book', 'refused'),
     );

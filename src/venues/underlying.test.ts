@@ -111,6 +111,17 @@ describe('UnderlyingSource', () => {
     expect(coinbase.connections).toHaveLength(1);
   });
 
+  test('marks the first price of each product of the fallback as history, and no later one', async () => {
+    start({ spotWsUrl: null });
+    await until(() => coinbase.connections[0]?.received.length === 1);
+    for (const product_id of ['BTC-USD', 'BTC-USD', 'ETH-USD', 'BTC-USD', 'ETH-USD']) {
+      const tick = { type: 'ticker', product_id, price: '61001', time: '2026-11-20T12:00:05.000Z' };
+      coinbase.latest.socket.send(JSON.stringify(tick));
+    }
+    await until(() => events.length === 5);
+    expect(events.map(({ isHistory = false }) => isHistory)).toEqual([true, false, true, false, false]);
+  });
+
   test('leaves an asset without a product out of the fallback, and needs none for such assets alone', async () => {
     start({ spotWsUrl: null, tickers: ['BTC', 'BNB', 'HYPE'] });
     await until(() => coinbase.connections[0]?.received.length === 1);

@@ -142,6 +142,18 @@ export function jobSuite(name: string, open: () => Promise<Database>): void {
       expect([found?.status, await jobs.result(jobId)]).toEqual(['cancelled', null]);
     });
 
+    test('a finished job stays finished, though it is cancelled afterwards', async () => {
+      const { jobs, user, queue, submit } = await begin();
+      const userId = await user('a@example.com');
+      const jobId = (await submit(userId))?.jobId as string;
+      await queue('one').claim();
+      await queue('one').finish(jobId, { result: '{}' });
+      const finished = await jobs.find(jobId, { userId });
+      expect(await jobs.cancel(jobId, { userId })).toBe(true);
+      expect(await jobs.find(jobId, { userId })).toEqual(finished);
+      expect([finished?.status, await jobs.result(jobId)]).toEqual(['complete', '{}']);
+    });
+
     test('a process that stops returns its jobs without counting the attempt', async () => {
       const { jobs, user, queue, submit } = await begin();
       const userId = await user('a@example.com');

@@ -61,6 +61,27 @@ describe('an order that rests', () => {
     ]);
   });
 
+  test('keeps its queue when a trade that came late was beyond its price', () => {
+    const rig = resting().trade(200, 'SELL_YES', 0.47, 35, 40).trade(220, 'SELL_YES', 0.48, 110);
+    expect(rig.makerFills).toMatchObject([{ size: 10 }]);
+  });
+
+  test('is not there yet for a trade received in the millisecond in which it is due', () => {
+    const rig = new DeskRig().book(0, BIDS, ASKS);
+    rig.place(1, 0, { limitPrice: 4_800 });
+    expect(rig.trade(50, 'SELL_YES', 0.47, 35).told).toEqual([]);
+    expect(rig.trade(51, 'SELL_YES', 0.47, 35).told).toEqual([
+      ['accepted', 1, 50],
+      ['fill', 1, 51, 'maker', 35],
+    ]);
+  });
+
+  test('behind a level that is not displayed does not know its place', () => {
+    expect(resting({ limitPrice: 4_600 }).reports[0]).toMatchObject({ kind: 'accepted', ahead: null });
+    expect(resting({ limitPrice: 4_900 }).reports[0]).toMatchObject({ kind: 'accepted', ahead: 0 });
+    expect(resting({ limitPrice: 4_700 }).reports[0]).toMatchObject({ kind: 'accepted', ahead: 40 * SHARE });
+  });
+
   test('is filled by a book that crosses its price, once for each displayed size', () => {
     const crossed = [
       [0.47, 20],
@@ -115,6 +136,22 @@ describe('an order that would trade at once', () => {
     ]);
   });
 
+  test('pays the fee in force when it trades: 60 x 0.07 x 0.5 x 0.5', () => {
+    const rig = new DeskRig().book(0, BIDS, ASKS);
+    rig.place(1, 0, { limitPrice: 5_000, size: 60 * SHARE, timeInForce: 'fak' });
+    rig.book(300, BIDS, ASKS);
+    expect(rig.reports[0]).toMatchObject({ kind: 'fill', fill: { principal: 30_000_000, fee: 1_050_000 } });
+  });
+
+  test.each([
+    ['locked', 0.5, ['fill', 1, 200, 'taker', 50]],
+    ['crossed', 0.51, ['miss', 1, 300, 'untrusted']],
+  ] as const)('meets a %s book', (_, bid, told) => {
+    const rig = new DeskRig().book(0, [[bid, 9]], ASKS);
+    rig.place(1, 0, { limitPrice: 5_000, timeInForce: 'fak' });
+    expect(rig.book(300, BIDS, ASKS).told).toEqual([told]);
+  });
+
   test('is refused if it is post-only', () => {
     expect(resting({ limitPrice: 5_000, postOnly: true }).told).toEqual([
       ['refused', 1, 100, 'post_only_would_trade'],
@@ -153,6 +190,11 @@ describe('a refusal', () => {
     expect(new DeskRig().book(0, BIDS, ASKS).place(1, at, terms)).toBe(reason);
   });
 
+  test('five shares are enough', () => {
+    const rig = new DeskRig().book(0, BIDS, ASKS);
+    expect(rig.place(1, 0, { limitPrice: 4_800, size: 5 * SHARE })).toBe(START_MS + 50);
+  });
+
   test('a price of 0.485 is a tick once the book shows one', () => {
     const rig = new DeskRig().book(0, [[0.481, 10]], ASKS);
     expect(rig.place(1, 0, { limitPrice: 4_850 })).toBe(START_MS + 50);
@@ -165,9 +207,10 @@ describe('a refusal', () => {
     for (const [orderId, at, postOnly] of [
       [1, 940, false],
       [2, 960, true],
+      [6, 30_950, false],
       [3, 31_000, false],
       [4, 31_000, true],
-      [5, 151_000, false],
+      [5, 150_950, false],
     ] as const) {
       rig.book(at, BIDS, ASKS).place(orderId, at, { limitPrice: 4_800, postOnly });
       rig.book(at + 60, BIDS, ASKS);
@@ -175,9 +218,10 @@ describe('a refusal', () => {
     expect(rig.told).toEqual([
       ['accepted', 1, 990],
       ['refused', 2, 1_020, 'venue_restarting'],
+      ['refused', 6, 31_010, 'venue_post_only'],
       ['refused', 3, 31_060, 'venue_post_only'],
       ['accepted', 4, 31_050],
-      ['accepted', 5, 151_050],
+      ['accepted', 5, 151_000],
     ]);
     rig.desk.cancel(4, START_MS + 152_000);
   });
@@ -218,6 +262,12 @@ describe('an order ends', () => {
   ] as const)('%s', (_, terms, at) => {
     const rig = resting(terms).trade(at + 1, 'SELL_YES', 0.4, 900);
     expect(rig.told.slice(1)).toEqual([['expired', 1, at]]);
+  });
+
+  test('at its expiry, though a cancel arrives later', () => {
+    const rig = resting({ timeInForce: 'gtd', expiresMs: START_MS + 700 });
+    rig.desk.cancel(1, START_MS + 660);
+    expect(rig.trade(1_000, 'SELL_YES', 0.4, 900).told.slice(1)).toEqual([['expired', 1, 700]]);
   });
 
   test('with the market, if nothing happened before', () => {
@@ -267,6 +317,25 @@ describe('a gap', () => {
       ['taken_back', 150],
     ]);
     expect(rig.desk.hasOrders).toBe(false);
+  });
+
+  test('an order due at the very start of a gap met the known book', () => {
+    const rig = new DeskRig().book(0, BIDS, ASKS);
+    rig.place(1, 0, { limitPrice: 5_000, timeInForce: 'fak' });
+    rig.place(2, 1, { limitPrice: 5_000, timeInForce: 'fak' });
+    rig.desk.gapKnown(START_MS + 200, START_MS + 900);
+    expect(rig.told).toEqual([
+      ['fill', 1, 200, 'taker', 50],
+      ['miss', 2, 900, 'untrusted'],
+      ['taken_back', 200],
+    ]);
+  });
+
+  test('a book that was in doubt and is proven again unchanged shows the place in the queue', () => {
+    const rig = resting();
+    rig.desk.show(rig.desk.book, false);
+    rig.desk.show(rig.desk.book, true);
+    expect(rig.trade(200, 'SELL_YES', 0.48, 110).makerFills).toMatchObject([{ size: 10 }]);
   });
 
   test('an unproven book fills nothing, and afterwards all that is displayed is ahead', () => {

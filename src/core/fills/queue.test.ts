@@ -67,6 +67,20 @@ describe('a trade and the decrease that it caused count once', () => {
     expect(queue.traded(100, 300)).toBe(40);
   });
 
+  test('a trade still explains a decrease of exactly one second before', () => {
+    const queue = queueOf('optimistic', { ahead: 60, shown: 100 });
+    queue.displayed(70, 100);
+    expect(queue.traded(30, 1_100)).toBe(0);
+    expect(queue.ahead).toBe(30);
+  });
+
+  test('a decrease is still explained by a trade of exactly one second before', () => {
+    const queue = queueOf('optimistic', { ahead: 60, shown: 100 });
+    queue.traded(30, 100);
+    queue.displayed(70, 1_100);
+    expect(queue.ahead).toBe(30);
+  });
+
   test('a trade does not explain a decrease of two seconds before', () => {
     const queue = queueOf('optimistic', { ahead: 60, shown: 100 });
     queue.displayed(70, 100);
@@ -81,6 +95,16 @@ describe('an unknown position', () => {
     expect(queue.traded(1_000, 1)).toBe(0);
     expect(queue.ahead).toBe(Number.POSITIVE_INFINITY);
     queue.displayed(40, 2);
+    expect(queue.ahead).toBe(40);
+  });
+
+  test('a level that was not displayed for a while has no more ahead than before', () => {
+    const queue = queueOf('optimistic', { ahead: 60, shown: 60 });
+    queue.displayed(null, 1);
+    queue.displayed(100, 2);
+    expect(queue.ahead).toBe(60);
+    queue.displayed(null, 3);
+    queue.displayed(40, 4);
     expect(queue.ahead).toBe(40);
   });
 

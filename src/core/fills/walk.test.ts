@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { TakerFee } from '../fees.ts';
 import { LadderSide } from '../ladderSide.ts';
 import type { FeeRule } from '../venueRulesTable.ts';
-import { averagePrice, buyForBudget, buyShares, sellShares } from './walk.ts';
+import { averagePrice, buyForBudget, buyShares, makerFill, sellShares } from './walk.ts';
 
 const USDC = 1_000_000;
 const SHARE = 1_000_000;
@@ -120,6 +120,17 @@ describe('buying and selling shares', () => {
     expect(buyForBudget(asks, { budget: 20 * USDC, fee: FREE, limitPrice: 4_000 })?.size).toBe(10 * SHARE);
   });
 
+  test('the limit itself is accepted', () => {
+    const both = [
+      [0.4, 10],
+      [0.5, 10],
+    ] as const;
+    const [asks, bids] = [side('asks', both), side('bids', both)];
+    expect(buyShares(asks, { size: 20 * SHARE, fee: FREE, limitPrice: 5_000 })?.size).toBe(20 * SHARE);
+    expect(sellShares(bids, { size: 20 * SHARE, fee: FREE, limitPrice: 4_000 })?.size).toBe(20 * SHARE);
+    expect(buyForBudget(asks, { budget: 9 * USDC, fee: FREE, limitPrice: 5_000 })?.size).toBe(20 * SHARE);
+  });
+
   test('an empty side, or one beyond the limit, fills nothing', () => {
     const asks = side('asks', [[0.5, 10]]);
     expect(buyShares(side('asks', []), { size: SHARE, fee: FREE })).toBeNull();
@@ -139,6 +150,12 @@ describe('buying and selling shares', () => {
     const one = { size: 1, fee: FREE };
     expect(buyShares(side('asks', [[0.3, 1]]), one)?.principal).toBe(1);
     expect(sellShares(side('bids', [[0.3, 1]]), one)?.principal).toBe(0);
+  });
+
+  test('so are those of an order that rested', () => {
+    const level = { price: 3_000, size: 1 };
+    expect(makerFill('buy', level, 0)).toEqual({ size: 1, principal: 1, fee: 0, levels: [level] });
+    expect(makerFill('sell', level, -7)).toEqual({ size: 1, principal: 0, fee: -7, levels: [level] });
   });
 });
 

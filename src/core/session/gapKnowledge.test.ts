@@ -8,6 +8,7 @@ import { END_MS, randomTape, START_MS } from '../../../test/support/tapes.ts';
 import { DEFAULT_PARAMS } from '../../schema/api/strategies.ts';
 import { Random } from '../random.ts';
 import { compileStrategy } from '../strategies/compile.ts';
+import { GapEnds } from './gapEnds.ts';
 import { prepareMarket } from './prepare.ts';
 import { replayMarket } from './replay.ts';
 import type { MarketTape, TapeGap } from './tape.ts';
@@ -49,4 +50,11 @@ test.each(Object.keys(STRATEGIES))('%s trades the same whenever its gaps were de
     if (live !== '[]') dealt++;
   }
   expect(dealt).toBeGreaterThan(SEEDS / 2);
+});
+
+test('a record received exactly at the end of a gap is still in it, the next one is not', () => {
+  const ends = new GapEnds();
+  for (const endMs of [300, 200]) ends.add(endMs);
+  expect([ends.pass(200), ends.pass(201), ends.pass(300), ends.pass(301)]).toEqual([null, 200, null, 300]);
+  expect(ends.count).toBe(0);
 });

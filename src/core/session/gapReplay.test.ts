@@ -34,6 +34,12 @@ const arrivals = [
 ];
 
 describe('replayed gap reports', () => {
+  test('a gap without an arrival number is known from the first record received at its time on', () => {
+    const gap = { startMs: 50, knownMs: 130, endMs: null };
+    expect(told([gap], arrivals)).toEqual(['50: known 50 at 130']);
+    expect(told([{ ...gap, knownMs: 131 }], arrivals)).toEqual(['Infinity: known 50 at 131']);
+  });
+
   test.each<[string, TapeGap, string[]]>([
     [
       'by arrival number, if all have the same time',

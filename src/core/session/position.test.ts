@@ -32,6 +32,13 @@ test('a position of two purchases reports their sums and averages', () => {
   });
 });
 
+test('an open position has no exit yet: null, not 0', () => {
+  const position = new Position(new Ledger(), { token: 'yes', ...bought(4_000, 10, 1_000) });
+  position.sell(3_000, filled('sell', 6_000, 4), { reason: 'take_profit', best: 6_000 });
+  const open = { closedMs: null, exitPrice: null, exitReason: null, exitSlippage: null, exitLevels: null };
+  expect(position.trade()).toMatchObject({ ...open, pnl: null });
+});
+
 test('reversing a later purchase leaves the earlier one, with its cost', () => {
   const ledger = new Ledger();
   const position = new Position(ledger, { token: 'no', ...bought(4_000, 10, 1_000) });

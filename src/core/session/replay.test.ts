@@ -57,6 +57,18 @@ function cheapAt(at: number): TapeWriter {
 }
 
 describe('a taker order', () => {
+  test('is not placed while nothing is for sale', () => {
+    const strategy = { type: 'time_before_resolution', minutes_before: 2, side: 'buy_yes' } as const;
+    const tape = new TapeWriter()
+      .book({ at: 0, bids: [[0.49, 100]], asks: [[0.51, 100]] })
+      .book({ at: 180_000, bids: [[0.49, 100]], asks: [] })
+      .book({ at: 190_000, bids: [[0.49, 100]], asks: [[0.6, 100]] })
+      .book({ at: 200_000, bids: [[0.49, 100]], asks: [[0.61, 100]] });
+    const { trades, orders } = replay(tape.tape(), { strategy });
+    expect(trades).toMatchObject([{ decidedMs: START_MS + 190_000, entryPrice: 0.6 }]);
+    expect(orders.placed).toBe(1);
+  });
+
   test('walks the book in force after latency and hold, with the fee added', () => {
     const tape = cheapAt(10_000)
       .book({

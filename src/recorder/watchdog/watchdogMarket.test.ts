@@ -30,7 +30,7 @@ function watch() {
       watched.countFrames(nowAt, TICK_MS);
     }
   };
-  return { watched, run };
+  return { watched, run, book: recorded.book };
 }
 
 test.each([
@@ -62,4 +62,24 @@ test('a busy market becomes quiet after its rate has fallen', () => {
   expect(watched.isBusy).toBe(true);
   run(60_000, 1);
   expect(watched.isBusy).toBe(false);
+});
+
+test('frames repair a gap only when both tokens have had some since it was opened', () => {
+  const { watched, book } = watch();
+  book.yes.frames = book.no.frames = 7;
+  watched.enterGap(1_000);
+  expect(watched.hasFramesInGap).toBe(false);
+  book.no.frames++;
+  expect(watched.hasFramesInGap).toBe(false);
+  book.yes.frames++;
+  expect(watched.hasFramesInGap).toBe(true);
+});
+
+test('a gap begins with nothing asked and nothing answered', () => {
+  const { watched } = watch();
+  watched.aheadSince = watched.askedAt = 900;
+  watched.enterGap(1_000);
+  expect([watched.gapSince, watched.aheadSince, watched.askedAt]).toEqual([
+    ...[1_000, null, Number.NEGATIVE_INFINITY],
+  ]);
 });

@@ -11,6 +11,7 @@ import { releaseRuns, scanJournals } from './journalScan.ts';
 import {
   type ResumedStore,
   resumedLastBooks,
+  resumedLastProven,
   resumedMarkets,
   resumedOpenGaps,
   resumedPrices,
@@ -100,6 +101,7 @@ async function takenUp(store: ResumedStore) {
     markets,
     gaps: await resumedOpenGaps(store),
     books: (await resumedLastBooks(store, ids)).sort((a, b) => (a.marketId < b.marketId ? -1 : 1)),
+    proven: [...(await resumedLastProven(store, ids))].sort(),
     prices: await resumedPrices(store, { fromMs: sinceMs, toMs: Date.UTC(2030, 0) }),
     seconds: (await resumedSecondPrices(store, sinceMs)).sort((a, b) => (text(a) < text(b) ? -1 : 1)),
   };
@@ -155,6 +157,12 @@ test('a start loads the same data before and after the waiting rows are in the e
   writeBook(killed, { marketId: 'only waits', seq: 34, atMs: NOON_MS });
   writeBook(killed, { marketId: 'wide', seq: 35, atMs: NOON_MS, wide: true });
   writePrices(killed, { fromSeq: 300, fromMs: NOON_MS - 600 });
+  // A trade at a whole second belongs to the second that ends with it.
+  const whole = { eventTimeMs: NOON_MS + 1_000, receivedTimeMs: NOON_MS + 1_007 };
+  const trade = { kind: 'underlying', ticker: 'BTC', source: 'binance_spot', ...whole } as const;
+  killed.underlying({ ...trade, seq: 400, price: 97_777 });
+  const over = { startTimeMs: NOON_MS - 86_700_000, endTimeMs: NOON_MS - 86_400_000 };
+  killed.market({ ...marketRecord({ marketId: 'over', ...over }), seq: 25 });
   await rig.clock.advance(100);
   await rig.until(async () => (await rig.files()).length === 1, 50);
   await rig.killRuns();
@@ -177,6 +185,11 @@ test('a start loads the same data before and after the waiting rows are in the e
     ['only stored', 10],
     ['only waits', 34],
     ['wide', 35],
+  ]);
+  expect(before.proven.map(([marketId, { seq }]) => [marketId, seq])).toEqual([
+    ['both', 32],
+    ['only stored', 10],
+    ['only waits', 34],
   ]);
   expect(before.prices.length).toBeGreaterThan(5);
 });

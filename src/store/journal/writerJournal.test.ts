@@ -99,6 +99,24 @@ function rig() {
   return { dataDir, clock, until, open, isJournalled, kill };
 }
 
+/** Holds the first write to a file until it is released. */
+async function holdFirstWrite(dataDir: string) {
+  const probe = await openFile(join(dataDir, 'probe'), 'w');
+  const handles = Object.getPrototypeOf(probe) as FileHandle;
+  await probe.close();
+  const write = handles.write as (...args: unknown[]) => Promise<never>;
+  const held = { writes: 0, release: () => {} };
+  const released = new Promise<void>((resolve) => {
+    held.release = resolve;
+  });
+  const spy = vi.spyOn(handles, 'write').mockImplementation(async function (this: FileHandle, ...args) {
+    if (++held.writes === 1) await released;
+    return await write.apply(this, args);
+  });
+  onTestFinished(() => spy.mockRestore());
+  return held;
+}
+
 test('a record that fails half-way through its row leaves no bytes behind: the next row is complete', async () => {
   const engine = new StubEngine();
   const writer = await rig().open(engine);
@@ -166,33 +184,60 @@ test('a truncated journal write counts for none of its tables', async () => {
 test('a close waits for the running journal write: the end mark is written last', async () => {
   const { dataDir, clock, until, open } = rig();
   const writer = await open(new StubEngine());
-  const probe = await openFile(join(dataDir, 'probe'), 'w');
-  const handles = Object.getPrototypeOf(probe) as FileHandle;
-  await probe.close();
-  const write = handles.write as (...args: unknown[]) => Promise<never>;
-  let release: () => void = () => undefined;
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  let writes = 0;
-  const spy = vi.spyOn(handles, 'write').mockImplementation(async function (this: FileHandle, ...args) {
-    if (++writes === 1) await held;
-    return await write.apply(this, args);
-  });
-  onTestFinished(() => spy.mockRestore());
+  const held = await holdFirstWrite(dataDir);
   await clock.advance(50);
-  await until(() => writes === 1);
+  await until(() => held.writes === 1);
   let isClosed = false;
   const closed = writer.close().then(() => {
     isClosed = true;
   });
   for (let turn = 0; turn < TURNS_OF_A_CLOSE && !isClosed; turn++) await clock.advance(0);
-  expect([isClosed, writes]).toEqual([false, 1]);
-  release();
+  expect([isClosed, held.writes]).toEqual([false, 1]);
+  held.release();
   await closed;
-  expect(writes).toBe(2);
+  expect(held.writes).toBe(2);
   const next = await open(new StubEngine());
   expect(next.previousRun).toEqual({ clean: true, lastAliveTimeMs: clock.now() });
+});
+
+test('rows appended during a journal write are kept by a write of their own', async () => {
+  const { dataDir, clock, until, open, isJournalled } = rig();
+  const engine = new StubEngine();
+  engine.isAway = true;
+  const writer = await open(engine);
+  const held = await holdFirstWrite(dataDir);
+  await clock.advance(50);
+  await until(() => held.writes === 1);
+  writer.trade(TRADE);
+  const kept = writer.keep();
+  held.release();
+  await kept;
+  expect(await isJournalled(TRADE.seq)).toBe(true);
+});
+
+test('rows that neither journal nor engine can take are dropped beyond 256 MiB, except gaps and markets', async () => {
+  const { until, open } = rig();
+  const engine = new StubEngine();
+  engine.isAway = true;
+  const writer = await open(engine);
+  const pending = writer.pending.bind(writer);
+  let memoryBytes = 256 * 1024 * 1024;
+  const spy = vi.spyOn(writer, 'pending').mockImplementation(() => ({ ...pending(), memoryBytes }));
+  onTestFinished(() => spy.mockRestore());
+  writer.trade(TRADE);
+  await writer.keep();
+  expect(writer.isDropping).toBe(false);
+  memoryBytes++;
+  await until(() => writer.isDropping, 50);
+  writer.trade({ ...TRADE, seq: 3 });
+  expect(pending().rows).toBe(1);
+  writer.gap(GAP);
+  writer.market({ ...MARKET, seq: 4 });
+  expect(pending().rows).toBe(3);
+  memoryBytes = 0;
+  await until(() => !writer.isDropping, 50);
+  writer.trade({ ...TRADE, seq: 5 });
+  expect(pending().rows).toBe(4);
 });
 
 test('a killed run’s gaps are inserted under a new token, its trades under the run’s token', async () => {

@@ -2,39 +2,72 @@ import { expect, test } from 'vitest';
 import { bookRecord } from '../../../test/support/api.ts';
 import { START_MS, TAPE_MARKET } from '../../../test/support/tapes.ts';
 import { compileStrategy } from '../../core/strategies/compile.ts';
+import type { Strategy } from '../../schema/strategy.ts';
 import { PaperSession } from './paperSession.ts';
 import { SessionGroup } from './sessionGroup.ts';
 
 const SHARE = 1_000_000;
 
-/** A market with one session that waits for an ask below 0.3, and sees only rows that may reach it. */
-function sleepingSession() {
+const BELOW: Strategy = { type: 'threshold_entry', threshold: 0.3, direction: 'below', side: 'buy_yes' };
+const CROSSES_BELOW: Strategy = {
+  ...{ type: 'condition_based', side: 'buy_yes', take_profit: [], stop_loss: [], max_trades_per_market: 1 },
+  entry: [{ metric: 'token_price', operator: 'crosses_below', value: 0.3 }],
+};
+
+/** A market with one session, and a function that shows it an ask. */
+function oneSession(wanted: Strategy, fromMs = START_MS) {
   const group = new SessionGroup(TAPE_MARKET, {
     ...{ underlying: null, depth: 10 },
     onBroken: (_, error) => {
       throw error;
     },
   });
-  const compiled = compileStrategy({
-    ...{ type: 'threshold_entry', threshold: 0.3, direction: 'below', side: 'buy_yes' },
-  });
+  const compiled = compileStrategy(wanted);
   const strategy = {
     ...{ strategyId: 'ps_1', series: 'BTC 5m', compiled, size: 10 * SHARE, activeFromMs: START_MS },
     entries: { untilMs: Number.POSITIVE_INFINITY },
   };
   const { rows, ladders } = group.live;
   const market = { market: TAPE_MARKET, rows, ladders };
-  const paper = new PaperSession(strategy, market, { fromMs: START_MS, changed: () => undefined });
+  const paper = new PaperSession(strategy, market, { fromMs, changed: () => undefined });
   group.addAll([paper]);
   let seq = 0;
-  const book = (at: number, ask: number) => {
+  const book = (at: number, ask: number, trusted = true) => {
     const levels = { yesBids: [[1_000, SHARE]], yesAsks: [[ask, 100 * SHARE]] } as const;
     const ids = { seq: ++seq, marketId: TAPE_MARKET.marketId, timeMs: START_MS + at };
-    if (group.live.book(bookRecord({ ...ids, ...levels }))) group.step();
+    if (group.live.book(bookRecord({ ...ids, ...levels, trusted }))) group.step();
   };
-  for (const at of [1_000, 2_000]) book(at, 5_000 + at / 1_000);
   return { group, paper, book };
 }
+
+/** A session that waits for an ask below 0.3, and sees only rows that may reach it. */
+function sleepingSession() {
+  const rig = oneSession(BELOW);
+  for (const at of [1_000, 2_000]) rig.book(at, 5_000 + at / 1_000);
+  return rig;
+}
+
+test('a session sees a crossing between its first two rows', () => {
+  const { paper, book } = oneSession(CROSSES_BELOW);
+  for (const [at, ask] of [5_000, 2_500, 2_501, 2_502].entries()) book(1_000 * (at + 1), ask);
+  expect(paper.trades).toMatchObject([{ decidedMs: START_MS + 2_040 }]);
+});
+
+test('a sleeping session sees no crossing from a row that was not trusted', () => {
+  const { paper, book } = oneSession(CROSSES_BELOW);
+  for (const [at, ask] of [5_000, 5_001, 5_002].entries()) book(1_000 * (at + 1), ask);
+  book(4_000, 3_500, false);
+  for (const [at, ask] of [2_900, 2_901, 2_902].entries()) book(5_000 + 1_000 * at, ask);
+  expect(paper.trades).toEqual([]);
+  for (const [at, ask] of [3_500, 2_900, 2_901, 2_902].entries()) book(8_000 + 1_000 * at, ask);
+  expect(paper.trades).toMatchObject([{ decidedMs: START_MS + 9_040 }]);
+});
+
+test('a session sees no row from before its beginning', () => {
+  const { paper, book } = oneSession(BELOW, START_MS + 3_000);
+  for (const [at, ask] of [2_500, 2_501, 2_502, 2_503].entries()) book(1_000 * (at + 1), ask);
+  expect(paper.trades).toMatchObject([{ decidedMs: START_MS + 3_040 }]);
+});
 
 test.each([
   ['stays on the market buys', true, 1],

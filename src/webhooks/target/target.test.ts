@@ -140,3 +140,9 @@ it.each(['https://.', 'https://a..b', 'https://.example.com', 'https://example.c
 it('a trailing dot is ignored', () => {
   expect(parseTarget('https://example.com./x').href).toBe('https://example.com./x');
 });
+
+it.each(['user@', 'user:password@', ':password@'])('a URL with %s is refused', (who) => {
+  expect(() => parseTarget(`https://${who}hooks.example.com/`)).toThrow(
+    new InvalidInputError('the URL must not hold a user or password'),
+  );
+});

@@ -4,6 +4,7 @@ import { MARKET, WireMarket } from '../../../../test/support/wire.ts';
 import { ConnectionMerge } from '../clob/connectionMerge.ts';
 import { mapClobFrame } from '../clob/mapper.ts';
 import { MarketBook } from './marketBook.ts';
+import { RecentChangeLog } from './recentChangeLog.ts';
 
 const T0 = 1_795_176_010_000;
 const SHARE = 1_000_000;
@@ -167,4 +168,17 @@ describe('a book fed by two connections', () => {
     expect(feed(first!)).toEqual(['stale']);
     expect(book.yes.bids.sizes[0]).toBe(4 * SHARE);
   });
+});
+
+it('a late change sets a level only if it is newer than every change of that level, and than the proof', () => {
+  const log = new RecentChangeLog();
+  log.proven(10);
+  log.note(0, 'BUY', 4900, 20);
+  expect([10, 11, 20, 21].map((timeMs) => log.isNewest(0, 'BUY', 4900, timeMs))).toEqual([
+    ...[false, false, false, true],
+  ]);
+  expect([log.isNewest(0, 'SELL', 4900, 11), log.isNewest(1, 'BUY', 4900, 11)]).toEqual([true, true]);
+  expect(log.isNewest(0, 'BUY', 4901, 11)).toBe(true);
+  log.proven(30);
+  expect([30, 31].map((timeMs) => log.isNewest(0, 'BUY', 4900, timeMs))).toEqual([false, true]);
 });

@@ -5,6 +5,7 @@ import { formatPrice, formatSize } from '../../../core/money.ts';
 import type { ClobEvent } from '../../../schema/events.ts';
 import { mapClobFrame } from '../clob/mapper.ts';
 import { type FinishedAction, MarketBook } from './marketBook.ts';
+import { TokenBook } from './tokenBook.ts';
 
 const POLYBOT = 'polymarket/alimohammad1995-PolybotV2';
 const FIFA = 'polymarket/ww-shan-polyFIFA2026';
@@ -197,6 +198,27 @@ describe('a market’s book', () => {
     book.finishQuiet();
     expect(finished[1]).toMatchObject({ trusted: true, best: [4900, 5000] });
   });
+});
+
+it.each([
+  [4900, 5000, false],
+  [5000, 5000, false],
+  [5100, 5000, true],
+])('a bid of %d and an ask of %d ticks are crossed: %s', (bid, ask, crossed) => {
+  const token = new TokenBook('1');
+  const level = (price: number) => ({ prices: [price], sizes: [SHARE] });
+  token.restore({ bids: level(bid), asks: level(ask) });
+  expect(token.crossed).toBe(crossed);
+});
+
+it('three whole books in a row that fail their hash refute the recipe, two do not', () => {
+  const { wire, book, feed } = afterSnapshot();
+  const proven = [1, 2, 3].map((time) => {
+    const [yes] = JSON.parse(wire.snapshot(T0 + time));
+    feed(JSON.stringify([{ ...yes, hash: 'ab' }]));
+    return book.recipeProven;
+  });
+  expect(proven).toEqual([true, true, false]);
 });
 
 describe('the protocol version of a book', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { VenueMessageError } from '../../../runtime/errors.ts';
 import { mapClobFrame } from './mapper.ts';
 
 const MARKET = '0x017791f201d5a788e0039e511fc1900e5f000000000000000000000000000000';
@@ -77,6 +78,28 @@ describe('the protocol version of a message', () => {
       { kind: 'book_snapshot', version: null },
     ]);
   });
+});
+
+test.each([
+  ['', '', null, null],
+  ['0', '1', null, null],
+  ['0.01', '0.99', 100, 9_900],
+])('a best bid of "%s" and a best ask of "%s" are %j and %j', (best_bid, best_ask, bestBid, bestAsk) => {
+  const quote = frameOf('best_bid_ask', { best_bid, best_ask });
+  expect(mapClobFrame(quote, 7)).toMatchObject([{ bestBid, bestAsk }]);
+  const change = { asset_id: TOKEN, price: '0.5', size: '1', side: 'BUY', best_bid, best_ask };
+  expect(mapClobFrame(frameOf('price_change', { price_changes: [change] }), 7)).toMatchObject([
+    { changes: [{ announcesBest: true, bestBid, bestAsk }] },
+  ]);
+});
+
+test.each([
+  ['seconds', '1791238858'],
+  ['microseconds', '1791238858575000'],
+  ['a number', TIME_MS],
+  ['no number', 'soon'],
+])('a time in %s is refused', (_, timestamp) => {
+  expect(() => mapClobFrame(frameOf('book', { timestamp }), 7)).toThrow(VenueMessageError);
 });
 
 test('a condition id of 62 digits becomes the internal form', () => {

@@ -67,6 +67,11 @@ test.each([
   expect(await client.openPrice(QUERY)).toBeNull();
 });
 
+test('has the price of an answer that was made when the window opened', async () => {
+  venue.answerJson({ ...KNOWN, timestamp: START });
+  expect(await client.openPrice(QUERY)).toBe(89299.0560483538);
+});
+
 test('rejects an answer of another shape, and passes a refusal on', async () => {
   venue.answerJson({ ...KNOWN, openPrice: '89299' });
   await expect(client.openPrice(QUERY)).rejects.toThrow(VenueMessageError);

@@ -1,0 +1,41 @@
+import { beforeEach, expect, test } from 'vitest';
+import { DELIVERY, deliveryQueueOn } from '../../../test/support/deliveryQueues.ts';
+import { FakeClock } from '../../../test/support/fakeClock.ts';
+import type { DeliveryQueue } from './deliveryQueue.ts';
+
+let clock: FakeClock;
+let attempted: string[];
+let queue: DeliveryQueue;
+
+beforeEach(() => {
+  clock = new FakeClock();
+  attempted = [];
+  queue = deliveryQueueOn(
+    clock,
+    () => 0,
+    async (_, { deliveryId }) => {
+      attempted.push(deliveryId);
+      const reply = { status: 200, responseHead: '', error: null, retryAfterMs: null, pauseMs: null };
+      return { outcome: 'delivered', ...reply, startedMs: clock.now(), latencyMs: 1 };
+    },
+  );
+});
+
+test('a delivery is not attempted from the millisecond of its expiry on', () => {
+  queue.add({ ...DELIVERY, deliveryId: 'late', expiresMs: clock.now() });
+  queue.add({ ...DELIVERY, deliveryId: 'just', expiresMs: clock.now() + 1 });
+  expect(attempted).toEqual(['just']);
+});
+
+test('a waiting delivery is hastened by its row, and not by an older version of it', async () => {
+  const waiting = { ...DELIVERY, attempts: 1, dueMs: clock.now() + 10_000 };
+  queue.add(waiting);
+  queue.add({ ...waiting, attempts: 0, dueMs: clock.now() + 1_000 });
+  queue.add({ ...waiting, dueMs: clock.now() + 20_000 });
+  await clock.advance(9_000);
+  expect([attempted, queue.isWaiting]).toEqual([[], true]);
+  queue.add({ ...waiting, dueMs: clock.now() });
+  expect(attempted).toEqual(['dl_1']);
+  await clock.advance(10_000);
+  expect(attempted).toHaveLength(1);
+});

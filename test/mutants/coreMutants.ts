@@ -1,0 +1,156 @@
+import { of, type TestedMutant } from './mutant.ts';
+
+const money = of('src/core/money.ts', 'src/core/money.test.ts');
+const fees = of('src/core/fees.ts', 'src/core/fees.test.ts');
+const ledger = of('src/core/ledger.ts', 'src/core/ledger.test.ts');
+const walk = of('src/core/fills/walk.ts', 'src/core/fills/walk.test.ts');
+const engine = of('src/core/fills/engine.ts', 'src/core/fills/engine.test.ts');
+const consumption = of(
+  'src/core/fills/consumption.ts',
+  'src/core/fills/consumptionDepth.test.ts',
+  'src/core/session/replay.test.ts',
+);
+const queuePosition = of('src/core/fills/queue.ts', 'src/core/fills/queue.test.ts');
+const ladderSide = of('src/core/ladderSide.ts', 'src/core/ladderSide.test.ts');
+const marketDesk = of('src/core/desk/marketDesk.ts', 'src/core/desk/marketDesk.test.ts');
+const deskBook = of('src/core/desk/deskBook.ts', 'src/core/desk/marketDesk.test.ts');
+const restingOrders = of('src/core/desk/restingOrders.ts', 'src/core/desk/marketDesk.test.ts');
+const limitOrder = of('src/core/desk/limitOrder.ts', 'src/core/desk/marketDesk.test.ts');
+const outage = of('src/core/desk/outage.ts', 'src/core/desk/marketDesk.test.ts');
+const latency = of('src/core/desk/latency.ts', 'src/core/desk/latency.test.ts');
+const session = of('src/core/session/session.ts', 'src/core/session/replay.test.ts');
+const restingEntry = of('src/core/session/restingEntry.ts', 'src/core/session/restingEntry.test.ts');
+const position = of('src/core/session/position.ts', 'src/core/session/position.test.ts');
+const summary = of('src/core/session/summary.ts', 'src/core/session/summary.test.ts');
+const gapEnds = of('src/core/session/gapEnds.ts', 'src/core/session/gapKnowledge.test.ts');
+const gapReplay = of('src/core/session/gapReplay.ts', 'src/core/session/gapReplay.test.ts');
+const tradeRows = of('src/core/session/tradeRows.ts', 'src/core/session/tradeRows.test.ts');
+const underlying = of('src/core/session/underlyingState.ts', 'src/core/strategies/reading.test.ts');
+const purse = of('src/core/run/purse.ts', 'src/core/run/purse.test.ts');
+const holdings = of('src/core/run/holdings.ts', 'src/core/run/holdings.test.ts');
+const probability = of('src/core/pricing/probability.ts', 'src/core/pricing/probability.test.ts');
+const secondPrices = of('src/core/pricing/secondPrices.ts', 'src/core/pricing/secondPrices.test.ts');
+const volatility = of(
+  'src/core/pricing/volatilityEstimator.ts',
+  'src/core/pricing/volatilityEstimator.test.ts',
+);
+const returns = of('src/core/statistics/returns.ts', 'src/core/statistics/returns.test.ts');
+const overfitting = of('src/core/statistics/overfitting.ts', 'src/core/statistics/overfitting.test.ts');
+const sweepLuck = of('src/core/statistics/sweepLuck.ts', 'src/core/statistics/sweepLuck.test.ts');
+const paired = of('src/core/statistics/pairedDifference.ts', 'src/core/statistics/pairedDifference.test.ts');
+const wilson = of('src/core/statistics/wilson.ts', 'src/core/statistics/wilson.test.ts');
+const settlement = of('src/core/settlement.ts', 'src/core/settlement.test.ts');
+const priceTape = of('src/core/priceTape.ts', 'src/core/priceTape.test.ts');
+const venueRules = of('src/core/venueRules.ts', 'src/core/venueRules.test.ts');
+const marketRules = of('src/core/marketRules.ts', 'src/core/marketRules.test.ts');
+const mispricing = of('src/core/signals/mispricing.ts', 'src/core/signals/mispricing.test.ts');
+const endgame = of('src/core/signals/endgame.ts', 'src/core/signals/endgame.test.ts');
+const logical = of('src/core/signals/logical.ts', 'src/core/signals/logical.test.ts');
+
+/** Faults in money, fees, fills, our orders, sessions, pricing, statistics, signals and the venue's rules. */
+export const CORE_MUTANTS: readonly TestedMutant[] = [
+  ledger('cash: -principal - fee', 'cash: -principal + fee'),
+  ledger('won: cost - proceeds', 'won: proceeds - cost'),
+  ledger('return 0 - this.#won;', 'return this.#won;'),
+  ledger('this.deposit = whole(deposit);', 'this.deposit = whole(0);'),
+  mispricing('const MODEL_EDGE_MIN = 0.04;', 'const MODEL_EDGE_MIN = 0.05;'),
+  mispricing('secondsLeft < MODEL_SECONDS_MIN', 'secondsLeft <= MODEL_SECONDS_MIN'),
+  mispricing('price > MODEL_PRICE_MAX', 'price >= MODEL_PRICE_MAX'),
+  mispricing('if (!trusted ||', 'if ('),
+  endgame('const ENDGAME_CERTAINTY_MIN = 0.95;', 'const ENDGAME_CERTAINTY_MIN = 0.9;'),
+  endgame('const ENDGAME_SOURCES_MIN = 2;', 'const ENDGAME_SOURCES_MIN = 1;'),
+  endgame('> ENDGAME_ASK_MAX', '>= ENDGAME_ASK_MAX'),
+  endgame('if (!trusted ||', 'if ('),
+  money('ticks > TICKS_PER_USDC ?', 'ticks >= TICKS_PER_USDC ?'),
+  money("fraction.replace(/0+$/, '')", 'fraction'),
+  fees('if (numerator < denominator) return 0;', 'if (numerator <= denominator) return 0;'),
+  fees("rounding === 'half_up' ? steps + 0.5 : steps", 'steps + 0.5'),
+  fees('price / TICKS_PER_USDC - this.perShare(price)', 'price / TICKS_PER_USDC + this.perShare(price)'),
+  walk('Math.floor(side.sizes[at] as number)', 'Math.round(side.sizes[at] as number)'),
+  walk('if (price < limitPrice) break;', 'if (price <= limitPrice) break;'),
+  walk('new Walk(fee, Math.floor)', 'new Walk(fee, Math.ceil)'),
+  walk("action === 'buy' ? Math.ceil : Math.floor", "action === 'buy' ? Math.floor : Math.ceil"),
+  walk('feeOnTop ? walk.principal : walk.spent', 'walk.principal'),
+  engine('bid <= ask && price > 0', 'bid < ask && price > 0'),
+  engine('return placedMs + latencyMs + takerHoldMs;', 'return placedMs + Math.max(latencyMs, takerHoldMs);'),
+  engine('filled - decided : decided - filled', 'filled - decided : filled - decided'),
+  consumption('shown > entry.shown) continue;', 'shown >= entry.shown) continue;'),
+  consumption('entry.shown = shown;', ''),
+  consumption("side === 'asks' ? price <= worst", "side === 'asks' ? price < worst"),
+  queuePosition('this.#base = Math.max(0, this.#base - size);', ''),
+  queuePosition('oldest.timeMs >= nowMs - EXPLAINED_MS', 'oldest.timeMs > nowMs - EXPLAINED_MS'),
+  queuePosition('Math.min(this.ahead, size)', 'size'),
+  ladderSide('|| a.sizes[i] !== b.sizes[i])\n', ')\n'),
+  marketDesk('while (this.nextDueMs <= sinceMs)', 'while (this.nextDueMs < sinceMs)'),
+  marketDesk('Math.max(arrivesMs, limit.order.dueMs)', 'arrivesMs'),
+  marketDesk('limit.left -= replaced.filled;', ''),
+  marketDesk('order.dueMs < timeMs && !', 'order.dueMs <= timeMs && !'),
+  marketDesk('< rules.minimumSize(placedMs)', '<= rules.minimumSize(placedMs)'),
+  deskBook('this.trusted && !(bid > ask)', 'this.trusted && !(bid >= ask)'),
+  deskBook('return !wasTrusted;', 'return false;'),
+  deskBook('const fee = rules.fee(timeMs);', 'const fee = rules.fee(0);'),
+  restingOrders('as LimitOrder).rank < order.rank', 'as LimitOrder).rank <= order.rank'),
+  restingOrders('if (beyond > 0 && isEarlier) continue;', ''),
+  limitOrder(
+    'limitPrice < worst : limitPrice > worst',
+    'limitPrice <= worst : limitPrice >= worst',
+    'the loop above has found a level at the worst price itself',
+  ),
+  limitOrder('return isInRange ? 0 : null;', 'return 0;'),
+  limitOrder('if (timeMs >= this.endsMs) return;', ''),
+  outage('timeMs < fromMs || timeMs >= untilMs', 'timeMs < fromMs || timeMs > untilMs'),
+  latency('model.maxMs - model.minMs + 1', 'model.maxMs - model.minMs'),
+  session('timeMs < this.#entries.untilMs', 'timeMs <= this.#entries.untilMs'),
+  session('this.#pass(row - 1);', 'this.#pass(row);'),
+  session(
+    'as number) > this.#desk.nextDueMs',
+    'as number) >= this.#desk.nextDueMs',
+    'the desk compares the times again: a message at the due time matches nothing',
+  ),
+  session('payoutYes : 1 - payoutYes);', 'payoutYes : payoutYes);'),
+  session('if (Number.isNaN(decision.best)) return;', ''),
+  restingEntry(': ask - tickSize)', ': ask)'),
+  position('of.timeMs <= timeMs);', 'of.timeMs < timeMs);'),
+  position('weighted += slippage * fill.size;', 'weighted += slippage;'),
+  position('closedMs: last?.of.timeMs ?? null', 'closedMs: last?.of.timeMs ?? 0'),
+  summary('totalPnl / -maxDrawdown', 'totalPnl / maxDrawdown'),
+  summary('exitSlippage === null ? [entrySlippage]', 'exitSlippage === null ? [entrySlippage, 0]'),
+  gapEnds('endMs + AFTER_MS > receivedMs', 'endMs > receivedMs'),
+  gapReplay('gap.knownMs > receivedMs', 'gap.knownMs >= receivedMs'),
+  tradeRows('(nextRow[middle] as number) <= row', '(nextRow[middle] as number) < row'),
+  underlying('nowMs - this.#receivedMs <= PRICE_FRESH_MS', 'nowMs - this.#receivedMs < PRICE_FRESH_MS'),
+  underlying("if (this.#from === 'quotes') this.#forget();", ''),
+  purse('next.dueMs <= nowMs', 'next.dueMs < nowMs'),
+  purse('amount > this.cash', 'amount >= this.cash'),
+  holdings('payoutYes : 1 - payoutYes;', 'payoutYes : payoutYes;'),
+  probability('distanceToStrike(outlook) - deviationAhead', 'distanceToStrike(outlook) + deviationAhead'),
+  probability('insideMean : spot) >= strike', 'insideMean : spot) > strike'),
+  secondPrices('Math.floor(fromMs / 1_000) + 1', 'Math.floor(fromMs / 1_000)'),
+  volatility('if (known < RETURNS_MIN) return null;', 'if (known <= RETURNS_MIN) return null;'),
+  volatility('this.#shift = last - level;', ''),
+  returns('Math.sqrt(squares / (count - 1))', 'Math.sqrt(squares / count)'),
+  overfitting('const from = (skipped + period) * trials;', 'const from = period * trials;'),
+  sweepLuck('if (pbo < OVERFITTING_MAX) return [];', 'if (pbo <= OVERFITTING_MAX) return [];'),
+  sweepLuck('trials: results.trials + trialsBefore', 'trials: results.trials'),
+  paired('freedom: count - 1', 'freedom: count'),
+  wilson('(centre + half) / (1 + weight)', 'centre + half'),
+  settlement('isStrike ? market.startTimeMs : market.endTimeMs', 'market.startTimeMs'),
+  settlement("rule.tie === 'up' ? 1 : 0.5", '0.5'),
+  priceTape(
+    'if (this.#newestSecond <= second) return null;',
+    'if (this.#newestSecond < second) return null;',
+  ),
+  priceTape('>= second) return;', '> second) return;'),
+  venueRules('if (row.fromMs > timeMs) continue;', 'if (row.fromMs >= timeMs) continue;'),
+  marketRules('timeMs < this.#untilMs', 'timeMs <= this.#untilMs'),
+  marketRules(
+    'Math.floor(fee.charged(fill) * makerRebate)',
+    'Math.ceil(fee.charged(fill) * makerRebate)',
+    'every charged fee is a multiple of 10 micro-USD and the rebate a fifth or nothing: the product is whole',
+  ),
+  marketRules(
+    'Math.floor(fee.charged(fill) * makerRebate)',
+    'Math.floor(fee.charged(fill) * (1 - makerRebate))',
+  ),
+  logical('const heldMs = Math.min(', 'const heldMs = Math.max('),
+];

@@ -1,0 +1,91 @@
+import { of, type TestedMutant } from './mutant.ts';
+
+const trust = of('src/recorder/bookTrust.ts', 'src/recorder/bookTrust.test.ts');
+const sequence = of('src/recorder/sequence.ts', 'src/recorder/resume.test.ts');
+const gaps = of(
+  'src/recorder/gapTracker.ts',
+  'src/recorder/gapTracker.test.ts',
+  'src/recorder/resume.test.ts',
+);
+const clockStep = of(
+  'src/recorder/watchdog/clockStepDetector.ts',
+  'src/recorder/watchdog/clockStepDetector.test.ts',
+);
+const watched = of('src/recorder/watchdog/watchdogMarket.ts', 'src/recorder/watchdog/watchdogMarket.test.ts');
+const feedLag = of('src/recorder/watchdog/feedLagMonitor.ts', 'src/recorder/watchdog/feedLagMonitor.test.ts');
+const memory = of('src/recorder/marketMemory.ts', 'src/recorder/marketMemory.test.ts');
+const lostRows = of('src/recorder/lostRows.ts', 'src/recorder/lostRows.test.ts');
+const acceptance = of(
+  'src/recorder/merge/rowAcceptance.ts',
+  'src/recorder/merge/streamMerge.test.ts',
+  'src/recorder/merge/resentRows.test.ts',
+);
+const batchFile = of('src/store/journal/batchFile.ts', 'src/store/journal/batchFile.test.ts');
+const scan = of(
+  'src/store/journal/journalScan.ts',
+  'src/store/journal/recovery.test.ts',
+  'src/store/journal/crash.test.ts',
+);
+const missing = of('src/store/journal/missingRows.ts', 'src/store/journal/missingRows.test.ts');
+const rows = of('src/store/journal/rowBuffer.ts', 'src/store/journal/rowBuffer.test.ts');
+const writer = of(
+  'src/store/journal/writer.ts',
+  'src/store/journal/writer.test.ts',
+  'src/store/journal/writerJournal.test.ts',
+);
+const lag = of('src/store/journal/writer.ts', 'src/store/journal/recovery.test.ts');
+const resumed = of('src/store/journal/resumeRows.ts', 'src/store/journal/resumeRows.test.ts');
+const recovery = of('src/store/journal/recovery.ts', 'src/store/journal/writerJournal.test.ts');
+
+/** Faults in the recorder (trust, gaps, clocks, the merge of several collectors) and in the journal of the store. */
+export const RECORDING_MUTANTS: readonly TestedMutant[] = [
+  trust('const MISMATCH_GRACE_MS = 1000;', 'const MISMATCH_GRACE_MS = 1500;'),
+  trust('if (gap !== null && this.isStoreDown) return false;', ''),
+  trust('|| wasLost)', ')'),
+  trust("form === 'late' || form === 'rest'", "form === 'late'"),
+  trust('unproven.isOneSided ||', ''),
+  trust("const provedBy = asked ? 'rest_book'", "const provedBy = !asked ? 'rest_book'"),
+  trust(
+    'if (start === null) return;\n    const { receivedTimeMs: knownTimeMs } = action;',
+    'if (start !== null) return;\n    const { receivedTimeMs: knownTimeMs } = action;',
+  ),
+  sequence('this.#last = Math.max(this.#last, seq);', ''),
+  gaps('const endTimeMs = Math.max(eventTimeMs, gap.startTimeMs);', 'const endTimeMs = eventTimeMs;'),
+  gaps('Math.max(gap.knownTimeMs, startReceivedMs)', 'gap.knownTimeMs'),
+  gaps('lastProven.eventTimeMs < gap.startTimeMs', 'lastProven.eventTimeMs > gap.startTimeMs'),
+  gaps('if (this.#open.has(gap.marketId)) return;', ''),
+  clockStep('this.#offsetMs = offsetMs;\n    return', 'return'),
+  watched('yes.frames > this.#framesAtGap[0] &&', 'yes.frames > this.#framesAtGap[0] ||'),
+  watched('this.aheadSince = null;\n    this.askedAt', 'this.askedAt'),
+  feedLag('if (lagMs <= LATE_AFTER_MS) this', 'if (lagMs < LATE_AFTER_MS) this'),
+  feedLag('lags.length >= 2 && least', 'lags.length >= 1 && least'),
+  memory('this.#wasTrusted && this.isProven && this.isReceiving', 'this.#wasTrusted && this.isProven'),
+  lostRows('if (insertedAgain === lostRows) return;', 'if (insertedAgain > 0) return;'),
+  acceptance(
+    'timeMs - row.receivedTimeMs <= COPIES_DROPPED_MS',
+    'timeMs - row.receivedTimeMs > COPIES_DROPPED_MS',
+  ),
+  acceptance(
+    'book.eventTimeMs < newest.eventTimeMs) return acceptLate',
+    'book.eventTimeMs <= newest.eventTimeMs) return acceptLate',
+  ),
+  batchFile('if (crc32(record.subarray(0, CRC_AT)) !== record.readUInt32LE(CRC_AT)) return null;', ''),
+  scan('previousRun.clean = run.clean;', 'previousRun.clean = true;'),
+  missing(
+    '< (rows.seqs[row] as number)) missing.add(row);',
+    '<= (rows.seqs[row] as number)) missing.add(row);',
+  ),
+  missing(
+    '(rows.seqs[known] as number) <= (rows.seqs[row] as number)',
+    '(rows.seqs[known] as number) >= (rows.seqs[row] as number)',
+  ),
+  rows('Math.floor(timeMs / DAY_MS)', 'Math.round(timeMs / DAY_MS)'),
+  rows('this.length + (other.ends[row] as number)', '(other.ends[row] as number)'),
+  writer("if (this.#full && kind !== 'gap' && kind !== 'market') {", 'if (this.#full) {'),
+  lag('clock.monotonic() - oldest.firstRowAtMs', 'clock.now() - oldest.firstRowAtMs'),
+  writer('await this.#journalling;\n    await this.#journalNew();', 'await this.#journalNew();'),
+  resumed('row.seq > (proven.get(marketId)?.seq ?? 0)', 'row.seq < (proven.get(marketId)?.seq ?? 0)'),
+  resumed('.filter((market) => market.endTimeMs > endAfterMs)', ''),
+  resumed('Math.ceil(eventTimeMs / 1000) * 1000', 'Math.floor(eventTimeMs / 1000) * 1000'),
+  recovery('this.report.skippedRows -= inserted;', ''),
+];

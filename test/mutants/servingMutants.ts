@@ -1,0 +1,208 @@
+import { of, type TestedMutant } from './mutant.ts';
+
+const schedule = of('src/webhooks/delivery/schedule.ts', 'src/webhooks/delivery/dispatcher.test.ts');
+const queue = of('src/webhooks/delivery/deliveryQueue.ts', 'src/webhooks/delivery/dispatcher.test.ts');
+const queueBounds = of(
+  'src/webhooks/delivery/deliveryQueue.ts',
+  'src/webhooks/delivery/deliveryQueue.test.ts',
+);
+const outcomes = of('src/webhooks/delivery/outcomeWriter.ts', 'src/webhooks/delivery/outcomeWriter.test.ts');
+const deadlines = of('src/webhooks/delivery/deadlineQueue.ts', 'src/webhooks/delivery/deadlineQueue.test.ts');
+const request = of('src/webhooks/delivery/request.ts', 'src/webhooks/delivery/sender.test.ts');
+const sender = of('src/webhooks/delivery/sender.ts', 'src/webhooks/delivery/sender.test.ts');
+const target = of('src/webhooks/target/target.ts', 'src/webhooks/target/target.test.ts');
+const addresses = of('src/webhooks/target/addresses.ts', 'src/webhooks/target/addresses.test.ts');
+const registry = of('src/webhooks/registry/registry.ts', 'src/webhooks/registry/registry.test.ts');
+const deliveryLog = of('src/webhooks/registry/deliveryLog.ts', 'src/webhooks/registry/deliveryLog.test.ts');
+const missed = of('src/webhooks/registry/missed.ts', 'src/webhooks/registry/missed.test.ts');
+const fillTracker = of(
+  'src/signals/fillTracker.ts',
+  'src/signals/fillTracker.test.ts',
+  'src/signals/auditFinisher.test.ts',
+  'src/signals/signals.test.ts',
+);
+const opportunities = of('src/signals/opportunityTracker.ts', 'src/signals/opportunityTracker.test.ts');
+const executable = of(
+  'src/signals/executable.ts',
+  'src/signals/auditLog.test.ts',
+  'src/signals/signals.test.ts',
+);
+const liveBoard = of('src/signals/liveBoard.ts', 'src/signals/liveBoard.test.ts');
+const tickerPrices = of('src/signals/tickerPrices.ts', 'src/signals/tickerPrices.test.ts');
+const auditChain = of('src/signals/auditChain.ts', 'src/signals/auditLog.test.ts');
+const takeover = of('src/signals/takeover.ts', 'src/signals/takeover.test.ts');
+const tapePlayer = of('src/trading/catchUp/tapePlayer.ts', 'src/trading/catchUp/tapePlayer.test.ts');
+const sortedBounds = of('src/trading/live/sortedBounds.ts', 'src/trading/live/sortedBounds.test.ts');
+const triggers = of('src/trading/live/triggerIndex.ts', 'src/trading/live/sessionGroup.test.ts');
+const sessionGroup = of('src/trading/live/sessionGroup.ts', 'src/trading/live/sessionGroup.test.ts');
+const strategies = of(
+  'src/trading/paper/strategies.ts',
+  'src/trading/paper/strategies.test.ts',
+  'src/trading/paper/persistence.test.ts',
+);
+const positions = of('src/trading/paper/positions.ts', 'src/trading/paper/persistence.test.ts');
+const divergence = of('src/trading/paper/divergence.ts', 'src/trading/paper/divergence.test.ts');
+const retrying = of('src/trading/catchUp/retryUntilDone.ts', 'src/trading/catchUp/retryUntilDone.test.ts');
+const jobs = of('src/backtest/jobs.ts', 'src/backtest/jobs.test.ts');
+const jobQueue = of(
+  'src/backtest/jobQueue.ts',
+  'src/backtest/jobs.test.ts',
+  'src/backtest/processes.test.ts',
+);
+const earlier = of('src/backtest/earlierTrials.ts', 'src/backtest/earlierTrials.test.ts');
+const asked = of('src/backtest/asked.ts', 'src/backtest/asked.test.ts');
+const cells = of('src/backtest/cells.ts', 'src/backtest/cells.test.ts');
+const stress = of('src/backtest/stress.ts', 'src/backtest/stress.test.ts');
+const swept = of('src/backtest/sweptTrades.ts', 'src/backtest/sweptTrades.test.ts');
+const walkForward = of('src/report/walkForward.ts', 'src/report/walkForward.test.ts');
+const admission = of('src/http/admission.ts', 'src/api/access.test.ts');
+const operators = of('src/http/admission.ts', 'src/http/admission.test.ts');
+const cursor = of('src/http/cursor.ts', 'src/http/cursor.test.ts');
+const history = of('src/http/history.ts', 'src/http/history.test.ts');
+const caching = of('src/http/caching.ts', 'src/http/caching.test.ts');
+const shortPages = of('src/http/shortPages.ts', 'src/http/shortPages.test.ts');
+const hosts = of('src/http/hosts.ts', 'src/http/hosts.test.ts');
+const streamAdmission = of('src/http/streamAdmission.ts', 'src/http/streamAdmission.test.ts');
+const keyset = of('src/store/queries/keyset.ts', 'src/api/paging.test.ts');
+const places = of(
+  'src/control/keyset.ts',
+  'src/webhooks/registry/redelivery.test.ts',
+  'src/trading/paper/persistence.test.ts',
+  'src/backtest/jobs.test.ts',
+);
+const authenticate = of('src/accounts/keys/authenticate.ts', 'src/accounts/keys/authenticate.test.ts');
+const rowCache = of('src/accounts/keys/rowCache.ts', 'src/accounts/keys/rowCache.test.ts');
+const limitsWindow = of('src/accounts/limits/limitsWindow.ts', 'src/accounts/limits/limits.test.ts');
+const rateCounters = of(
+  'src/accounts/limits/rateCounters.ts',
+  'src/accounts/limits/signInLimits.test.ts',
+  'src/accounts/limits/limits.test.ts',
+);
+
+/** Faults in what reads the recording: webhooks, signals, paper trading, backtests, HTTP, keys and limits. */
+export const SERVING_MUTANTS: readonly TestedMutant[] = [
+  schedule('const RETRY_JITTER = 0.2;', 'const RETRY_JITTER = 0.3;'),
+  schedule('Math.min(step, RETRY_DELAYS_MS.length) - 1', 'Math.min(step, RETRY_DELAYS_MS.length - 1)'),
+  schedule('return Math.max(delayMs,', 'return Math.min(delayMs,'),
+  queue('FAILURES_MAX - this.#failures', 'FAILURES_MAX'),
+  queue("if (status === GONE) return { delivery, state: 'failed' };", ''),
+  queueBounds('nowMs >= delivery.expiresMs', 'nowMs > delivery.expiresMs'),
+  queueBounds('if (held.delivery.attempts !== delivery.attempts) return;', ''),
+  outcomes('attempt + 1 >= CLOSE_TRIES', 'attempt > CLOSE_TRIES'),
+  outcomes('if (this.#changes.size + this.#healthChanges.size > 0) this.#arm();', ''),
+  deadlines('if (this.#dueAt.size > 0) return;', ''),
+  request('secret !== null && nowMs < untilMs', 'secret !== null'),
+  request('Math.floor(nowMs / 1000)', 'nowMs'),
+  sender('this.#endpoints.delete(webhookId);', ''),
+  sender('status >= 200 && status < 300', 'status >= 200 && status < 400'),
+  target('this.#checkFound(hostname, found);', 'this.#checkFound(hostname, found.slice(0, 1));'),
+  target("if (url.username !== '' || url.password !== '') {", "if (url.username !== '') {"),
+  addresses("private: ['10.0.0.0/8', '172.16.0.0/12',", "private: ['10.0.0.0/8', '172.16.0.0/13',"),
+  registry('existing.count >= MAX_WEBHOOKS_PER_USER', 'existing.count > MAX_WEBHOOKS_PER_USER'),
+  registry(
+    "const row = await (userId === undefined ? query : query.where('user_id', '=', userId)).executeTakeFirst();",
+    'const row = await query.executeTakeFirst();',
+  ),
+  registry('filter(({ until_ms }) => nowMs < until_ms)', 'filter(() => true)'),
+  deliveryLog(
+    "bounded.where('delivery.created_ms', '<', endMs)",
+    "bounded.where('delivery.created_ms', '<=', endMs)",
+  ),
+  deliveryLog(
+    "if (webhook.state === 'paused') throw pausedWebhook();\n    this.#quotas.consume('test'",
+    "this.#quotas.consume('test'",
+  ),
+  missed(".where('row.end_ms', '>', nowMs)", ''),
+  fillTracker('probe.detectedMs + afterMs >= timeMs', 'probe.detectedMs + afterMs > timeMs'),
+  fillTracker('this.#waiting.length >= WAITING_MAX', 'this.#waiting.length > WAITING_MAX'),
+  opportunities('open !== undefined && open.signal.direction === signal.direction', 'open !== undefined'),
+  executable('levels.at(-1)?.price ?? 0', 'levels.at(0)?.price ?? 0'),
+  executable('const size = Math.min(...sizes);', 'const size = Math.max(...sizes);'),
+  liveBoard(
+    'filter(({ edge_per_share: edge }) => edge >= minEdge)',
+    'filter(({ edge_per_share: edge }) => edge > minEdge)',
+  ),
+  liveBoard(
+    'b.expected_pnl_per_share - a.expected_pnl_per_share',
+    'a.expected_pnl_per_share - b.expected_pnl_per_share',
+  ),
+  tickerPrices(
+    'nowMs - point.receivedTimeMs > UNDERLYING_AGE_MAX_MS',
+    'nowMs - point.eventTimeMs > UNDERLYING_AGE_MAX_MS',
+  ),
+  tickerPrices('eventTimeMs >= last.eventTimeMs))', 'eventTimeMs > last.eventTimeMs))'),
+  auditChain('.sort(([a], [b]) => (a < b ? -1 : 1))', ''),
+  auditChain('seq: end.seq + 1, prev_hash', 'seq: end.seq, prev_hash'),
+  takeover('if (signal.aborted) return;\n        for (const row of known)', 'for (const row of known)'),
+  tapePlayer('next >= beforeSeq) return;', 'next > beforeSeq) return;'),
+  tapePlayer('first.afterSeq >= seq) return;', 'first.afterSeq > seq) return;'),
+  sortedBounds('if (!(entry.key < to)) return;', 'if (!(entry.key <= to)) return;'),
+  triggers('if (!Object.is(this.#of(reading).before, before)) return false;', ''),
+  triggers('watched.read(), isTrusted)', 'watched.read(), true)'),
+  sessionGroup('if (timeMs < paper.fromMs) continue;', ''),
+  sessionGroup('this.#triggers.leave(session);\n    }', '}'),
+  strategies('cap !== null && active.count >= cap', 'cap !== null && active.count > cap'),
+  strategies(
+    'const isActive = stood.entries_until_ms === null;',
+    'const isActive = stood.entries_until_ms !== null;',
+  ),
+  positions('after.pnl - before.pnl', 'after.pnl'),
+  positions(".where('opened_ms', '<', endMs)", ".where('opened_ms', '<=', endMs)"),
+  divergence('first.startTimeMs >= knowsFromMs', 'first.startTimeMs > knowsFromMs'),
+  retrying('Math.min(RETRY_MS_MAX, 2 * retryMs)', '2 * retryMs'),
+  jobs(
+    '(await activeJobs(transaction, { userId, isComparison })) >= cap',
+    '(await activeJobs(transaction, { userId, isComparison })) > cap',
+  ),
+  jobs("if (owner !== null) found = found.where('user_id', '=', owner.userId);", ''),
+  jobs(
+    "      .where('job_id', '=', jobId)\n      .where('status', 'in', ACTIVE)",
+    "      .where('job_id', '=', jobId)",
+  ),
+  jobQueue(
+    "return alone ? others : others.where('seen_ms', '<', this.#clock.now() - LEASE_MS);",
+    "return alone ? others : others.where('seen_ms', '<', this.#clock.now());",
+  ),
+  jobQueue("where('attempts', '>=', ATTEMPTS_MAX)", "where('attempts', '>', ATTEMPTS_MAX)"),
+  jobQueue("      .where('runner', '=', this.#runner)\n", ''),
+  earlier(
+    "const all = db.selectFrom('backtest_jobs').where('user_id', '=', userId);",
+    "const all = db.selectFrom('backtest_jobs');",
+  ),
+  earlier('if (key === own) break;', 'if (key === own) continue;'),
+  asked(
+    'Math.min(wholeMs(asked.end) ?? Number.POSITIVE_INFINITY, within.nowMs)',
+    'wholeMs(asked.end) ?? within.nowMs',
+  ),
+  cells('(at * (end - start)) / (steps - 1)', '(at * (end - start)) / steps'),
+  stress('stress.dispute_delay_hours * MS_PER_HOUR', 'stress.dispute_delay_hours'),
+  stress('draw >= stress.void_share + stress.disputed_share', 'draw >= stress.disputed_share'),
+  swept(
+    '(closedMs[a] as number) - (closedMs[b] as number)',
+    '(closedMs[b] as number) - (closedMs[a] as number)',
+  ),
+  walkForward('if (testEnd > endMs) return folds;', 'if (testEnd >= endMs) return folds;'),
+  walkForward('const testStart = trainEnd + embargoMs;', 'const testStart = trainEnd;'),
+  operators("if (route.auth === 'operator' && !operator)", "if (route.auth === 'operator' && operator)"),
+  admission('result.userId}`, tiers', 'result.keyId}`, tiers'),
+  admission('all = all === undefined ? value', 'all = all !== undefined ? value'),
+  cursor('if (encodeCursor(scope, place) === text) return place;', 'return place;'),
+  history('givenMs >= this.earliestMs - GRACE_MS', 'givenMs > this.earliestMs - GRACE_MS'),
+  history('if (resumed && (startMs === null || startMs < this.earliestMs)) return earliestMs;', ''),
+  caching('settlesMs < storedToMs - SETTLED_AFTER_MS', 'settlesMs < storedToMs'),
+  shortPages('if (this.#found <= this.#request.limit) this.#last = key;', 'this.#last = key;'),
+  hosts("name.endsWith('.localhost')", "name.endsWith('localhost')"),
+  streamAdmission(
+    'connections.count(stream, identity) >= most',
+    'connections.count(stream, identity) > most',
+  ),
+  keyset('compare} (', 'compare}= ('),
+  keyset('next: found > limit ? last : null', 'next: found >= limit ? last : null'),
+  places("row.and([is(first, '=', firstValue), is(second, side, secondValue)]),", ''),
+  authenticate("row.revoked_ms !== null ? 'revoked' :", ''),
+  authenticate("if (parsed.environment !== this.#environment) return 'wrong_environment';", ''),
+  rowCache('if (this.#asking.get(hash)?.readAt === moment) this', 'this'),
+  limitsWindow('this.#used(index, nowMs) < requests', 'this.#used(index, nowMs) <= requests'),
+  limitsWindow('this.#leavesInMs(tail, windowMs, nowMs) <= 0', 'this.#leavesInMs(tail, windowMs, nowMs) < 0'),
+  rateCounters('Math.ceil(waitMs / 1000)', 'Math.floor(waitMs / 1000)'),
+];
