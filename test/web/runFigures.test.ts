@@ -37,20 +37,51 @@ describe('the verdict on a backtest', () => {
 });
 
 describe('the verdict on a sweep', () => {
-  const SWEEP = { best: { x: 0, y: 0 }, n_trials: 60, n_trials_before: 6, deflated_sharpe: 0.97, pbo: 0.1 };
-  const verdict = (part: object) => sweepVerdictOf({ ...SWEEP, ...part } as SweepResult);
+  const cells = (trades_total: number) => [[{ trades_total: 99 }, { trades_total }]];
+  const SWEEP = {
+    ...{ best: { x: 1, y: 0 }, cells: cells(30), n_trials: 60, n_trials_before: 6 },
+    ...{ deflated_sharpe: 0.95, pbo: 0.5 },
+  };
+  const TRIALS = '66 trials (60 cells and 6 earlier trials on this series)';
+  const LUCK = 'The best cell is no better than you would expect from the best of';
 
-  it('is good only above the luck of as many random strategies', () => {
-    expect(verdict({})).toMatchObject({ tone: 'good', cautions: [] });
-    expect(verdict({ deflated_sharpe: 0.4 })).toMatchObject({
-      tone: 'bad',
-      text: expect.stringContaining('no better than you would expect from 66 random strategies'),
+  it.each([
+    ['better than luck', {}, 'good', `The best cell is better than luck explains after ${TRIALS}.`],
+    ['the first sweep', { n_trials_before: 0 }, 'good', 'The best cell is better than luck explains after 60 trials.'],
+    ['luck', { deflated_sharpe: 0.94 }, 'bad', `${LUCK} ${TRIALS} without skill.`],
+    [
+      'luck after one trial',
+      { deflated_sharpe: 0, n_trials: 20, n_trials_before: 1 },
+      'bad',
+      `${LUCK} 21 trials (20 cells and 1 earlier trial on this series) without skill.`,
+    ],
+    ['overfit', { pbo: 0.67 }, 'bad', 'The best cell beats luck, but would probably not stay the best.'],
+    ['luck and overfit', { deflated_sharpe: 0.4, pbo: 0.67 }, 'bad', `${LUCK} ${TRIALS} without skill.`],
+    ['no estimate of overfitting', { pbo: null }, 'good', `The best cell is better than luck explains after ${TRIALS}.`],
+    [
+      'few trades',
+      { cells: cells(29), deflated_sharpe: 0 },
+      'open',
+      'Too little data for a verdict: the best cell made 29 trades, in fewer than 30 markets.',
+    ],
+    [
+      'one trade',
+      { cells: cells(1), deflated_sharpe: null },
+      'open',
+      'Too little data for a verdict: the best cell made one trade, in fewer than 30 markets.',
+    ],
+    ['no probability', { deflated_sharpe: null }, 'open', 'Too little data for a verdict on the best cell.'],
+    ['no best cell', { best: null }, 'open', 'No cell has a result to rank.'],
+  ])('names %s', (_what, part, tone, text) => {
+    const { pbo } = { ...SWEEP, ...part };
+    expect(sweepVerdictOf({ ...SWEEP, ...part } as unknown as SweepResult)).toEqual({
+      tone,
+      text,
+      cautions:
+        pbo === 0.67
+          ? ['In 67\u00a0% of the splits the best cell of one half was below the median of the other.']
+          : [],
     });
-    expect(verdict({ pbo: 0.67 })).toMatchObject({ tone: 'bad', cautions: [expect.stringContaining('67')] });
-  });
-
-  it('is open without a best cell or enough data', () => {
-    expect([verdict({ best: null }).tone, verdict({ deflated_sharpe: null }).tone]).toEqual(['open', 'open']);
   });
 });
 

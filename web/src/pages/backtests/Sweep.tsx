@@ -8,7 +8,7 @@ import { sweepable } from './draft.ts';
 import classes from './Sweep.module.css';
 import { SweepCellCard } from './SweepCellCard.tsx';
 import { VerdictCard } from './VerdictCard.tsx';
-import { sweepVerdictOf } from './verdict.ts';
+import { earlierText, sweepVerdictOf } from './verdict.ts';
 
 interface Place {
   readonly x: number;
@@ -182,7 +182,7 @@ function Luck({ result }: { result: SweepResult }): ReactNode {
 
 /** E.g. `equivalent to 3.2 independent cells; 17 earlier trials on this series`. */
 function triedText({ n_trials_effective, n_trials_before }: SweepResult): string {
-  const before = `${number(n_trials_before)} earlier trials on this series`;
+  const before = earlierText(n_trials_before);
   return n_trials_effective === null
     ? before
     : `equivalent to ${number(n_trials_effective, 1)} independent cells; ${before}`;
