@@ -1,4 +1,5 @@
 import uPlot from 'uplot';
+import { number } from '../ui/format.ts';
 import type { Band } from './band.ts';
 import type { DrawnTrade } from './drawnTrades.ts';
 import { drawTrades } from './drawnTrades.ts';
@@ -68,6 +69,8 @@ const TIME_AXIS = 46;
 const DIGIT_WIDTH = 8;
 /** Counts go up by whole numbers. */
 const WHOLE_STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000];
+/** Share of a value above 1 that is shown around it, if all values are equal. */
+const FLAT_SHARE = 0.01;
 /** A shorter drag is a click. */
 const SELECT_PX_MIN = 4;
 
@@ -94,7 +97,7 @@ export function chartOptions(latest: { readonly current: Drawn }, setup: ChartSe
     series: [
       counts === undefined
         ? { label: 'Time', value: (_chart, value) => (value === null ? '–' : clockText(value * 1000, zone)) }
-        : { label: counts },
+        : { label: counts, value: (_chart, value) => number(value) },
       ...lines.map((line) => seriesOf(line, colour(line.colour))),
     ],
     hooks: hooksOf(latest, setup, scales[0] ?? ''),
@@ -204,9 +207,17 @@ function rangeOf(latest: { readonly current: Drawn }, scale: string): uPlot.Scal
       if (fixed !== undefined) return [fixed[0], fixed[1]];
       if (low == null || high == null) return [null, null];
       const level = mark?.scale === scale ? mark.value : low;
-      return uPlot.rangeNum(Math.min(low, level), Math.max(high, level), 0.1, true);
+      const [from, to] = [Math.min(low, level), Math.max(high, level)];
+      return from === to ? rangeAround(from) : uPlot.rangeNum(from, to, 0.1, true);
     },
   };
+}
+
+/** Room around a single value: from 0, where uPlot begins, a price of 90,000 would be a line at the edge. */
+function rangeAround(value: number): [number, number] {
+  const size = Math.abs(value);
+  const room = size === 0 ? 1 : size < 1 ? size : size * FLAT_SHARE;
+  return [value - room, value + room];
 }
 
 function seriesOf({ label, scale, kind = 'line', print }: Line, colour: string): uPlot.Series {

@@ -3,10 +3,9 @@ import { Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type { PaperStrategy } from '../../api/schema.ts';
-import type { Line } from '../../charts/chartOptions.ts';
 import { TimeChart } from '../../charts/TimeChart.tsx';
-import { usd } from '../../ui/format.ts';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { curvesOf } from './curves.ts';
 
 const REFETCH_MS = 5_000;
 
@@ -45,6 +44,12 @@ export function Equity({ strategy }: { strategy: PaperStrategy }): ReactNode {
           height={240}
         />
       )}
+      {shown.times.length > 1 && equity.data.points.length === 0 && (
+        <Text size="sm">
+          No position is closed on paper yet: its line begins with the first. The chart shows the baseline
+          alone.
+        </Text>
+      )}
       <Text size="sm" c="dimmed">
         {baseline.isError ? (
           `The baseline cannot be shown: ${baseline.error.message}.`
@@ -60,22 +65,4 @@ export function Equity({ strategy }: { strategy: PaperStrategy }): ReactNode {
       </Text>
     </>
   );
-}
-
-interface Curve {
-  readonly cumulative_pnl: number;
-}
-
-function curvesOf(live: readonly Curve[], baseline: readonly Curve[]): { times: number[]; lines: Line[] } {
-  const length = Math.max(live.length, baseline.length) + 1;
-  const valuesOf = (curve: readonly Curve[]) =>
-    Array.from({ length }, (_, count) => (count === 0 ? 0 : (curve[count - 1]?.cumulative_pnl ?? null)));
-  const shared = { scale: 'usd', kind: 'step', print: usd } as const;
-  return {
-    times: Array.from({ length }, (_, count) => count),
-    lines: [
-      { ...shared, label: 'on paper', colour: '--up', values: valuesOf(live) },
-      { ...shared, label: 'baseline', colour: '--mantine-color-dimmed', values: valuesOf(baseline) },
-    ],
-  };
 }
