@@ -21,4 +21,27 @@ describe.skipIf(recordingAbsent)(SKIPPED, () => {
     expect(await page.getByText('best P&L').count()).toBe(1);
     await page.context().close();
   });
+
+  it('a webhook with a test under way has reasons for its missing figures, and nothing to redeliver', async () => {
+    const page = await pages.open('webhook');
+    await page.getByText('failing', { exact: true }).waitFor();
+    await page.getByText('the last 3 attempts failed').waitFor();
+    await page
+      .getByText('All of these figures are of the last 7 days, without tests', { exact: false })
+      .waitFor();
+    expect(await page.getByText('no delivery ended').count()).toBe(1);
+    expect(await page.getByText('nothing delivered').count()).toBe(2);
+    await page.getByText('Nothing is failed, so there is nothing to redeliver.').waitFor();
+    expect(await page.getByRole('button', { name: 'Redeliver all failed' }).isDisabled()).toBe(true);
+    await page.context().close();
+  });
+
+  it('the state of a webhook is whole on a phone', async () => {
+    const page = await pages.open('webhooks');
+    await page.setViewportSize({ width: 390, height: 844 });
+    const label = page.getByText('failing', { exact: true });
+    await label.waitFor();
+    expect(await label.evaluate((one) => one.scrollWidth <= one.clientWidth)).toBe(true);
+    await page.context().close();
+  });
 });
