@@ -199,7 +199,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await watched.inspect('signals');
     await page.getByRole('tab', { name: 'History' }).click();
     await expect.poll(() => new URL(page.url()).searchParams.get('view')).toBe('history');
-    await page.getByText(/Would have filled|No signals yet/).waitFor();
+    await page.getByText(/Realised per share|No signals yet/).waitFor();
     await watched.inspect('signals-history');
     await page.getByRole('tab', { name: 'Audit' }).click();
     await page.getByText(/By kind|Nothing detected in this time/).waitFor();
