@@ -89,7 +89,6 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     const watched = await dashboard.signedIn();
     const { page } = watched;
     await page.getByText('live', { exact: true }).waitFor();
-    await page.getByText('receiving', { exact: true }).waitFor();
     await page.getByText(/^[1-9][\d,]* books in the last 5 minutes$/).waitFor();
     const cards = page.getByRole('region', { name: /^BTC / });
     await expect.poll(() => cards.count()).toBe(5);
