@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { axeFindings } from '../support/browser.ts';
 import { recordingAbsent, useRecordedPages } from '../support/recordedPages.ts';
 
 const SKIPPED = 'recorded pages (skipped without a build, Chromium or a recording)';
@@ -42,6 +43,15 @@ describe.skipIf(recordingAbsent)(SKIPPED, () => {
     const label = page.getByText('failing', { exact: true });
     await label.waitFor();
     expect(await label.evaluate((one) => one.scrollWidth <= one.clientWidth)).toBe(true);
+    await page.context().close();
+  });
+
+  it('the list of backtests is readable in the dark, and says why a sweep is not compared', async () => {
+    const page = await pages.open('backtests');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.getByText('best of 20').waitFor();
+    await page.getByRole('cell', { name: 'backtests only' }).waitFor();
+    expect(await axeFindings(page)).toEqual([]);
     await page.context().close();
   });
 });
