@@ -42,7 +42,10 @@ describe.skipIf(recordingAbsent)(SKIPPED, () => {
     await page.setViewportSize({ width: 390, height: 844 });
     const label = page.getByText('failing', { exact: true });
     await label.waitFor();
-    expect(await label.evaluate((one) => one.scrollWidth <= one.clientWidth)).toBe(true);
+    const isWhole = `[...document.querySelectorAll('.mantine-Badge-label')]
+      .filter((one) => one.textContent === 'failing')
+      .every((one) => one.scrollWidth <= one.clientWidth)`;
+    expect(await page.evaluate<boolean>(isWhole)).toBe(true);
     await page.context().close();
   });
 
@@ -52,6 +55,14 @@ describe.skipIf(recordingAbsent)(SKIPPED, () => {
     await page.getByText('best of 20').waitFor();
     await page.getByRole('cell', { name: 'backtests only' }).waitFor();
     expect(await axeFindings(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  it('a paper strategy without a closed position says why it has no line, and counts are dashes too', async () => {
+    const page = await pages.open('paper');
+    await page.getByText('No position is closed on paper yet', { exact: false }).waitFor();
+    const legend = page.locator('.u-legend').first();
+    await expect.poll(() => legend.textContent()).toBe('closed positions–baseline–');
     await page.context().close();
   });
 });

@@ -5,6 +5,7 @@ import type { DrawnTrade } from './drawnTrades.ts';
 import { drawTrades } from './drawnTrades.ts';
 import type { TimeMark } from './layers.ts';
 import { gapLayer, type Layer, type Mark, markLayer, STRIP_PX, type Style, timeMarkLayer } from './layers.ts';
+import { rangeAround } from './rangeAround.ts';
 import { timeTicks } from './timeTicks.ts';
 import { clockText, type TimeZone } from './timeZone.ts';
 
@@ -69,8 +70,6 @@ const TIME_AXIS = 46;
 const DIGIT_WIDTH = 8;
 /** Counts go up by whole numbers. */
 const WHOLE_STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000];
-/** Share of a value above 1 that is shown around it, if all values are equal. */
-const FLAT_SHARE = 0.01;
 /** A shorter drag is a click. */
 const SELECT_PX_MIN = 4;
 
@@ -211,13 +210,6 @@ function rangeOf(latest: { readonly current: Drawn }, scale: string): uPlot.Scal
       return from === to ? rangeAround(from) : uPlot.rangeNum(from, to, 0.1, true);
     },
   };
-}
-
-/** Room around a single value: from 0, where uPlot begins, a price of 90,000 would be a line at the edge. */
-function rangeAround(value: number): [number, number] {
-  const size = Math.abs(value);
-  const room = size === 0 ? 1 : size < 1 ? size : size * FLAT_SHARE;
-  return [value - room, value + room];
 }
 
 function seriesOf({ label, scale, kind = 'line', print }: Line, colour: string): uPlot.Series {

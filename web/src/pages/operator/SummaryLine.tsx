@@ -31,7 +31,7 @@ export function SummaryLine(): ReactNode {
     rowsFigure(summary.data, rate),
     ['Disk free', bytes(free), growthText(summary.data)],
     ['Recording', bytes(stored), stored === null ? 'not measured yet' : undefined],
-    feeds.data === undefined ? ['Feeds', '–'] : feedsFigure(feeds.data),
+    feeds.data === undefined ? ['Feeds', '–'] : ['Feeds', ...feedsFigure(feeds.data)],
   ];
   return <Figures figures={figures} cols={{ base: 2, sm: 3, lg: 6 }} />;
 }

@@ -1,5 +1,4 @@
 import type { FeedStatus } from '../../api/schema.ts';
-import type { Figure } from '../../ui/Figures.tsx';
 import { number } from '../../ui/format.ts';
 
 type Feed = FeedStatus['feeds'][number];
@@ -13,7 +12,10 @@ export function isIdle({ kind, last_message_at, failures }: Feed): boolean {
 }
 
 /** How many feeds are up, and in its note the names of the others and the open gaps. */
-export function feedsFigure({ feeds, gaps }: Pick<FeedStatus, 'feeds' | 'gaps'>): Figure {
+export function feedsFigure({
+  feeds,
+  gaps,
+}: Pick<FeedStatus, 'feeds' | 'gaps'>): [value: string, note: string] {
   const others = feeds.filter(({ up, connections }) => up !== connections);
   const notes = [
     ...namesOf(
@@ -23,7 +25,7 @@ export function feedsFigure({ feeds, gaps }: Pick<FeedStatus, 'feeds' | 'gaps'>)
     ...namesOf('not needed yet', others.filter(isIdle)),
     gaps.length === 0 ? 'no open gap' : `${number(gaps.length)} open ${gaps.length === 1 ? 'gap' : 'gaps'}`,
   ];
-  return ['Feeds', `${feeds.length - others.length} of ${feeds.length}`, notes.join('; ')];
+  return [`${feeds.length - others.length} of ${feeds.length}`, notes.join('; ')];
 }
 
 /** E.g. `down: binance, polymarket.clob BTC-5m and 3 more`; empty without a feed. */

@@ -3,7 +3,9 @@ import { Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type { PaperStrategy } from '../../api/schema.ts';
+import type { Line } from '../../charts/chartOptions.ts';
 import { TimeChart } from '../../charts/TimeChart.tsx';
+import { usd } from '../../ui/format.ts';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { curvesOf } from './curves.ts';
 
@@ -24,7 +26,7 @@ export function Equity({ strategy }: { strategy: PaperStrategy }): ReactNode {
   );
   const result = baseline.data?.result;
   const replayed = result && 'equity_curve' in result ? result.equity_curve : undefined;
-  const shown = useMemo(() => curvesOf(equity.data?.points ?? [], replayed ?? []), [equity.data, replayed]);
+  const shown = useMemo(() => linesOf(equity.data?.points ?? [], replayed ?? []), [equity.data, replayed]);
   if (equity.isPending) return <Loading rows={6} />;
   if (equity.data === undefined) {
     return <Failure error={equity.error} retry={() => void equity.refetch()} />;
@@ -65,4 +67,15 @@ export function Equity({ strategy }: { strategy: PaperStrategy }): ReactNode {
       </Text>
     </>
   );
+}
+
+function linesOf(...given: Parameters<typeof curvesOf>): { times: number[]; lines: Line[] } {
+  const { counts, live, baseline } = curvesOf(...given);
+  const shared = { scale: 'usd', kind: 'step', print: usd } as const;
+  const lineOf = (label: string, colour: string, values: (number | null)[] | null): Line[] =>
+    values === null ? [] : [{ ...shared, label, colour, values }];
+  return {
+    times: counts,
+    lines: [...lineOf('on paper', '--up', live), ...lineOf('baseline', '--mantine-color-dimmed', baseline)],
+  };
 }

@@ -1,24 +1,21 @@
-import type { Line } from '../../charts/chartOptions.ts';
-import { usd } from '../../ui/format.ts';
-
 interface Curve {
   readonly cumulative_pnl: number;
 }
 
-/** P&L by the number of closed positions, from 0; a curve without a closed position has no line. */
-export function curvesOf(
-  live: readonly Curve[],
-  baseline: readonly Curve[],
-): { times: number[]; lines: Line[] } {
-  const times = Array.from({ length: Math.max(live.length, baseline.length) + 1 }, (_, count) => count);
+interface Curves {
+  /** Numbers of closed positions, from 0. */
+  readonly counts: number[];
+  /** P&L after so many positions; null after the last one, and no values without a closed position. */
+  readonly live: (number | null)[] | null;
+  readonly baseline: (number | null)[] | null;
+}
+
+/** P&L by the number of closed positions: the days that the two traded differ. */
+export function curvesOf(live: readonly Curve[], baseline: readonly Curve[]): Curves {
+  const counts = Array.from({ length: Math.max(live.length, baseline.length) + 1 }, (_, count) => count);
   const valuesOf = (curve: readonly Curve[]) =>
-    times.map((count) => (count === 0 ? 0 : (curve[count - 1]?.cumulative_pnl ?? null)));
-  const lineOf = (label: string, colour: string, curve: readonly Curve[]): Line[] =>
     curve.length === 0
-      ? []
-      : [{ label, colour, scale: 'usd', kind: 'step', print: usd, values: valuesOf(curve) }];
-  return {
-    times,
-    lines: [...lineOf('on paper', '--up', live), ...lineOf('baseline', '--mantine-color-dimmed', baseline)],
-  };
+      ? null
+      : counts.map((count) => (count === 0 ? 0 : (curve[count - 1]?.cumulative_pnl ?? null)));
+  return { counts, live: valuesOf(live), baseline: valuesOf(baseline) };
 }
