@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { Page, Request, Response } from 'playwright-core';
+import { WebSocketServer } from 'ws';
 import {
   DATA_SOURCE_PLACEHOLDER,
   NONCE_PLACEHOLDER,
@@ -78,11 +79,19 @@ export function readRecording(file: string): Recording {
   return JSON.parse(gunzipSync(readFileSync(file)).toString());
 }
 
-/** Serves the built pages with recorded answers; streams are refused. */
-export async function serveRecording({ answers }: Recording): Promise<{ url: string; server: Server }> {
+interface RecordingServer {
+  readonly url: string;
+  readonly server: Server;
+  /** Paths and queries that were requested and not recorded. */
+  readonly missing: ReadonlySet<string>;
+}
+
+/** Serves the built pages with recorded answers; streams connect and have no news. */
+export async function serveRecording({ answers, atMs }: Recording): Promise<RecordingServer> {
   const index = readFileSync(join(BUILD, 'index.html'), 'utf8')
     .replaceAll(NONCE_PLACEHOLDER, 'fixed')
     .replaceAll(DATA_SOURCE_PLACEHOLDER, 'simulated');
+  const missing = new Set<string>();
   const server = createServer((request, response) => {
     const { pathname, search } = new URL(request.url ?? '/', 'http://127.0.0.1');
     const type = TYPES[extname(pathname)];
@@ -90,7 +99,8 @@ export async function serveRecording({ answers }: Recording): Promise<{ url: str
       response.setHeader('content-type', type);
       response.end(readFileSync(join(BUILD, pathname)));
     } else if (ANSWER.test(pathname)) {
-      const answer = answers[pathname + search] ?? nearest(answers, pathname);
+      const answer = answerFor(answers, pathname + search);
+      if (answer === undefined) missing.add(pathname + search);
       response.setHeader('content-type', 'application/json');
       response.setHeader('ratelimit-policy', UNPACED);
       response.statusCode = answer === undefined ? 404 : 200;
@@ -101,12 +111,37 @@ export async function serveRecording({ answers }: Recording): Promise<{ url: str
       response.end(index.replaceAll(SESSION_PLACEHOLDER, session));
     }
   });
+  connectStreams(server, atMs);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server, missing };
 }
 
-/** An answer of the same path: a query may contain the time of the recording. */
-function nearest(answers: Recording['answers'], pathname: string): string | undefined {
-  const key = Object.keys(answers).find((one) => one.split('?', 1)[0] === pathname);
+/** Accepts every socket of the pages: books never change, and no opportunity is open. */
+function connectStreams(server: Server, atMs: number): void {
+  const sockets = new WebSocketServer({ server });
+  sockets.on('connection', (socket, { url = '' }) => {
+    socket.send('{"type":"ready"}');
+    if (url.startsWith('/app/arb/board')) {
+      socket.send(JSON.stringify({ as_of: new Date(atMs).toISOString(), opportunities: [] }));
+    }
+  });
+}
+
+/** The answer to a request, or to the same request at another time: a query may contain the time of the recording. */
+export function answerFor(answers: Recording['answers'], request: string): string | undefined {
+  const key =
+    request in answers ? request : Object.keys(answers).find((one) => timeless(one) === timeless(request));
   return key === undefined ? undefined : answers[key];
+}
+
+const TIME = /^\d{4}-\d\d-\d\dT/;
+
+/** A path and its parameters in the order of their names, without the values that are times. */
+function timeless(request: string): string {
+  const { pathname, searchParams } = new URL(request, 'http://127.0.0.1');
+  searchParams.sort();
+  return [
+    pathname,
+    ...[...searchParams].map(([name, value]) => `${name}=${TIME.test(value) ? '' : value}`),
+  ].join(' ');
 }

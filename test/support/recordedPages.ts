@@ -14,16 +14,25 @@ export const RECORDING = join(REFERENCES, 'answers.json.gz');
 /** Without a build, Chromium or a recording, tests of recorded pages are skipped with a reason. */
 export const recordingAbsent = browserAbsent || !existsSync(RECORDING);
 
+interface OpenedRecording {
+  readonly url: string;
+  readonly browser: Browser;
+  readonly missing: ReadonlySet<string>;
+  readonly atMs: number;
+  readonly pages: Readonly<Record<string, string>>;
+}
+
 /** Every page of the dashboard in its recorded state, without a service. */
 class RecordedPages {
-  #opened: { url: string; browser: Browser; atMs: number; pages: Readonly<Record<string, string>> } | null =
-    null;
+  #opened: OpenedRecording | null = null;
   #end: () => Promise<void> = async () => undefined;
 
   async start(): Promise<void> {
-    const { url, server } = await serveRecording(readRecording(RECORDING));
+    const recording = readRecording(RECORDING);
+    const { url, server, missing } = await serveRecording(recording);
     const browser = await openBrowser();
-    this.#opened = { ...readRecording(RECORDING), url, browser };
+    const { atMs, pages } = recording;
+    this.#opened = { url, browser, missing, atMs, pages };
     this.#end = async () => {
       await browser.close();
       server.close();
@@ -36,6 +45,11 @@ class RecordedPages {
 
   get browser(): Browser {
     return this.#state.browser;
+  }
+
+  /** Requests of the opened pages that the recording does not answer: their pages are not as recorded. */
+  get missing(): readonly string[] {
+    return [...this.#state.missing];
   }
 
   /**

@@ -115,9 +115,14 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await row('bybit.rest').getByText('answers').waitFor();
     await page.getByText('No drift seen').waitFor();
     await row('polymarket.polybolt').getByText('connected', { exact: true }).waitFor();
-    await page.getByText('Strikes of 5m, 15m and 4h windows come from PolyBolt and RTDS.').waitFor();
+    await page
+      .getByText('Strikes of windows of 5 min, 15 min and 4 hours come from PolyBolt and RTDS.')
+      .waitFor();
     const sources = page.getByRole('table', { name: 'Price sources' }).locator('tbody tr');
-    await sources.filter({ hasText: 'crypto-price' }).getByText('ready').waitFor();
+    await sources
+      .filter({ hasText: 'crypto-price' })
+      .getByText(/^(?:ready|not needed yet)$/)
+      .waitFor();
     await page.getByText(/^No gap is open|^Open gap since/).waitFor();
     await watched.inspect('operator');
   });

@@ -89,7 +89,6 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     const watched = await dashboard.signedIn();
     const { page } = watched;
     await page.getByText('live', { exact: true }).waitFor();
-    await page.getByText('receiving', { exact: true }).waitFor();
     await page.getByText(/^[1-9][\d,]* books in the last 5 minutes$/).waitFor();
     const cards = page.getByRole('region', { name: /^BTC / });
     await expect.poll(() => cards.count()).toBe(5);
@@ -199,7 +198,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await watched.inspect('signals');
     await page.getByRole('tab', { name: 'History' }).click();
     await expect.poll(() => new URL(page.url()).searchParams.get('view')).toBe('history');
-    await page.getByText(/Would have filled|No signals yet/).waitFor();
+    await page.getByText(/Realised per share|No signals yet/).waitFor();
     await watched.inspect('signals-history');
     await page.getByRole('tab', { name: 'Audit' }).click();
     await page.getByText(/By kind|Nothing detected in this time/).waitFor();

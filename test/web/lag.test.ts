@@ -78,7 +78,9 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     const { page } = watched;
     await page.addInitScript(LOST_STREAM);
     await page.reload();
-    await page.getByText('reconnecting', { exact: true }).waitFor();
+    await page.getByText('polled', { exact: true }).waitFor();
+    await page.getByText('The stream is reconnecting: too slow.').waitFor();
+    await page.getByText(/^Meanwhile prices are polled every 5 s; these are \d+ s old\.$/).waitFor();
     const card = page.getByRole('region', { name: 'BTC 1 hour' });
     await card.getByText('proven', { exact: true }).waitFor();
     await expect

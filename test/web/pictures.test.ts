@@ -79,6 +79,7 @@ describe.skipIf(browserAbsent || (recordingAbsent && !isRecording))(ABSENT, () =
       }
     }
     await Promise.all([page.context().close(), canvas.close()]);
+    expect(pages.missing).toEqual([]);
     expect(differences).toEqual([]);
   }
 
@@ -97,6 +98,7 @@ describe.skipIf(browserAbsent || (recordingAbsent && !isRecording))(ABSENT, () =
         expect(await axeFindings(page), `${name}, ${size}`).toEqual([]);
       }
       await page.context().close();
+      expect(pages.missing).toEqual([]);
     },
   );
 });

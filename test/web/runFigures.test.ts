@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { BacktestResult, SweepCell, SweepResult } from '../../web/src/api/schema.ts';
-import { cellDraft, colourOf, METRICS, rangeOf } from '../../web/src/pages/backtests/cell.ts';
+import {
+  cellDraft,
+  colourOf,
+  METRICS,
+  type Metric,
+  marksOf,
+  rampOf,
+  rangeOf,
+} from '../../web/src/pages/backtests/cell.ts';
 import { FIRST_DRAFT } from '../../web/src/pages/backtests/draft.ts';
 import { pnlBins } from '../../web/src/pages/backtests/pnlBins.ts';
 import { sweepVerdictOf, verdictOf } from '../../web/src/pages/backtests/verdict.ts';
@@ -37,20 +45,61 @@ describe('the verdict on a backtest', () => {
 });
 
 describe('the verdict on a sweep', () => {
-  const SWEEP = { best: { x: 0, y: 0 }, n_trials: 60, n_trials_before: 6, deflated_sharpe: 0.97, pbo: 0.1 };
-  const verdict = (part: object) => sweepVerdictOf({ ...SWEEP, ...part } as SweepResult);
+  const cells = (trades_total: number) => [[{ trades_total: 99 }, { trades_total }]];
+  const SWEEP = {
+    ...{ best: { x: 1, y: 0 }, cells: cells(30), n_trials: 60, n_trials_before: 6 },
+    ...{ deflated_sharpe: 0.95, pbo: 0.5 },
+  };
+  const TRIALS = '66 trials (60 cells and 6 earlier trials on this series)';
+  const LUCK = 'The best cell is no better than you would expect from the best of';
 
-  it('is good only above the luck of as many random strategies', () => {
-    expect(verdict({})).toMatchObject({ tone: 'good', cautions: [] });
-    expect(verdict({ deflated_sharpe: 0.4 })).toMatchObject({
-      tone: 'bad',
-      text: expect.stringContaining('no better than you would expect from 66 random strategies'),
+  it.each([
+    ['better than luck', {}, 'good', `The best cell is better than luck explains after ${TRIALS}.`],
+    [
+      'the first sweep',
+      { n_trials_before: 0 },
+      'good',
+      'The best cell is better than luck explains after 60 trials.',
+    ],
+    ['luck', { deflated_sharpe: 0.94 }, 'bad', `${LUCK} ${TRIALS} without skill.`],
+    [
+      'luck after one trial',
+      { deflated_sharpe: 0, n_trials: 20, n_trials_before: 1 },
+      'bad',
+      `${LUCK} 21 trials (20 cells and 1 earlier trial on this series) without skill.`,
+    ],
+    ['overfit', { pbo: 0.67 }, 'bad', 'The best cell beats luck, but would probably not stay the best.'],
+    ['luck and overfit', { deflated_sharpe: 0.4, pbo: 0.67 }, 'bad', `${LUCK} ${TRIALS} without skill.`],
+    [
+      'no estimate of overfitting',
+      { pbo: null },
+      'good',
+      `The best cell is better than luck explains after ${TRIALS}.`,
+    ],
+    [
+      'few trades',
+      { cells: cells(29), deflated_sharpe: 0 },
+      'open',
+      'Too little data for a verdict: the best cell made 29 trades, in fewer than 30 markets.',
+    ],
+    [
+      'one trade',
+      { cells: cells(1), deflated_sharpe: null },
+      'open',
+      'Too little data for a verdict: the best cell made one trade, in fewer than 30 markets.',
+    ],
+    ['no probability', { deflated_sharpe: null }, 'open', 'Too little data for a verdict on the best cell.'],
+    ['no best cell', { best: null }, 'open', 'No cell has a result to rank.'],
+  ])('names %s', (_what, part, tone, text) => {
+    const { pbo } = { ...SWEEP, ...part };
+    expect(sweepVerdictOf({ ...SWEEP, ...part } as unknown as SweepResult)).toEqual({
+      tone,
+      text,
+      cautions:
+        pbo === 0.67
+          ? ['In 67\u00a0% of the splits the best cell of one half was below the median of the other.']
+          : [],
     });
-    expect(verdict({ pbo: 0.67 })).toMatchObject({ tone: 'bad', cautions: [expect.stringContaining('67')] });
-  });
-
-  it('is open without a best cell or enough data', () => {
-    expect([verdict({ best: null }).tone, verdict({ deflated_sharpe: null }).tone]).toEqual(['open', 'open']);
   });
 });
 
@@ -76,14 +125,41 @@ describe('the heat map', () => {
     ...{ profit_factor: null, error },
   });
 
-  it('colours gains and losses by their share of the largest value', () => {
+  it('colours gains and losses by their share of the largest value, the least of them visibly', () => {
     const range = rangeOf([[cell(-5), cell(10), cell(99, 'not run')]], METRICS.total_pnl);
     expect(range).toEqual([-5, 10]);
     const colour = (value: number | null) => colourOf(value, range ?? [0, 0], METRICS.total_pnl);
-    expect([colour(10), colour(-5), colour(null)]).toEqual([
-      ...['rgb(18 184 134 / 40%)', 'rgb(230 73 128 / 20%)', 'transparent'],
+    expect([10, -5, 0.01, -0.01, 0, null].map(colour)).toEqual([
+      ...['rgb(18 184 134 / 50%)', 'rgb(230 73 128 / 30%)'],
+      ...['rgb(18 184 134 / 10%)', 'rgb(230 73 128 / 10%)', 'transparent', 'transparent'],
     ]);
     expect(rangeOf([[cell(1)]], METRICS.win_rate)).toBeNull();
+  });
+
+  it('has a legend that breaks at zero, with a mark only between its bounds', () => {
+    expect(rampOf([-5, 15], METRICS.total_pnl)).toEqual({
+      gradient:
+        'linear-gradient(to right, rgb(230 73 128 / 23%), rgb(230 73 128 / 10%) 25%, rgb(18 184 134 / 10%) 25%, rgb(18 184 134 / 50%))',
+      zero: 25,
+    });
+    expect(rampOf([-4, 0], METRICS.max_drawdown)).toEqual({
+      gradient: 'linear-gradient(to right, rgb(230 73 128 / 50%), rgb(230 73 128 / 10%) 100%)',
+      zero: null,
+    });
+    expect(rampOf([0, 0], METRICS.trades_total)).toEqual({ gradient: 'none', zero: null });
+  });
+
+  it('marks the best cell of the shown figure, and the best Sharpe by its own name', () => {
+    const [pnl, ratio] = [cell(2.66), { ...cell(2.13), sharpe_per_market: 1.06, max_drawdown: -1 }];
+    const idle = { ...cell(0), trades_total: 0 };
+    const result = { cells: [[pnl, ratio, idle, cell(99, 'not run')]], best: { x: 1, y: 0 } } as never;
+    const marks = (metric: Metric) => [0, 1, 2, 3].map((x) => marksOf({ x, y: 0 }, result, metric).join());
+    expect(marks(METRICS.total_pnl)).toEqual(['best P&L', 'best Sharpe', '', '']);
+    expect(marks(METRICS.sharpe_per_market)).toEqual(['', 'best Sharpe', '', '']);
+    expect(marks(METRICS.max_drawdown)).toEqual(['smallest', 'best Sharpe', '', '']);
+    expect(marks(METRICS.trades_total)).toEqual(['', 'best Sharpe', '', '']);
+    // No cell has a win rate, and a missing value is the best of nothing.
+    expect(marks(METRICS.win_rate)).toEqual(['', 'best Sharpe', '', '']);
   });
 
   it('opens a cell as the backtest with its values', () => {

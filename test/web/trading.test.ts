@@ -117,7 +117,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await page.getByRole('button', { name: 'Run sweep' }).click();
     await page.getByText('Details', { exact: true }).click();
     await page.getByText('Deflated Sharpe', { exact: true }).waitFor();
-    await page.getByText(/\d+ earlier trials on this series$/).waitFor();
+    await page.getByText(/\d+ earlier trials? on this series$/).waitFor();
     expect(await page.getByRole('table').locator('td').count()).toBe(6);
     await page.getByText('P&L by lookback (s) and latency (ms)').waitFor();
     await watched.inspect('sweep');

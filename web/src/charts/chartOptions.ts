@@ -1,9 +1,11 @@
 import uPlot from 'uplot';
+import { number } from '../ui/format.ts';
 import type { Band } from './band.ts';
 import type { DrawnTrade } from './drawnTrades.ts';
 import { drawTrades } from './drawnTrades.ts';
 import type { TimeMark } from './layers.ts';
 import { gapLayer, type Layer, type Mark, markLayer, STRIP_PX, type Style, timeMarkLayer } from './layers.ts';
+import { rangeAround } from './rangeAround.ts';
 import { timeTicks } from './timeTicks.ts';
 import { clockText, type TimeZone } from './timeZone.ts';
 
@@ -94,7 +96,7 @@ export function chartOptions(latest: { readonly current: Drawn }, setup: ChartSe
     series: [
       counts === undefined
         ? { label: 'Time', value: (_chart, value) => (value === null ? '–' : clockText(value * 1000, zone)) }
-        : { label: counts },
+        : { label: counts, value: (_chart, value) => number(value) },
       ...lines.map((line) => seriesOf(line, colour(line.colour))),
     ],
     hooks: hooksOf(latest, setup, scales[0] ?? ''),
@@ -204,7 +206,8 @@ function rangeOf(latest: { readonly current: Drawn }, scale: string): uPlot.Scal
       if (fixed !== undefined) return [fixed[0], fixed[1]];
       if (low == null || high == null) return [null, null];
       const level = mark?.scale === scale ? mark.value : low;
-      return uPlot.rangeNum(Math.min(low, level), Math.max(high, level), 0.1, true);
+      const [from, to] = [Math.min(low, level), Math.max(high, level)];
+      return from === to ? rangeAround(from) : uPlot.rangeNum(from, to, 0.1, true);
     },
   };
 }

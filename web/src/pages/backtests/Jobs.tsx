@@ -134,14 +134,20 @@ function columnsFor(chosen: readonly string[], choose: (jobId: string) => void):
     { title: 'Submitted', cell: ({ submitted_at }) => moment(submitted_at) },
     {
       title: 'Compare',
-      cell: ({ job_id, kind, status }) =>
-        kind === 'backtest' && status === 'complete' ? (
+      cell: (job) => {
+        const { job_id, kind, status } = job;
+        return kind === 'backtest' && status === 'complete' ? (
           <Checkbox
             aria-label={`Compare the run ${job_id}`}
             checked={chosen.includes(job_id)}
             onChange={() => choose(job_id)}
           />
-        ) : null,
+        ) : (
+          <Text span size="xs" c="dimmed">
+            {kind === 'sweep' ? 'backtests only' : isActive(job) ? 'when complete' : 'no result'}
+          </Text>
+        );
+      },
     },
   ];
 }
@@ -156,7 +162,7 @@ function Name({ job }: { job: JobRow }): ReactNode {
           {STRATEGY_NAMES[job.strategy.type]}
         </Link>
         {job.kind === 'sweep' && job.summary !== null && (
-          <Badge color="gray.7" variant="outline">
+          <Badge variant="outline" color="var(--mantine-color-dimmed)">
             best of {number(job.summary.cells)}
           </Badge>
         )}

@@ -8,6 +8,7 @@ import { type Figure, Figures } from '../../ui/Figures.tsx';
 import { cents, number, percent, usd, withSign } from '../../ui/format.ts';
 import { Empty } from '../../ui/states.tsx';
 import { Comparison } from './Comparison.tsx';
+import { equityOf } from './equity.ts';
 import { PnlHistogram } from './PnlHistogram.tsx';
 import { TradedMarkets } from './TradedMarkets.tsx';
 import { VerdictCard } from './VerdictCard.tsx';
@@ -145,18 +146,11 @@ function missedText({ orders }: BacktestResult): string {
 /** The P&L after each market, and below it how far it was under its highest value so far. */
 function Equity({ result }: { result: BacktestResult }): ReactNode {
   const shown = useMemo(() => {
-    const points = result.equity_curve;
-    let highest = 0;
-    const drawdowns = points.map(({ cumulative_pnl }) => {
-      highest = Math.max(highest, cumulative_pnl);
-      return cumulative_pnl - highest;
-    });
+    const { times, pnl, drawdown } = equityOf(result);
     const shared = { scale: 'usd', kind: 'step', print: usd } as const;
-    const equity: Line[] = [
-      { ...shared, label: 'P&L', colour: '--up', values: points.map(({ cumulative_pnl }) => cumulative_pnl) },
-    ];
-    const underwater: Line[] = [{ ...shared, label: 'drawdown', colour: '--down', values: drawdowns }];
-    return { times: points.map(({ ts }) => Date.parse(ts) / 1000), equity, underwater };
+    const equity: Line[] = [{ ...shared, label: 'P&L', colour: '--up', values: pnl }];
+    const underwater: Line[] = [{ ...shared, label: 'drawdown', colour: '--down', values: drawdown }];
+    return { times, equity, underwater };
   }, [result]);
   if (shown.times.length === 0)
     return <Empty title="Nothing was traded">The entry condition was never met in these markets.</Empty>;

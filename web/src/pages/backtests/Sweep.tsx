@@ -1,19 +1,14 @@
 import { SegmentedControl, Stack, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
-import type { SweepCell, SweepResult } from '../../api/schema.ts';
+import type { SweepResult } from '../../api/schema.ts';
 import { type Figure, Figures } from '../../ui/Figures.tsx';
 import { number, percent } from '../../ui/format.ts';
-import { colourOf, METRICS, type Metric, type MetricName, rangeOf, type SweepJob } from './cell.ts';
+import { CellMap } from './CellMap.tsx';
+import { METRICS, type Metric, type MetricName, type Place, type SweepJob } from './cell.ts';
 import { sweepable } from './draft.ts';
-import classes from './Sweep.module.css';
 import { SweepCellCard } from './SweepCellCard.tsx';
 import { VerdictCard } from './VerdictCard.tsx';
-import { sweepVerdictOf } from './verdict.ts';
-
-interface Place {
-  readonly x: number;
-  readonly y: number;
-}
+import { earlierText, sweepVerdictOf } from './verdict.ts';
 
 /** The verdict on a sweep, its cells as a heat map, and the opened cell. */
 export function Sweep({ job }: { job: SweepJob }): ReactNode {
@@ -39,16 +34,15 @@ export function Sweep({ job }: { job: SweepJob }): ReactNode {
           data={Object.entries(METRICS).map(([value, { label }]) => ({ value, label }))}
           value={name}
           onChange={(value) => setName(value as MetricName)}
-          style={{ alignSelf: 'flex-start', maxWidth: '100%', overflowX: 'auto' }}
+          withItemsBorders={false}
+          style={{ alignSelf: 'flex-start', maxWidth: '100%', flexWrap: 'wrap' }}
         />
-        <HeatMap
-          result={result}
-          metric={metric}
-          opened={opened}
-          open={setOpened}
-          heading={nameOf((y_axis ?? x_axis).param)}
-        />
-        <Legend cells={cells} metric={metric} />
+        <CellMap result={result} metric={metric} opened={opened} open={setOpened} nameOf={nameOf} />
+        {best !== null && (
+          <Text size="sm" c="dimmed">
+            The verdict is on the cell with the best Sharpe, whichever figure is shown.
+          </Text>
+        )}
       </Stack>
       {opened !== null && cell !== undefined && (
         <SweepCellCard
@@ -63,95 +57,6 @@ export function Sweep({ job }: { job: SweepJob }): ReactNode {
         />
       )}
     </>
-  );
-}
-
-function HeatMap({
-  result: { best, x_axis, y_axis, cells },
-  metric,
-  opened,
-  open,
-  heading,
-}: {
-  result: SweepResult;
-  metric: Metric;
-  opened: Place | null;
-  open: (place: Place) => void;
-  heading: string;
-}): ReactNode {
-  const range = rangeOf(cells, metric) ?? [0, 0];
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard
-    <section className="scroll-x" tabIndex={0} aria-label="Cells of the sweep">
-      <table className={classes.map}>
-        <thead>
-          <tr>
-            <th scope="col">{heading}</th>
-            {x_axis.values.map((value) => (
-              <th scope="col" key={value}>
-                {number(value)}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {cells.map((row, y) => (
-            <tr key={y_axis?.values[y] ?? 'only'}>
-              <th scope="row">{y_axis === null ? metric.label : number(y_axis.values[y])}</th>
-              {row.map((cell, x) => (
-                <td
-                  key={x_axis.values[x]}
-                  style={{ background: colourOf(readOf(cell, metric), range, metric) }}
-                >
-                  <button
-                    type="button"
-                    className={classes.cell}
-                    aria-pressed={opened?.x === x && opened.y === y}
-                    onClick={() => open({ x, y })}
-                  >
-                    {cell.error === null ? metric.print(metric.read(cell)) : 'not run'}
-                    {best?.x === x && best.y === y && <span className={classes.note}>best</span>}
-                  </button>
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
-  );
-}
-
-function readOf(cell: SweepCell, metric: Metric): number | null {
-  return cell.error === null ? metric.read(cell) : null;
-}
-
-/** The colours from the lowest value to the highest. */
-function Legend({ cells, metric }: { cells: SweepResult['cells']; metric: Metric }): ReactNode {
-  const range = rangeOf(cells, metric);
-  if (range === null) {
-    return (
-      <Text size="sm" c="dimmed">
-        No cell has this figure: it needs more trades.
-      </Text>
-    );
-  }
-  const [low, high] = range;
-  const stops = [low, 0, high].map((value) => colourOf(value, range, metric));
-  const zero = high === low ? 0 : (-low / (high - low)) * 100;
-  return (
-    <div
-      className={classes.legend}
-      role="img"
-      aria-label={`Colours: ${metric.print(low)} to ${metric.print(high)}`}
-    >
-      <span>{metric.print(low)}</span>
-      <span
-        className={classes.ramp}
-        style={{ background: `linear-gradient(to right, ${stops[0]}, ${stops[1]} ${zero}%, ${stops[2]})` }}
-      />
-      <span>{metric.print(high)}</span>
-    </div>
   );
 }
 
@@ -182,7 +87,7 @@ function Luck({ result }: { result: SweepResult }): ReactNode {
 
 /** E.g. `equivalent to 3.2 independent cells; 17 earlier trials on this series`. */
 function triedText({ n_trials_effective, n_trials_before }: SweepResult): string {
-  const before = `${number(n_trials_before)} earlier trials on this series`;
+  const before = earlierText(n_trials_before);
   return n_trials_effective === null
     ? before
     : `equivalent to ${number(n_trials_effective, 1)} independent cells; ${before}`;

@@ -49,7 +49,7 @@ export function SweepCellCard({
     <Stack className="card" p="md" gap="sm" component="section" aria-label="Opened cell">
       <Group justify="space-between">
         <Text component="h2" fw={600}>
-          {isBest ? 'Best cell: ' : 'Cell: '}
+          {isBest ? 'Best Sharpe, cell: ' : 'Cell: '}
           {place}
         </Text>
         <Group gap="xs">

@@ -1,5 +1,5 @@
 import type { BacktestResult, SweepResult } from '../../api/schema.ts';
-import { number, percent, usd } from '../../ui/format.ts';
+import { number, percent, tradeCount, usd } from '../../ui/format.ts';
 
 /** One sentence on a result, and cautions that belong to it. */
 export interface Verdict {
@@ -43,26 +43,42 @@ export function verdictOf(result: BacktestResult, isAtMid: boolean): Verdict {
   return { tone: 'open', text: `Neither a profit nor a loss is proven: ${range}.`, cautions };
 }
 
-export function sweepVerdictOf({ best, deflated_sharpe, pbo, ...result }: SweepResult): Verdict {
-  const trials = result.n_trials + result.n_trials_before;
+/**
+ * A cell cannot trade more markets than it makes trades, so a best cell with few trades is judged like a backtest with
+ * few markets. Only a best cell that beats luck and is confirmed by the splits is good.
+ */
+export function sweepVerdictOf(result: SweepResult): Verdict {
+  const { best, cells, deflated_sharpe: deflated, pbo } = result;
   if (best === null) return { tone: 'open', text: 'No cell has a result to rank.', cautions: [] };
-  if (deflated_sharpe === null) {
+  const trades = cells[best.y]?.[best.x]?.trades_total ?? 0;
+  if (trades < MARKETS_MIN) {
+    const text = `Too little data for a verdict: the best cell made ${tradeCount(trades)}, in fewer than ${MARKETS_MIN} markets.`;
+    return { tone: 'open', text, cautions: [] };
+  }
+  if (deflated === null) {
     return { tone: 'open', text: 'Too little data for a verdict on the best cell.', cautions: [] };
   }
-  const cautions =
-    pbo !== null && pbo > PBO_MAX
-      ? [`In ${percent(pbo, 0)} of the splits the best cell of one half was below the median of the other.`]
-      : [];
-  if (deflated_sharpe >= DEFLATED_MIN && cautions.length === 0) {
-    return {
-      tone: 'good',
-      text: `The best result is better than luck explains, given ${number(trials)} trials (deflated Sharpe ${percent(deflated_sharpe)}).`,
-      cautions,
-    };
+  const isOverfit = pbo !== null && pbo > PBO_MAX;
+  const cautions = isOverfit
+    ? [`In ${percent(pbo, 0)} of the splits the best cell of one half was below the median of the other.`]
+    : [];
+  const trials = trialsText(result);
+  if (deflated < DEFLATED_MIN) {
+    const text = `The best cell is no better than you would expect from the best of ${trials} without skill.`;
+    return { tone: 'bad', text, cautions };
   }
-  return {
-    tone: 'bad',
-    text: `The best result is no better than you would expect from ${number(trials)} random strategies (deflated Sharpe ${percent(deflated_sharpe)}).`,
-    cautions,
-  };
+  return isOverfit
+    ? { tone: 'bad', text: 'The best cell beats luck, but would probably not stay the best.', cautions }
+    : { tone: 'good', text: `The best cell is better than luck explains after ${trials}.`, cautions };
+}
+
+/** E.g. `21 trials (20 cells and 1 earlier trial on this series)`. */
+function trialsText({ n_trials: cells, n_trials_before: before }: SweepResult): string {
+  const sum = `${number(cells + before)} trials`;
+  return before === 0 ? sum : `${sum} (${number(cells)} cells and ${earlierText(before)})`;
+}
+
+/** E.g. `1 earlier trial on this series`. */
+export function earlierText(count: number): string {
+  return `${number(count)} earlier ${count === 1 ? 'trial' : 'trials'} on this series`;
 }

@@ -1,15 +1,15 @@
-import { Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { Badge, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { EVENT_TYPES } from '../../../../src/schema/market.ts';
 import { chosenAsset, useAssets } from '../../api/assets.ts';
 import { useApi } from '../../api/hooks.ts';
 import type { LiveWindow } from '../../api/schema.ts';
-import { ConnectionBadge } from '../../live/ConnectionBadge.tsx';
+import { feedStateOf } from '../../live/feedState.ts';
 import type { LiveState } from '../../live/messages.ts';
-import { Receiving } from '../../live/Receiving.tsx';
 import { ServiceNotices } from '../../live/ServiceNotices.tsx';
 import { useLive } from '../../live/useLive.ts';
+import { WARNING_COLOUR } from '../../theme.ts';
 import { AssetChoice } from '../../ui/AssetChoice.tsx';
 import { assetPrice, countdown, number, percent, WINDOW_NAMES } from '../../ui/format.ts';
 import { CardsFrame } from '../../ui/frames.tsx';
@@ -17,7 +17,7 @@ import { Page } from '../../ui/Page.tsx';
 import { Failure } from '../../ui/states.tsx';
 import { useNow } from '../../ui/useNow.ts';
 import { Opportunities } from './Opportunities.tsx';
-import { WindowCard } from './WindowCard.tsx';
+import { PROVEN, WindowCard } from './WindowCard.tsx';
 
 const route = getRouteApi('/shell/live');
 const LIST_MS = 5_000;
@@ -47,7 +47,7 @@ export function Live(): ReactNode {
       <ServiceNotices
         meanwhile={live.connection === 'live' ? 'live prices are current' : 'prices are polled every 5 s'}
       />
-      <Status live={live} ticker={ticker} />
+      <Status live={live} ticker={ticker} answeredMs={windows.dataUpdatedAt} now={now} />
       {windows.isPending && <CardsFrame count={5} height={320} />}
       {windows.data === undefined && windows.isError && (
         <Failure error={windows.error} retry={() => void windows.refetch()} />
@@ -61,6 +61,9 @@ export function Live(): ReactNode {
           now={now}
         />
       )}
+      <Text size="sm" c="dimmed">
+        A card says “proven” while {PROVEN}.
+      </Text>
       <Opportunities now={now} />
     </Page>
   );
@@ -130,13 +133,31 @@ function NoWindow({
   );
 }
 
-function Status({ live, ticker }: { live: LiveState; ticker: string }): ReactNode {
+const TONES = { good: 'teal.9', waiting: 'gray.7', warning: WARNING_COLOUR, bad: 'red.9' } as const;
+
+function Status({
+  live,
+  ticker,
+  answeredMs,
+  now,
+}: {
+  live: LiveState;
+  ticker: string;
+  answeredMs: number;
+  now: number;
+}): ReactNode {
   const health = useApi('GET /health', {}, { refetchMs: HEALTH_MS });
   const { price = null, sigmaAnnual = null } = live.tickers[ticker] ?? {};
+  const state = feedStateOf(live, { health: health.data, answeredMs, nowMs: now });
   return (
     <Group className="card" p="sm" gap="lg" aria-label="State of the feeds" role="group">
-      <ConnectionBadge connection={live.connection} reason={live.reason} />
-      <Receiving health={health.data} />
+      <Badge color={TONES[state.tone]}>{state.label}</Badge>
+      {state.problem !== null && (
+        <Text size="sm" role="alert">
+          {state.problem}
+        </Text>
+      )}
+      {state.detail !== null && <Text size="sm">{state.detail}</Text>}
       <Text fw={650} size="lg">
         {ticker} {assetPrice(price)}
       </Text>

@@ -65,9 +65,28 @@ const TRUST_COLOURS = {
   waiting: 'gray.7',
 } as const;
 
+export const PROVEN = 'the venue’s own data confirm the book, and no change of it is missing';
+
+const TRUST_MEANINGS = {
+  proven: PROVEN,
+  unproven: 'the venue’s data have not confirmed the book yet',
+  stale: 'the service has not answered for 15 s',
+  waiting: 'no book was received yet',
+} as const;
+
 function TrustBadge({ trust }: { trust: Trust }): ReactNode {
-  if (typeof trust === 'object') return <Badge color="red.9">gap: {trust.gap.replaceAll('_', ' ')}</Badge>;
-  return <Badge color={TRUST_COLOURS[trust]}>{trust}</Badge>;
+  if (typeof trust === 'object') {
+    return (
+      <Badge color="red.9" title="changes of the book may be missing since this fault">
+        gap: {trust.gap.replaceAll('_', ' ')}
+      </Badge>
+    );
+  }
+  return (
+    <Badge color={TRUST_COLOURS[trust]} title={TRUST_MEANINGS[trust]}>
+      {trust}
+    </Badge>
+  );
 }
 
 /** How the strike is known, for readers. */

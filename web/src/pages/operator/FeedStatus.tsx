@@ -9,6 +9,7 @@ import { type Column, DataTable } from '../../ui/DataTable.tsx';
 import { age, moment, number, WINDOW_NAMES } from '../../ui/format.ts';
 import { TableFrame } from '../../ui/frames.tsx';
 import { Empty, Failure } from '../../ui/states.tsx';
+import { isIdle } from './feedsFigure.ts';
 
 type PriceSource = Status['price_sources'][number];
 
@@ -94,7 +95,7 @@ function PriceSources({ status }: { status: Status }): ReactNode {
       <Text size="sm">
         {live.length === 0
           ? 'No price stream is live: strikes come from the website, the listing, or our own estimate.'
-          : `Strikes of 5m, 15m and 4h windows come from ${live.join(' and ')}.`}
+          : `Strikes of windows of 5 min, 15 min and 4 hours come from ${live.join(' and ')}.`}
       </Text>
       <DataTable
         label="Price sources"
@@ -118,13 +119,16 @@ function sourceColumns(asOf: string): readonly Column<PriceSource>[] {
     },
     {
       title: 'State',
-      cell: ({ state }) => (
-        <Badge miw="max-content" color={STATE_COLOURS[state]}>
-          {state.replaceAll('_', ' ')}
-        </Badge>
-      ),
+      cell: ({ state, last_at }) =>
+        state === 'ready' && last_at === null ? (
+          <NotNeeded />
+        ) : (
+          <Badge miw="max-content" color={STATE_COLOURS[state]}>
+            {state.replaceAll('_', ' ')}
+          </Badge>
+        ),
     },
-    { title: 'Last price', isNumber: true, cell: ({ last_at }) => age(last_at, asOf) },
+    { title: 'Last received', isNumber: true, cell: ({ last_at }) => age(last_at, asOf) },
     { title: 'Missing', isText: true, cell: ({ missing }) => missing ?? '–' },
   ];
 }
@@ -189,16 +193,19 @@ function CollectorName({ name }: { name: string | undefined }): ReactNode {
   );
 }
 
+/** Of what is requested on demand and was not requested yet. */
+function NotNeeded(): ReactNode {
+  return (
+    <Badge miw="max-content" color="gray.7">
+      not needed yet
+    </Badge>
+  );
+}
+
 /** A socket is connected or not; a request was answered, failed, or was not sent yet. */
 function FeedState({ feed }: { feed: Status['feeds'][number] }): ReactNode {
-  const { kind, up, connections, last_message_at, failures } = feed;
-  if (kind === 'requests' && last_message_at === null && failures === 0) {
-    return (
-      <Badge miw="max-content" color="gray.7">
-        no request yet
-      </Badge>
-    );
-  }
+  const { kind, up, connections } = feed;
+  if (isIdle(feed)) return <NotNeeded />;
   if (up === 0)
     return (
       <Badge miw="max-content" color="red.9">

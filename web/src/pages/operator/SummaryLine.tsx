@@ -5,6 +5,7 @@ import { type Figure, Figures } from '../../ui/Figures.tsx';
 import { bytes, duration, moment, number } from '../../ui/format.ts';
 import { FiguresFrame } from '../../ui/frames.tsx';
 import { Failure } from '../../ui/states.tsx';
+import { feedsFigure } from './feedsFigure.ts';
 
 const REFETCH_MS = 3_000;
 const FEEDS_MS = 5_000;
@@ -20,7 +21,6 @@ export function SummaryLine(): ReactNode {
     return <Failure error={summary.error} retry={() => void summary.refetch()} />;
   }
   const { disk_free_bytes: free, stored_bytes: stored } = summary.data;
-  const up = feeds.data?.feeds.filter((feed) => feed.up === feed.connections).length;
   const figures: Figure[] = [
     [
       'Service',
@@ -28,14 +28,10 @@ export function SummaryLine(): ReactNode {
       reasonsOf(state.data),
     ],
     ['Stored data', state.data === undefined ? '–' : `${duration(state.data.store_lag_seconds)} behind`],
-    ['Rows stored', rate === null ? '–' : `${number(Math.round(rate))} / s`],
+    rowsFigure(summary.data, rate),
     ['Disk free', bytes(free), growthText(summary.data)],
     ['Recording', bytes(stored), stored === null ? 'not measured yet' : undefined],
-    [
-      'Feeds',
-      up === undefined ? '–' : `${up} of ${feeds.data?.feeds.length}`,
-      feeds.data === undefined ? undefined : gapText(feeds.data.gaps.length),
-    ],
+    feeds.data === undefined ? ['Feeds', '–'] : ['Feeds', ...feedsFigure(feeds.data)],
   ];
   return <Figures figures={figures} cols={{ base: 2, sm: 3, lg: 6 }} />;
 }
@@ -59,6 +55,8 @@ function growthText({ growth_bytes_per_day: growth, disk_full_at: full }: Operat
   return `+${bytes(growth)} a day${full === null ? '' : `, full on ${moment(full)}`}`;
 }
 
-function gapText(open: number): string {
-  return open === 0 ? 'no open gap' : `${number(open)} open ${open === 1 ? 'gap' : 'gaps'}`;
+/** A rate needs two answers. */
+function rowsFigure({ rows_inserted: rows }: OperatorSummary, rate: number | null): Figure {
+  if (rate !== null) return ['Rows stored', `${number(Math.round(rate))} / s`];
+  return ['Rows stored', '–', rows === null ? 'this process does not store' : 'known after the next answer'];
 }

@@ -7,6 +7,7 @@ import type { Line } from '../../charts/chartOptions.ts';
 import { TimeChart } from '../../charts/TimeChart.tsx';
 import { usd } from '../../ui/format.ts';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { curvesOf } from './curves.ts';
 
 const REFETCH_MS = 5_000;
 
@@ -25,7 +26,7 @@ export function Equity({ strategy }: { strategy: PaperStrategy }): ReactNode {
   );
   const result = baseline.data?.result;
   const replayed = result && 'equity_curve' in result ? result.equity_curve : undefined;
-  const shown = useMemo(() => curvesOf(equity.data?.points ?? [], replayed ?? []), [equity.data, replayed]);
+  const shown = useMemo(() => linesOf(equity.data?.points ?? [], replayed ?? []), [equity.data, replayed]);
   if (equity.isPending) return <Loading rows={6} />;
   if (equity.data === undefined) {
     return <Failure error={equity.error} retry={() => void equity.refetch()} />;
@@ -45,6 +46,12 @@ export function Equity({ strategy }: { strategy: PaperStrategy }): ReactNode {
           height={240}
         />
       )}
+      {shown.times.length > 1 && equity.data.points.length === 0 && (
+        <Text size="sm">
+          No position is closed on paper yet: its line begins with the first. The chart shows the baseline
+          alone.
+        </Text>
+      )}
       <Text size="sm" c="dimmed">
         {baseline.isError ? (
           `The baseline cannot be shown: ${baseline.error.message}.`
@@ -62,20 +69,13 @@ export function Equity({ strategy }: { strategy: PaperStrategy }): ReactNode {
   );
 }
 
-interface Curve {
-  readonly cumulative_pnl: number;
-}
-
-function curvesOf(live: readonly Curve[], baseline: readonly Curve[]): { times: number[]; lines: Line[] } {
-  const length = Math.max(live.length, baseline.length) + 1;
-  const valuesOf = (curve: readonly Curve[]) =>
-    Array.from({ length }, (_, count) => (count === 0 ? 0 : (curve[count - 1]?.cumulative_pnl ?? null)));
+function linesOf(...given: Parameters<typeof curvesOf>): { times: number[]; lines: Line[] } {
+  const { counts, live, baseline } = curvesOf(...given);
   const shared = { scale: 'usd', kind: 'step', print: usd } as const;
+  const lineOf = (label: string, colour: string, values: (number | null)[] | null): Line[] =>
+    values === null ? [] : [{ ...shared, label, colour, values }];
   return {
-    times: Array.from({ length }, (_, count) => count),
-    lines: [
-      { ...shared, label: 'on paper', colour: '--up', values: valuesOf(live) },
-      { ...shared, label: 'baseline', colour: '--mantine-color-dimmed', values: valuesOf(baseline) },
-    ],
+    times: counts,
+    lines: [...lineOf('on paper', '--up', live), ...lineOf('baseline', '--mantine-color-dimmed', baseline)],
   };
 }

@@ -1,10 +1,11 @@
+import { Stack } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { LiveOpportunity } from '../../api/schema.ts';
 import { type Column, DataTable } from '../../ui/DataTable.tsx';
 import { cents, countdown, percent, shares, WINDOW_NAMES } from '../../ui/format.ts';
 import { Signed } from '../../ui/Signed.tsx';
-import { Direction, KindBadge } from './KindBadge.tsx';
+import { Direction, KindBadge, KindLegend } from './KindBadge.tsx';
 
 /** Open opportunities. @param now Unix ms, for the time left. */
 export function OpportunityTable({
@@ -27,7 +28,7 @@ export function OpportunityTable({
     { title: 'Action', cell: ({ direction }) => <Direction direction={direction} /> },
     { title: 'Price', isNumber: true, cell: ({ fill_price }) => cents(fill_price) },
     {
-      title: 'Edge',
+      title: 'Edge per share',
       isNumber: true,
       cell: ({ edge_per_share }) => <Signed value={edge_per_share} format={cents} />,
     },
@@ -41,11 +42,16 @@ export function OpportunityTable({
     },
   ];
   return (
-    <DataTable
-      label="Open opportunities"
-      columns={columns}
-      rows={rows}
-      keyOf={({ market_id, tier }) => `${market_id} ${tier}`}
-    />
+    <>
+      <DataTable
+        label="Open opportunities"
+        columns={columns}
+        rows={rows}
+        keyOf={({ market_id, tier }) => `${market_id} ${tier}`}
+      />
+      <Stack gap={2} px={12} py="xs">
+        <KindLegend kinds={rows.map(({ tier }) => tier)} />
+      </Stack>
+    </>
   );
 }

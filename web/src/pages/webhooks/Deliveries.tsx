@@ -36,7 +36,13 @@ export function Deliveries({ webhookId }: { webhookId: string }): ReactNode {
           value={state ?? ''}
           onChange={(event) => setState(STATES.find((one) => one === event.currentTarget.value) ?? null)}
         />
-        {state !== 'pending' && <RedeliverAll webhookId={webhookId} state={state ?? 'failed'} />}
+        {state !== 'pending' && (
+          <RedeliverAll
+            webhookId={webhookId}
+            state={state ?? 'failed'}
+            isNone={list.isSuccess && !list.hasNextPage && !deliveries.some(isIn(state ?? 'failed'))}
+          />
+        )}
       </Group>
       {list.isPending && <TableFrame rows={4} columns={4} />}
       {list.isError && <Failure error={list.error} retry={() => void list.refetch()} />}
@@ -61,6 +67,14 @@ export function Deliveries({ webhookId }: { webhookId: string }): ReactNode {
       <ShowOlder list={list} />
     </Stack>
   );
+}
+
+/** Whether a delivery has a final state; `undelivered` is all of them but `delivered`. */
+function isIn(state: Filter): (delivery: WebhookDelivery) => boolean {
+  return (delivery) =>
+    state === 'undelivered'
+      ? delivery.state !== 'delivered' && delivery.state !== 'pending'
+      : delivery.state === state;
 }
 
 function useDeliveries(webhookId: string, state: Filter | null) {
@@ -144,7 +158,16 @@ function lastText({ attempt_log, next_attempt_at }: WebhookDelivery): string {
 }
 
 /** Redelivers all deliveries in one final state, over the whole log. */
-function RedeliverAll({ webhookId, state }: { webhookId: string; state: Filter }): ReactNode {
+function RedeliverAll({
+  webhookId,
+  state,
+  isNone,
+}: {
+  webhookId: string;
+  state: Filter;
+  /** No delivery of the whole log is in this state. */
+  isNone: boolean;
+}): ReactNode {
   const again = useAction('POST /app/webhooks/{webhook_id}/redeliver', [
     LOG,
     'GET /app/webhooks/{webhook_id}/summary',
@@ -154,11 +177,14 @@ function RedeliverAll({ webhookId, state }: { webhookId: string; state: Filter }
     <Group gap="xs">
       <Text size="sm" role="status">
         {again.error?.message ??
-          (count !== undefined && `${count.toLocaleString('en')} queued for redelivery`)}
+          (count !== undefined
+            ? `${count.toLocaleString('en')} queued for redelivery`
+            : isNone && `Nothing is ${state}, so there is nothing to redeliver.`)}
       </Text>
       <Button
         size="xs"
         variant="default"
+        disabled={isNone}
         loading={again.isPending}
         onClick={() => again.mutate({ path: { webhook_id: webhookId }, body: { state } })}
       >

@@ -3,7 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type { Webhook, WebhookSummary, WebhookWithSecret } from '../../api/schema.ts';
-import { Figures } from '../../ui/Figures.tsx';
+import { type Figure, Figures } from '../../ui/Figures.tsx';
 import { moment, number, percent } from '../../ui/format.ts';
 import { FiguresFrame, TableFrame } from '../../ui/frames.tsx';
 import { Page } from '../../ui/Page.tsx';
@@ -96,15 +96,28 @@ function Details({ hook, summary }: { hook: Webhook; summary: WebhookSummary | u
 
 function Success({ summary }: { summary: WebhookSummary }): ReactNode {
   return (
-    <Figures
-      cols={{ base: 2, sm: 5 }}
-      figures={[
-        ['Success rate, 7 days', percent(summary.success_rate), 'without tests'],
-        ['Delivered', number(summary.delivered)],
-        ['Not delivered', number(summary.undelivered), 'failed, skipped, expired'],
-        ['Median latency', latencyText(summary.latency_ms_median)],
-        ['95 % answer within', latencyText(summary.latency_ms_p95)],
-      ]}
-    />
+    <Stack gap={6}>
+      <Figures
+        cols={{ base: 2, sm: 5 }}
+        figures={[
+          [
+            'Success rate',
+            percent(summary.success_rate),
+            summary.success_rate === null ? 'no delivery ended' : undefined,
+          ],
+          ['Delivered', number(summary.delivered)],
+          ['Not delivered', number(summary.undelivered), 'failed, skipped, expired'],
+          latencyFigure('Median latency', summary.latency_ms_median),
+          latencyFigure('95 % answer within', summary.latency_ms_p95),
+        ]}
+      />
+      <Text size="sm" c="dimmed">
+        All of these figures are of the last 7 days, without tests and without pending deliveries.
+      </Text>
+    </Stack>
   );
+}
+
+function latencyFigure(name: string, ms: number | null): Figure {
+  return [name, latencyText(ms), ms === null ? 'nothing delivered' : undefined];
 }
