@@ -44,4 +44,27 @@ describe.skipIf(recordingAbsent)(SKIPPED, () => {
     await page.getByRole('menu').getByText('premium', { exact: true }).waitFor();
     await page.context().close();
   });
+
+  it('compares the own tier with one other on a phone, and with all on a desktop', async () => {
+    const page = await pages.open('account');
+    const shown = () => page.getByRole('table').first().getByRole('columnheader').allTextContents();
+    await expect.poll(shown).toEqual(['Includes', 'free', 'pro', 'plus', 'premium (yours)']);
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await shown()).toEqual(['Includes', 'premium (yours)']);
+    await page.getByRole('combobox', { name: 'Compare with' }).click();
+    await page.getByRole('option', { name: 'plus' }).click();
+    expect(await shown()).toEqual(['Includes', 'plus', 'premium (yours)']);
+    await page.context().close();
+  });
+
+  it('has the state of a key in words, apart from the button that changes it', async () => {
+    const page = await pages.open('keys');
+    const row = page.getByRole('table', { name: 'API keys' }).getByRole('row').nth(1);
+    await row.waitFor();
+    const heads = await page.getByRole('columnheader').allTextContents();
+    const cell = (title: string) => row.getByRole('cell').nth(heads.indexOf(title));
+    expect(await cell('State').textContent()).toBe('valid');
+    expect(await cell('Actions').textContent()).toBe('Revoke');
+    await page.context().close();
+  });
 });
