@@ -22,6 +22,18 @@ const FIND_CUT = `(selector) =>
 const cutWithin = (page: Page, selector: string) =>
   page.evaluate<string[]>(`(${FIND_CUT})(${JSON.stringify(selector)})`);
 
+/** Texts of table cells on one line that are wider than their cell: they touch the next one. */
+const FIND_SPILLED = `() =>
+  [...document.querySelectorAll('td')].flatMap((cell) => {
+    if (cell.children.length > 0 || cell.textContent === '' || !cell.checkVisibility()) return [];
+    const range = document.createRange();
+    range.selectNodeContents(cell);
+    const [text, box] = [range.getBoundingClientRect(), cell.getBoundingClientRect()];
+    return text.left < box.left - 1 || text.right > box.right + 1 ? [cell.textContent] : [];
+  })`;
+
+const spilledCells = (page: Page) => page.evaluate<string[]>(`(${FIND_SPILLED})()`);
+
 describe.skipIf(recordingAbsent)(SKIPPED, () => {
   const pages = useRecordedPages();
 
@@ -45,6 +57,19 @@ describe.skipIf(recordingAbsent)(SKIPPED, () => {
     await page.context().close();
   });
 
+  it.each([390, 768])('the prices of a perpetual have room in their columns at %i px', async (width) => {
+    const page = await pages.open('perpetuals');
+    await page.setViewportSize({ width, height: 3_000 });
+    await steadyShot(page);
+    expect(await spilledCells(page)).toEqual([]);
+    const figures = await page
+      .getByRole('table', { name: 'BTC perpetual' })
+      .locator('td.up')
+      .allTextContents();
+    expect(figures.every((text) => /^\$\d\d,\d{3}\.\d+$/.test(text))).toBe(true);
+    await page.context().close();
+  });
+
   it('compares the own tier with one other on a phone, and with all on a desktop', async () => {
     const page = await pages.open('account');
     const shown = () => page.getByRole('table').first().getByRole('columnheader').allTextContents();
@@ -54,6 +79,21 @@ describe.skipIf(recordingAbsent)(SKIPPED, () => {
     await page.getByRole('combobox', { name: 'Compare with' }).click();
     await page.getByRole('option', { name: 'plus' }).click();
     expect(await shown()).toEqual(['Includes', 'plus', 'premium (yours)']);
+    await page.context().close();
+  });
+
+  it('says in the blank half of a book why it is blank', async () => {
+    const page = await pages.open('market');
+    const book = page.getByRole('table', { name: 'Order book of Up' });
+    const reason = book.getByText('no asks: nobody sells Up, so the market implies no price');
+    for (const width of [360, 1280]) {
+      await page.setViewportSize({ width, height: 3_000 });
+      await steadyShot(page);
+      const [box, around] = [await reason.boundingBox(), await book.boundingBox()];
+      if (box === null || around === null) throw new TypeError('the book is not shown');
+      expect(box.x).toBeGreaterThan(around.x + around.width / 2);
+      expect(box.x + box.width).toBeLessThanOrEqual(around.x + around.width);
+    }
     await page.context().close();
   });
 

@@ -2,7 +2,7 @@ import { type ReactNode, useMemo } from 'react';
 import type { Trade } from '../../api/schema.ts';
 import { clockText, zoneName } from '../../charts/timeZone.ts';
 import { useTimeZone } from '../../charts/useTimeZone.ts';
-import { cents, shares } from '../../ui/format.ts';
+import { cents, sizeFormat } from '../../ui/format.ts';
 import { Empty, Loading } from '../../ui/states.tsx';
 import classes from './TradeTape.module.css';
 import { expectsUp, priceOfUp, sideText } from './tradePrice.ts';
@@ -27,6 +27,7 @@ export function TradeTape({
     return <Empty title="No trades">Nobody has traded this market while it was recorded.</Empty>;
   const passed = times.findLastIndex((time) => time <= timeMs) + 1;
   const shown = trades.slice(Math.max(passed - ROWS, 0), passed).toReversed();
+  const size = sizeFormat(shown.map((trade) => trade.size));
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolled region must be reachable by keyboard
     <section className={classes.frame} aria-label="Tape" tabIndex={0}>
@@ -52,7 +53,7 @@ export function TradeTape({
               </td>
               <td>{sideText(trade)}</td>
               <td>{cents(priceOfUp(trade))}</td>
-              <td>{shares(trade.size)}</td>
+              <td>{size(trade.size)}</td>
             </tr>
           ))}
         </tbody>
