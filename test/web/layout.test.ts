@@ -57,6 +57,20 @@ describe.skipIf(recordingAbsent)(SKIPPED, () => {
     await page.context().close();
   });
 
+  it.each(['markets', 'calibration', 'market', 'perpetuals', 'account', 'keys'])(
+    '%s: nothing is cut off on a narrow phone and on a desktop',
+    async (name) => {
+      const page = await pages.open(name);
+      for (const width of [360, 1280]) {
+        await page.setViewportSize({ width, height: 3_000 });
+        await steadyShot(page);
+        expect(await cutWithin(page, 'main'), `${width} px`).toEqual([]);
+        expect(await spilledCells(page), `${width} px`).toEqual([]);
+      }
+      await page.context().close();
+    },
+  );
+
   it.each([390, 768])('the prices of a perpetual have room in their columns at %i px', async (width) => {
     const page = await pages.open('perpetuals');
     await page.setViewportSize({ width, height: 3_000 });

@@ -1,36 +1,20 @@
-import { Table, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Gap } from '../../api/schema.ts';
+import { type Column, DataTable } from '../../ui/DataTable.tsx';
 import { moment } from '../../ui/format.ts';
 
 /** The untrusted times of the recording, with their causes. */
 export function GapList({ gaps }: { gaps: readonly Gap[] }): ReactNode {
   if (gaps.length === 0)
     return <Text size="sm">No gaps: every change of this market’s book is recorded and proven.</Text>;
-  return (
-    <Table.ScrollContainer minWidth={560}>
-      <Table>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>From</Table.Th>
-            <Table.Th>To</Table.Th>
-            <Table.Th>Cause</Table.Th>
-            <Table.Th>Feed</Table.Th>
-            <Table.Th>Repaired by</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {gaps.map((gap) => (
-            <Table.Tr key={gap.gap_id}>
-              <Table.Td>{moment(gap.start)}</Table.Td>
-              <Table.Td>{gap.end === null ? 'lasts' : moment(gap.end)}</Table.Td>
-              <Table.Td>{gap.cause.replaceAll('_', ' ')}</Table.Td>
-              <Table.Td>{gap.feed}</Table.Td>
-              <Table.Td>{gap.repaired_by ?? '–'}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
-  );
+  return <DataTable label="Gaps" columns={COLUMNS} rows={gaps} keyOf={({ gap_id }) => gap_id} />;
 }
+
+const COLUMNS: readonly Column<Gap>[] = [
+  { title: 'From', cell: ({ start }) => moment(start) },
+  { title: 'To', cell: ({ end }) => (end === null ? 'lasts' : moment(end)) },
+  { title: 'Cause', cell: ({ cause }) => cause.replaceAll('_', ' ') },
+  { title: 'Feed', cell: ({ feed }) => feed },
+  { title: 'Repaired by', cell: ({ repaired_by }) => repaired_by ?? '–' },
+];

@@ -1,10 +1,11 @@
-import { Table, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type { PaperDivergence } from '../../api/schema.ts';
 import type { MadeTrade } from '../../trades/source.ts';
 import { usePositions } from '../../trades/usePositions.ts';
+import { type Column, DataTable } from '../../ui/DataTable.tsx';
 import { moment, number, usd } from '../../ui/format.ts';
 import { Empty } from '../../ui/states.tsx';
 
@@ -52,38 +53,38 @@ export function Differences({
       <Text size="sm">
         {alike} alike in every figure, {differing.length} {differing.length === 1 ? 'differs' : 'differ'}.
       </Text>
-      <Table.ScrollContainer minWidth={680}>
-        <Table verticalSpacing={4}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Opened</Table.Th>
-              <Table.Th ta="right">P&L live</Table.Th>
-              <Table.Th ta="right">P&L in the replay</Table.Th>
-              <Table.Th>Differences, live / replay</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {differing.slice(0, LISTED_MAX).map((one) => (
-              <Table.Tr key={placeOf(one)}>
-                <Table.Td className="nowrap">
-                  <Link
-                    to="/markets/$marketId"
-                    params={{ marketId: one.market_id }}
-                    search={{ at: Date.parse(one.opened_at), paper: strategyId }}
-                  >
-                    {moment(one.opened_at)}
-                  </Link>
-                </Table.Td>
-                <Table.Td ta="right">{usd(one.live_net_pnl)}</Table.Td>
-                <Table.Td ta="right">{usd(one.backtest_net_pnl)}</Table.Td>
-                <Table.Td>{textOf(one, details.get(placeOf(one)))}</Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+      <DataTable
+        label="Differences"
+        columns={columnsOf(strategyId, details)}
+        rows={differing.slice(0, LISTED_MAX)}
+        keyOf={placeOf}
+      />
     </>
   );
+}
+
+function columnsOf(strategyId: string, details: ReadonlyMap<string, string>): readonly Column<Difference>[] {
+  return [
+    {
+      title: 'Opened',
+      cell: ({ market_id, opened_at }) => (
+        <Link
+          to="/markets/$marketId"
+          params={{ marketId: market_id }}
+          search={{ at: Date.parse(opened_at), paper: strategyId }}
+        >
+          {moment(opened_at)}
+        </Link>
+      ),
+    },
+    { title: 'P&L live', isNumber: true, cell: ({ live_net_pnl }) => usd(live_net_pnl) },
+    { title: 'P&L in the replay', isNumber: true, cell: ({ backtest_net_pnl }) => usd(backtest_net_pnl) },
+    {
+      title: 'Differences, live / replay',
+      isText: true,
+      cell: (one) => textOf(one, details.get(placeOf(one))),
+    },
+  ];
 }
 
 function placeOf({ market_id, opened_at }: { market_id: string; opened_at: string }): string {
