@@ -56,6 +56,19 @@ describe('the recorded prices of a market', () => {
     const { underlying } = recordedOf(MARKET, points, { earlier: [], within, now: startSeconds + 200 });
     expect(underlying).toEqual([90_000, null, 90_002]);
   });
+
+  it.each([
+    ['half a minute without a price where it came twice a second', 0.5, 24.6, true],
+    ['ten seconds there', 0.5, 10, false],
+    ['half a minute in a market with a price every three seconds', 3, 29, false],
+    ['a longer time in that market', 3, 31, true],
+  ])('%s', (_, spacing, seconds, isHole) => {
+    const times = Array.from({ length: 20 }, (_, index) => index * spacing);
+    const points = [...times, times.length * spacing + seconds].map((time) => point(time, 0.5, 90_000));
+    points.splice(20, 0, point(20 * spacing, 0.5, 90_010));
+    const { underlying } = recordedOf(MARKET, points, { earlier: [], within, now: startSeconds });
+    expect(underlying[20]).toBe(isHole ? null : 90_010);
+  });
 });
 
 test('candles have the first, highest, lowest and last value of each bucket, and none without a value', () => {

@@ -6,6 +6,7 @@ import {
   duration,
   number,
   percent,
+  sizeFormat,
   usd,
   withSign,
 } from '../../web/src/ui/format.ts';
@@ -28,6 +29,15 @@ describe('numbers on pages', () => {
     ['a rounded zero', withSign(-0.001, usd), '$0.00'],
     ['a missing value', withSign(null, usd), '–'],
   ])('%s', (_, shown, wanted) => expect(shown).toBe(wanted));
+
+  it.each([
+    ['all with one decimal', [84.76, 78, 1085.34, 0.4, 0], ['84.8', '78.0', '1,085.3', '0.4', '0.0']],
+    ['a size that would be rounded to none', [0.04, 7], ['<0.1', '7.0']],
+    ['whole from ten thousand on', [12_345.6, 78.4, 0.3], ['12,346', '78', '<1']],
+    ['none at all', [], []],
+  ])('sizes of a column have one format: %s', (_, sizes, shown) => {
+    expect(sizes.map(sizeFormat(sizes))).toEqual(shown);
+  });
 
   it.each([
     [bytes(0), '0 B'],

@@ -46,7 +46,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     // Each answer's window ends 40 minutes after the answer.
     expect(text).toMatch(/\b(?:39:\d\d|40:0\d) left/);
     const levels = card.getByRole('table', { name: 'Best levels of Up' }).locator('tbody tr');
-    expect(await levels.first().innerText()).toMatch(/10\s+50\.0¢\s+52\.0¢\s+20/);
+    expect(await levels.first().innerText()).toMatch(/10\.0\s+50\.0¢\s+52\.0¢\s+20\.0/);
     expect(await levels.count()).toBe(3);
   });
 

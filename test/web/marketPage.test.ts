@@ -122,9 +122,9 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
         trades: [],
       }),
     );
-    const recorded = page.getByRole('term').filter({ hasText: 'Recorded' }).locator('..');
+    const recorded = page.getByRole('term').filter({ hasText: 'Coverage' }).locator('..');
     await recorded.getByText('not begun', { exact: true }).waitFor();
-    expect(await recorded.textContent()).toBe('Recordednot begun');
+    expect(await recorded.textContent()).toBe('Coveragenot begun');
   });
 
   it('shows depth, basis and spread of a perpetual', async () => {

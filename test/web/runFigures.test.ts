@@ -206,8 +206,10 @@ describe('the parameters in a line', () => {
       },
       params: { latency_ms: 200, fill_mode: 'mid', max_fill_price: 1, max_slippage: null },
     };
+    const usual = { ...request, size_usd: 1.5, x_axis: undefined, params: { latency_ms: 50 } };
+    expect(requestText(usual as never, (param) => param)).toBe('buy Up below 30.0¢ · $1.50 · 50 ms latency');
     expect(requestText(request as never, (param) => param)).toBe(
-      'buy Up below 30.0¢ · vary threshold 0.1 to 0.5 · $25 · 200 ms · filled at the mid',
+      'buy Up below 30.0¢ · vary threshold 0.1 to 0.5 · $25 · 200 ms latency · filled at the mid',
     );
   });
 });

@@ -25,10 +25,16 @@ const HOVERED = {
 /** Replaces colours of the kit with too little contrast. */
 export const resolveColours: CSSVariablesResolver = () => ({
   variables: {},
-  light: { ...HOVERED, '--mantine-color-dimmed': '#5b6570', '--mantine-color-error': '#c92a2a' },
+  light: {
+    ...HOVERED,
+    '--mantine-color-dimmed': '#5b6570',
+    '--mantine-color-placeholder': '#5b6570',
+    '--mantine-color-error': '#c92a2a',
+  },
   dark: {
     ...HOVERED,
     '--mantine-color-dimmed': '#a6afb8',
+    '--mantine-color-placeholder': '#a6afb8',
     '--mantine-color-body': '#12161b',
     '--mantine-color-error': '#ff8787',
   },

@@ -1,4 +1,16 @@
-import { AppShell, Burger, Button, Group, Kbd, NavLink, Skeleton, Stack, Text } from '@mantine/core';
+import {
+  AppShell,
+  Box,
+  Burger,
+  Button,
+  Group,
+  Kbd,
+  NavLink,
+  Skeleton,
+  Stack,
+  Text,
+  VisuallyHidden,
+} from '@mantine/core';
 import { useDisclosure, useHotkeys } from '@mantine/hooks';
 import { Link, Navigate, Outlet, useRouterState } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
@@ -46,18 +58,24 @@ function SignedInShell({ user }: { user: CurrentUser['user'] }): ReactNode {
       padding="md"
     >
       <AppShell.Header>
-        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
-          <Group gap="sm" wrap="nowrap">
+        <Group h="100%" px={{ base: 'xs', sm: 'md' }} gap="xs" justify="space-between" wrap="nowrap">
+          <Group gap="xs" wrap="nowrap">
             <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Navigation" />
-            <Brand />
+            <Brand isShortOnPhones />
             <DataSourceBadge />
           </Group>
-          <Group gap="sm" wrap="nowrap">
+          <Group gap="xs" wrap="nowrap">
             <Button variant="default" size="sm" px="xs" onClick={find} aria-haspopup="dialog">
+              <Box hiddenFrom="sm" display="flex">
+                <SearchIcon />
+              </Box>
+              <VisuallyHidden hiddenFrom="md">Find</VisuallyHidden>
               <Text span size="sm" c="dimmed" visibleFrom="md" mr={8}>
                 Find
               </Text>
-              <Kbd size="xs">Ctrl K</Kbd>
+              <Kbd size="xs" visibleFrom="sm">
+                Ctrl K
+              </Kbd>
             </Button>
             <AccountMenu user={user} />
             <SchemeToggle />
@@ -91,6 +109,15 @@ function SignedInShell({ user }: { user: CurrentUser['user'] }): ReactNode {
   );
 }
 
+/** On a phone in place of the keys, which it does not have. */
+function SearchIcon(): ReactNode {
+  return (
+    <svg width="18" height="18" viewBox="0 0 24 24" aria-hidden="true" fill="none" stroke="currentColor">
+      <path d="M10.5 4a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13Zm4.8 11.3L21 21" strokeWidth="2" />
+    </svg>
+  );
+}
+
 /** Header, navigation and an empty page, in their places until the user is known. */
 function ShellFrame(): ReactNode {
   return (
@@ -100,8 +127,8 @@ function ShellFrame(): ReactNode {
       padding="md"
     >
       <AppShell.Header>
-        <Group h="100%" px="md">
-          <Brand />
+        <Group h="100%" px={{ base: 'xs', sm: 'md' }}>
+          <Brand isShortOnPhones />
           <DataSourceBadge />
         </Group>
       </AppShell.Header>

@@ -13,7 +13,6 @@ type Request = BacktestJob['request'];
 /** Of a condition in a line: shorter than the names in a form. */
 const SIGNS = { ...OPERATOR_NAMES, above: '>', below: '<' };
 const SIDES = { buy_yes: 'Up', buy_no: 'Down' } as const;
-const DEFAULT_LATENCY_MS = 50;
 
 /** The parameters of a strategy in a line, e.g. `buy Up below 30.0¢`. */
 export function strategyText(strategy: Strategy): string {
@@ -57,7 +56,7 @@ function offsetText(offset: number): string {
   return `${offset > 0 ? '+' : ''}${cents(offset)}`;
 }
 
-/** The parameters of a job in a line: its rules, axes, size, and settings that differ from the usual ones. */
+/** The parameters of a job in a line: its rules, axes, size, latency, and other settings that differ from the usual ones. */
 export function requestText(request: Request, nameOf: (param: string) => string): string {
   const { strategy, size_usd, params, x_axis, y_axis } = request;
   const axes = [x_axis, y_axis].flatMap((axis) =>
@@ -67,7 +66,7 @@ export function requestText(request: Request, nameOf: (param: string) => string)
     strategyText(strategy),
     ...(axes.length === 0 ? [] : [`vary ${axes.join(' and ')}`]),
     usd(size_usd, Number.isInteger(size_usd) ? 0 : 2),
-    ...(params.latency_ms === DEFAULT_LATENCY_MS ? [] : [`${number(params.latency_ms)} ms`]),
+    `${number(params.latency_ms)} ms latency`,
     ...(params.fill_mode === 'mid' ? ['filled at the mid'] : []),
     ...(params.stress ? ['under stress'] : []),
   ].join(' · ');

@@ -2,7 +2,7 @@ import { Button, Group, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { type Column, DataTable } from '../ui/DataTable.tsx';
-import { cents, moment, shares, tradeCount, usd } from '../ui/format.ts';
+import { cents, moment, sizeFormat, tradeCount, usd } from '../ui/format.ts';
 import { Signed } from '../ui/Signed.tsx';
 import { saveCsv } from '../ui/saveCsv.ts';
 import type { MadeTrade, TradeSource } from './source.ts';
@@ -36,12 +36,13 @@ export function TradesTable({
   name: string;
 }): ReactNode {
   const [shown, setShown] = useState(STEP);
+  const listed = trades.slice(0, shown);
   return (
     <>
       <DataTable
         label="Trades"
-        columns={columnsOf(source)}
-        rows={trades.slice(0, shown)}
+        columns={columnsOf(source, sizeFormat(listed.map((trade) => trade.shares)))}
+        rows={listed}
         keyOf={({ market_id, opened_at }) => `${market_id} ${opened_at}`}
         maxHeight={HEIGHT_PX}
       />
@@ -66,7 +67,7 @@ export function TradesTable({
   );
 }
 
-function columnsOf(source: TradeSource): readonly Column<MadeTrade>[] {
+function columnsOf(source: TradeSource, size: (shares: number) => string): readonly Column<MadeTrade>[] {
   return [
     {
       title: 'Opened, UTC',
@@ -82,7 +83,7 @@ function columnsOf(source: TradeSource): readonly Column<MadeTrade>[] {
     },
     { title: 'Closed, UTC', cell: ({ closed_at }) => (closed_at === null ? 'held' : moment(closed_at)) },
     { title: 'Bought', cell: ({ side }) => (side === 'buy_yes' ? 'Up' : 'Down') },
-    { title: 'Shares', isNumber: true, cell: (trade) => shares(trade.shares) },
+    { title: 'Shares', isNumber: true, cell: (trade) => size(trade.shares) },
     { title: 'Entry price', isNumber: true, cell: ({ entry_price }) => cents(entry_price, 2) },
     { title: 'Entry slippage', isNumber: true, cell: ({ slippage }) => cents(slippage, 2) },
     { title: 'Exit price', isNumber: true, cell: ({ exit_price }) => cents(exit_price, 2) },

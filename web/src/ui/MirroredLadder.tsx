@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { cumulative } from '../charts/cumulative.ts';
-import { cents, shares } from './format.ts';
+import { cents, sizeFormat } from './format.ts';
 import classes from './MirroredLadder.module.css';
 
 type Level = readonly [price: number, size: number];
@@ -10,12 +10,13 @@ export interface LadderUnits {
   /** Heading of the sizes. */
   readonly sizes: string;
   readonly price: (price: number) => string;
-  readonly size: (size: number) => string;
-  /** Sum of the sizes up to a level; by default as a size. */
-  readonly total?: (sum: number) => string;
+  /** Of sizes and their sums; without it each column has the format that fits its numbers. */
+  readonly size?: (size: number) => string;
 }
 
-const SHARES: LadderUnits = { sizes: 'Shares', price: cents, size: shares };
+const SHARES: LadderUnits = { sizes: 'Shares', price: cents };
+/** Longer prices need the room of the totals in a narrow frame. */
+const SHORT_PRICE = 6;
 
 interface Row {
   readonly price: number;
@@ -33,17 +34,24 @@ interface MirroredLadderProps {
   readonly units?: LadderUnits;
   /** Heading and price of the opposite token, if the book has one: a bid for Up at 54¢ sells Down at 46¢. */
   readonly opposite?: { readonly name: string; readonly price: (price: number) => string };
+  /** Shown in place of a side without levels. */
+  readonly reasons?: { readonly bids: string; readonly asks: string };
 }
+
+const REASONS = { bids: 'no bids', asks: 'no asks' };
 
 /** One book: bids to the left and asks to the right of the middle, best ones first; bars show sizes. */
 export function MirroredLadder(props: MirroredLadderProps): ReactNode {
-  const { title, bids, asks, rows = 10, units = SHARES, opposite } = props;
-  const total = units.total ?? units.size;
+  const { title, bids, asks, rows = 10, units = SHARES, opposite, reasons = REASONS } = props;
   const [left, right] = [rowsOf(bids, rows), rowsOf(asks, rows)];
-  const largest = Math.max(0, ...[...left, ...right].map((row) => row?.size ?? 0)) || 1;
+  const both = [...left, ...right];
+  const largest = Math.max(0, ...both.map((row) => row.size)) || 1;
+  const size = units.size ?? sizeFormat(both.map((row) => row.size));
+  const total = units.size ?? sizeFormat(both.map((row) => row.sum));
+  const isLong = both.some((row) => units.price(row.price).length > SHORT_PRICE);
   return (
     <div className={classes.frame}>
-      <table className={classes.ladder}>
+      <table className={`${classes.ladder} ${isLong ? classes.long : ''}`}>
         <caption>{title}</caption>
         <thead>
           <tr>
@@ -52,14 +60,20 @@ export function MirroredLadder(props: MirroredLadderProps): ReactNode {
                 {opposite.name} ask
               </th>
             )}
-            <th scope="col">Total</th>
+            <th scope="col" className={classes.total}>
+              Total
+            </th>
             <th scope="col">{units.sizes}</th>
-            <th scope="col">Bid</th>
-            <th scope="col" className={classes.best}>
+            <th scope="col" className={classes.price}>
+              Bid
+            </th>
+            <th scope="col" className={`${classes.price} ${classes.best}`}>
               Ask
             </th>
             <th scope="col">{units.sizes}</th>
-            <th scope="col">Total</th>
+            <th scope="col" className={classes.total}>
+              Total
+            </th>
             {opposite && (
               <th scope="col" className={classes.opposite}>
                 {opposite.name} bid
@@ -75,10 +89,16 @@ export function MirroredLadder(props: MirroredLadderProps): ReactNode {
               <tr key={index}>
                 {opposite && <td className={classes.opposite}>{bid && opposite.price(bid.price)}</td>}
                 <td className={classes.total}>{bid && total(bid.sum)}</td>
-                <td style={barOf(bid, { largest, side: 'bid' })}>{bid && units.size(bid.size)}</td>
-                <td className="up">{bid && units.price(bid.price)}</td>
-                <td className={`${classes.best} down`}>{ask && units.price(ask.price)}</td>
-                <td style={barOf(ask, { largest, side: 'ask' })}>{ask && units.size(ask.size)}</td>
+                <td style={barOf(bid, { largest, side: 'bid' })}>{bid && size(bid.size)}</td>
+                <td className="up">
+                  {bid && units.price(bid.price)}
+                  {index === 0 && bid === null && <span className={classes.reason}>{reasons.bids}</span>}
+                </td>
+                <td className={`${classes.best} down`}>
+                  {ask && units.price(ask.price)}
+                  {index === 0 && ask === null && <span className={classes.reason}>{reasons.asks}</span>}
+                </td>
+                <td style={barOf(ask, { largest, side: 'ask' })}>{ask && size(ask.size)}</td>
                 <td className={classes.total}>{ask && total(ask.sum)}</td>
                 {opposite && <td className={classes.opposite}>{ask && opposite.price(ask.price)}</td>}
               </tr>

@@ -56,13 +56,28 @@ export function number(value: Maybe, digits?: number): string {
   return negated(value, (size) => (digits === undefined ? plain.format(size) : size.toFixed(digits)));
 }
 
-/** A number with all of its decimals, such as a size in coins. */
-export function decimal(value: Maybe): string {
-  return value === null || value === undefined ? MISSING : negated(value, exact.format);
+/** Money with all of its decimals, such as a price of a perpetual. */
+export function exactUsd(value: Maybe): string {
+  return value === null || value === undefined ? MISSING : negated(value, (size) => `$${exact.format(size)}`);
 }
 
+/** A size alone, such as `1.1K`; of several below each other, `sizeFormat` makes one format. */
 export function shares(value: Maybe): string {
   return value === null || value === undefined ? MISSING : negated(value, compact.format);
+}
+
+/** From this size on, the sizes of a column are whole: a decimal would not fit beside so many digits. */
+const WHOLE_SIZES_FROM = 10_000;
+
+/** The one format of a column of sizes, by its largest, so that decimals are aligned: `0.4`, `1,085.3`; or `<1`, `12,345`. */
+export function sizeFormat(sizes: readonly number[]): (size: number) => string {
+  const digits = Math.max(0, ...sizes) < WHOLE_SIZES_FROM ? 1 : 0;
+  const format = new Intl.NumberFormat('en', {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
+  const smallest = 10 ** -digits;
+  return (size) => (size > 0 && size < smallest / 2 ? `<${smallest}` : format.format(size));
 }
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const;

@@ -8,6 +8,7 @@ import { moment } from '../../ui/format.ts';
 import { TableFrame } from '../../ui/frames.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Failure } from '../../ui/states.tsx';
+import { browserName } from './browserName.ts';
 import { ChangePassword } from './ChangePassword.tsx';
 import { SecondFactor } from './SecondFactor.tsx';
 import { TierTable } from './TierTable.tsx';
@@ -31,7 +32,7 @@ export function Account(): ReactNode {
         <Text component="h2" fw={600}>
           Where you are signed in
         </Text>
-        {sessions.isPending && <TableFrame rows={2} columns={5} />}
+        {sessions.isPending && <TableFrame rows={2} columns={6} />}
         {sessions.isError && <Failure error={sessions.error} retry={() => void sessions.refetch()} />}
         {sessions.isSuccess && <Sessions sessions={sessions.data.sessions} />}
       </Stack>
@@ -86,7 +87,7 @@ function columnsOf(end: (sessionId: string) => void): readonly Column<SessionLis
       isText: true,
       cell: ({ user_agent }) => (
         <Text size="sm" lineClamp={1} title={user_agent}>
-          {user_agent}
+          {browserName(user_agent)}
         </Text>
       ),
     },
@@ -95,9 +96,13 @@ function columnsOf(end: (sessionId: string) => void): readonly Column<SessionLis
     { title: 'Ends', cell: ({ expires_at }) => moment(expires_at) },
     {
       title: 'State',
+      cell: ({ current }) => (current ? <Badge variant="outline">this one</Badge> : 'signed in'),
+    },
+    {
+      title: 'Actions',
       cell: ({ current, session_id }) =>
         current ? (
-          <Badge variant="outline">this one</Badge>
+          'Sign out, above'
         ) : (
           <Button size="xs" variant="default" onClick={() => end(session_id)}>
             End

@@ -1,5 +1,5 @@
-import { Table } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { Select, Table } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type { TierTable as Tiers } from '../../api/schema.ts';
 import { number } from '../../ui/format.ts';
@@ -28,22 +28,33 @@ const ROWS: readonly (readonly [what: string, read: (limits: Limits) => string])
   ['Webhooks', ({ webhooks }) => yesNo(webhooks)],
 ];
 
-/** Contents of each tier of this service, as configured. */
+/** Contents of each tier of this service, as configured. A phone has room for the own tier and one to compare it with. */
 export function TierTable({ own }: { own: string }): ReactNode {
   const table = useApi('GET /app/tiers', {});
+  const [compared, setCompared] = useState<string | null>(null);
   if (table.isPending) return <Loading rows={6} />;
   if (table.isError) return <Failure error={table.error} retry={() => void table.refetch()} />;
   const { tiers } = table.data;
-  const weight = (tier: string) => (tier === own ? 700 : 400);
+  const look = (tier: string) =>
+    tier === own ? { fw: 700 } : { fw: 400, className: tier === compared ? '' : 'only-wide' };
   return (
-    <Table.ScrollContainer minWidth={520} type="native" tabIndex={0}>
+    <>
+      <Select
+        hiddenFrom="sm"
+        aria-label="Compare with"
+        placeholder="Compare with another tier"
+        clearable
+        data={TIERS.filter((tier) => tier !== own)}
+        value={compared}
+        onChange={setCompared}
+      />
       <Table verticalSpacing={4}>
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Includes</Table.Th>
             {TIERS.map((tier) => (
-              <Table.Th key={tier} fw={weight(tier)} aria-current={tier === own ? 'true' : undefined}>
-                {tier}
+              <Table.Th key={tier} {...look(tier)} aria-current={tier === own ? 'true' : undefined}>
+                {tier === own ? `${tier} (yours)` : tier}
               </Table.Th>
             ))}
           </Table.Tr>
@@ -53,7 +64,7 @@ export function TierTable({ own }: { own: string }): ReactNode {
             <Table.Tr key={what}>
               <Table.Td>{what}</Table.Td>
               {TIERS.map((tier) => (
-                <Table.Td key={tier} fw={weight(tier)}>
+                <Table.Td key={tier} {...look(tier)}>
                   {read(tiers[tier])}
                 </Table.Td>
               ))}
@@ -61,6 +72,6 @@ export function TierTable({ own }: { own: string }): ReactNode {
           ))}
         </Table.Tbody>
       </Table>
-    </Table.ScrollContainer>
+    </>
   );
 }

@@ -1,10 +1,11 @@
-import { Group, Select, SimpleGrid, Slider, Stack, Table, Text } from '@mantine/core';
+import { Group, Select, SimpleGrid, Slider, Stack, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 import type { EventType } from '../../../../src/schema/market.ts';
 import { type Ticker, useAssets } from '../../api/assets.ts';
 import { useApi } from '../../api/hooks.ts';
 import type { Calibration as Answer, CalibrationBucket } from '../../api/schema.ts';
+import { type Column, DataTable } from '../../ui/DataTable.tsx';
 import { type Figure, Figures } from '../../ui/Figures.tsx';
 import { number, percent, WINDOW_CHOICES } from '../../ui/format.ts';
 import { Page } from '../../ui/Page.tsx';
@@ -129,7 +130,12 @@ function Shown({ answer }: { answer: Answer }): ReactNode {
           <ReliabilityDiagram buckets={answer.buckets} />
         </div>
         <div className="card">
-          <BucketTable buckets={answer.buckets} />
+          <DataTable
+            label="Buckets"
+            columns={BUCKET_COLUMNS}
+            rows={answer.buckets}
+            keyOf={({ prob_lo }) => String(prob_lo)}
+          />
           <Text size="sm" c="dimmed" p="sm">
             {number(answer.n_markets)} markets; {number(answer.n_without_mid)} more had no trusted price in
             time.
@@ -140,35 +146,17 @@ function Shown({ answer }: { answer: Answer }): ReactNode {
   );
 }
 
-function BucketTable({ buckets }: { buckets: readonly CalibrationBucket[] }): ReactNode {
-  return (
-    <Table.ScrollContainer minWidth={420} type="native" tabIndex={0}>
-      <Table verticalSpacing={4}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Implied probability</Table.Th>
-            <Table.Th ta="right">Mean</Table.Th>
-            <Table.Th ta="right">Ended Up</Table.Th>
-            <Table.Th ta="right">95 % interval</Table.Th>
-            <Table.Th ta="right">Markets</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {buckets.map((bucket) => (
-            <Table.Tr key={bucket.prob_lo}>
-              <Table.Td>
-                {percent(bucket.prob_lo, 0)} to {percent(bucket.prob_hi, 0)}
-              </Table.Td>
-              <Table.Td ta="right">{percent(bucket.mean_prob)}</Table.Td>
-              <Table.Td ta="right">{percent(bucket.frac_resolved_up)}</Table.Td>
-              <Table.Td ta="right">
-                {bucket.ci_lo === null ? '–' : `${percent(bucket.ci_lo)} to ${percent(bucket.ci_hi)}`}
-              </Table.Td>
-              <Table.Td ta="right">{bucket.n_markets}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
-  );
-}
+const BUCKET_COLUMNS: readonly Column<CalibrationBucket>[] = [
+  {
+    title: 'Implied',
+    cell: ({ prob_lo, prob_hi }) => `${percent(prob_lo, 0)} to ${percent(prob_hi, 0)}`,
+  },
+  { title: 'Mean', isNumber: true, cell: ({ mean_prob }) => percent(mean_prob) },
+  { title: 'Ended Up', isNumber: true, cell: ({ frac_resolved_up: share }) => percent(share) },
+  {
+    title: '95 % interval',
+    isNumber: true,
+    cell: ({ ci_lo, ci_hi }) => (ci_lo === null ? '–' : `${percent(ci_lo)} to ${percent(ci_hi)}`),
+  },
+  { title: 'Markets', isNumber: true, cell: ({ n_markets }) => number(n_markets) },
+];

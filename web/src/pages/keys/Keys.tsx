@@ -25,7 +25,7 @@ export function Keys(): ReactNode {
       </Stack>
       {keys.isPending && (
         <div className="card">
-          <TableFrame rows={3} columns={6} />
+          <TableFrame rows={3} columns={7} />
         </div>
       )}
       {keys.isError && <Failure error={keys.error} retry={() => void keys.refetch()} />}
@@ -86,14 +86,16 @@ function columnsOf(asOf: string): readonly Column<Key>[] {
     { title: 'Requests, 30 days', isNumber: true, cell: ({ requests_30d }) => number(requests_30d) },
     {
       title: 'State',
+      cell: ({ revoked_at }) => (
+        <Badge color={revoked_at === null ? 'teal.9' : 'gray.7'}>
+          {revoked_at === null ? 'valid' : 'revoked'}
+        </Badge>
+      ),
+    },
+    {
+      title: 'Actions',
       cell: ({ key_id, label, revoked_at }) =>
-        revoked_at === null ? (
-          <Revoke keyId={key_id} label={label} />
-        ) : (
-          <Badge color="gray" variant="outline">
-            revoked
-          </Badge>
-        ),
+        revoked_at === null ? <Revoke keyId={key_id} label={label} /> : 'none: it is revoked',
     },
   ];
 }

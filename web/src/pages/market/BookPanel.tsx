@@ -49,10 +49,22 @@ function Book({ book, market }: { book: Snapshot; market: Market }): ReactNode {
           last change {clockText(changedMs, zone)} {zoneName(zone, changedMs)}
         </Text>
         <Text size="sm">
-          {ticker} {assetPrice(book.underlying_price)}
+          {book.underlying_price === null
+            ? `no recent spot trade of ${ticker}`
+            : `${ticker}, last spot trade ${assetPrice(book.underlying_price)}`}
         </Text>
       </Group>
-      <MirroredLadder title="Order book of Up" bids={bids} asks={asks} units={units} opposite={opposite} />
+      <Text size="xs" c="dimmed">
+        Strike and close are prices of the feed that decides the market. Spot trades may differ.
+      </Text>
+      <MirroredLadder
+        title="Order book of Up"
+        bids={bids}
+        asks={asks}
+        units={units}
+        opposite={opposite}
+        reasons={NOBODY}
+      />
       <DepthChart
         label={`Cumulative depth of Up: ${depthText(bids)} bid, ${depthText(asks)} offered`}
         bids={bids}
@@ -65,14 +77,17 @@ function Book({ book, market }: { book: Snapshot; market: Market }): ReactNode {
   );
 }
 
-/** Prices with as many decimals as the tick size needs, and sizes with one, so that decimals are aligned. */
+const NOBODY = {
+  bids: 'no bids: nobody buys Up, so the market implies no price',
+  asks: 'no asks: nobody sells Up, so the market implies no price',
+};
+
+/** Prices with as many decimals as the tick size needs, so that decimals are aligned. */
 function printsOf(tickSize: number): [LadderUnits, { name: string; price: (price: number) => string }] {
   const digits = tickSize < 0.01 ? 1 : 0;
   const price = (value: number) => `${(value * 100).toFixed(digits)}¢`;
-  const size = (value: number) =>
-    value.toLocaleString('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
   return [
-    { sizes: 'Shares', price, size, total: shares },
+    { sizes: 'Shares', price },
     { name: 'Down', price: (value) => price(1 - value) },
   ];
 }

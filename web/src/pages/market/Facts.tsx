@@ -3,23 +3,25 @@ import type { ReactNode } from 'react';
 import type { Market } from '../../api/schema.ts';
 import { momentText } from '../../charts/timeZone.ts';
 import { useTimeZone } from '../../charts/useTimeZone.ts';
-import { assetPrice, cents, percent, shares } from '../../ui/format.ts';
+import { cents, percent, shares } from '../../ui/format.ts';
+import { closeText, coverageText, strikeText } from '../markets/marketText.ts';
 import { Outcome } from '../markets/Outcome.tsx';
 
 /** A market's settlement terms, trading costs and coverage. */
 export function Facts({ market }: { market: Market }): ReactNode {
   const [zone] = useTimeZone();
   const moment = (time: string | null) => (time === null ? '–' : momentText(Date.parse(time), zone));
+  const nowMs = Date.now();
   const source = market.strike_source === null ? '' : ` (${market.strike_source})`;
   const resolvedBy = market.resolved_at_source === null ? '' : ` (${market.resolved_at_source})`;
   const rows: readonly (readonly [string, ReactNode])[] = [
     ['Begins', moment(market.start_time)],
     ['Ends', moment(market.end_time)],
-    ['Strike', market.strike_price === null ? 'not known' : `${assetPrice(market.strike_price)}${source}`],
-    ['Close', assetPrice(market.close_price)],
+    ['Strike', `${strikeText(market, nowMs)}${source}`],
+    ['Close', closeText(market, nowMs)],
     ['Outcome', <Outcome key="outcome" market={market} />],
     ['Resolved', `${moment(market.resolved_at)}${resolvedBy}`],
-    ['Recorded', coverageText(market)],
+    ['Coverage', coverageText(market, nowMs)],
     ['Tick size', cents(market.tick_size)],
     ['Taker fee rate', percent(market.taker_fee_rate, 2)],
     ['Taker hold', market.taker_delay_ms === null ? '–' : `${market.taker_delay_ms} ms`],
@@ -44,9 +46,4 @@ export function Facts({ market }: { market: Market }): ReactNode {
 
 function dollars(value: number | null): string {
   return value === null ? 'not known' : `$${shares(value)}`;
-}
-
-/** A window that has not begun has no coverage yet. */
-function coverageText({ start_time, coverage }: Market): string {
-  return Date.parse(start_time) > Date.now() ? 'not begun' : percent(coverage);
 }

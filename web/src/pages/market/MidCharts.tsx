@@ -176,7 +176,7 @@ function UnderlyingChart({ market, hasCandles = false, recorded, shared }: PaneP
     const distance = underlying.map((price) => (price === null || strike === null ? null : price - strike));
     return [
       {
-        ...{ label: ticker, scale: 'underlying', colour: '#c2710a', print: assetPrice },
+        ...{ label: `${ticker}, spot`, scale: 'underlying', colour: '#c2710a', print: assetPrice },
         ...{ printAxis: axisPrice, kind: hasCandles ? 'none' : 'line', values: underlying },
       },
       // In the legend alone: the shaded area draws it.

@@ -1,7 +1,7 @@
 import { type ReactNode, useMemo } from 'react';
 import { clockText, type TimeZone, zoneName } from '../../charts/timeZone.ts';
 import { useTimeZone } from '../../charts/useTimeZone.ts';
-import { cents, shares } from '../../ui/format.ts';
+import { cents, sizeFormat } from '../../ui/format.ts';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import type { Tape } from './data.ts';
 import classes from './TradeTape.module.css';
@@ -30,6 +30,7 @@ export function TradeTape({
   const passed = times.findLastIndex((time) => time <= timeMs) + 1;
   const zoneAt = zoneName(zone, timeMs);
   const shown = trades.slice(Math.max(passed - ROWS, 0), passed).toReversed();
+  const size = sizeFormat(shown.map((trade) => trade.size));
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolled region must be reachable by keyboard
     <section className={classes.frame} aria-label="Tape" tabIndex={0}>
@@ -55,7 +56,7 @@ export function TradeTape({
               </td>
               <td>{sideText(trade)}</td>
               <td>{cents(priceOfUp(trade))}</td>
-              <td>{shares(trade.size)}</td>
+              <td>{size(trade.size)}</td>
             </tr>
           ))}
         </tbody>

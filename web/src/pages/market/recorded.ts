@@ -18,9 +18,10 @@ export interface Recorded {
 
 /** Times at which the model is evaluated at most; between two of them it keeps its value. */
 const MODEL_VALUES_MAX = 2_000;
-/** A chart does not connect underlying prices that are further apart than this share of it. */
+/** Underlying prices are not connected if they are further apart than this share of the chart ... */
 const HOLE_SHARE = 0.02;
-const HOLE_SECONDS_MIN = 60;
+/** ... and than this many times the usual distance of two prices: a quiet market has a price less often. */
+const HOLE_SPACINGS = 10;
 
 /**
  * @param points What the service recorded, oldest first, beginning with the state in force at the left edge.
@@ -41,10 +42,16 @@ export function recordedOf(
     underlying: withHoles(
       times,
       shown.map(({ underlying_price }) => underlying_price),
-      Math.max((within.to - within.from) * HOLE_SHARE, HOLE_SECONDS_MIN),
+      Math.max((within.to - within.from) * HOLE_SHARE, HOLE_SPACINGS * usualSpacing(times)),
     ),
     spread: shown.map(({ spread_yes }) => spread_yes),
   };
+}
+
+/** The median distance of two neighbours; 0 without two. */
+function usualSpacing(times: readonly number[]): number {
+  const distances = times.slice(1).map((time, index) => time - (times[index] as number));
+  return distances.sort((a, b) => a - b)[Math.floor((distances.length - 1) / 2)] ?? 0;
 }
 
 /** The points, and the last one again at the end: its state is still in force there. */

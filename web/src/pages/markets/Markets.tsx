@@ -1,4 +1,4 @@
-import { Select, Table, Text } from '@mantine/core';
+import { Select } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -6,10 +6,12 @@ import type { EventType } from '../../../../src/schema/market.ts';
 import { type Ticker, useAssets } from '../../api/assets.ts';
 import { call } from '../../api/client.ts';
 import type { Market, MarketList } from '../../api/schema.ts';
-import { assetPrice, moment, percent, WINDOW_CHOICES, WINDOW_NAMES } from '../../ui/format.ts';
+import { type Column, DataTable } from '../../ui/DataTable.tsx';
+import { moment, WINDOW_CHOICES, WINDOW_NAMES } from '../../ui/format.ts';
 import { Page } from '../../ui/Page.tsx';
 import { ShowOlder } from '../../ui/ShowOlder.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { closeText, coverageText, strikeText } from './marketText.ts';
 import { Outcome } from './Outcome.tsx';
 
 const route = getRouteApi('/shell/markets');
@@ -64,7 +66,7 @@ function Filters({ search }: { search: MarketsSearch }): ReactNode {
         aria-label="Underlying"
         placeholder="All underlyings"
         clearable
-        w={150}
+        w={180}
         data={[...assets]}
         value={search.ticker ?? null}
         onChange={set('ticker')}
@@ -73,7 +75,7 @@ function Filters({ search }: { search: MarketsSearch }): ReactNode {
         aria-label="Window"
         placeholder="All windows"
         clearable
-        w={140}
+        w={150}
         data={WINDOW_CHOICES}
         value={search.event_type ?? null}
         onChange={set('event_type')}
@@ -93,45 +95,31 @@ function Filters({ search }: { search: MarketsSearch }): ReactNode {
 
 function MarketTable({ markets }: { markets: readonly Market[] }): ReactNode {
   return (
-    <Table.ScrollContainer minWidth={860}>
-      <Table highlightOnHover verticalSpacing={6}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Market</Table.Th>
-            <Table.Th>Window</Table.Th>
-            <Table.Th>Ends</Table.Th>
-            <Table.Th ta="right">Strike</Table.Th>
-            <Table.Th ta="right">Close</Table.Th>
-            <Table.Th>Outcome</Table.Th>
-            <Table.Th ta="right">Coverage</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {markets.map((market) => (
-            <Table.Tr key={market.market_id}>
-              <Table.Td>
-                <Link to="/markets/$marketId" params={{ marketId: market.market_id }}>
-                  {market.question}
-                </Link>
-              </Table.Td>
-              <Table.Td className="nowrap">
-                {market.ticker} {WINDOW_NAMES[market.market_type]}
-              </Table.Td>
-              <Table.Td className="nowrap">{moment(market.end_time)}</Table.Td>
-              <Table.Td ta="right">{assetPrice(market.strike_price)}</Table.Td>
-              <Table.Td ta="right">{assetPrice(market.close_price)}</Table.Td>
-              <Table.Td>
-                <Outcome market={market} />
-              </Table.Td>
-              <Table.Td ta="right">
-                <Text size="sm" inherit>
-                  {percent(market.coverage)}
-                </Text>
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <DataTable
+      label="Markets"
+      columns={columnsAt(Date.now())}
+      rows={markets}
+      keyOf={({ market_id }) => market_id}
+    />
   );
+}
+
+function columnsAt(nowMs: number): readonly Column<Market>[] {
+  return [
+    {
+      title: 'Market',
+      isText: true,
+      cell: ({ market_id, question }) => (
+        <Link to="/markets/$marketId" params={{ marketId: market_id }}>
+          {question}
+        </Link>
+      ),
+    },
+    { title: 'Window', cell: ({ ticker, market_type }) => `${ticker} ${WINDOW_NAMES[market_type]}` },
+    { title: 'Ends', cell: ({ end_time }) => moment(end_time) },
+    { title: 'Strike', isNumber: true, cell: (market) => strikeText(market, nowMs) },
+    { title: 'Close', isNumber: true, cell: (market) => closeText(market, nowMs) },
+    { title: 'Outcome', cell: (market) => <Outcome market={market} /> },
+    { title: 'Coverage', isNumber: true, cell: (market) => coverageText(market, nowMs) },
+  ];
 }

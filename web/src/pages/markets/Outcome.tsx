@@ -1,6 +1,7 @@
 import { Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Market } from '../../api/schema.ts';
+import { stateText } from './marketText.ts';
 
 /** The outcome of a market, or its present state. */
 export function Outcome({ market }: { market: Market }): ReactNode {
@@ -8,7 +9,7 @@ export function Outcome({ market }: { market: Market }): ReactNode {
   if (market.outcome === 'Down') return <span className="down">▼ Down</span>;
   return (
     <Text span size="sm" c="dimmed">
-      {market.status === 'resolved' ? '50-50' : market.status}
+      {stateText(market, Date.now())}
     </Text>
   );
 }

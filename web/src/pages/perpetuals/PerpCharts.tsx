@@ -9,7 +9,7 @@ import type { Band, Line } from '../../charts/chartOptions.ts';
 import { withHoles } from '../../charts/holes.ts';
 import { TimeChart } from '../../charts/TimeChart.tsx';
 import { TimeZoneChoice } from '../../charts/TimeZoneChoice.tsx';
-import { assetPrice, decimal } from '../../ui/format.ts';
+import { assetPrice, exactUsd } from '../../ui/format.ts';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { type Basis, basisOf } from './basis.ts';
 
@@ -140,7 +140,7 @@ function linesOf({ times, ...columns }: Basis) {
   const lines: Line[] = [
     {
       ...{ label: 'Spread', scale: 'spread', colour: '--down', kind: 'step' },
-      ...{ print: decimal, values: spread },
+      ...{ print: exactUsd, values: spread },
     },
   ];
   return { times, prices, basis, spread: lines };

@@ -10,7 +10,7 @@ import { momentText } from '../../charts/timeZone.ts';
 import { useTimeZone } from '../../charts/useTimeZone.ts';
 import { AssetChoice } from '../../ui/AssetChoice.tsx';
 import { Figures } from '../../ui/Figures.tsx';
-import { decimal, shares } from '../../ui/format.ts';
+import { exactUsd, shares } from '../../ui/format.ts';
 import { type LadderUnits, MirroredLadder } from '../../ui/MirroredLadder.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
@@ -102,9 +102,10 @@ function coinUnits({ bids, asks }: DepthSnapshot): LadderUnits {
     const options = { minimumFractionDigits: digits, maximumFractionDigits: digits };
     return (value: number) => value.toLocaleString('en', options);
   };
+  const priceOf = fixed(levels.map(([price]) => price));
   return {
     sizes: 'Coins',
-    price: fixed(levels.map(([price]) => price)),
+    price: (price) => `$${priceOf(price)}`,
     size: fixed(levels.map(([, size]) => size)),
   };
 }
@@ -113,14 +114,15 @@ function Book({ book, ticker }: { book: DepthSnapshot; ticker: string }): ReactN
   const [zone] = useTimeZone();
   const { best_bid: bid, best_ask: ask, bids, asks, n_bids, n_asks } = book;
   const spread = bid === null || ask === null ? null : Number((ask - bid).toPrecision(8));
+  const units = coinUnits(book);
   return (
     <>
       <Figures
         cols={{ base: 2, md: 4 }}
         figures={[
-          ['Best bid', decimal(bid)],
-          ['Best ask', decimal(ask)],
-          ['Spread', decimal(spread)],
+          ['Best bid', bid === null ? 'no bids' : units.price(bid)],
+          ['Best ask', ask === null ? 'no asks' : units.price(ask)],
+          ['Spread', exactUsd(spread)],
           ['Levels', `${n_bids} bids, ${n_asks} asks`],
         ]}
       />
@@ -128,13 +130,7 @@ function Book({ book, ticker }: { book: DepthSnapshot; ticker: string }): ReactN
         {momentText(Date.parse(book.timestamp), zone)}, update {book.update_id}
       </Text>
       <SimpleGrid cols={{ base: 1, lg: 2 }} className="card" p="md">
-        <MirroredLadder
-          title={`${ticker} perpetual`}
-          bids={bids}
-          asks={asks}
-          rows={ROWS}
-          units={coinUnits(book)}
-        />
+        <MirroredLadder title={`${ticker} perpetual`} bids={bids} asks={asks} rows={ROWS} units={units} />
         <Stack gap="xs">
           <Text size="sm" fw={600}>
             Depth
@@ -143,7 +139,7 @@ function Book({ book, ticker }: { book: DepthSnapshot; ticker: string }): ReactN
             label={`Cumulative depth of the ${ticker} perpetual: ${n_bids} bids and ${n_asks} asks`}
             bids={bids}
             asks={asks}
-            price={decimal}
+            price={exactUsd}
             size={shares}
             unit="Coins"
             height={320}
