@@ -36,7 +36,8 @@ export function Audit(): ReactNode {
         data={WINDOWS}
         value={window}
         onChange={(value) => setWindow(value as Window)}
-        style={{ alignSelf: 'flex-start', maxWidth: '100%', overflowX: 'auto' }}
+        withItemsBorders={false}
+        style={{ alignSelf: 'flex-start', maxWidth: '100%', flexWrap: 'wrap' }}
       />
       {sums.isPending && <Loading />}
       {sums.isError && <Failure error={sums.error} retry={() => void sums.refetch()} />}
