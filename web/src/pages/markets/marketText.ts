@@ -4,7 +4,7 @@ import { assetPrice, percent } from '../../ui/format.ts';
 const NOT_BEGUN = 'not begun';
 
 /** The reader's clock is before the window. */
-export function isAhead({ start_time }: Pick<Market, 'start_time'>, nowMs: number): boolean {
+function isAhead({ start_time }: Pick<Market, 'start_time'>, nowMs: number): boolean {
   return Date.parse(start_time) > nowMs;
 }
 
