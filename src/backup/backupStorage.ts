@@ -23,7 +23,7 @@ export const MANIFEST_PREFIX = 'backups/';
 export const PIECE_PREFIX = 'objects/';
 
 /** The name of a piece follows from its content, so that equal content is stored once. */
-export function pieceName(sha256: string): string {
+export function backupPieceName(sha256: string): string {
   return `${PIECE_PREFIX}${sha256.slice(0, 2)}/${sha256}`;
 }
 

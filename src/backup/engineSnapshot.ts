@@ -38,7 +38,7 @@ export interface EngineSnapshot {
   readonly seqMax: number | null;
 }
 
-export function freezeName(id: string, attempt: number): string {
+export function engineFreezeName(id: string, attempt: number): string {
   return `${FREEZE_PREFIX}${id}_${attempt}`.replaceAll('-', '_');
 }
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { BackupDamagedError } from '../runtime/errors.ts';
-import { type BackupStorage, pieceName, sha256Of } from './backupStorage.ts';
+import { type BackupStorage, backupPieceName, sha256Of } from './backupStorage.ts';
 import type { Pack } from './manifest.ts';
 
 /** Largest piece: one is in memory at a time, and one request uploads it. */
@@ -38,7 +38,7 @@ export async function writePack(
     [waiting, waitingBytes] = [[], 0];
     if (piece.length === 0) return;
     const sha256 = sha256Of(piece);
-    const name = pieceName(sha256);
+    const name = backupPieceName(sha256);
     if (stored.get(name) !== piece.length) await storage.write(name, piece);
     stored.set(name, piece.length);
     pack.pieces.push({ sha256, bytes: piece.length });
@@ -112,7 +112,7 @@ export async function readPack(storage: BackupStorage, pack: Pack, receiver: Pac
 
 async function* readPieces(storage: BackupStorage, { pieces }: Pack): AsyncGenerator<Buffer, undefined> {
   for (const { sha256, bytes } of pieces) {
-    const name = pieceName(sha256);
+    const name = backupPieceName(sha256);
     const piece = await storage.read(name);
     if (piece.length !== bytes || sha256Of(piece) !== sha256)
       throw new BackupDamagedError(`${name} in ${storage.name} differs from its hash`);

@@ -20,9 +20,9 @@ import { StoreClient } from '../store/engine/client.ts';
 import { readDiskSpace, reserveBytes } from '../store/engine/diskGuard.ts';
 import { reachEngine } from '../store/engine/engineAccess.ts';
 import { RunClaim } from '../store/journal/runClaim.ts';
-import { type BackupStorage, PIECE_PREFIX, pieceName } from './backupStorage.ts';
+import { type BackupStorage, backupPieceName, PIECE_PREFIX } from './backupStorage.ts';
 import { type ControlSnapshot, snapshotControl } from './controlSnapshot.ts';
-import { type EngineSnapshot, freezeName, removeFrozen, snapshotEngine } from './engineSnapshot.ts';
+import { type EngineSnapshot, engineFreezeName, removeFrozen, snapshotEngine } from './engineSnapshot.ts';
 import { JournalCollector, type JournalSnapshot } from './journalSnapshot.ts';
 import {
   BACKUP_FORMAT,
@@ -165,7 +165,7 @@ async function snapshotRecording(
         await collector.begin(clock);
         const copy = {
           dataDir,
-          name: freezeName(id, attempt),
+          name: engineFreezeName(id, attempt),
           stage: join(stage, DEFINITIONS, String(attempt)),
         };
         const engine = client === null ? null : await snapshotEngine(client, copy);
@@ -221,7 +221,7 @@ async function knownPacks(
   const newest = (await backupIds(storage)).at(-1);
   if (newest === undefined) return known;
   for (const pack of (await readManifest(storage, newest)).packs) {
-    const isStored = pack.pieces.every(({ sha256, bytes }) => stored.get(pieceName(sha256)) === bytes);
+    const isStored = pack.pieces.every(({ sha256, bytes }) => stored.get(backupPieceName(sha256)) === bytes);
     if (pack.identity !== null && isStored) known.set(pack.identity, pack);
   }
   return known;

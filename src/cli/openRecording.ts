@@ -3,7 +3,7 @@ import type { Config } from '../config.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
-import { connectionOf, openConnection, type StoreConnection } from '../store/connection.ts';
+import { connectionOf, openServerStore, type StoreConnection } from '../store/connection.ts';
 import { StoreClient } from '../store/engine/client.ts';
 import { reachEngine } from '../store/engine/engineAccess.ts';
 import { finishRecovery } from '../store/journal/recovery.ts';
@@ -18,7 +18,7 @@ export async function openRecording(config: Config): Promise<StoreConnection> {
   const { dataDir, clickhouseUrl } = config;
   const parts = { clock: systemClock, log: silentLogger };
   if (clickhouseUrl !== null && !existsSync(dataDir))
-    return await openConnection({ ...config, clickhouseUrl, ...parts, expectTables: true });
+    return await openServerStore({ ...config, clickhouseUrl, ...parts, expectTables: true });
   const metrics = new Metrics();
   const access = await reachEngine({ ...config, ...parts, metrics });
   const client = new StoreClient({ access, ...parts, cluster: config.clickhouseCluster });

@@ -9,7 +9,7 @@ import { API_VERSION } from '../schema/version.ts';
 import { PaperRun } from '../strategy/paperRun.ts';
 import { interruptible } from './failure.ts';
 import { remoteService } from './remote.ts';
-import { eventLimitOf, openThreads, universeOf } from './runStrategy.ts';
+import { createStrategyThreads, eventLimitOf, universeFromOptions } from './runStrategy.ts';
 import { isStrategyFile, type PaperOptions } from './strategyOptions.ts';
 import { openRemote } from './strategySource.ts';
 import { givenParams, termsOf } from './strategyTerms.ts';
@@ -35,11 +35,11 @@ export async function runPaper(path: string, options: PaperOptions): Promise<voi
     const terms = termsOf(options);
     const service = remoteService({ url: options.url ?? process.env.UNDERROUND_URL ?? localUrl() });
     if (service === null) throw new InvalidInputError('no service is named: use --url');
-    const threads = openThreads({ entry, threads: 1, eventLimitMs: eventLimitOf(options) });
+    const threads = createStrategyThreads({ entry, threads: 1, eventLimitMs: eventLimitOf(options) });
     try {
       const { facts, codeHash } = await threads.describe();
       const params = givenParams(facts.params, options.param ?? []);
-      const { tickers, eventTypes } = universeOf(facts, options);
+      const { tickers, eventTypes } = universeFromOptions(facts, options);
       const settings = { strategy: facts.name, params, terms, tickers, event_types: eventTypes };
       const versions = { strategy_hash: codeHash, code_version: codeVersion(API_VERSION) };
       const { head, printed } = openOutput(options.out, { ...settings, ...versions });

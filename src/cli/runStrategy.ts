@@ -133,7 +133,7 @@ async function withFile(
   use: (opened: OpenedFile) => Promise<void>,
 ): Promise<void> {
   const files = { entry: resolve(path), eventLimitMs: eventLimitOf(options) };
-  const describing = openThreads({ ...files, threads: 1 });
+  const describing = createStrategyThreads({ ...files, threads: 1 });
   let facts: StrategyFacts;
   try {
     facts = (await describing.describe()).facts;
@@ -141,10 +141,13 @@ async function withFile(
     await describing.close();
   }
   const settings = settingsOf(facts);
-  const { asked: universe, heldOut } = withHoldOut(universeOf(facts, options), options.holdOut);
+  const { asked: universe, heldOut } = withHoldOut(universeFromOptions(facts, options), options.holdOut);
   const { source, close } = await openTapes(options, signal);
   const runOn: OpenedFile['runOn'] = async (own, range, label) => {
-    const threads = openThreads({ ...files, threads: Math.min(availableParallelism(), own.length) });
+    const threads = createStrategyThreads({
+      ...files,
+      threads: Math.min(availableParallelism(), own.length),
+    });
     const progress = new Progress(label);
     try {
       const work = { settings: own, inputs: facts.inputs, universe: range };
@@ -172,7 +175,7 @@ async function withFile(
   }
 }
 
-export function openThreads(options: {
+export function createStrategyThreads(options: {
   entry: string;
   threads: number;
   eventLimitMs: number;
@@ -188,7 +191,7 @@ export function eventLimitOf({ eventTimeout }: Pick<StrategyOptions, 'eventTimeo
 }
 
 /** The series of the options, or of the strategy. @throws {InvalidInputError} */
-export function universeOf(facts: StrategyFacts, options: StrategyOptions): RunUniverse {
+export function universeFromOptions(facts: StrategyFacts, options: StrategyOptions): RunUniverse {
   const limit = numberOf('--market-limit', options.marketLimit ?? `${MARKET_LIMIT_DEFAULT}`);
   if (!Number.isInteger(limit) || limit < 1)
     throw new InvalidInputError('--market-limit: expected 1 or more');

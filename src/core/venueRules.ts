@@ -135,7 +135,7 @@ export function settlementOfMarket(market: SettledMarket): SettlementRule | null
  * Whether the prices that decide a market are recorded here. Those of the futures market are not, and a strike of one
  * market must not be compared with prices of another.
  */
-export function isDeciderRecorded(market: SettledMarket): boolean {
+export function isDecidingPriceRecorded(market: SettledMarket): boolean {
   const byTable = tableSettlementOf(market);
   if (byTable === null || settlementOfMarket(market) === null) return false;
   return (market.decidingFeed ?? feedOf(byTable, market.ticker)) !== 'binance_futures';

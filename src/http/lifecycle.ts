@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { SignedIn } from '../accounts/keys/accessControl.ts';
 import type { Identity } from '../accounts/keys/authenticate.ts';
-import { type HistoryState, percentOf } from '../ops/historyProgress.ts';
+import { type HistoryState, historyPercent } from '../ops/historyProgress.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
@@ -136,7 +136,7 @@ export function observeRequests(
       const lagMs = live.storeLagMs();
       if (lagMs >= STORE_LAG_SHOWN_MS) reply.header(STORE_LAG_HEADER, Math.floor(lagMs / 1000));
       const history = live.history?.() ?? null;
-      if (history !== null) reply.header(HISTORY_HEADER, `${percentOf(history)}%`);
+      if (history !== null) reply.header(HISTORY_HEADER, `${historyPercent(history)}%`);
     }
     request.bytesBefore = request.raw.socket?.bytesWritten ?? 0;
     const { raw } = reply;

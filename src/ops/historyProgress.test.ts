@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { idleLive, KEY, testApi } from '../../test/support/api.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { stubStore } from '../../test/support/stubStore.ts';
-import { type HistoryProgress, historyLines, percentOf } from './historyProgress.ts';
+import { type HistoryProgress, historyLines, historyPercent } from './historyProgress.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 const SETTLED = `/v1/perp/depth?ticker=BTC&end=${new Date(NOW - 3_600_000).toISOString()}`;
@@ -24,7 +24,7 @@ test('a response reports how much history is recorded, and is not cacheable unti
 });
 
 test('is never complete before the end', () => {
-  expect([0, 0.999, 1].map((share) => percentOf({ share }))).toEqual([0, 99, 99]);
+  expect([0, 0.999, 1].map((share) => historyPercent({ share }))).toEqual([0, 99, 99]);
 });
 
 test.each([

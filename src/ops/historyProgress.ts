@@ -11,7 +11,7 @@ export interface HistoryProgress {
 export type HistoryState = () => HistoryProgress | null;
 
 /** Whole percent, never 100 before the end. */
-export function percentOf({ share }: Pick<HistoryProgress, 'share'>): number {
+export function historyPercent({ share }: Pick<HistoryProgress, 'share'>): number {
   return Math.min(99, Math.floor(share * 100));
 }
 
@@ -19,7 +19,7 @@ export function percentOf({ share }: Pick<HistoryProgress, 'share'>): number {
 export function historyLines(progress: HistoryProgress | null): string[] {
   if (progress === null) return [];
   const { hours, failure } = progress;
-  const done = `${percentOf(progress)} % of ${hours} h`;
+  const done = `${historyPercent(progress)} % of ${hours} h`;
   return [
     failure === null
       ? `history is being recorded: ${done}`

@@ -9,7 +9,7 @@ import { newerRecords } from '../recorder/write/newerRecords.ts';
 import { sleep } from '../runtime/clock.ts';
 import { StoreUnavailableError } from '../runtime/errors.ts';
 import { streamedOpportunities } from '../signals/opportunityPublisher.ts';
-import { openConnection } from '../store/connection.ts';
+import { openServerStore } from '../store/connection.ts';
 import { Closers } from './closers.ts';
 import { type RunningRole, startCollecting } from './collecting.ts';
 import { followRecording } from './following.ts';
@@ -65,7 +65,7 @@ export async function startClusterProcess(options: ProcessOptions): Promise<Serv
 async function collect({ stream }: Cluster, own: Sender, options: ProcessOptions): Promise<RunningRole> {
   const { config, clock, log } = options;
   const server = { ...config, clickhouseUrl: config.clickhouseUrl ?? '', clock, log };
-  const store = await openConnection({ ...server, expectTables: true });
+  const store = await openServerStore({ ...server, expectTables: true });
   const role = await startCollecting({ stream, ...own, store }, options);
   return {
     addChecks: (readiness) => role.addChecks(readiness),
@@ -88,7 +88,7 @@ async function startOthers(
   try {
     await cluster.ready;
     const values = valuesOfStream(cluster.values, stream);
-    const store = await openConnection({ ...config, clickhouseUrl: config.clickhouseUrl ?? '', clock, log });
+    const store = await openServerStore({ ...config, clickhouseUrl: config.clickhouseUrl ?? '', clock, log });
     ends.add(() => store.close());
     const hidden = await newerRecords(store, stream);
     for (const reason of hidden) log.error({ reason }, 'store.newer_than_stream');

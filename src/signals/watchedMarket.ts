@@ -2,7 +2,12 @@ import { TakerFee } from '../core/fees.ts';
 import { BestPriceAge } from '../core/signals/bestPriceAge.ts';
 import { FairValueModel } from '../core/signals/fairValueModel.ts';
 import type { MarketState } from '../core/signals/signal.ts';
-import { feeOfMarket, isDeciderRecorded, settlementOfMarket, venueRulesAt } from '../core/venueRules.ts';
+import {
+  feeOfMarket,
+  isDecidingPriceRecorded,
+  settlementOfMarket,
+  venueRulesAt,
+} from '../core/venueRules.ts';
 import type { SettlementRule } from '../core/venueRulesTable.ts';
 import { BookCopy } from '../recorder/bookCopy.ts';
 import { type EventType, type Market, type Ticker, UNKNOWN } from '../schema/market.ts';
@@ -129,7 +134,7 @@ function termsOf(market: Market, nowMs: number): TradingTerms | null {
 }
 
 function hasModel(market: Market): boolean {
-  return isDeciderRecorded(market) || market.strikeBasis === 'binance_trades';
+  return isDecidingPriceRecorded(market) || market.strikeBasis === 'binance_trades';
 }
 
 /**

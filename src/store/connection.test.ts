@@ -5,7 +5,7 @@ import { systemClock } from '../runtime/clock.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
 import { Secret } from '../runtime/secret.ts';
-import { openConnection } from './connection.ts';
+import { openServerStore } from './connection.ts';
 import { Supervisor } from './engine/supervisor.ts';
 import { EMBEDDED_FORM } from './tables/statements.ts';
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => host.close());
 
 const open = (expectTables = false) =>
-  openConnection({
+  openServerStore({
     ...{ clickhouseUrl: `http://underround:word@127.0.0.1:${host.port}`, clickhouseCluster: null },
     ...{ clickhouseStorage: EMBEDDED_FORM.storage, clock: systemClock, log: silentLogger, expectTables },
   });

@@ -35,7 +35,7 @@ export interface StoreConnection extends StoreReader {
  * @param options.expectTables The tables must exist; by default the missing ones are created.
  * @throws {StoreUnavailableError} When no server answers.
  */
-export async function openConnection(
+export async function openServerStore(
   options: Omit<ServerSettings, 'clickhouseUrl'> & {
     readonly clickhouseUrl: string;
     readonly clock: Clock;

@@ -21,7 +21,7 @@ const RETRY: BackoffLimits = { firstMs: 300, maxMs: 10_000 };
 const RETRY_AFTER_HONOURED_MS = 30_000;
 
 /** A server error with its status and text. It may be repeated, as after any failure of the transport. */
-export class HttpFailedError extends TransportError {
+export class VenueHttpError extends TransportError {
   readonly status: number;
   /** The start of the answer's body. */
   readonly excerpt: string;
@@ -226,7 +226,7 @@ function bodyOf({ feed, url, status, headers, text, receivedTimeMs }: WholeAnswe
   const excerpt = text.slice(0, EXCERPT_LENGTH);
   const at = `${feed}: ${status} for ${pathOf(url)}`;
   if (status === 404) return null;
-  if (status >= 500) throw new HttpFailedError(`${at}: ${excerpt}`, { status, excerpt });
+  if (status >= 500) throw new VenueHttpError(`${at}: ${excerpt}`, { status, excerpt });
   if (status === 403 || status === 451) {
     const why = /\b1010\b/.test(text)
       ? 'Cloudflare 1010, this client is banned'

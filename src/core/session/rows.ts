@@ -8,7 +8,7 @@ import type { Best, BestPrices } from '../fills/engine.ts';
 import { TICKS_PER_USDC } from '../money.ts';
 import { FairValueModel } from '../signals/fairValueModel.ts';
 import type { Token } from '../signals/signal.ts';
-import { isDeciderRecorded, settlementOfMarket } from '../venueRules.ts';
+import { isDecidingPriceRecorded, settlementOfMarket } from '../venueRules.ts';
 import type { TapeMarket } from './tape.ts';
 import type { UnderlyingMeasure, UnderlyingState } from './underlyingState.ts';
 
@@ -179,7 +179,7 @@ export class RowBuilder {
     this.#capacity = capacity;
     for (const measure of measures) this.#addMeasure(measure);
     const settlement = settlementOfMarket(market);
-    const isPriced = settlement !== null && isDeciderRecorded(market);
+    const isPriced = settlement !== null && isDecidingPriceRecorded(market);
     this.#model = underlying && isPriced ? new FairValueModel({ ...market, settlement }) : null;
     this.#columns = Object.fromEntries(
       FLOAT_COLUMNS.map((name) => [name, new Float64Array(capacity).fill(Number.NaN)]),

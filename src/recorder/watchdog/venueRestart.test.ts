@@ -2,11 +2,11 @@ import { expect, onTestFinished, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { silentLogger } from '../../runtime/log.ts';
 import { Metrics } from '../../runtime/metrics.ts';
-import { HttpFailedError, HttpRefusedError } from '../../venues/http.ts';
+import { HttpRefusedError, VenueHttpError } from '../../venues/http.ts';
 import { VenueRestart } from './venueRestart.ts';
 
 const RESTARTING = () => new HttpRefusedError('425', { status: 425, excerpt: '', retryAfterMs: null });
-const POST_ONLY = () => new HttpFailedError('503', { status: 503, excerpt: '{"code":"post_only_mode"}' });
+const POST_ONLY = () => new VenueHttpError('503', { status: 503, excerpt: '{"code":"post_only_mode"}' });
 
 function setUp() {
   const clock = new FakeClock();
@@ -78,8 +78,8 @@ test('the post-only restriction is a sign too, in any request', async () => {
 });
 
 test.each([
-  ['another server error', new HttpFailedError('503', { status: 503, excerpt: 'upstream' })],
-  ['post-only in another answer', new HttpFailedError('500', { status: 500, excerpt: 'post_only_mode' })],
+  ['another server error', new VenueHttpError('503', { status: 503, excerpt: 'upstream' })],
+  ['post-only in another answer', new VenueHttpError('500', { status: 500, excerpt: 'post_only_mode' })],
   ['a refusal', new HttpRefusedError('403', { status: 403, excerpt: '425', retryAfterMs: null })],
   ['an error of another kind', new Error('425')],
 ])('%s is no sign', (_shows, error) => {

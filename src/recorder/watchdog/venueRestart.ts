@@ -2,7 +2,7 @@ import type { Clock, Timer } from '../../runtime/clock.ts';
 import { UnderroundError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
-import { HttpFailedError, HttpRefusedError } from '../../venues/http.ts';
+import { HttpRefusedError, VenueHttpError } from '../../venues/http.ts';
 import type { BookSource } from './bookAudit.ts';
 
 /** After every restart the venue accepts only post-only orders for two minutes (its documents of 2026-09-30). */
@@ -96,6 +96,6 @@ export class VenueRestart {
 
 function signOf(error: unknown): 'restarting' | 'post_only' | null {
   if (error instanceof HttpRefusedError && error.status === TOO_EARLY) return 'restarting';
-  const isRestricted = error instanceof HttpFailedError && error.status === 503;
+  const isRestricted = error instanceof VenueHttpError && error.status === 503;
   return isRestricted && /post[-_]only/i.test(error.excerpt) ? 'post_only' : null;
 }

@@ -48,7 +48,7 @@ function settledBy(record: Market): Settled | null {
 }
 
 /** Moves the resolution time of positions that were paid out; the amount stays. */
-export async function moveResolution(
+export async function updateResolutionTime(
   transaction: Kysely<Schema>,
   { marketId, outcome, resolvedTimeMs }: ResolutionMove,
 ): Promise<void> {

@@ -4,7 +4,7 @@ import { type Clock, sleep } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { type TermsVersion, writeTerms } from '../catchUp/marketTerms.ts';
-import { moveResolution, type ResolutionMove } from '../catchUp/resolutionCache.ts';
+import { type ResolutionMove, updateResolutionTime } from '../catchUp/resolutionCache.ts';
 import type { PaperSession } from '../live/paperSession.ts';
 import { writeSession } from './positions.ts';
 
@@ -157,7 +157,7 @@ export class PositionWriter {
           const { strategyId } = strategy;
           await writeSession(transaction, { strategyId, marketId, fromMs, outcome, trades });
         }
-        for (const move of moves) await moveResolution(transaction, move);
+        for (const move of moves) await updateResolutionTime(transaction, move);
       });
       return true;
     } catch (error) {

@@ -12,12 +12,12 @@ import type { Delivery } from './delivery.ts';
 import { type DeliveryQueue, HELD_MAX } from './deliveryQueue.ts';
 import { DeliveryQueueSet } from './deliveryQueueSet.ts';
 import type { WebhookDirectory } from './directory.ts';
-import { Intake } from './intake.ts';
 import { DeliveryMeter } from './meter.ts';
 import { Outbox } from './outbox.ts';
 import { OutcomeWriter } from './outcomeWriter.ts';
 import type { WebhookSender } from './sender.ts';
 import type { SoleSender } from './soleSender.ts';
+import { WebhookEventQueue } from './webhookEventQueue.ts';
 
 /** How soon a change by another process is noticed: a pause, a resumption, a manual redelivery. */
 const POLL_MS = 1_000;
@@ -41,7 +41,7 @@ interface DispatcherOptions {
 export class Dispatcher {
   readonly #parts: DispatcherOptions;
   readonly #outbox: Outbox;
-  readonly #intake: Intake;
+  readonly #events: WebhookEventQueue;
   readonly #outcomes: OutcomeWriter;
   readonly #meter: DeliveryMeter;
   readonly #retention: Retention;
@@ -85,7 +85,7 @@ export class Dispatcher {
         this.#outcomes.healthChanged(health);
       },
     });
-    this.#intake = new Intake({
+    this.#events = new WebhookEventQueue({
       ...{ clock, random, log, metrics },
       accept: (events) => this.#outbox.accept(events, (transaction) => this.#open(transaction)),
       dispatch: (deliveries) => this.#dispatch(deliveries),
@@ -101,12 +101,12 @@ export class Dispatcher {
 
   /** Returns at once; the event is written, then sent. */
   enqueue(opportunity: Opportunity): void {
-    if (!this.#closed) this.#intake.enqueue(opportunity);
+    if (!this.#closed) this.#events.enqueue(opportunity);
   }
 
   /** Like `enqueue`, for a fault of the service itself. */
   enqueueSystemEvent(event: SystemEvent): void {
-    if (!this.#closed) this.#intake.enqueueSystemEvent(event);
+    if (!this.#closed) this.#events.enqueueSystemEvent(event);
   }
 
   /** Whether this process is the one that sends. */
@@ -136,7 +136,7 @@ export class Dispatcher {
   async close(): Promise<void> {
     this.#closed = true;
     this.#timer?.cancel();
-    await this.#intake.close();
+    await this.#events.close();
     await this.#polling;
     this.#queues.closeAll();
     await this.#queues.closed();

@@ -13,7 +13,7 @@ const BATCH_MAX = 64;
 const WAITING_MAX = 10_000;
 const BACKOFF = { firstMs: 20, maxMs: 2_000 };
 
-interface IntakeOptions {
+interface WebhookEventQueueOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Logger;
@@ -25,15 +25,15 @@ interface IntakeOptions {
 }
 
 /** Queues opportunities and system events and has each written, in order, before it is sent. */
-export class Intake {
-  readonly #parts: IntakeOptions;
+export class WebhookEventQueue {
+  readonly #parts: WebhookEventQueueOptions;
   readonly #events;
   readonly #failures;
   readonly #waiting: WebhookEvent[] = [];
   #running: Promise<void> | null = null;
   readonly #closing = new AbortController();
 
-  constructor(parts: IntakeOptions) {
+  constructor(parts: WebhookEventQueueOptions) {
     this.#parts = parts;
     this.#events = parts.metrics.counter(
       'underround_webhook_events_total',

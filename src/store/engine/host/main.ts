@@ -25,7 +25,7 @@ import { LossLedger } from './lossLedger.ts';
 import { repairMetadata } from './metadataRepair.ts';
 import { PartKeeper } from './partKeeper.ts';
 import { PartRepair } from './partRepair.ts';
-import { createHostServer, type HostServer } from './server.ts';
+import { createEngineHostServer, type HostServer } from './server.ts';
 import { SessionPool } from './sessionPool.ts';
 import { Spool } from './spool.ts';
 
@@ -76,9 +76,9 @@ async function main(dataDir: string, socket: string): Promise<void> {
   engine.onReadFailure = (error) => keeper.relieve(error);
   const knownSettings = new Set((await engine.text('SELECT name FROM system.settings')).split('\n'));
   const parts = { engine, keeper, knownSettings, log };
-  const local = createHostServer({ ...parts, login: null });
+  const local = createEngineHostServer({ ...parts, login: null });
   const shared =
-    values['listen-host'] === undefined ? null : createHostServer({ ...parts, login: passwordLogin() });
+    values['listen-host'] === undefined ? null : createEngineHostServer({ ...parts, login: passwordLogin() });
 
   let stopping = false;
   const stop = async () => {

@@ -23,7 +23,7 @@ export interface HostServer {
 }
 
 /** @param options.login Null on the Unix socket: only this user may open it. */
-export function createHostServer(options: {
+export function createEngineHostServer(options: {
   engine: Engine;
   keeper: PartKeeper;
   login: Login | null;
