@@ -134,8 +134,10 @@ describe.skipIf(commandAbsent)('underround demo (skipped without a build)', () =
     await historyRecorded(last.url);
     const { rows, times } = await recordedRows(last, startedMs);
     expect(new Set(rows).size).toBe(rows.length);
-    // No rows of the earlier demos, whose history began earlier.
-    expect(Math.min(...times)).toBeGreaterThan(startedMs - 16 * 60_000);
+    // No rows of the earlier demos, whose history began earlier. The first book of a market whose window has just begun
+    // may be as old as its listing, a day.
+    const older = times.filter((time) => time < startedMs - 16 * 60_000);
+    expect(older.filter((time) => time > startedMs - 60 * 60_000)).toEqual([]);
     expect(await last.stop()).toBe(0);
   });
 
