@@ -11,8 +11,7 @@ import { MarketSession } from '../src/core/session/session.ts';
 import type { MarketTape } from '../src/core/session/tape.ts';
 import { compileStrategy } from '../src/core/strategies/compile.ts';
 import type { ReplayParams, Strategy } from '../src/schema/strategy.ts';
-import { rewritten } from '../test/strategies/rewritten.ts';
-import { STRATEGIES } from '../test/support/strategies.ts';
+import { REWRITTEN, rewritten } from '../test/strategies/rewritten.ts';
 import { END_MS, randomTape } from '../test/support/tapes.ts';
 import type { Figure } from './figure.ts';
 
@@ -30,7 +29,7 @@ const SIZE_USD = 25;
 
 export async function run(): Promise<Figure[]> {
   const tapes = Array.from({ length: TAPES }, (_, n) => randomTape(`bench ${n}`, SHAPE));
-  return Object.entries(STRATEGIES).map(([name, strategy]) => {
+  return REWRITTEN.map(([name, strategy]) => {
     const ratios: number[] = [];
     for (let round = 0; round <= ROUNDS; round++) {
       const builtIn = processorTime(() => tapes.map((tape) => runBuiltIn(tape, strategy)));

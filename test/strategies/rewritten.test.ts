@@ -10,10 +10,8 @@ import { compileStrategy } from '../../src/core/strategies/compile.ts';
 import type { ReplayParams, Strategy } from '../../src/schema/strategy.ts';
 import { withLateGaps } from '../support/lateGaps.ts';
 import { withNoApart, withPricesBeside } from '../support/oddTapes.ts';
-import { STRATEGIES } from '../support/strategies.ts';
 import { END_MS, randomTape } from '../support/tapes.ts';
-import { isRewritable } from './conditionBased.ts';
-import { rewritten } from './rewritten.ts';
+import { REWRITTEN, rewritten } from './rewritten.ts';
 
 const RESOLUTIONS: readonly Resolution[] = [1, 0, null].map((payoutYes, at) => ({
   payoutYes,
@@ -51,10 +49,6 @@ function tapesOf(seed: string): [string, MarketTape][] {
     ['NO apart', withNoApart(plain, randomTape(`${seed} no`, shape))],
   ];
 }
-
-const REWRITTEN = Object.entries(STRATEGIES).filter(
-  ([, strategy]) => strategy.type !== 'condition_based' || isRewritable(strategy),
-);
 
 describe.each(REWRITTEN)('%s', (_, strategy) => {
   test('has byte-equal trades', () => {

@@ -3,10 +3,16 @@ import type { StrategyDefinition } from '../../src/core/run/definition.ts';
 import type { RunRequest } from '../../src/core/run/runner.ts';
 import type { RunTerms } from '../../src/core/run/terms.ts';
 import type { ReplayParams, Strategy } from '../../src/schema/strategy.ts';
-import { conditionBased } from './conditionBased.ts';
+import { STRATEGIES } from '../support/strategies.ts';
+import { conditionBased, isRewritable } from './conditionBased.ts';
 import { meanReversion } from './meanReversion.ts';
 import { thresholdEntry } from './thresholdEntry.ts';
 import { timeBeforeResolution } from './timeBeforeResolution.ts';
+
+/** The strategies of the tests that have a rewritten form, by name. */
+export const REWRITTEN: readonly (readonly [name: string, strategy: Strategy])[] = Object.entries(
+  STRATEGIES,
+).filter(([, strategy]) => strategy.type !== 'condition_based' || isRewritable(strategy));
 
 /** The purse of a JSON strategy is unlimited. */
 function termsOf(latencyMs: number): RunTerms {
