@@ -81,8 +81,9 @@ for (const [part, load] of Object.entries(PARTS)) {
     print(figure);
     result.figures.push({ part, ...figure });
   }
+  // After each part: an error in a later one loses no figure.
+  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(result, null, 2)}\n`);
 }
-if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(result, null, 2)}\n`);
 const worse = committed === null ? [] : regressions(result.figures, committed.figures);
 for (const line of worse) console.error(line);
 if (committed !== null) {
