@@ -19,7 +19,7 @@ const CHROMIUM = '/usr/bin/chromium';
 /** Book changes as a share of the real venues'. */
 const LOADS = [
   { name: 'few changes', density: 0.02, goal: '' },
-  { name: 'many changes', density: 2.4, goal: '2,500' },
+  { name: 'many changes', density: 1.7, goal: '2,500' },
 ] as const;
 const WARM_UP_MS = 15_000;
 const STORED_MS = 3_000;
