@@ -13,10 +13,11 @@ import { Metrics } from '../src/runtime/metrics.ts';
 import { openStore, type Store } from '../src/store/store.ts';
 import { marketRecord } from '../test/support/api.ts';
 import { keyFigures } from './apiKeys.ts';
-import { ask, get, median, type Rig, serve } from './apiRig.ts';
+import { ask, get, type Rig, serve } from './apiRig.ts';
 import { small } from './apiSmall.ts';
 import type { Figure } from './figure.ts';
 import type { ReadResult } from './loadWorker.ts';
+import { median } from './quantile.ts';
 import { bookSource } from './storeBooks.ts';
 
 const START_MS = Date.UTC(2026, 10, 20, 6);

@@ -11,8 +11,8 @@ import { systemClock } from '../src/runtime/clock.ts';
 import { silentLogger } from '../src/runtime/log.ts';
 import { Metrics } from '../src/runtime/metrics.ts';
 import { startPostgres } from '../test/support/postgresServer.ts';
-import { median } from './apiRig.ts';
 import type { Figure } from './figure.ts';
+import { median } from './quantile.ts';
 
 const KEYS = 10_000;
 const ROUNDS = 9;

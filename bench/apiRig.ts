@@ -87,7 +87,3 @@ export async function ask<T>(worker: Worker, task: ReadOnce | Load): Promise<T> 
   const [result] = await once(worker, 'message');
   return result as T;
 }
-
-export function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] as number;
-}

@@ -4,8 +4,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Worker } from 'node:worker_threads';
 import type { StoreReader } from '../src/store/reader.ts';
-import { ask, get, median, type Rig, serve } from './apiRig.ts';
+import { ask, get, type Rig, serve } from './apiRig.ts';
 import type { Figure } from './figure.ts';
+import { median } from './quantile.ts';
 
 const LOAD_MS = 1_500;
 const LOAD_ROUNDS = 5;

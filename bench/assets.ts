@@ -10,7 +10,8 @@ import type { StoreClient } from '../src/store/engine/client.ts';
 import { ServiceProcess } from '../test/crash/faults/serviceProcess.ts';
 import type { Figure } from './figure.ts';
 import { cpuMs, residentMb } from './processCost.ts';
-import { engineClient, quantile, receiptP99, type Span } from './storedReceipts.ts';
+import { quantile } from './quantile.ts';
+import { engineClient, receiptP99, type Span } from './storedReceipts.ts';
 import type { VenueReport, VenueThreadOptions } from './venueThread.ts';
 
 const WARM_UP_MS = 60_000;

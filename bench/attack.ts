@@ -19,8 +19,9 @@ import { marketRecord } from '../test/support/api.ts';
 import type { AttackReport, Clients } from './attackClients.ts';
 import type { VictimReport, VictimTurn } from './attackVictim.ts';
 import type { Figure } from './figure.ts';
+import { quantile } from './quantile.ts';
 import { bookSource } from './storeBooks.ts';
-import { engineClient, quantile, receiptP99, type Span } from './storedReceipts.ts';
+import { engineClient, receiptP99, type Span } from './storedReceipts.ts';
 import type { VenueReport, VenueThreadOptions } from './venueThread.ts';
 
 const ROUNDS = 8;

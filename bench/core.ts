@@ -2,6 +2,7 @@ import { MarketBook } from '../src/venues/polymarket/book/marketBook.ts';
 import { mapClobFrame } from '../src/venues/polymarket/clob/mapper.ts';
 import { MARKET, WireMarket } from '../test/support/wire.ts';
 import type { Figure } from './figure.ts';
+import { median } from './quantile.ts';
 
 const FRAMES = 20_000;
 const ROUNDS = 7;
@@ -58,8 +59,6 @@ function process(snapshot: string, frames: readonly string[], checkHashes: boole
   book.finishQuiet();
   return quotes;
 }
-
-const median = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)] as number;
 
 /** From raw frame to quote on one core, compared with bare `JSON.parse` of the same frames in the same run. */
 export async function run(): Promise<Figure[]> {

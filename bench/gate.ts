@@ -1,4 +1,5 @@
 import type { Figure } from './figure.ts';
+import { median } from './quantile.ts';
 
 /** How much worse than the committed result a figure may be, as a share of it. */
 const WORSE_MAX = 0.15;
@@ -22,8 +23,8 @@ export interface BenchResult {
 }
 
 /**
- * Each figure with the median of its values. Figures of one part are told apart by name and order, because a part may
- * use one name for several cases.
+ * Each figure with the median of its values. The n-th figure of every run must have the same name: a name alone is not
+ * enough, because a part may use it for several cases.
  * @param runs The figures of a part, one list for each run; at least one.
  */
 export function mediansOf(runs: readonly (readonly Figure[])[]): Figure[] {
@@ -34,8 +35,7 @@ export function mediansOf(runs: readonly (readonly Figure[])[]): Figure[] {
       if (same?.name !== figure.name) throw new Error(`“${figure.name}” was not measured in every run`);
       return same.value;
     });
-    values.sort((a, b) => a - b);
-    return { ...figure, value: values[Math.floor(values.length / 2)] as number };
+    return { ...figure, value: median(values) };
   });
 }
 

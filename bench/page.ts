@@ -12,7 +12,8 @@ import { type BrowserContext, chromium, type Page } from 'playwright-core';
 import { sleep, systemClock } from '../src/runtime/clock.ts';
 import { ServiceProcess } from '../test/crash/faults/serviceProcess.ts';
 import type { Figure } from './figure.ts';
-import { engineClient, quantile } from './storedReceipts.ts';
+import { quantile } from './quantile.ts';
+import { engineClient } from './storedReceipts.ts';
 import type { VenueThreadOptions } from './venueThread.ts';
 
 const CHROMIUM = '/usr/bin/chromium';

@@ -8,9 +8,10 @@ import type { ServiceProcess } from '../test/crash/faults/serviceProcess.ts';
 import type { Clients } from './attackClients.ts';
 import type { Figure } from './figure.ts';
 import { cpuMs, measureMachine } from './processCost.ts';
+import { quantile } from './quantile.ts';
 import type { ScalingRig, Venues } from './scalingRig.ts';
 import { machineFigure } from './scalingWriters.ts';
-import { quantile, receiptP99, type Span } from './storedReceipts.ts';
+import { receiptP99, type Span } from './storedReceipts.ts';
 
 const MEASURED_MS = 20_000;
 /** Rows are stored about a second after their receipt. */

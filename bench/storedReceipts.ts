@@ -30,7 +30,3 @@ export async function receiptP99(spans: readonly Span[], store: StoreClient): Pr
   );
   return Number(row?.p99);
 }
-
-export function quantile(values: readonly number[], at: number): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length * at)] as number;
-}

@@ -14,6 +14,7 @@ import type { ReplayParams, Strategy } from '../src/schema/strategy.ts';
 import { REWRITTEN, rewritten } from '../test/strategies/rewritten.ts';
 import { END_MS, randomTape } from '../test/support/tapes.ts';
 import type { Figure } from './figure.ts';
+import { median } from './quantile.ts';
 
 const TAPES = 4;
 const ROUNDS = 5;
@@ -37,11 +38,9 @@ export async function run(): Promise<Figure[]> {
       // The first round warms up.
       if (round > 0) ratios.push(own / builtIn);
     }
-    ratios.sort((a, b) => a - b);
-    const median = ratios[Math.floor(ratios.length / 2)] as number;
     return {
       name: `${name}: own code / built-in loop`,
-      value: median,
+      value: median(ratios),
       unit: 'x',
       goal: '<= 3',
       better: 'less',

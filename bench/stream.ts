@@ -12,8 +12,8 @@ import { type Market, NO_SETTLEMENT } from '../src/schema/market.ts';
 import type { BookRecord, SideView } from '../src/schema/records.ts';
 import { StreamHub } from '../src/stream/streamHub.ts';
 import { FOLLOWED } from '../test/support/followed.ts';
-import { median } from './apiRig.ts';
 import type { Figure } from './figure.ts';
+import { median } from './quantile.ts';
 
 const CLIENTS = 1_000;
 const WARM_UP_ROUNDS = 20;

@@ -5,6 +5,7 @@ import { Pool } from 'undici';
 import { systemClock as clock, sleep } from '../src/runtime/clock.ts';
 import { CONCURRENCY_MAX } from '../src/webhooks/delivery/sender.ts';
 import type { Figure } from './figure.ts';
+import { quantile } from './quantile.ts';
 import { detectedNow, openRig, type WebhookRig } from './webhookRig.ts';
 
 const ENDPOINTS = 20;
@@ -163,9 +164,4 @@ async function isolated(paths: readonly string[]) {
 function heapMb(): number {
   globalThis.gc?.();
   return process.memoryUsage().heapUsed / 2 ** 20;
-}
-
-function quantile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
