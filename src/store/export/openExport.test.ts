@@ -7,7 +7,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bookRecord } from '../../../test/support/api.ts';
 import { openTestStore, type TestStore } from '../../../test/support/store.ts';
 import { StoreUnavailableError } from '../../runtime/errors.ts';
-import { exportSources, type RowSource } from '../queries/exports.ts';
+import {
+  exportRows,
+  exportSources,
+  marketSource,
+  type RowSource,
+  type Stretch,
+  WHOLE,
+} from '../queries/exports.ts';
 import type { StoreReader } from '../reader.ts';
 import { openExport } from './openExport.ts';
 
@@ -55,6 +62,34 @@ function watched(onStream: (started: number) => Readable | null = () => null) {
   };
   return { store, seen };
 }
+
+describe('the statement for a stretch of a market', () => {
+  test('reads the granules of the stretch, not all of the market', async () => {
+    const { store } = opened;
+    const [marketId, rows] = ['0xlong', 40_000];
+    for (let row = 0; row < rows; row++) {
+      const [seq, timeMs] = [1_000 + row, T0 + row];
+      store.writer.book(bookRecord({ seq, marketId, timeMs, yesBids: [], yesAsks: [] }));
+    }
+    await store.writer.flush();
+    const source = marketSource('snapshots', marketId, RANGE);
+    const granulesOf = async (stretch: Stretch) => {
+      const { query, params } = exportRows(source, 'typed', stretch);
+      const plan = await store.rows<{ explain: string }>(`EXPLAIN indexes = 1 ${query}`, params);
+      const read = plan.flatMap(({ explain }) => /Granules: (\d+)\//.exec(explain)?.[1] ?? []);
+      return Number(read.at(-1));
+    };
+    const [all, one] = await Promise.all([
+      granulesOf(WHOLE),
+      granulesOf({
+        after: { tsMs: T0 + 20_000, seq: 21_000 },
+        upTo: { tsMs: T0 + 20_007, seq: 21_007 },
+      }),
+    ]);
+    expect(all).toBeGreaterThanOrEqual(Math.floor(rows / 8_192));
+    expect(one).toBeLessThanOrEqual(2);
+  });
+});
 
 describe('a Parquet file of several statements', () => {
   test('has every row once and in order, in row groups of bounded size', async () => {

@@ -201,19 +201,24 @@ export function exportRows(source: RowSource, form: RowForm, stretch: Stretch = 
   return { query: `SELECT ${list} FROM ${table} AS t ${final} ${conditions} ORDER BY ${by}`, params };
 }
 
-const PLACE = '(t.ts, t.seq)';
-const place = (name: string) => `(${timeParam(`${name}_ms`)}, {${name}_seq:UInt64})`;
+const place = (name: string) => ({ time: timeParam(`${name}_ms`), seq: `{${name}_seq:UInt64}` });
 
-/** @param withLast Also the last row before the stretch. */
+/**
+ * The engine skips stored rows by conditions on the time alone: a comparison of pairs would read all rows of the market
+ * for every stretch.
+ * @param withLast Also the last row before the stretch.
+ */
 function stretchConditions({ after, upTo }: Stretch, withLast: boolean) {
   const conditions: string[] = [];
   const params: Params = {};
   if (after !== null) {
-    conditions.push(`${PLACE} ${withLast ? '>=' : '>'} ${place('after')}`);
+    const { time, seq } = place('after');
+    conditions.push(`t.ts >= ${time}`, `(t.ts > ${time} OR t.seq ${withLast ? '>=' : '>'} ${seq})`);
     Object.assign(params, { after_ms: after.tsMs, after_seq: after.seq });
   }
   if (upTo !== null) {
-    conditions.push(`${PLACE} <= ${place('up_to')}`);
+    const { time, seq } = place('up_to');
+    conditions.push(`t.ts <= ${time}`, `(t.ts < ${time} OR t.seq <= ${seq})`);
     Object.assign(params, { up_to_ms: upTo.tsMs, up_to_seq: upTo.seq });
   }
   return { conditions, params };
@@ -237,7 +242,7 @@ function changes(conditions: string, { after }: Stretch): string {
       FROM books AS t ${conditions}
       WINDOW w AS (ORDER BY t.ts, t.seq ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW))
     ARRAY JOIN arrayFlatten(${perSide}) AS change, arrayEnumerate(arrayFlatten(${perSide})) AS place
-    ${after === null ? '' : `WHERE (ts, seq) > ${place('after')}`}`;
+    ${after === null ? '' : `WHERE (ts, seq) > (${place('after').time}, ${place('after').seq})`}`;
 }
 
 /** The last places of the stretches of so many stored rows each; a last, shorter stretch has none. */
