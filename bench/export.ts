@@ -101,7 +101,9 @@ async function fill(store: Store, client: StoreClient): Promise<readonly string[
     });
     await client.command(
       `INSERT INTO ${DATABASE}.books (${columns.join(', ')}) SELECT ${moved.join(', ')} FROM ${DATABASE}.books
-       WHERE seq <= ${Math.min(WRITTEN_ROWS, ROWS - rows)}`,
+       WHERE seq <= ${Math.min(WRITTEN_ROWS, ROWS - rows)}
+         -- A statement may be tried again.
+         AND (SELECT max(seq) FROM ${DATABASE}.books) = ${rows}`,
     );
   }
   return source.marketIds;
