@@ -3,13 +3,13 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import Fastify from 'fastify';
-import { chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { servePages } from '../src/http/pages/serve.ts';
 import { every, sleep, systemClock } from '../src/runtime/clock.ts';
+import { isChromiumInstalled, openBrowser } from '../test/support/chromium.ts';
 import type { Figure } from './figure.ts';
 
-const CHROMIUM = '/usr/bin/chromium';
 const MARKETS = 30;
 const LEVELS = 99;
 const CHANGES_PER_SECOND = 2_500;
@@ -48,7 +48,7 @@ function markets() {
 
 export async function run(): Promise<Figure[]> {
   const directory = join(process.cwd(), 'dist/web');
-  if (!existsSync(CHROMIUM) || !existsSync(directory)) return [];
+  if (!isChromiumInstalled || !existsSync(directory)) return [];
   const listed = markets();
   const app = Fastify();
   servePages(app, { dataSource: 'simulated', directory });
@@ -64,8 +64,7 @@ export async function run(): Promise<Figure[]> {
   const sockets = new WebSocketServer({ server: app.server, path: '/app/stream' });
   const sent = { count: 0 };
   sockets.on('connection', (socket) => flood(socket, listed, sent));
-  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args });
+  const browser = await openBrowser();
   try {
     const first = await firstLoad(await browser.newPage({ baseURL: url }));
     return [...first, ...(await liveLoad(await browser.newPage({ baseURL: url }), sent))];

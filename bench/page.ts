@@ -8,15 +8,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
 import { sleep, systemClock } from '../src/runtime/clock.ts';
 import { ServiceProcess } from '../test/crash/faults/serviceProcess.ts';
+import { isChromiumInstalled, openBrowser } from '../test/support/chromium.ts';
 import type { Figure } from './figure.ts';
 import { quantile } from './quantile.ts';
 import { engineClient } from './storedReceipts.ts';
 import type { VenueThreadOptions } from './venueThread.ts';
 
-const CHROMIUM = '/usr/bin/chromium';
 /** Book changes as a share of the real venues'. */
 const LOADS = [
   { name: 'few changes', density: 0.02, goal: '' },
@@ -43,7 +43,7 @@ const OBSERVE = `{
 }`;
 
 export async function run(): Promise<Figure[]> {
-  if (!existsSync(CHROMIUM) || !existsSync(join(process.cwd(), 'dist/web'))) return [];
+  if (!isChromiumInstalled || !existsSync(join(process.cwd(), 'dist/web'))) return [];
   const figures: Figure[] = [];
   for (const load of LOADS) figures.push(...(await underLoad(load)));
   return figures;
@@ -56,8 +56,7 @@ async function underLoad({ name, density, goal }: (typeof LOADS)[number]): Promi
   const [urls] = (await once(venues, 'message')) as [Record<string, string>];
   const service = new ServiceProcess({ dataDir, environment: urls, key: '' });
   service.start();
-  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args });
+  const browser = await openBrowser();
   const store = engineClient(dataDir);
   try {
     if (!(await service.whenReady())) throw new Error(`the service did not start: ${service.log}`);

@@ -1,9 +1,12 @@
-// Takes the screenshots of the documentation from a running demo: node scripts/pictures.mjs URL PASSWORD
-import { chromium } from 'playwright-core';
+// Takes the screenshots of the documentation from a running demo:
+// node scripts/withNode.mjs scripts/pictures.mjs URL PASSWORD
+import { openBrowser } from '../test/support/chromium.ts';
 
 const [url, password] = process.argv.slice(2);
 if (!url || !password) {
-  console.error('usage: node scripts/pictures.mjs URL PASSWORD (both as `npm run demo` prints them)');
+  console.error(
+    'usage: node scripts/withNode.mjs scripts/pictures.mjs URL PASSWORD (both as `npm run demo` prints them)',
+  );
   process.exit(1);
 }
 const FOLDER = new URL('../docs/images/', import.meta.url);
@@ -14,10 +17,7 @@ const POSITIONS = 8;
 const POLL_MS = 5_000;
 const TRADES_MAX = 14;
 
-const browser = await chromium.launch({
-  executablePath: '/usr/bin/chromium',
-  args: process.getuid() === 0 ? ['--no-sandbox'] : [],
-});
+const browser = await openBrowser();
 const page = await browser.newPage({ baseURL: url, viewport: { width: 1200, height: 760 } });
 await page.goto('/sign-in');
 await page.getByLabel('E-mail address').fill('demo@example.com');

@@ -1,32 +1,20 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { commandAbsent } from './builtCommand.ts';
+import { isChromiumInstalled } from './chromium.ts';
 import { PROJECT_ROOT } from './sourceFiles.ts';
 import { WAIT_MS_MAX } from './waitLimit.ts';
 
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
-  existsSync,
-);
 /** Screenshots of every page for manual review; not committed, not compared in CI. */
 const PICTURES = join(PROJECT_ROOT, 'test/web/pictures');
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const PHONE = { width: 390, height: 844 };
 
 /** Without a browser or a build the tests are skipped with a reason; in CI they fail. */
-export const browserAbsent = commandAbsent || (CHROMIUM === undefined && process.env.CI === undefined);
-
-export function chromiumPath(): string {
-  return CHROMIUM ?? 'chromium';
-}
-
-export function openBrowser(): Promise<Browser> {
-  // Chromium refuses to run its sandbox as root, the usual user in containers.
-  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
-  return chromium.launch({ executablePath: chromiumPath(), args });
-}
+export const browserAbsent = commandAbsent || (!isChromiumInstalled && process.env.CI === undefined);
 
 /** A page of one user, with every error that occurred in it. */
 export class WatchedPage {

@@ -1,7 +1,8 @@
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll } from 'vitest';
-import { openBrowser, WatchedPage } from './browser.ts';
+import { WatchedPage } from './browser.ts';
+import { openBrowser } from './chromium.ts';
 import { eventually, type RunningCommand, startCommand } from './runningService.ts';
 import { temporaryDirectory } from './temporaryDirectory.ts';
 

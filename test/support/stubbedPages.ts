@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll } from 'vitest';
-import { openBrowser, WatchedPage } from './browser.ts';
+import { WatchedPage } from './browser.ts';
+import { openBrowser } from './chromium.ts';
 import { type MarketRecording, pointOf } from './recordedMarket.ts';
 import { PROJECT_ROOT } from './sourceFiles.ts';
 

@@ -1,6 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { browserAbsent, openBrowser, WatchedPage } from '../support/browser.ts';
+import { browserAbsent, WatchedPage } from '../support/browser.ts';
+import { openBrowser } from '../support/chromium.ts';
 import { listeningApi } from '../support/listeningApi.ts';
 import { stubStore } from '../support/stubStore.ts';
 

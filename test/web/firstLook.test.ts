@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { browserAbsent, openBrowser, WatchedPage } from '../support/browser.ts';
+import { browserAbsent, WatchedPage } from '../support/browser.ts';
+import { openBrowser } from '../support/chromium.ts';
 import { heading, historyRecorded } from '../support/demoPages.ts';
 import { startCommand } from '../support/runningService.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';

@@ -5,7 +5,8 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { reportPage } from '../../src/report/html/page.ts';
 import { reportOf } from '../../src/report/runReport.ts';
-import { browserAbsent, openBrowser, WatchedPage } from '../support/browser.ts';
+import { browserAbsent, WatchedPage } from '../support/browser.ts';
+import { openBrowser } from '../support/chromium.ts';
 import { RUN_CONTEXT, randomRun } from '../support/runResults.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 
