@@ -33,14 +33,7 @@ export function EditWebhook({ hook, leave }: { hook: Webhook; leave: () => void 
           }}
           error={fields.get('label')}
         />
-        <FilterFields
-          filter={filter}
-          change={(next) => {
-            setFilter(next);
-            compare(filterBody(filter), filterBody(next));
-          }}
-          errors={fields}
-        />
+        <FilterFields filter={filter} setFilter={setFilter} compare={compare} errors={fields} />
         <FormProblem error={error} />
         <Group gap="xs">
           <Button type="submit" size="xs" loading={edit.isPending} disabled={isNothing(filter)}>

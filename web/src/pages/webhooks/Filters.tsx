@@ -37,16 +37,23 @@ export function isNothing({ tiers, tickers, events }: Filter): boolean {
 
 export function FilterFields({
   filter,
-  change,
+  setFilter,
+  compare,
   errors,
 }: {
   filter: Filter;
-  change: (filter: Filter) => void;
+  setFilter: (filter: Filter) => void;
+  /** Receives the filter in the request before and after each change. */
+  compare: (before: object, after: object) => void;
   /** The service's errors by place in the request. */
   errors: ReadonlyMap<string, string>;
 }): ReactNode {
   const assets = useAssets();
   const session = useSession();
+  const change = (next: Filter) => {
+    setFilter(next);
+    compare(filterBody(filter), filterBody(next));
+  };
   /** All underlyings are sent as none, so that future ones are included. */
   const choose = (tickers: readonly string[]) =>
     change({ ...filter, tickers: assets.every((asset) => tickers.includes(asset)) ? null : tickers });

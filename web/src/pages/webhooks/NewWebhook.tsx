@@ -58,14 +58,7 @@ export function NewWebhook(): ReactNode {
             error={fields.get('label')}
           />
         </Group>
-        <FilterFields
-          filter={filter}
-          change={(next) => {
-            setFilter(next);
-            compare(filterBody(filter), filterBody(next));
-          }}
-          errors={fields}
-        />
+        <FilterFields filter={filter} setFilter={setFilter} compare={compare} errors={fields} />
         <FormProblem error={error} />
         <Group>
           <Button type="submit" loading={create.isPending} disabled={isNothing(filter)}>
