@@ -1,10 +1,10 @@
 import { Button, Group, Text } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { type Column, DataTable } from '../ui/DataTable.tsx';
 import { cents, moment, sizeFormat, tradeCount, usd } from '../ui/format.ts';
 import { Signed } from '../ui/Signed.tsx';
 import { saveCsv } from '../ui/saveCsv.ts';
+import { OpenedLink } from './OpenedLink.tsx';
 import type { MadeTrade, TradeSource } from './source.ts';
 
 /** Rows shown at first, and added by each "Show older". */
@@ -71,15 +71,7 @@ function columnsOf(source: TradeSource, size: (shares: number) => string): reado
   return [
     {
       title: 'Opened, UTC',
-      cell: ({ market_id, opened_at }) => (
-        <Link
-          to="/markets/$marketId"
-          params={{ marketId: market_id }}
-          search={{ at: Date.parse(opened_at), ...source }}
-        >
-          {moment(opened_at)}
-        </Link>
-      ),
+      cell: (trade) => <OpenedLink trade={trade} source={source} />,
     },
     { title: 'Closed, UTC', cell: ({ closed_at }) => (closed_at === null ? 'held' : moment(closed_at)) },
     { title: 'Bought', cell: ({ side }) => (side === 'buy_yes' ? 'Up' : 'Down') },

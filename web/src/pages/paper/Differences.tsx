@@ -1,12 +1,12 @@
 import { Text } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type { PaperDivergence } from '../../api/schema.ts';
+import { OpenedLink } from '../../trades/OpenedLink.tsx';
 import type { MadeTrade } from '../../trades/source.ts';
 import { usePositions } from '../../trades/usePositions.ts';
 import { type Column, DataTable } from '../../ui/DataTable.tsx';
-import { type Maybe, moment, number, usd } from '../../ui/format.ts';
+import { type Maybe, number, usd } from '../../ui/format.ts';
 import { Signed } from '../../ui/Signed.tsx';
 import { Empty } from '../../ui/states.tsx';
 
@@ -68,15 +68,7 @@ function columnsOf(details: ReadonlyMap<string, string>, strategyId: string): re
   return [
     {
       title: 'Opened, UTC',
-      cell: ({ market_id, opened_at }) => (
-        <Link
-          to="/markets/$marketId"
-          params={{ marketId: market_id }}
-          search={{ at: Date.parse(opened_at), paper: strategyId }}
-        >
-          {moment(opened_at)}
-        </Link>
-      ),
+      cell: (one) => <OpenedLink trade={one} source={{ paper: strategyId }} />,
     },
     { title: 'P&L live', isNumber: true, cell: ({ live_net_pnl }) => signedUsd(live_net_pnl) },
     {
