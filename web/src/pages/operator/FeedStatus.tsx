@@ -123,9 +123,7 @@ function sourceColumns(asOf: string): readonly Column<PriceSource>[] {
         state === 'ready' && last_at === null ? (
           <NotNeeded />
         ) : (
-          <Badge miw="max-content" color={STATE_COLOURS[state]}>
-            {state.replaceAll('_', ' ')}
-          </Badge>
+          <Badge color={STATE_COLOURS[state]}>{state.replaceAll('_', ' ')}</Badge>
         ),
     },
     { title: 'Last received', isNumber: true, cell: ({ last_at }) => age(last_at, asOf) },
@@ -195,35 +193,22 @@ function CollectorName({ name }: { name: string | undefined }): ReactNode {
 
 /** Of what is requested on demand and was not requested yet. */
 function NotNeeded(): ReactNode {
-  return (
-    <Badge miw="max-content" color="gray.7">
-      not needed yet
-    </Badge>
-  );
+  return <Badge color="gray.7">not needed yet</Badge>;
 }
 
 /** A socket is connected or not; a request was answered, failed, or was not sent yet. */
 function FeedState({ feed }: { feed: Status['feeds'][number] }): ReactNode {
   const { kind, up, connections } = feed;
   if (isIdle(feed)) return <NotNeeded />;
-  if (up === 0)
-    return (
-      <Badge miw="max-content" color="red.9">
-        {kind === 'socket' ? 'not connected' : 'no answer'}
-      </Badge>
-    );
+  if (up === 0) return <Badge color="red.9">{kind === 'socket' ? 'not connected' : 'no answer'}</Badge>;
   if (up < connections)
     return (
-      <Badge miw="max-content" color={WARNING_COLOUR}>
+      <Badge color={WARNING_COLOUR}>
         {up} of {connections} connected
       </Badge>
     );
   const all = kind === 'requests' ? 'answers' : connections === 1 ? 'connected' : `${connections} connected`;
-  return (
-    <Badge miw="max-content" color="teal.9">
-      {all}
-    </Badge>
-  );
+  return <Badge color="teal.9">{all}</Badge>;
 }
 
 function OpenGaps({ gaps }: Pick<Status, 'gaps'>): ReactNode {
