@@ -10,5 +10,5 @@ export function useOpenForm(
 ): [isOpen: boolean, setOpen: (isOpen: boolean) => void] {
   const [isOpen, setOpen] = useState(false);
   if (isEmpty === true && !isOpen) setOpen(true);
-  return [isOpen || isEmpty === true, setOpen];
+  return [isOpen, setOpen];
 }
