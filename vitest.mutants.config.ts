@@ -1,15 +1,14 @@
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, mergeConfig } from 'vitest/config';
-import type { TestedMutant } from './test/mutants/mutant.ts';
+import { misplacement, type TestedMutant } from './test/mutants/mutant.ts';
 import base from './vitest.config.ts';
 
 /** The tests with one deliberate fault in one module: `npm run mutants` gives it. The file stays as it is. */
 const mutant: TestedMutant = JSON.parse(process.env.MUTANT ?? 'null');
 if (mutant === null) throw new Error('MUTANT is not a mutant');
 const file = fileURLToPath(new URL(mutant.file, import.meta.url));
-const found = readFileSync(file, 'utf8').split(mutant.search).length - 1;
-if (found !== 1) throw new Error(`${mutant.file} contains ${found} times: ${mutant.search}`);
+const reason = misplacement(mutant);
+if (reason !== null) throw new Error(reason);
 
 export default mergeConfig(
   base,
