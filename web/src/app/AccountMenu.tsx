@@ -2,6 +2,7 @@ import { Badge, Box, Button, Menu, Text, VisuallyHidden } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { CurrentUser } from '../api/schema.ts';
+import { LineIcon } from '../ui/LineIcon.tsx';
 import { useSignOut } from './useSignOut.ts';
 
 /** The signed-in user with their tier; opens account, keys and sign-out. */
@@ -42,8 +43,8 @@ export function AccountMenu({ user }: { user: CurrentUser['user'] }): ReactNode 
 /** On a phone in place of the address and the tier, which its menu names. */
 function PersonIcon(): ReactNode {
   return (
-    <svg width="18" height="18" viewBox="0 0 24 24" aria-hidden="true" fill="none" stroke="currentColor">
-      <path d="M12 3a4.5 4.5 0 1 1 0 9 4.5 4.5 0 0 1 0-9ZM4 21a8 8 0 0 1 16 0" strokeWidth="2" />
-    </svg>
+    <LineIcon size={18}>
+      <path d="M12 3a4.5 4.5 0 1 1 0 9 4.5 4.5 0 0 1 0-9ZM4 21a8 8 0 0 1 16 0" />
+    </LineIcon>
   );
 }

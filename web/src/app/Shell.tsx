@@ -16,6 +16,7 @@ import { Link, Navigate, Outlet, useRouterState } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { useSession } from '../api/hooks.ts';
 import type { CurrentUser } from '../api/schema.ts';
+import { LineIcon } from '../ui/LineIcon.tsx';
 import { Failure } from '../ui/states.tsx';
 import { AccountMenu } from './AccountMenu.tsx';
 import { Brand } from './Brand.tsx';
@@ -112,9 +113,9 @@ function SignedInShell({ user }: { user: CurrentUser['user'] }): ReactNode {
 /** On a phone in place of the keys, which it does not have. */
 function SearchIcon(): ReactNode {
   return (
-    <svg width="18" height="18" viewBox="0 0 24 24" aria-hidden="true" fill="none" stroke="currentColor">
-      <path d="M10.5 4a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13Zm4.8 11.3L21 21" strokeWidth="2" />
-    </svg>
+    <LineIcon size={18}>
+      <path d="M10.5 4a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13Zm4.8 11.3L21 21" />
+    </LineIcon>
   );
 }
 

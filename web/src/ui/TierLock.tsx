@@ -1,6 +1,7 @@
 import { Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { type Feature, useFeature, whereIncluded } from '../api/feature.ts';
+import { LineIcon } from './LineIcon.tsx';
 
 /** Shows its children in tiers with the feature, and otherwise, before anything is filled in, which tiers have it. */
 export function TierLock({
@@ -34,9 +35,9 @@ export function TierLock({
 
 function Lock(): ReactNode {
   return (
-    <svg width="26" height="26" viewBox="0 0 24 24" aria-hidden="true" fill="none" stroke="currentColor">
-      <rect x="5" y="11" width="14" height="9" rx="2" strokeWidth="2" />
-      <path d="M8 11V8a4 4 0 0 1 8 0v3" strokeWidth="2" />
-    </svg>
+    <LineIcon size={26}>
+      <rect x="5" y="11" width="14" height="9" rx="2" />
+      <path d="M8 11V8a4 4 0 0 1 8 0v3" />
+    </LineIcon>
   );
 }
