@@ -1,14 +1,17 @@
-import { SegmentedControl, Stack, Text } from '@mantine/core';
+import { Stack, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import type { SweepResult } from '../../api/schema.ts';
 import { type Figure, Figures } from '../../ui/Figures.tsx';
 import { number, percent } from '../../ui/format.ts';
+import { WrappingChoice } from '../../ui/WrappingChoice.tsx';
 import { CellMap } from './CellMap.tsx';
 import { METRICS, type Metric, type MetricName, type Place, type SweepJob } from './cell.ts';
 import { sweepable } from './draft.ts';
 import { SweepCellCard } from './SweepCellCard.tsx';
 import { VerdictCard } from './VerdictCard.tsx';
 import { earlierText, sweepVerdictOf } from './verdict.ts';
+
+const FIGURES = Object.entries(METRICS).map(([value, { label }]) => ({ value: value as MetricName, label }));
 
 /** The verdict on a sweep, its cells as a heat map, and the opened cell. */
 export function Sweep({ job }: { job: SweepJob }): ReactNode {
@@ -29,14 +32,7 @@ export function Sweep({ job }: { job: SweepJob }): ReactNode {
           {metric.label} by {nameOf(x_axis.param)}
           {y_axis === null ? '' : ` and ${nameOf(y_axis.param)}`}
         </Text>
-        <SegmentedControl
-          aria-label="Figure of the cells"
-          data={Object.entries(METRICS).map(([value, { label }]) => ({ value, label }))}
-          value={name}
-          onChange={(value) => setName(value as MetricName)}
-          withItemsBorders={false}
-          style={{ alignSelf: 'flex-start', maxWidth: '100%', flexWrap: 'wrap' }}
-        />
+        <WrappingChoice label="Figure of the cells" items={FIGURES} value={name} choose={setName} />
         <CellMap result={result} metric={metric} opened={opened} open={setOpened} nameOf={nameOf} />
         {best !== null && (
           <Text size="sm" c="dimmed">

@@ -1,4 +1,4 @@
-import { SegmentedControl, Stack, Text } from '@mantine/core';
+import { Stack, Text } from '@mantine/core';
 import { type ReactNode, useMemo, useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type { AuditAggregate, AuditRow } from '../../api/schema.ts';
@@ -7,6 +7,7 @@ import { type Figure, Figures } from '../../ui/Figures.tsx';
 import { cents, type Maybe, moment, number, usd, WINDOW_NAMES } from '../../ui/format.ts';
 import { Signed } from '../../ui/Signed.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { WrappingChoice } from '../../ui/WrappingChoice.tsx';
 import { intervalOf } from './interval.ts';
 
 const WINDOWS = [
@@ -15,7 +16,7 @@ const WINDOWS = [
   { value: '7d', label: '7 days' },
   { value: '30d', label: '30 days' },
   { value: 'all', label: 'All' },
-];
+] as const;
 /** Intervals use this many of the newest rows: the maximum of one answer. */
 const ROWS_MAX = 1000;
 type Window = AuditAggregate['window'];
@@ -31,14 +32,7 @@ export function Audit(): ReactNode {
   const rows = useApi('GET /v1/arb/audit', { query: { window, limit: ROWS_MAX } }, { keep: true });
   return (
     <Stack>
-      <SegmentedControl
-        aria-label="Detected in the last"
-        data={WINDOWS}
-        value={window}
-        onChange={(value) => setWindow(value as Window)}
-        withItemsBorders={false}
-        style={{ alignSelf: 'flex-start', maxWidth: '100%', flexWrap: 'wrap' }}
-      />
+      <WrappingChoice label="Detected in the last" items={WINDOWS} value={window} choose={setWindow} />
       {sums.isPending && <Loading />}
       {sums.isError && <Failure error={sums.error} retry={() => void sums.refetch()} />}
       {sums.isSuccess &&
