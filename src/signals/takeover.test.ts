@@ -202,7 +202,7 @@ test('only the elected process finishes rows', async () => {
   expect(asked.lastIndexOf('one') < asked.indexOf('two')).toBe(true);
 });
 
-test('a process that loses its election while it reads what was written does not take over', async () => {
+test('a process that loses the election while it reads the stored detections does not take over', async () => {
   const events: string[] = [];
   let candidate = { onElected: () => {}, onLost: () => {} };
   let answer: (rows: []) => void = () => {};

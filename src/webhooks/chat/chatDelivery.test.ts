@@ -45,7 +45,7 @@ describe('a chat registration', () => {
     await expect(t.register({ format: 'discord', url })).rejects.toThrow(InvalidInputError);
   });
 
-  it('of system events is refused to a user who is not an operator', async () => {
+  it('with system events is refused unless the user is an operator', async () => {
     const t = await openTestWebhooks();
     await expect(t.register({ events: ['system.gap'] })).rejects.toThrow(OperatorOnlyError);
     const { webhookId } = await t.register();

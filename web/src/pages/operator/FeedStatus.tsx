@@ -191,7 +191,7 @@ function CollectorName({ name }: { name: string | undefined }): ReactNode {
   );
 }
 
-/** Of what is requested on demand and was not requested yet. */
+/** State of a feed or price source that is requested only on demand, before its first request. */
 function NotNeeded(): ReactNode {
   return <Badge color="gray.7">not needed yet</Badge>;
 }
