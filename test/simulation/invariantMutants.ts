@@ -1,4 +1,4 @@
-import type { CheckName } from './checks/check.ts';
+import type { CHECKS, CLUSTER_CHECKS } from './checks/check.ts';
 
 /** A deliberate fault in one module. */
 export interface Mutant {
@@ -7,8 +7,8 @@ export interface Mutant {
   readonly replacement: string;
 }
 
-/** For each check a fault that only this check finds. */
-export const INVARIANT_MUTANTS: Readonly<Record<CheckName, Mutant>> = {
+/** For each check of one process a fault that only this check finds. */
+export const INVARIANT_MUTANTS: Readonly<Record<(typeof CHECKS)[number], Mutant>> = {
   // A row shows another market side than the book.
   book_equals_truth: {
     file: 'src/recorder/recordedMarket.ts',
@@ -65,5 +65,45 @@ export const INVARIANT_MUTANTS: Readonly<Record<CheckName, Mutant>> = {
     file: 'src/trading/live/paperMarket.ts',
     search: '    this.#gapEnds.add(endMs);',
     replacement: '    void endMs;',
+  },
+};
+
+/** The same for the checks of several collectors: the faults are in the merge. */
+export const MERGE_MUTANTS: Readonly<Record<(typeof CLUSTER_CHECKS)[number], Mutant>> = {
+  // A merged book shows the levels of the other token.
+  book_equals_truth: {
+    file: 'src/recorder/merge/rowAcceptance.ts',
+    search: 'record: { ...book, seq: seq(1) }, isLate: false });',
+    replacement: 'record: { ...book, yes: book.no, seq: seq(1) }, isLate: false });',
+  },
+  // The gaps of the senders are ignored.
+  lost_rows_in_gaps: {
+    file: 'src/recorder/merge/streamMerge.ts',
+    search: 'noteGap(sightOf(market, sender), message.body);',
+    replacement: 'void noteGap;',
+  },
+  // No merged gap ends.
+  books_recover: {
+    file: 'src/recorder/merge/mergedGaps.ts',
+    search: 'endTimeMs: end === null ? null : end.eventTimeMs,',
+    replacement: 'endTimeMs: null,',
+  },
+  // A saved state has no quotes.
+  readers_agree: {
+    file: 'src/recorder/merge/streamMerge.ts',
+    search: 'markets: [...this.#markets.values()],',
+    replacement: 'markets: [...this.#markets.values()].map((market) => ({ ...market, quote: null })),',
+  },
+  // A late book is live.
+  live_never_goes_back: {
+    file: 'src/recorder/merge/rowAcceptance.ts',
+    search: 'record, isLate: true } as const;',
+    replacement: 'record, isLate: false } as const;',
+  },
+  // The book with which trust returns is not recognised.
+  no_book_twice: {
+    file: 'src/recorder/merge/rowAcceptance.ts',
+    search: 'if (isRepeated && newest.ladderHash === ladderHash) return true;',
+    replacement: 'if (isRepeated) return false;',
   },
 };

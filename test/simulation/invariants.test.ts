@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { CHECKS } from './checks/check.ts';
+import { CHECKS, CLUSTER_CHECKS } from './checks/check.ts';
 import { runScenario } from './run.ts';
 import { scenarioOf } from './scenario.ts';
 import { shrink } from './shrink.ts';
@@ -9,17 +9,24 @@ import { shrink } from './shrink.ts';
 const MUTANT_RUN = fileURLToPath(new URL('mutantRun.ts', import.meta.url));
 const SEEDS_MAX = '20';
 
+function expectToFailAlone(check: string, collectors: number): void {
+  const args = [MUTANT_RUN, check, SEEDS_MAX, String(collectors)];
+  const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  expect({
+    stderr: stderr.replaceAll(/^.*Warning.*$\n?/gm, ''),
+    stdout: stdout && JSON.parse(stdout),
+  }).toMatchObject({
+    stdout: { failed: [check] },
+  });
+}
+
 describe('each invariant', () => {
   it.each(CHECKS)('%s alone fails when its fault is planted in the product', (check) => {
-    const { stdout, stderr } = spawnSync(process.execPath, [MUTANT_RUN, check, SEEDS_MAX], {
-      encoding: 'utf8',
-    });
-    expect({
-      stderr: stderr.replaceAll(/^.*Warning.*$\n?/gm, ''),
-      stdout: stdout && JSON.parse(stdout),
-    }).toMatchObject({
-      stdout: { failed: [check] },
-    });
+    expectToFailAlone(check, 1);
+  });
+
+  it.each(CLUSTER_CHECKS)('%s alone fails when its fault is planted in the merge', (check) => {
+    expectToFailAlone(check, 2);
   });
 });
 

@@ -6,8 +6,10 @@ import {
   moneyConserved,
   noSignalOrFillInGaps,
 } from './checks/effects.ts';
+import { liveNeverGoesBack, noBookTwice, readersAgree } from './checks/merging.ts';
 import { bookEqualsTruth, booksRecover, lostRowsInGaps, noTrustInGaps } from './checks/recording.ts';
 import type { Scenario } from './scenario.ts';
+import { Cluster } from './world/cluster.ts';
 import { Trace } from './world/trace.ts';
 import { World } from './world/world.ts';
 
@@ -21,6 +23,15 @@ const ALL: readonly Check[] = [
   noSignalOrFillInGaps,
   deliveriesArrive,
   liveEqualsReplay,
+];
+
+const ALL_OF_CLUSTER: readonly Check<Cluster>[] = [
+  bookEqualsTruth,
+  lostRowsInGaps,
+  booksRecover,
+  readersAgree,
+  liveNeverGoesBack,
+  noBookTwice,
 ];
 
 export interface RunResult {
@@ -38,7 +49,10 @@ export async function runScenario(
   print: ((line: string) => void) | null = null,
 ): Promise<RunResult> {
   const trace = new Trace(print);
-  const world = new World(scenario, { checks: ALL, trace });
+  const world =
+    scenario.collectors === 1
+      ? new World(scenario, { checks: ALL, trace })
+      : new Cluster(scenario, { checks: ALL_OF_CLUSTER, trace });
   await world.run();
   const { violations, time } = world;
   return { violations, trace: trace.head, events: trace.count, virtualMs: time.nowMs };

@@ -1,8 +1,7 @@
 import { Random } from '../../src/core/random.ts';
 
-/** What can go wrong. Each kind begins at a time, and most end by themselves. */
-export const FAULT_KINDS = [
-  // Network
+/** What can go wrong at the venue and on the way to it. Each kind begins at a time, and most end by themselves. */
+const FEED_FAULTS = [
   'slow_link',
   'late_link',
   'frames_lost',
@@ -13,7 +12,6 @@ export const FAULT_KINDS = [
   'refused',
   'requests_fail',
   'prices_late',
-  // Venue
   'never_sent',
   'wrong_hash',
   'unreadable',
@@ -21,21 +19,15 @@ export const FAULT_KINDS = [
   'one_sided',
   'venue_stops',
   'venue_restarts',
-  // Disk
-  'append_fails',
-  'sync_fails',
-  'disk_slow',
-  // Clock
-  'clock_step',
-  'clock_drift',
-  // Processes
-  'kill',
-  // Receivers of webhooks
-  'receiver_refuses',
-  'receiver_slow',
-  'answer_lost',
 ] as const;
-export type FaultKind = (typeof FAULT_KINDS)[number];
+const DISK_FAULTS = ['append_fails', 'sync_fails', 'disk_slow'] as const;
+const MACHINE_FAULTS = ['clock_step', 'clock_drift', 'kill'] as const;
+const RECEIVER_FAULTS = ['receiver_refuses', 'receiver_slow', 'answer_lost'] as const;
+const COLLECTOR_FAULTS = ['paused', 'cut_off', 'stream_away'] as const;
+
+const PROCESS_FAULTS = [...FEED_FAULTS, ...DISK_FAULTS, ...MACHINE_FAULTS, ...RECEIVER_FAULTS] as const;
+const CLUSTER_FAULTS = [...FEED_FAULTS, ...MACHINE_FAULTS, ...COLLECTOR_FAULTS] as const;
+type FaultKind = (typeof PROCESS_FAULTS | typeof CLUSTER_FAULTS)[number];
 
 export interface Fault {
   readonly atMs: number;
@@ -49,7 +41,7 @@ export interface Fault {
 export interface Scenario {
   readonly seed: number;
   readonly markets: number;
-  /** Several collectors publish on a stream, and one process follows it; 1: one process does everything. */
+  /** Several collectors publish on a stream, and readers merge it; 1: one process does everything. */
   readonly collectors: number;
   /** How long faults may begin. */
   readonly spanMs: number;
@@ -59,18 +51,19 @@ export interface Scenario {
 export const MARKETS_MAX = 3;
 const SPAN_MS = 35_000;
 const FIRST_FAULT_MS = 3_000;
+/** For each collector. */
 const FAULTS_MAX = 8;
 
 /** The scenario of a seed. */
-export function scenarioOf(seed: number): Scenario {
+export function scenarioOf(seed: number, collectors = 1): Scenario {
   const random = new Random(`scenario ${seed}`);
   const markets = 1 + random.below(MARKETS_MAX);
-  const collectors = 1;
+  const kinds = collectors === 1 ? PROCESS_FAULTS : CLUSTER_FAULTS;
   // Some runs have few faults, so that each can be seen alone; a seed in eight has none.
-  const count = random.chance(0.125) ? 0 : 1 + random.below(FAULTS_MAX);
+  const count = random.chance(0.125) ? 0 : 1 + random.below(FAULTS_MAX * collectors);
   const faults = Array.from({ length: count }, () => ({
     atMs: FIRST_FAULT_MS + random.below(SPAN_MS - FIRST_FAULT_MS),
-    kind: FAULT_KINDS[random.below(FAULT_KINDS.length)] as FaultKind,
+    kind: kinds[random.below(kinds.length)] as FaultKind,
     lastsMs: random.chance(0.3) ? 3_000 + random.below(9_000) : 100 + random.below(2_500),
     dice: random.next(),
   }));

@@ -9,6 +9,8 @@ const NEW_SEEDS = 50;
 /** Seeds that are not among the fixed ones. */
 const NEW_FROM = 1_000_000;
 const SEEDS_A_TEST = 25;
+const CLUSTER_SEEDS = 40;
+const NEW_CLUSTER_SEEDS = 10;
 
 /**
  * Seeds that have failed once. The first eight showed defects of the recorder: a loss hidden by a later trade, one while
@@ -18,21 +20,21 @@ const SEEDS_A_TEST = 25;
  */
 const FAILED_ONCE = [43, 86, 3904, 6911, 797, 1067, 5898, 4731, 316, 36, 8501];
 
-async function violationsOf(seeds: readonly number[]): Promise<string[]> {
+async function violationsOf(seeds: readonly number[], collectors = 1): Promise<string[]> {
   const found: string[] = [];
   for (const seed of seeds)
-    for (const { check, text } of (await runScenario(scenarioOf(seed))).violations)
-      found.push(`${check}: ${text} (npm run simulate -- --seed ${seed} --trace)`);
+    for (const { check, text } of (await runScenario(scenarioOf(seed, collectors))).violations)
+      found.push(`${check}: ${text} (npm run simulate -- --collectors ${collectors} --seed ${seed} --trace)`);
   return found;
 }
 
 const range = (from: number, count: number) => Array.from({ length: count }, (_, at) => from + at);
 
 /** Other seeds for each commit; the same ones when a commit is tested again. */
-function newSeeds(): number[] {
+function newSeeds(count: number): number[] {
   const { stdout } = spawnSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' });
   const random = new Random(`seeds of ${stdout?.trim() || 'no commit'}`);
-  return range(0, NEW_SEEDS).map(() => NEW_FROM + random.below(1_000_000_000));
+  return range(0, count).map(() => NEW_FROM + random.below(1_000_000_000));
 }
 
 describe('the simulation', () => {
@@ -49,7 +51,7 @@ describe('the simulation', () => {
   });
 
   it('holds every invariant in seeds of this commit', async () => {
-    expect(await violationsOf(newSeeds())).toEqual([]);
+    expect(await violationsOf(newSeeds(NEW_SEEDS))).toEqual([]);
   });
 
   it('gives a seed the same trace in each run, and another seed another one', async () => {
@@ -58,5 +60,23 @@ describe('the simulation', () => {
     for (const seed of [...seeds, ...seeds]) traces.push((await runScenario(scenarioOf(seed))).trace);
     expect(traces.slice(3)).toEqual(traces.slice(0, 3));
     expect(new Set(traces).size).toBe(3);
+  });
+});
+
+describe('the simulation of two collectors', () => {
+  it('holds every invariant in fixed seeds', async () => {
+    expect(await violationsOf(range(1, CLUSTER_SEEDS), 2)).toEqual([]);
+  });
+
+  it('holds every invariant in seeds of this commit', async () => {
+    expect(await violationsOf(newSeeds(NEW_CLUSTER_SEEDS), 2)).toEqual([]);
+  });
+
+  it('gives a seed the same trace in each run, and another seed another one', async () => {
+    const seeds = [4, 13];
+    const traces = [];
+    for (const seed of [...seeds, ...seeds]) traces.push((await runScenario(scenarioOf(seed, 2))).trace);
+    expect(traces.slice(2)).toEqual(traces.slice(0, 2));
+    expect(new Set(traces).size).toBe(2);
   });
 });

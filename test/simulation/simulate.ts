@@ -4,6 +4,7 @@
  *   npm run simulate -- --seeds 200               the first 200 seeds
  *   npm run simulate -- --seeds 50 --from 1000    seeds 1000 to 1049
  *   npm run simulate -- --seed 7 --trace          one seed, every event printed
+ *   npm run simulate -- --seeds 200 --collectors 2    two collectors, a stream and its readers
  *   npm run simulate -- --seed 7 --faults 0,2 --markets 1 --span 5000    a shrunk scenario
  */
 import { parseArgs } from 'node:util';
@@ -20,12 +21,14 @@ const { values } = parseArgs({
     from: { type: 'string', default: '1' },
     seed: { type: 'string' },
     faults: { type: 'string' },
+    collectors: { type: 'string', default: '1' },
     markets: { type: 'string' },
     span: { type: 'string' },
     trace: { type: 'boolean', default: false },
   },
 });
 
+const collectors = Number(values.collectors);
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const cpuSeconds = () => {
   const { user, system } = process.cpuUsage();
@@ -34,7 +37,7 @@ const cpuSeconds = () => {
 
 /** The scenario that the options name. */
 function wantedScenario(seed: number): Scenario {
-  const scenario = scenarioOf(seed);
+  const scenario = scenarioOf(seed, collectors);
   const kept = values.faults?.split(',').map(Number);
   return {
     ...scenario,
@@ -46,11 +49,12 @@ function wantedScenario(seed: number): Scenario {
 
 /** The command that runs a scenario of a seed again. */
 function commandOf(scenario: Scenario): string {
-  const { faults } = scenarioOf(scenario.seed);
+  const { faults } = scenarioOf(scenario.seed, collectors);
   const kept = scenario.faults.map((fault) =>
     faults.findIndex(({ atMs, kind }) => atMs === fault.atMs && kind === fault.kind),
   );
-  return `npm run simulate -- --seed ${scenario.seed} --faults ${kept.join(',') || 'none'} --markets ${scenario.markets} --span ${scenario.spanMs} --trace`;
+  const several = collectors === 1 ? '' : `--collectors ${collectors} `;
+  return `npm run simulate -- ${several}--seed ${scenario.seed} --faults ${kept.join(',') || 'none'} --markets ${scenario.markets} --span ${scenario.spanMs} --trace`;
 }
 
 function describe({ seed, markets, spanMs, faults }: Scenario): string {
@@ -91,7 +95,7 @@ async function runMany(from: number, count: number): Promise<number> {
     );
   };
   for (let done = 1; done <= count; done++) {
-    const scenario = scenarioOf(from + done - 1);
+    const scenario = scenarioOf(from + done - 1, collectors);
     const result = await runScenario(scenario);
     virtualMs += result.virtualMs;
     events += result.events;

@@ -2,8 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Gap, RowTimes } from '../../../src/schema/gap.ts';
 import type { BookRecord, BookView, QuoteRecord, SideView } from '../../../src/schema/records.ts';
 import type { VenueMarket } from '../world/venueMarket.ts';
-import type { World } from '../world/world.ts';
-import type { Check } from './check.ts';
+import type { Check, RecordedWorld } from './check.ts';
 
 /** States that the venue had this shortly before the end may still be on their way. */
 const IN_FLIGHT_MS = 1_500;
@@ -59,7 +58,7 @@ function isTrusted(row: RowTimes & { trusted: boolean }, gaps: readonly Gap[]): 
 }
 
 /** A stored book that is trusted equals the venue's, and so does the book that readers see. */
-export const bookEqualsTruth: Check = {
+export const bookEqualsTruth: Check<RecordedWorld> = {
   name: 'book_equals_truth',
   begin(world, report) {
     world.everySecond(() => {
@@ -116,7 +115,7 @@ function compareQuote(
  * Each state that the venue had since the first stored row is stored, or lies in a gap. One exception is by design: of
  * two connections one loses an action and the other delivers it after the next one, so that only the next one is stored.
  */
-export const lostRowsInGaps: Check = {
+export const lostRowsInGaps: Check<RecordedWorld> = {
   name: 'lost_rows_in_gaps',
   end(world, report) {
     const gaps = gapsByMarket(world);
@@ -170,7 +169,7 @@ export const noTrustInGaps: Check = {
 };
 
 /** Once faults are over, every book of an open market is trusted and current. */
-export const booksRecover: Check = {
+export const booksRecover: Check<RecordedWorld> = {
   name: 'books_recover',
   end(world, report) {
     for (const { market, isResolved, states } of world.venue.markets) {
@@ -187,7 +186,7 @@ export const booksRecover: Check = {
   },
 };
 
-function gapsByMarket(world: World): Map<string, Gap[]> {
+function gapsByMarket(world: RecordedWorld): Map<string, Gap[]> {
   const gaps = new Map<string, Gap[]>();
   for (const gap of world.gaps()) gaps.set(gap.marketId, [...(gaps.get(gap.marketId) ?? []), gap]);
   return gaps;

@@ -1,9 +1,14 @@
-import type { Random } from '../../../src/core/random.ts';
-import type { Fault } from '../scenario.ts';
+import type { Fault, Scenario } from '../scenario.ts';
 import type { Link, Network } from './network.ts';
-import type { StoreModel } from './storeModel.ts';
+import type { DiskFaults } from './storeModel.ts';
+import type { Trace } from './trace.ts';
 import type { Venue } from './venue.ts';
 import type { MachineWall, VirtualTime } from './virtualTime.ts';
+
+/** After the last fault, and the end of all of them, everything has this long to recover. */
+const RECOVERY_MS = 22_000;
+/** Then the venue stops, so that all that it sent arrives. */
+const LAST_MS = 1_000;
 
 /** What a fault can reach. */
 export interface FaultTargets {
@@ -12,17 +17,30 @@ export interface FaultTargets {
   /** The machine that the fault hits. */
   machine(dice: number): FaultedMachine;
   readonly prices: { lateByMs: number };
-  readonly receiver: { refuses: boolean; slowMs: number; losesAnswers: boolean };
+  /** Receivers of webhooks; null without them. */
+  readonly receiver: { refuses: boolean; slowMs: number; losesAnswers: boolean } | null;
+  /** The ways of all collectors to the stream. */
+  readonly uplinks: readonly CutUplink[];
 }
 
-interface FaultedMachine {
+export interface FaultedMachine {
   readonly wall: MachineWall;
-  readonly store: StoreModel;
-  readonly random: Random;
+  /** Null where nothing is stored. */
+  readonly disk: DiskFaults | null;
+  /** The machine's way to the stream; null without one. */
+  readonly uplink: CutUplink | null;
   /** Null while its process is down. */
   network(): Network | null;
   refuse(status: number | null): void;
   kill(downMs: number): void;
+  /** The process does nothing for some time. */
+  pause(lastsMs: number): void;
+}
+
+/** Messages wait while it is cut. */
+interface CutUplink {
+  cut(): void;
+  mend(): void;
 }
 
 /** One fault that begins now, with what it can use. */
@@ -36,8 +54,8 @@ interface Beginning {
   readonly open: readonly Link[];
   /** Runs when the fault ends. */
   later(end: () => void): void;
-  /** Sets a member now and sets it back when the fault ends. */
-  hold<T extends object, K extends keyof T>(of: T, name: K, value: T[K], back: T[K]): void;
+  /** Sets a member now and sets it back when the fault ends. Null: the world has no such part. */
+  hold<T extends object, K extends keyof T>(of: T | null, name: K, value: T[K], back: T[K]): void;
 }
 
 const REQUEST_STATUSES = [0, 403, 429, 500] as const;
@@ -110,9 +128,9 @@ const BEGIN: Readonly<Record<Fault['kind'], (fault: Beginning) => void>> = {
     venue.dropAll(1006);
     later(() => machine.refuse(null));
   },
-  append_fails: ({ machine, hold }) => hold(machine.store.faults, 'refusesAppends', true, false),
-  sync_fails: ({ machine, hold }) => hold(machine.store.faults, 'refusesSyncs', true, false),
-  disk_slow: ({ machine, hold }) => hold(machine.store.faults, 'isSlow', true, false),
+  append_fails: ({ machine, hold }) => hold(machine.disk, 'refusesAppends', true, false),
+  sync_fails: ({ machine, hold }) => hold(machine.disk, 'refusesSyncs', true, false),
+  disk_slow: ({ machine, hold }) => hold(machine.disk, 'isSlow', true, false),
   // Never as wrong as messages may be late: a clock that stays wrong is a gap for as long as it does.
   clock_step: ({ machine, dice }) => machine.wall.stepTo(Math.round((dice - 0.5) * 8_000)),
   clock_drift: ({ machine, dice, later }) => {
@@ -120,17 +138,43 @@ const BEGIN: Readonly<Record<Fault['kind'], (fault: Beginning) => void>> = {
     later(() => machine.wall.drift(1));
   },
   kill: ({ machine, lastsMs }) => machine.kill(200 + Math.min(lastsMs, 6_000)),
+  paused: ({ machine, lastsMs }) => machine.pause(lastsMs),
+  cut_off: ({ machine: { uplink }, later }) => {
+    uplink?.cut();
+    later(() => uplink?.mend());
+  },
+  stream_away: ({ targets: { uplinks }, later }) => {
+    for (const uplink of uplinks) uplink.cut();
+    later(() => {
+      for (const uplink of uplinks) uplink.mend();
+    });
+  },
   receiver_refuses: ({ targets, hold }) => hold(targets.receiver, 'refuses', true, false),
   receiver_slow: ({ targets, dice, hold }) =>
     hold(targets.receiver, 'slowMs', 500 + Math.floor(dice * 3_000), 0),
   answer_lost: ({ targets, hold }) => hold(targets.receiver, 'losesAnswers', true, false),
 };
 
+/** Begins the faults of a scenario, each at its time, and gives everything the time to recover. */
+export async function playFaults({ faults, spanMs }: Scenario, targets: FaultTargets, trace: Trace) {
+  const { time, venue } = targets;
+  for (const fault of faults) {
+    await time.runTo(fault.atMs);
+    trace.add(time.nowMs, `fault ${fault.kind} ${fault.lastsMs}`);
+    beginFault(fault, targets);
+  }
+  const lastEndMs = Math.max(spanMs, ...faults.map(({ atMs, lastsMs }) => atMs + lastsMs));
+  await time.runTo(lastEndMs + RECOVERY_MS);
+  venue.faults.isStopped = true;
+  await time.runTo(time.nowMs + LAST_MS);
+}
+
 /** Begins a fault, and schedules its end. */
-export function beginFault({ kind, lastsMs, dice }: Fault, targets: FaultTargets): void {
+function beginFault({ kind, lastsMs, dice }: Fault, targets: FaultTargets): void {
   const machine = targets.machine(dice);
   const later = (end: () => void) => void targets.time.after(lastsMs, end);
-  const hold = <T extends object, K extends keyof T>(of: T, name: K, value: T[K], back: T[K]) => {
+  const hold = <T extends object, K extends keyof T>(of: T | null, name: K, value: T[K], back: T[K]) => {
+    if (of === null) return;
     of[name] = value;
     later(() => {
       of[name] = back;

@@ -59,7 +59,7 @@ export class Link {
     if (this.client.readyState === 3) return;
     this.client.readyState = 3;
     this.#network.server.onClosed(this);
-    this.client.emit('close', code, Buffer.alloc(0));
+    this.#network.whenAwake(() => this.client.emit('close', code, Buffer.alloc(0)));
   }
 
   #arrive(text: string): void {
@@ -68,11 +68,12 @@ export class Link {
     const arrivesMs = time.nowMs + LATENCY_MS_MIN + random.below(LATENCY_MS_RANGE) + slowMs;
     // TCP keeps the order.
     this.#lastArrivalMs = Math.max(this.#lastArrivalMs, arrivesMs);
-    time.after(this.#lastArrivalMs - time.nowMs, () => {
+    const read = () => {
       if (!this.isOpen || this.isHalfOpen) return;
       this.#network.arrived(text);
       this.client.emit('message', Buffer.from(text), false);
-    });
+    };
+    time.after(this.#lastArrivalMs - time.nowMs, () => this.#network.whenAwake(read));
   }
 }
 
@@ -109,6 +110,8 @@ export class Network {
   refusal: number | null = null;
   /** Called with every text that reaches a client. */
   readonly #onArrived: (text: string) => void;
+  /** Runs what the process does with an event of a connection, unless it is paused or dead. */
+  readonly whenAwake: (run: () => void) => void;
   /** No client listens any more: the process is dead. */
   isCut = false;
 
@@ -117,8 +120,10 @@ export class Network {
     random: Random;
     server: LinkServer;
     onArrived: (text: string) => void;
+    whenAwake: (run: () => void) => void;
   }) {
     this.#onArrived = parts.onArrived;
+    this.whenAwake = parts.whenAwake;
     this.time = parts.time;
     this.random = parts.random;
     this.server = parts.server;
@@ -165,13 +170,15 @@ export class Network {
       });
     });
     this.server.accept(link);
-    client.emit('open');
+    this.whenAwake(() => client.emit('open'));
   }
 
   #refuse(client: ClientSocket, status: number): void {
     client.readyState = 3;
-    if (status === 0) client.emit('close', 1006, Buffer.alloc(0));
-    else
-      client.emit('unexpected-response', { destroy: () => undefined }, { statusCode: status, headers: {} });
+    this.whenAwake(() => {
+      if (status === 0) client.emit('close', 1006, Buffer.alloc(0));
+      else
+        client.emit('unexpected-response', { destroy: () => undefined }, { statusCode: status, headers: {} });
+    });
   }
 }

@@ -13,8 +13,8 @@ import { ALONE } from '../../../src/webhooks/delivery/soleSender.ts';
 import { openWebhooks } from '../../../src/webhooks/delivery/webhooks.ts';
 import { missedOpportunities } from '../../../src/webhooks/registry/missed.ts';
 import { stubBacktests } from '../../support/stubBacktests.ts';
-import type { runtimeOf } from './collectorProcess.ts';
 import type { Receiver } from './receiver.ts';
+import type { runtimeOf } from './recordingParts.ts';
 
 /** Everything that reads one recording, as `serveRecording` starts it. */
 export interface Readers {

@@ -27,7 +27,7 @@ const WAITING_MAX = 60;
 /** A row, or a sign of life of the process. */
 export type StoredRow = KindedRecord | { readonly kind: 'alive'; readonly timeMs: number };
 
-interface DiskFaults {
+export interface DiskFaults {
   /** Nothing can be appended: the disk is full or fails. */
   refusesAppends: boolean;
   /** What was appended is not known to be on the disk. */

@@ -47,8 +47,8 @@ export class Venue {
   readonly #sessions = new Map<Link, Session>();
   readonly #byToken = new Map<string, VenueMarket>();
   readonly #nextActMs: number[];
-  /** By frame: whether it has reached a client unchanged. */
-  readonly #arrivals = new Map<string, boolean>();
+  /** By frame: the machines that it has reached unchanged. */
+  readonly #arrivals = new Map<string, Set<string>>();
   /** The frames of each state, by market and time. */
   readonly #framesOf = new Map<string, string[]>();
 
@@ -103,14 +103,15 @@ export class Venue {
     if (added.length > 0) this.#time.after(SNAPSHOT_DELAY_MS, () => this.#sendBooks(link, session, added));
   }
 
-  onArrived(text: string): void {
-    if (this.#arrivals.has(text)) this.#arrivals.set(text, true);
+  onArrived(text: string, machine: string): void {
+    this.#arrivals.get(text)?.add(machine);
   }
 
-  /** Whether every frame of a state has reached a client, on whichever connection. */
+  /** Whether every frame of a state has reached one machine, on whichever connection. */
   hasArrived({ market }: VenueMarket, timeMs: number): boolean {
     const frames = this.#framesOf.get(`${market.marketId} ${timeMs}`) ?? [];
-    return frames.length > 0 && frames.every((frame) => this.#arrivals.get(frame) === true);
+    const [first, ...others] = frames.map((frame) => this.#arrivals.get(frame) ?? new Set<string>());
+    return [...(first ?? [])].some((machine) => others.every((reached) => reached.has(machine)));
   }
 
   /** Ends every connection. */
@@ -123,7 +124,7 @@ export class Venue {
     const { faults } = this;
     const changes = frames.filter(isChange);
     this.#framesOf.set(`${market.market.marketId} ${market.actedMs}`, changes);
-    for (const frame of changes) this.#arrivals.set(frame, false);
+    for (const frame of changes) this.#arrivals.set(frame, new Set());
     for (const frame of frames) {
       if (faults.neverSent > 0) {
         faults.neverSent--;

@@ -123,11 +123,16 @@ export class MachineWall {
   }
 }
 
-/** The clock of one process. After `die` no timer of it fires, and none can be set. */
+/**
+ * The clock of one process. After `die` no timer of it fires, and none can be set. While it is paused, what comes due
+ * waits.
+ */
 export class ProcessClock implements Clock {
   readonly #time: VirtualTime;
   readonly #wall: MachineWall;
   #isDead = false;
+  /** What came due since the pause began; null while the process runs. */
+  #held: (() => void)[] | null = null;
 
   constructor(time: VirtualTime, wall: MachineWall) {
     this.#time = time;
@@ -148,9 +153,36 @@ export class ProcessClock implements Clock {
 
   after(delayMs: number, run: () => void): Timer {
     if (this.#isDead) return { cancel: () => undefined };
-    return this.#time.after(delayMs, () => {
-      if (!this.#isDead) run();
-    });
+    let isCancelled = false;
+    const timer = this.#time.after(delayMs, () =>
+      this.whenAwake(() => {
+        if (!isCancelled) run();
+      }),
+    );
+    return {
+      cancel: () => {
+        isCancelled = true;
+        timer.cancel();
+      },
+    };
+  }
+
+  /** Runs something of the process: now, or when its pause ends; never after its death. */
+  whenAwake(run: () => void): void {
+    if (this.#isDead) return;
+    if (this.#held === null) run();
+    else this.#held.push(run);
+  }
+
+  pause(): void {
+    this.#held ??= [];
+  }
+
+  /** Everything that waited runs, in the order in which it came due. */
+  resume(): void {
+    const held = this.#held ?? [];
+    this.#held = null;
+    for (const run of held) this.whenAwake(run);
   }
 
   die(): void {

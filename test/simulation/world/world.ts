@@ -6,15 +6,16 @@ import type { Gap } from '../../../src/schema/gap.ts';
 import { EVENT_TYPES, type Market, TICKERS } from '../../../src/schema/market.ts';
 import type { Opportunity } from '../../../src/schema/opportunity.ts';
 import type { RecordKind, Records } from '../../../src/schema/records.ts';
-import type { Check, Violation } from '../checks/check.ts';
+import { type Check, reporter, type Violation } from '../checks/check.ts';
 import type { Scenario } from '../scenario.ts';
-import { RecordingProcess } from './collectorProcess.ts';
 import { type ControlDatabase, freshControlDatabase } from './controlDatabase.ts';
-import { beginFault, type FaultTargets } from './faults.ts';
+import { type FaultTargets, playFaults } from './faults.ts';
+import { noteGap } from './liveReader.ts';
 import { START_MS, venueMarkets } from './markets.ts';
 import { PriceFeed } from './priceFeed.ts';
 import { type Readers, startReaders } from './readers.ts';
 import { Receiver } from './receiver.ts';
+import { RecordingProcess } from './recordingProcess.ts';
 import { modelRecording, storedTape } from './storedTapes.ts';
 import { StoreModel } from './storeModel.ts';
 import type { Trace } from './trace.ts';
@@ -23,15 +24,11 @@ import { createUser } from './traders.ts';
 import { Venue } from './venue.ts';
 import { MachineWall, ProcessClock, VirtualTime } from './virtualTime.ts';
 
-/** After the last fault, and the end of all of them, everything has this long to recover. */
-const RECOVERY_MS = 22_000;
 /** Strategies trade from a second after they were stored: recording begins then. */
 const BEGIN_MS = 1_100;
 /** How long undelivered webhooks are waited for at the end, and how often they are counted. */
 const DRAIN_MS = 60_000;
 const DRAIN_STEP_MS = 2_000;
-/** Then the venue stops, so that all that it sent arrives. */
-const LAST_MS = 1_000;
 
 /** The venue, the network, the disk and the processes of one scenario, in one thread on one virtual time. */
 export class World {
@@ -108,22 +105,11 @@ export class World {
     await createUser(this.database, { clock, randomBytes: this.#randomBytes });
     await this.time.runTo(BEGIN_MS);
     await this.#start();
-    for (const fault of this.scenario.faults) {
-      await this.time.runTo(fault.atMs);
-      this.trace.add(this.time.nowMs, `fault ${fault.kind} ${fault.lastsMs}`);
-      beginFault(fault, this.#targets());
-    }
-    const lastEndMs = Math.max(
-      this.scenario.spanMs,
-      ...this.scenario.faults.map(({ atMs, lastsMs }) => atMs + lastsMs),
-    );
-    await this.time.runTo(lastEndMs + RECOVERY_MS);
-    this.venue.faults.isStopped = true;
-    await this.time.runTo(this.time.nowMs + LAST_MS);
+    await playFaults(this.scenario, this.#targets(), this.trace);
     await this.#readers?.paper.settled();
-    for (const check of this.#checks) await check.end?.(this, this.#report(check));
+    for (const check of this.#checks) await check.end?.(this, reporter(check.name, this));
     await this.#drain();
-    for (const check of this.#checks) await check.drained?.(this, this.#report(check));
+    for (const check of this.#checks) await check.drained?.(this, reporter(check.name, this));
   }
 
   /** Waits until no delivery is pending. */
@@ -178,29 +164,20 @@ export class World {
     this.time.after(1_000, tick);
   }
 
-  #report(check: Check) {
-    return (text: string) => {
-      this.violations.push({ check: check.name, timeMs: this.time.nowMs, text });
-      this.trace.add(this.time.nowMs, `violated ${check.name} ${text}`);
-    };
-  }
-
   async #start(): Promise<void> {
     const { time, venue } = this;
     const name = `${this.scenario.seed} life ${++this.#lives}`;
     this.openGaps.clear();
     for (const gap of this.#store.gaps()) if (gap.endTimeMs === null) this.openGaps.set(gap.marketId, gap);
     const listed = () => venue.markets.filter(({ isResolved }) => !isResolved).map(({ market }) => market);
-    const process = new RecordingProcess({ name, time, wall: this.#wall, venue, store: this.#store, listed });
+    const machine = { machine: 'the machine', time, wall: this.#wall, venue, listed };
+    const process = new RecordingProcess({ ...machine, name, store: this.#store });
     process.network.refusal = this.#refusal;
     this.#process = process;
     this.#bus = process.bus;
     traceRecords(process.bus, this.trace, time);
-    process.bus.subscribe('gap', (gap) => {
-      if (gap.endTimeMs === null) this.openGaps.set(gap.marketId, gap);
-      else if (this.openGaps.get(gap.marketId)?.gapId === gap.gapId) this.openGaps.delete(gap.marketId);
-    });
-    for (const check of this.#checks) check.begin?.(this, this.#report(check));
+    process.bus.subscribe('gap', (gap) => noteGap(this.openGaps, gap));
+    for (const check of this.#checks) check.begin?.(this, reporter(check.name, this));
     await process.start();
     if (this.#process === process) await this.#startReaders(process);
   }
@@ -231,14 +208,19 @@ export class World {
   #targets(): FaultTargets {
     const machine = {
       wall: this.#wall,
-      store: this.#store,
-      random: this.#random,
+      disk: this.#store.faults,
+      uplink: null,
       network: () => this.#process?.network ?? null,
       refuse: (status: number | null) => {
         this.#refusal = status;
         if (this.#process !== null) this.#process.network.refusal = status;
       },
       kill: (downMs: number) => this.#kill(downMs),
+      pause: (lastsMs: number) => {
+        const clock = this.#process?.runtime.clock;
+        clock?.pause();
+        this.time.after(lastsMs, () => clock?.resume());
+      },
     };
     const { faults: receiver } = this.receiver;
     return {
@@ -247,6 +229,7 @@ export class World {
       machine: () => machine,
       prices: this.#prices.faults,
       receiver,
+      uplinks: [],
     };
   }
 }

@@ -1,0 +1,53 @@
+import { ladderHash } from '../../../src/recorder/publish/ladderHash.ts';
+import type { Cluster } from '../world/cluster.ts';
+import { recordLine } from '../world/traceRecords.ts';
+import type { Check } from './check.ts';
+
+/** A reader that was restarted from saved states has the records and the numbers of one that read everything. */
+export const readersAgree: Check<Cluster> = {
+  name: 'readers_agree',
+  end({ live, restarted }, report) {
+    restarted.finish();
+    const [one, other] = [live, restarted].map(({ records }) => records.map(recordLine));
+    const length = Math.max(one?.length ?? 0, other?.length ?? 0);
+    for (let at = 0; at < length; at++) {
+      if (one?.[at] === other?.[at]) continue;
+      report(`record ${at} is ${one?.[at]}, and after a restart ${other?.[at]}`);
+      return;
+    }
+  },
+};
+
+/** Of one market, the books and quotes that a live reader uses are in the order of venue time. */
+export const liveNeverGoesBack: Check<Cluster> = {
+  name: 'live_never_goes_back',
+  end({ live }, report) {
+    const newestMs = new Map<string, number>();
+    for (const { kind, record, isLate } of live.records) {
+      if ((kind !== 'book' && kind !== 'quote') || isLate) continue;
+      const { marketId, eventTimeMs } = record;
+      const beforeMs = newestMs.get(marketId) ?? 0;
+      if (eventTimeMs < beforeMs) report(`a ${kind} of ${eventTimeMs} follows one of ${beforeMs}`);
+      newestMs.set(marketId, Math.max(eventTimeMs, beforeMs));
+    }
+  },
+};
+
+/**
+ * No book of one venue time is stored twice. One that was stored as untrusted may follow once more as a late, trusted
+ * row: another collector had proven it.
+ */
+export const noBookTwice: Check<Cluster> = {
+  name: 'no_book_twice',
+  end({ live }, report) {
+    const trustOf = new Map<string, boolean>();
+    for (const { kind, record, isLate } of live.records) {
+      if (kind !== 'book') continue;
+      const { marketId, eventTimeMs, trusted } = record;
+      const key = `${marketId.slice(0, 4)} ${eventTimeMs} ${ladderHash(record)}`;
+      const isProvenLate = isLate && trusted && trustOf.get(key) === false;
+      if (trustOf.has(key) && !isProvenLate) report(`the book ${key} is stored twice`);
+      trustOf.set(key, trusted);
+    }
+  },
+};
