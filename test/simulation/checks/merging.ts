@@ -35,7 +35,7 @@ export const liveNeverGoesBack: Check<Cluster> = {
 
 /**
  * No book of one venue time is stored twice. One that was stored as untrusted may follow once more as a late, trusted
- * row: another collector had proven it.
+ * row: another collector had proven it, and its message came after a newer book.
  */
 export const noBookTwice: Check<Cluster> = {
   name: 'no_book_twice',

@@ -77,13 +77,13 @@ export class VenueMarket {
 
   /** Removes every level of a side but those that the last action set; the other side remains. */
   empty(nowMs: number, side: Side): string[] {
-    this.actedMs = Math.max(nowMs, this.actedMs + 1);
     const { bids, asks } = this.wire;
     const levels = JSON.parse((side === 'BUY' ? bids : asks).toWireJson()) as { price: string }[];
     const changes = levels
       .map(({ price }) => ({ side, price: Math.round(Number(price) * 10_000), size: 0 }))
       .filter((change) => !this.#touched.has(nameOf(change)));
     if (changes.length === 0) return [];
+    this.actedMs = Math.max(nowMs, this.actedMs + 1);
     const frames = this.wire.action(this.actedMs, changes);
     this.#touched = new Set(changes.map(nameOf));
     this.#note();
