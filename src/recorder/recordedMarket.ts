@@ -111,6 +111,11 @@ export class RecordedMarket implements LiveMarketRecording {
     return (isLopsided ? (this.#provenTogether ?? this.#proven) : this.#proven) ?? this.#first;
   }
 
+  /** Whether the newest published state is not trusted; false before the first. */
+  get isInDoubt(): boolean {
+    return this.#quoteTrusted === false;
+  }
+
   bookRecord(action: FinishedAction, { seq, underlyingPrice }: Stamped): BookRecord {
     const { book } = this;
     this.#underlyingPrice = underlyingPrice;

@@ -83,6 +83,21 @@ test('when a feed delivers again after minutes, every market in a gap is request
   expect(new Set(line.resubscribed).size).toBe(30);
 });
 
+test('changes of a window that arrive late, after its end, are in a gap; a market without any has none', async () => {
+  const ending = { ...MARKET, endTimeMs: MARKET.startTimeMs + 5_000 };
+  const other = { ...ending, marketId: '0xother', yesTokenId: 'other yes', noTokenId: 'other no' };
+  const { clock, recorder } = watch({ markets: [ending, other], rest: null });
+  await clock.advance(10_500);
+  const wire = new WireMarket(ending);
+  wire.set({ side: 'BUY', price: 4_900, size: 1_000_000 });
+  const late = wire.action(ending.endTimeMs - 100, [{ side: 'BUY', price: 4_900, size: 2_000_000 }]);
+  for (const frame of late) recorder.clobFrame(frame, clock.now());
+  const causes = () => [ending, other].map(({ marketId }) => recorder.gaps.of(marketId)?.cause ?? null);
+  expect(causes()).toEqual([null, null]);
+  await clock.advance(1_200);
+  expect(causes()).toEqual(['late_feed', null]);
+});
+
 describe('a window that ends while its market is silent', () => {
   const ending = { ...MARKET, endTimeMs: MARKET.startTimeMs + 5_000 };
 

@@ -306,7 +306,9 @@ export class Watchdog {
     if (lags === null) return;
     for (const { recorded } of this.#markets.values()) {
       const { market, book } = recorded;
-      const late = market.endTimeMs <= nowMs ? null : lags.lateFor(market);
+      // The last rows of a window may arrive late, after its end. Where they did not, nothing is in doubt any more.
+      const isDone = market.endTimeMs <= nowMs && !recorded.isInDoubt;
+      const late = isDone ? null : lags.lateFor(market);
       const cause = late === null ? null : lags.causeOf(late);
       if (late === null || cause === null || recorder.gaps.isOpen(market.marketId)) continue;
       const feed = cause === 'late_feed' ? late.feed : 'underround';
