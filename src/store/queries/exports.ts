@@ -12,7 +12,7 @@ import { booksOf } from './books.ts';
 import { exportList, type RowForm } from './exportColumns.ts';
 import { levels } from './ladders.ts';
 import { perpDepthOf, tradesOf, underlyingOf } from './lists.ts';
-import { rangeConditions, storedTime, timeParam, where } from './sql.ts';
+import { type Bound, rangeConditions, rowsFrom, rowsUpTo, storedTime, timeParam, where } from './sql.ts';
 import { TRUST_REVISION, TRUSTED } from './trust.ts';
 
 type Params = Record<string, string | number | readonly string[]>;
@@ -201,24 +201,18 @@ export function exportRows(source: RowSource, form: RowForm, stretch: Stretch = 
   return { query: `SELECT ${list} FROM ${table} AS t ${final} ${conditions} ORDER BY ${by}`, params };
 }
 
-const place = (name: string) => ({ time: timeParam(`${name}_ms`), seq: `{${name}_seq:UInt64}` });
+const place = (name: string): Bound => ({ time: timeParam(`${name}_ms`), seq: `{${name}_seq:UInt64}` });
 
-/**
- * The engine skips stored rows by conditions on the time alone: a comparison of pairs would read all rows of the market
- * for every stretch.
- * @param withLast Also the last row before the stretch.
- */
+/** @param withLast Also the last row before the stretch. */
 function stretchConditions({ after, upTo }: Stretch, withLast: boolean) {
   const conditions: string[] = [];
   const params: Params = {};
   if (after !== null) {
-    const { time, seq } = place('after');
-    conditions.push(`t.ts >= ${time}`, `(t.ts > ${time} OR t.seq ${withLast ? '>=' : '>'} ${seq})`);
+    conditions.push(...rowsFrom(place('after'), { inclusive: withLast }));
     Object.assign(params, { after_ms: after.tsMs, after_seq: after.seq });
   }
   if (upTo !== null) {
-    const { time, seq } = place('up_to');
-    conditions.push(`t.ts <= ${time}`, `(t.ts < ${time} OR t.seq <= ${seq})`);
+    conditions.push(...rowsUpTo(place('up_to')));
     Object.assign(params, { up_to_ms: upTo.tsMs, up_to_seq: upTo.seq });
   }
   return { conditions, params };

@@ -1,5 +1,5 @@
 import type { StoreReader } from '../reader.ts';
-import { rangeConditions, type Source, timeParam, where } from './sql.ts';
+import { type Bound, rangeConditions, rowsFrom, rowsUpTo, type Source, timeParam, where } from './sql.ts';
 
 /** A row's position in the order (time, arrival). `seq` is text: it may exceed the exact range of a number. */
 export interface Position {
@@ -198,25 +198,12 @@ export function pageRows(
   };
 }
 
-/** A `Position` as SQL. */
-interface Bound {
-  readonly time: string;
-  readonly seq: string;
-}
-
 export function rowsBetween(
   source: Source,
   request: PageRequest,
   { columns, low, high }: { columns: string; low: Bound; high: Bound },
 ): string {
-  const bounds = [
-    `t.ts >= ${low.time}`,
-    `t.ts <= ${high.time}`,
-    // Comparing pairs would be shorter but cost 5 ms for 10,000 rows.
-    `(t.ts > ${low.time} OR t.seq >= ${low.seq})`,
-    `(t.ts < ${high.time} OR t.seq <= ${high.seq})`,
-  ];
-  const inPage = where([...source.conditions, ...bounds]);
+  const inPage = where([...source.conditions, ...rowsFrom(low), ...rowsUpTo(high)]);
   const lastOfEach =
     request.intervalMs === null
       ? ''

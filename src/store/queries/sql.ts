@@ -57,6 +57,25 @@ export function storedTime(timeMs: number): number {
   return Math.min(Math.max(timeMs, TIME_MIN_MS), TIME_MAX_MS);
 }
 
+/** A row's place in the order of time and number, as SQL. */
+export interface Bound {
+  readonly time: string;
+  readonly seq: string;
+}
+
+/**
+ * Rows at or after a place, or only those after it. The engine skips stored rows by the condition on the time alone: a
+ * comparison of pairs would read all rows of a market, and cost 5 ms for 10,000 of them.
+ */
+export function rowsFrom({ time, seq }: Bound, { inclusive = true } = {}): string[] {
+  return [`t.ts >= ${time}`, `(t.ts > ${time} OR t.seq ${inclusive ? '>=' : '>'} ${seq})`];
+}
+
+/** Rows up to a place, including it. */
+export function rowsUpTo({ time, seq }: Bound): string[] {
+  return [`t.ts <= ${time}`, `(t.ts < ${time} OR t.seq <= ${seq})`];
+}
+
 export function where(conditions: readonly string[]): string {
   return conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
 }

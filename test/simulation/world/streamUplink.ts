@@ -5,7 +5,7 @@ import type { VirtualTime } from './virtualTime.ts';
 
 const LATENCY_MS_MIN = 2;
 const LATENCY_MS_RANGE = 15;
-/** What was sent so shortly before a cut has no acknowledgement, and is sent again. */
+/** A message that was sent less than this before a cut is not acknowledged, and is sent again. */
 const ACKNOWLEDGED_AFTER_MS = 40;
 /** What waited for longer is on the disk, and outlives the process. */
 const KEPT_AFTER_MS = 1_000;

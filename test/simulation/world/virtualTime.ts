@@ -131,7 +131,7 @@ export class ProcessClock implements Clock {
   readonly #time: VirtualTime;
   readonly #wall: MachineWall;
   #isDead = false;
-  /** What came due since the pause began; null while the process runs. */
+  /** Calls that came due during the pause, in their order; null while the process runs. */
   #held: (() => void)[] | null = null;
 
   constructor(time: VirtualTime, wall: MachineWall) {
