@@ -20,6 +20,18 @@ function naive(kind: 'bids' | 'asks', map: Map<number, number>): [number, number
 }
 
 describe.each(['bids', 'asks'] as const)('a side of %s', (kind) => {
+  it('has a clone that later changes of either do not affect', () => {
+    const side = new LadderSide(kind);
+    side.set(4_900, 1_000_000);
+    side.set(4_800, 2_000_000);
+    const printed = side.toWireJson();
+    const clone = side.clone();
+    side.set(4_900, 0);
+    expect([clone.toWireJson(), clone.best]).toEqual([printed, kind === 'bids' ? 4_900 : 4_800]);
+    clone.set(4_800, 0);
+    expect([levelsOf(side), levelsOf(clone)]).toEqual([[[4_800, 2_000_000]], [[4_900, 1_000_000]]]);
+  });
+
   it('equals a plain map after any changes, and returns whether it changed', () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 400 }), (changes) => {

@@ -57,6 +57,15 @@ export class LadderSide implements SideView {
     return true;
   }
 
+  /** A copy that later changes of either do not affect. */
+  clone(): LadderSide {
+    const copy = new LadderSide(this.#direction === 1 ? 'bids' : 'asks');
+    copy.#copy(this);
+    copy.#fragments = [...this.#fragments];
+    copy.#json = this.#json;
+    return copy;
+  }
+
   /**
    * The levels as the venue prints them, worst first: `[{"price":"0.01","size":"5"},...]`. Cached until the next
    * change.

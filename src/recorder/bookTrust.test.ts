@@ -205,6 +205,69 @@ describe('the trust in a book', () => {
     expect(sink.gaps).toMatchObject([{ startTimeMs: T0, endTimeMs: T0 + 100, repairedBy: 'action' }]);
   });
 
+  it('was lost in a closed gap, when the rest of a later action hides that an action never arrived', () => {
+    const { sink, recorder, wire, play, late, level } = withLostAction();
+    // The two frames of the next action come from different connections.
+    const [first, rest] = wire.action(T0 + 100, [level(4700, 8), level(4600, 9)]);
+    play([first], T0 + 105);
+    recorder.finishQuiet(T0 + 130);
+    play([rest], T0 + 140);
+    expect(sink.books.at(-1)).toMatchObject({ trusted: true, eventTimeMs: T0 + 100 });
+    expect(sink.gaps).toMatchObject([
+      { startTimeMs: T0, endTimeMs: T0 + 100, cause: 'book_mismatch', repairedBy: 'action' },
+    ]);
+    // What was missing has now arrived, but the gap is known.
+    play(late, T0 + 150);
+    expect(sink.gaps).toHaveLength(1);
+  });
+
+  it('was lost in a closed gap, when a late frame of a later action hides that an action never arrived', () => {
+    const { sink, recorder, wire, play, level } = withLostAction();
+    const [late, ...rest] = wire.action(T0 + 100, [level(4700, 8)]);
+    play(rest, T0 + 100);
+    play(wire.action(T0 + 110, [level(4600, 9)]), T0 + 115);
+    recorder.finishQuiet(T0 + 140);
+    expect(sink.books.at(-1)).toMatchObject({ trusted: false });
+    play([late], T0 + 150);
+    expect(sink.books.at(-1)).toMatchObject({ trusted: true, eventTimeMs: T0 + 110 });
+    expect(sink.gaps).toMatchObject([
+      { startTimeMs: T0, endTimeMs: T0 + 110, cause: 'book_mismatch', repairedBy: 'action' },
+    ]);
+  });
+
+  it('was lost in a closed gap, when late frames complete its first unproven state but not the next one', () => {
+    const { sink, recorder, wire, play } = setUp();
+    play([wire.snapshot(T0)], T0);
+    const level = (price: number, size: number) => ({ side: 'BUY', price, size: size * SHARE }) as const;
+    const late = wire.action(T0 + 10, [level(4700, 7)]);
+    play(wire.action(T0 + 20, [level(4800, 7)]), T0 + 25);
+    wire.action(T0 + 30, [level(4600, 7)]);
+    play(wire.action(T0 + 40, [level(4500, 7)]), T0 + 45);
+    play(wire.action(T0 + 50, [level(4600, 9)]), T0 + 55);
+    recorder.finishQuiet(T0 + 80);
+    expect(sink.books.at(-1)).toMatchObject({ trusted: false });
+    play(late, T0 + 90);
+    expect(sink.books.at(-1)).toMatchObject({ trusted: true, eventTimeMs: T0 + 50 });
+    expect(sink.gaps).toMatchObject([{ startTimeMs: T0, endTimeMs: T0 + 50, cause: 'book_mismatch' }]);
+  });
+
+  it('was never lost when the frames of two actions come late, and those of the second in two parts', () => {
+    const { sink, recorder, wire, play } = setUp();
+    play([wire.snapshot(T0)], T0);
+    const level = (price: number, size: number) => ({ side: 'BUY', price, size: size * SHARE }) as const;
+    const [first, rest] = wire.action(T0 + 10, [level(4600, 7), level(4700, 7)]);
+    const [next, nextRest] = wire.action(T0 + 20, [level(4800, 7), level(4500, 9)]);
+    play([first], T0 + 15);
+    recorder.finishQuiet(T0 + 40);
+    play([next], T0 + 45);
+    recorder.finishQuiet(T0 + 70);
+    play([rest], T0 + 75);
+    play([nextRest], T0 + 80);
+    recorder.finishQuiet(T0 + 5_000);
+    expect(sink.books.at(-1)).toMatchObject({ trusted: true, eventTimeMs: T0 + 20 });
+    expect(sink.gaps).toEqual([]);
+  });
+
   it.each([
     ['never', 'up to a second', 1_000, []],
     ['in a closed gap', 'more than a second', 1_001, [{ startTimeMs: T0, endTimeMs: T0 + 1_101 }]],

@@ -2,7 +2,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { GapCause, RowTimes } from '../schema/gap.ts';
 import type { Market } from '../schema/market.ts';
 import type { FinishedAction } from '../venues/polymarket/book/marketBook.ts';
-import { UnprovenState } from '../venues/polymarket/book/unprovenState.ts';
+import { UnprovenStates } from '../venues/polymarket/book/unprovenStates.ts';
 import type { GapTracker } from './gapTracker.ts';
 import type { RecordedMarket, Unproven } from './recordedMarket.ts';
 
@@ -115,9 +115,8 @@ export class BookTrust {
   #note(recorded: RecordedMarket, { receivedTimeMs, form }: FinishedAction): void {
     if (recorded.unproven !== null) {
       recorded.unproven.wasOverdue ||= form === 'overdue';
-      if (form !== 'late' && form !== 'overdue') return;
-      recorded.unproven.wasLate = true;
-      recorded.unproven.state.retake(recorded.book);
+      recorded.unproven.wasLate ||= form === 'late' || form === 'overdue';
+      recorded.unproven.states.add(recorded.book);
       return;
     }
     const { yes, no, isOneSided, isLopsided } = recorded.book;
@@ -127,7 +126,7 @@ export class BookTrust {
       sinceMs: receivedTimeMs,
       cause,
       inputs: inputsOf(recorded),
-      state: new UnprovenState(recorded.book),
+      states: new UnprovenStates(recorded.book),
       wasLate: form === 'late',
       wasOverdue: form === 'overdue',
       isOneSided,
@@ -152,14 +151,16 @@ export class BookTrust {
   #settle(recorded: RecordedMarket, unproven: Unproven, action: FinishedAction, by: string): void {
     const { form, changed, isFirstBook } = action;
     const sameInputs = unproven.inputs === inputsOf(recorded);
-    // Data that one socket lost and the other delivered is no loss.
-    // Nor is a book that only arrived after its twin, nor an action whose last frames came late.
+    // A book that only arrived after its twin is no loss.
     // The whole book that follows a trade replaces levels whose late frames may be on their way.
     const isAhead = unproven.wasLate && by === 'snapshot' && !isFirstBook;
-    const isHealed = unproven.isOneSided || form === 'late' || form === 'rest' || isAhead;
+    const isHealed = unproven.isOneSided || isAhead;
+    // Nor are frames that one socket lost and the other delivered, or the last ones of an action, that came late.
+    const isCompleted = form === 'late' || form === 'rest';
+    const isChanged = form === 'book' ? changed : sameInputs && !isCompleted;
     // A later change may have set the lost level again, so that the current state verifies.
-    const wasLost = !unproven.state.isRight(recorded.book);
-    const wasWrong = !isHealed && ((form === 'book' ? changed : sameInputs) || wasLost);
+    const wasLost = () => !unproven.states.areRight(recorded.book);
+    const wasWrong = !isHealed && (isChanged || wasLost());
     if (wasWrong || unproven.wasOverdue) this.#passed(recorded, action, { cause: unproven.cause, by });
     else this.#dismissed.inc();
   }

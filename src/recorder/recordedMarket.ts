@@ -5,18 +5,18 @@ import type { Market } from '../schema/market.ts';
 import type { BookRecord, QuoteRecord, TradeRecord, TradeSide } from '../schema/records.ts';
 import type { StoredBook } from '../store/queries/resume.ts';
 import { type FinishedAction, LOPSIDED_MS, MarketBook } from '../venues/polymarket/book/marketBook.ts';
-import type { UnprovenState } from '../venues/polymarket/book/unprovenState.ts';
+import type { UnprovenStates } from '../venues/polymarket/book/unprovenStates.ts';
 import type { LiveBookView, LiveMarketRecording } from './liveRecording.ts';
 
 /** Number of trades remembered to recognise duplicates; the venue repeats frames within seconds. */
 const TRADES_REMEMBERED_MAX = 2000;
 
-/** A published but unproven book: since when, and with which hash inputs. */
+/** A published but unproven book: since when, with which hash inputs, and the states that it has shown. */
 export interface Unproven {
   readonly sinceMs: number;
   readonly cause: GapCause;
   readonly inputs: string;
-  readonly state: UnprovenState;
+  readonly states: UnprovenStates;
   /** Frames that one socket lost have since arrived on the other. */
   wasLate: boolean;
   /** They came too late for the states between. */

@@ -17,14 +17,14 @@ const poller = of('src/venues/perpPoller.ts', 'src/venues/perpPoller.test.ts');
 const http = of('src/venues/http.ts', 'src/venues/http.test.ts');
 const underlying = of('src/venues/underlying.ts', 'src/venues/underlying.test.ts');
 const bookHash = of(`${POLYMARKET}/book/bookHash.ts`, `${POLYMARKET}/book/bookHash.test.ts`);
-const unproven = of(`${POLYMARKET}/book/unprovenState.ts`, `${POLYMARKET}/book/unprovenState.test.ts`);
+const unproven = of(`${POLYMARKET}/book/unprovenStates.ts`, `${POLYMARKET}/book/unprovenStates.test.ts`);
 const hashCheck = of(`${POLYMARKET}/book/hashCheck.ts`, `${POLYMARKET}/book/marketBook.test.ts`);
 const changeLog = of(`${POLYMARKET}/book/recentChangeLog.ts`, `${POLYMARKET}/book/lateFrames.test.ts`);
 const tokenBook = of(`${POLYMARKET}/book/tokenBook.ts`, `${POLYMARKET}/book/marketBook.test.ts`);
 const clob = of(`${POLYMARKET}/clob/mapper.ts`, `${POLYMARKET}/clob/mapper.test.ts`);
 const merge = of(`${POLYMARKET}/clob/connectionMerge.ts`, `${POLYMARKET}/clob/connectionMerge.test.ts`);
 const gamma = of(`${POLYMARKET}/gamma/mapper.ts`, `${POLYMARKET}/gamma/mapper.test.ts`);
-const polybolt = of(`${POLYMARKET}/polybolt/sequences.ts`, `${POLYMARKET}/polybolt/feed.test.ts`);
+const polybolt = of(`${POLYMARKET}/polybolt/feed.ts`, `${POLYMARKET}/polybolt/feed.test.ts`);
 const rtds = of(`${POLYMARKET}/rtds/mapper.ts`, `${POLYMARKET}/rtds/mapper.test.ts`);
 const takerDelay = of(`${POLYMARKET}/takerDelay.ts`, `${POLYMARKET}/takerDelay.test.ts`);
 const cryptoPrice = of(`${POLYMARKET}/cryptoPrice/client.ts`, `${POLYMARKET}/cryptoPrice/client.test.ts`);
@@ -32,7 +32,11 @@ const cryptoPrice = of(`${POLYMARKET}/cryptoPrice/client.ts`, `${POLYMARKET}/cry
 /** Faults in the decoders of the venues, their books and hashes, and the requests to them. */
 export const VENUE_MUTANTS: readonly TestedMutant[] = [
   unproven('this.#trades.add(tradePriceText(price));', ''),
-  unproven('if (this.#tokens.every(', 'if (this.#tokens.some('),
+  unproven('if (state.every((token)', 'if (state.some((token)'),
+  unproven('return this.#states.every(', 'return this.#states.some('),
+  unproven('if (event.eventTimeMs > stateTimeMs) continue;', ''),
+  unproven('if (timeMs === token.timestampMs && hash !== token.hash) return;', ''),
+  unproven('if (timeMs < token.timestampMs && !isNewest()) return;', ''),
   bookHash("book.version === 'v2'", "book.version === 'v1'"),
   bookHash('"hash":"",', '"hash":"0",'),
   binanceBook('update.u <= last : update.u < last;', 'update.u < last : update.u < last;'),
@@ -71,7 +75,8 @@ export const VENUE_MUTANTS: readonly TestedMutant[] = [
   ),
   hashCheck('context.tickSize = tickSize;\n    return verified;', 'return verified;'),
   changeLog('eventTimeMs <= this.#sinceTimeMs', 'eventTimeMs < this.#sinceTimeMs'),
-  changeLog('as number) >= eventTimeMs) return false;', 'as number) > eventTimeMs) return false;'),
+  changeLog('timeMs >= eventTimeMs &&', 'timeMs > eventTimeMs &&'),
+  changeLog('&& timeMs <= untilMs)', ')'),
   tokenBook("change.side === 'BUY' ? this.bids : this.asks", "change.side === 'BUY' ? this.asks : this.bids"),
   tokenBook('bid !== null && ask !== null && bid > ask', 'bid !== null && ask !== null && bid >= ask'),
   clob('return ticks === 10_000 ? null : ticks;', 'return ticks;'),

@@ -7,10 +7,10 @@ import type { MarketRules } from '../marketRules.ts';
 import { TICKS_PER_USDC } from '../money.ts';
 import type { Ladders } from '../session/tape.ts';
 import type { Token } from '../signals/signal.ts';
+import type { TickRule } from '../venueRulesTable.ts';
 import type { LimitOrder } from './limitOrder.ts';
 import type { OrderTerms } from './order.ts';
 import type { MissReason } from './report.ts';
-import { tickSizeOf } from './tickGrid.ts';
 
 interface DeskBookOptions {
   readonly market: { readonly marketId: string };
@@ -178,4 +178,19 @@ function isComplete({ size, budget }: OrderTerms, fill: Fill): boolean {
   const last = fill.levels.at(-1);
   if (budget === null || last === undefined) return false;
   return Math.floor(((budget - fill.principal) * TICKS_PER_USDC) / last.price) === 0;
+}
+
+/**
+ * The tick size that a book proves, in ticks of 1/10000 USDC: the finer one if a displayed price needs it, or if the
+ * best price is in the range where the venue has switched to it. A book that proves neither has the coarse one.
+ */
+function tickSizeOf(rule: TickRule, sides: readonly SideView[]): number {
+  const { coarse, fine, fineBelow, fineAbove } = rule;
+  if (fine === null) return coarse;
+  for (const { count, prices } of sides) {
+    const best = prices[0] as number;
+    if (count > 0 && (best < fineBelow || best > fineAbove)) return fine;
+    for (let at = 0; at < count; at++) if ((prices[at] as number) % coarse !== 0) return fine;
+  }
+  return coarse;
 }

@@ -179,6 +179,7 @@ it('a late change sets a level only if it is newer than every change of that lev
   ]);
   expect([log.isNewest(0, 'SELL', 4900, 11), log.isNewest(1, 'BUY', 4900, 11)]).toEqual([true, true]);
   expect(log.isNewest(0, 'BUY', 4901, 11)).toBe(true);
+  expect([19, 20].map((untilMs) => log.isNewest(0, 'BUY', 4900, 11, untilMs))).toEqual([true, false]);
   log.proven(30);
   expect([30, 31].map((timeMs) => log.isNewest(0, 'BUY', 4900, timeMs))).toEqual([false, true]);
 });

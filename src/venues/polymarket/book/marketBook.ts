@@ -73,9 +73,10 @@ export class MarketBook {
   #form: ActionForm = 'changes';
   /** The last action, if it ended unproven because no frame followed: the rest of its frames may still come. */
   #halfAction: { readonly timeMs: number; readonly tokens: number } | null = null;
+  /** The changes since the book was last proven. */
+  readonly recent = new RecentChangeLog();
   readonly #check: HashCheck;
   #isFirstBook = false;
-  readonly #recent = new RecentChangeLog();
   #tradeTimeMs = 0;
   readonly #onFinished: (book: MarketBook, action: FinishedAction) => void;
 
@@ -173,7 +174,7 @@ export class MarketBook {
       const token = this.#token(change.tokenId) as TokenBook;
       this.#noteToken(token);
       if (token.applyChange(change, eventTimeMs)) this.#changed = true;
-      this.#recent.note(token === this.yes ? 0 : 1, change.side, change.price, eventTimeMs);
+      this.recent.note(token === this.yes ? 0 : 1, change.side, change.price, eventTimeMs);
       this.#check.guesses.note(change.price);
     }
     if (changes.length > 0) this.#afterFrame(receivedTimeMs);
@@ -263,7 +264,7 @@ export class MarketBook {
     for (const { tokenId, side, price, size } of changes) {
       const token = this.#token(tokenId) as TokenBook;
       if (eventTimeMs < token.snapshotTimeMs) continue;
-      if (!this.#recent.isNewest(token === this.yes ? 0 : 1, side, price, eventTimeMs)) continue;
+      if (!this.recent.isNewest(token === this.yes ? 0 : 1, side, price, eventTimeMs)) continue;
       if (!token.setLate(side, price, size)) continue;
       this.#check.guesses.note(price);
       set = true;
@@ -371,7 +372,7 @@ export class MarketBook {
     this.#changed = this.#isFirstBook = false;
     this.#form = 'changes';
     this.trusted = trusted;
-    if (trusted) this.#recent.proven(this.#openTimeMs);
+    if (trusted) this.recent.proven(this.#openTimeMs);
     this.eventTimeMs = Math.max(this.eventTimeMs, this.#openTimeMs);
     const { eventTimeMs } = this;
     this.#onFinished(this, { end, form, eventTimeMs, receivedTimeMs, changed, isFirstBook, trusted });

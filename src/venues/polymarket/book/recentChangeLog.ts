@@ -25,12 +25,22 @@ export class RecentChangeLog {
     this.#count = 0;
   }
 
-  /** Whether no newer change has set this level since `eventTimeMs`. */
-  isNewest(token: 0 | 1, side: 'BUY' | 'SELL', price: number, eventTimeMs: number): boolean {
+  /**
+   * Whether no newer change has set this level since `eventTimeMs`.
+   * @param untilMs Changes after this time do not count: the question is about the book of that time.
+   */
+  isNewest(
+    token: 0 | 1,
+    side: 'BUY' | 'SELL',
+    price: number,
+    eventTimeMs: number,
+    untilMs = Number.POSITIVE_INFINITY,
+  ): boolean {
     if (eventTimeMs <= this.#sinceTimeMs || this.#count >= CHANGES_MAX) return false;
     const key = keyOf(token, side, price);
     for (let i = 0; i < this.#count; i++) {
-      if (this.#keys[i] === key && (this.#timesMs[i] as number) >= eventTimeMs) return false;
+      const timeMs = this.#timesMs[i] as number;
+      if (this.#keys[i] === key && timeMs >= eventTimeMs && timeMs <= untilMs) return false;
     }
     return true;
   }
