@@ -38,6 +38,8 @@ export class VenueMarket {
   #sizes = 0;
   /** Levels that the last action changed: an action never hides the one before. */
   #touched = new Set<string>();
+  /** The same of the last action that changed any: one without changes may lie between. */
+  #lastChanged = new Set<string>();
 
   constructor(
     market: Market,
@@ -67,6 +69,7 @@ export class VenueMarket {
       const change = this.#change(changes);
       if (change !== null) changes.push(change);
     }
+    while (this.#hidesLastState(changes)) changes.pop();
     const frames = this.wire.action(this.actedMs, changes);
     this.#touched = new Set(changes.map(nameOf));
     if (changes.length > 0) this.#note();
@@ -82,7 +85,7 @@ export class VenueMarket {
     const changes = levels
       .map(({ price }) => ({ side, price: Math.round(Number(price) * 10_000), size: 0 }))
       .filter((change) => !this.#touched.has(nameOf(change)));
-    if (changes.length === 0) return [];
+    if (changes.length === 0 || this.#hidesLastState(changes)) return [];
     this.actedMs = Math.max(nowMs, this.actedMs + 1);
     const frames = this.wire.action(this.actedMs, changes);
     this.#touched = new Set(changes.map(nameOf));
@@ -148,7 +151,14 @@ export class VenueMarket {
     return (5 + (++this.#sizes % 5_000)) * SHARE;
   }
 
+  /** Whether all levels of the last state are set again. If its frames are lost, no hash shows it. */
+  #hidesLastState(changes: readonly Change[]): boolean {
+    const names = new Set(changes.map(nameOf));
+    return this.#lastChanged.size > 0 && [...this.#lastChanged].every((name) => names.has(name));
+  }
+
   #note(): void {
+    this.#lastChanged = this.#touched;
     const ladder = `${this.wire.bids.toWireJson()} ${this.wire.asks.toWireJson()}`;
     this.states.push({ timeMs: this.actedMs, ladder });
     this.byTime.set(this.actedMs, ladder);
