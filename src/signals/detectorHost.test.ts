@@ -1,8 +1,10 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { bookRecord, marketRecord } from '../../test/support/api.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { Metrics } from '../runtime/metrics.ts';
-import { DetectorHost } from './detectorHost.ts';
+import { SIGNAL_TIERS } from '../schema/api/signals.ts';
+import { DetectionClock, DetectorHost } from './detectorHost.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 20, 12);
 const MARKETS = 70;
@@ -82,4 +84,43 @@ test('a closed host detects nothing more', async () => {
   host.close();
   await nextTurn();
   expect(detected).toHaveLength(32);
+});
+
+test('times are distinct within one market, and never decrease over all markets', () => {
+  const made = fc.record({
+    market: fc.integer({ min: 0, max: 3 }),
+    tier: fc.constantFrom(...SIGNAL_TIERS),
+    laterMs: fc.integer({ min: -20, max: 30 }),
+  });
+  fc.assert(
+    fc.property(fc.array(made, { maxLength: 60 }), (list) => {
+      const detectionClock = new DetectionClock();
+      const markets = Array.from({ length: 4 }, () => new Map<string, number>());
+      let [nowMs, lastMs] = [NOW_MS, 0];
+      for (const { market, tier, laterMs } of list) {
+        const first = markets[market] as Map<(typeof SIGNAL_TIERS)[number], number>;
+        if (first.has(tier)) continue;
+        nowMs = Math.max(nowMs + laterMs, lastMs - 90);
+        const momentMs = detectionClock.next(first.values(), nowMs);
+        expect([...first.values()]).not.toContain(momentMs);
+        expect(momentMs).toBeGreaterThanOrEqual(Math.max(nowMs, lastMs));
+        first.set(tier, momentMs);
+        lastMs = momentMs;
+      }
+    }),
+  );
+});
+
+test('a second detection in a millisecond is moved by one, and so is the next one of another market', () => {
+  const detectionClock = new DetectionClock();
+  const taken = [detectionClock.next([], NOW_MS)];
+  expect(detectionClock.next(taken, NOW_MS)).toBe(NOW_MS + 1);
+  expect(detectionClock.next([], NOW_MS)).toBe(NOW_MS + 1);
+});
+
+test('a clock that is set back further is followed', () => {
+  const detectionClock = new DetectionClock();
+  detectionClock.next([], NOW_MS);
+  expect(detectionClock.next([], NOW_MS - 100)).toBe(NOW_MS);
+  expect(detectionClock.next([], NOW_MS - 101)).toBe(NOW_MS - 101);
 });

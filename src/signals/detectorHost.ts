@@ -7,7 +7,6 @@ import type { Gap } from '../schema/gap.ts';
 import { type Market, TICKERS, type Ticker } from '../schema/market.ts';
 import type { BookRecord, QuoteRecord } from '../schema/records.ts';
 import { type Detection, detectionOf } from './detection.ts';
-import { DetectionClock } from './detectionClock.ts';
 import type { ExecutableFill } from './executable.ts';
 import { FillTracker } from './fillTracker.ts';
 import { type FirstDetection, type OpenOpportunity, OpportunityTracker } from './opportunityTracker.ts';
@@ -20,6 +19,8 @@ const SWEEP_MS = 1_000;
 const FORGET_AFTER_MS = 60_000;
 /** Pause before a market is evaluated again after a row could not be written. */
 const REFUSED_PAUSE_MS = 1_000;
+/** Detection timestamps may run at most this far ahead of the wall clock; if the clock was set back further, use it. */
+const DETECTION_AHEAD_MAX_MS = 100;
 
 /**
  * Markets evaluated in one turn of the event loop if time or a price requires all of them: some tenths of a
@@ -335,5 +336,22 @@ export class DetectorHost {
         this.#rounds.wake(watch);
       }
     }
+  }
+}
+
+/**
+ * Dates detections. Those of one market have distinct times, and all together are in the order of detection, which is
+ * that of the audit's rows.
+ */
+export class DetectionClock {
+  #lastMs = Number.NEGATIVE_INFINITY;
+
+  /** @param datedMs The times of this market's earlier detections. */
+  next(datedMs: Iterable<number>, nowMs: number): number {
+    const taken = new Set(datedMs);
+    let momentMs = this.#lastMs - nowMs > DETECTION_AHEAD_MAX_MS ? nowMs : Math.max(nowMs, this.#lastMs);
+    while (taken.has(momentMs)) momentMs++;
+    this.#lastMs = momentMs;
+    return momentMs;
   }
 }

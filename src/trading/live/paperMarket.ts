@@ -1,7 +1,9 @@
-import { depthOf } from '../../backtest/depth.ts';
+import { DEPTH_MAX, depthOf } from '../../backtest/depth.ts';
 import { MICRO_PER_USDC } from '../../core/fees.ts';
 import { MarketRules } from '../../core/marketRules.ts';
 import { GapEnds } from '../../core/session/gapEnds.ts';
+import type { LiveMarket } from '../../core/session/liveMarket.ts';
+import { NewestBooks } from '../../core/session/newestBooks.ts';
 import type { SessionMarket } from '../../core/session/session.ts';
 import { type Resolution, TAPE_BEFORE_MS, type TapeMarket } from '../../core/session/tape.ts';
 import { PRICE_FRESH_MS, UnderlyingState } from '../../core/session/underlyingState.ts';
@@ -11,7 +13,6 @@ import type { Outcome } from '../../schema/market.ts';
 import type { BookRecord, QuoteRecord, TradeRecord } from '../../schema/records.ts';
 import { TAPE_AFTER_MS } from '../../store/queries/tapeReader.ts';
 import type { MarketTerms } from '../catchUp/marketTerms.ts';
-import { NewestRecords } from './newestRecords.ts';
 import type { LiveStrategy, PaperSession } from './paperSession.ts';
 import type { PricePoint } from './priceHistory.ts';
 import { type OnBroken, SessionGroup } from './sessionGroup.ts';
@@ -165,5 +166,34 @@ export class PaperMarket {
         group.stepAll();
       }
     }
+  }
+}
+
+/** The newest book and quote of a market, for row builders that join later. */
+class NewestRecords {
+  readonly #books = new NewestBooks({ depth: DEPTH_MAX, fromMs: Number.NEGATIVE_INFINITY });
+  #book: { readonly number: number; readonly head: Omit<BookRecord, 'yes' | 'no'> } | null = null;
+  #quote: QuoteRecord | null = null;
+
+  book(record: BookRecord): void {
+    const number = this.#books.keep(record) ?? this.#book?.number ?? 0;
+    const { yes: _yes, no: _no, ...head } = record;
+    this.#book = { number, head };
+  }
+
+  quote(record: QuoteRecord): void {
+    this.#quote = record;
+  }
+
+  replayTo(live: LiveMarket): void {
+    const [book, quote] = [this.#book, this.#quote];
+    if (book !== null) {
+      const sides = (token: 'yes' | 'no') => ({
+        bids: this.#books.side(book.number, token, 'bids'),
+        asks: this.#books.side(book.number, token, 'asks'),
+      });
+      live.book({ ...book.head, yes: sides('yes'), no: sides('no') });
+    }
+    if (quote !== null && quote.seq > (book?.head.seq ?? 0)) live.quote(quote);
   }
 }

@@ -2,17 +2,17 @@ import type { Subscriber } from '../../bus/bus.ts';
 import { gapKey } from '../../core/session/gapReplay.ts';
 import { every, type Timer } from '../../runtime/clock.ts';
 import type { Gap } from '../../schema/gap.ts';
-import type { Market } from '../../schema/market.ts';
+import type { Market, Ticker } from '../../schema/market.ts';
 import type { UnderlyingRecord } from '../../schema/records.ts';
 import { resolutionOf, TAPE_AFTER_MS } from '../../store/queries/tapeReader.ts';
 import { CatchUpManager } from '../catchUp/catchUpManager.ts';
 import { firstTerms, sameTerms, termsOf } from '../catchUp/marketTerms.ts';
-import { tradable } from '../catchUp/recording.ts';
+import { type Recording, tradable } from '../catchUp/recording.ts';
 import { ResolutionCache } from '../catchUp/resolutionCache.ts';
+import { type RetryOptions, retryUntilDone } from '../catchUp/retryUntilDone.ts';
 import type { PaperMarket } from './paperMarket.ts';
 import type { LiveStrategy, PaperSession } from './paperSession.ts';
 import { PriceHistory } from './priceHistory.ts';
-import { primeHistory } from './primeHistory.ts';
 import { applyGap, type RecordBuffer } from './recordBuffer.ts';
 import type { PaperRunnerOptions, TrackedMarket } from './runnerOptions.ts';
 import { SessionFactory } from './sessionFactory.ts';
@@ -20,6 +20,8 @@ import { StrategyIndex, seriesOf } from './strategyIndex.ts';
 
 /** How often to drop ended markets and re-query the store for ended markets with fills. */
 const SWEEP_MS = 30_000;
+/** The feeds that resolve markets. */
+const RESOLVING_SOURCES = ['chainlink', 'binance_spot'] as const;
 
 /** Runs the strategies on records as they are recorded. It follows only series that have strategies. */
 export class PaperRunner {
@@ -253,5 +255,20 @@ export class PaperRunner {
   async #queryResolution(marketId: string): Promise<void> {
     const market = await this.#parts.recording.market(marketId);
     if (market !== null && market.status === 'resolved') this.#market(market);
+  }
+}
+
+/** Reads the prices recorded before the start, so that upcoming windows have the same history as without a restart. */
+async function primeHistory(
+  history: PriceHistory,
+  { series, recording }: { series: readonly string[]; recording: Pick<Recording, 'prices'> },
+  parts: RetryOptions,
+): Promise<void> {
+  const tickers = new Set(series.map((name) => name.split(' ')[0] as Ticker));
+  for (const ticker of tickers) {
+    for (const source of RESOLVING_SOURCES) {
+      const ask = () => recording.prices({ ticker, source }, parts.clock.now());
+      history.prepend({ ticker, source }, (await retryUntilDone('price history', ask, parts)) ?? []);
+    }
   }
 }

@@ -6,7 +6,7 @@ import { opportunity } from '../../../test/support/opportunity.ts';
 import { makeCertificate, opensslAbsent, WebhookReceiver } from '../../../test/support/webhookReceiver.ts';
 import { answering, openTestWebhooks, replied } from '../../../test/support/webhooks.ts';
 import { InvalidInputError, OperatorOnlyError, UnsignedWebhookError } from '../../runtime/errors.ts';
-import { RETRY_DELAYS_MS } from '../delivery/schedule.ts';
+import { RETRY_DELAYS_MS } from '../delivery/deliveryQueue.ts';
 import { type AttemptResult, WebhookSender } from '../delivery/sender.ts';
 import { createSecret } from '../delivery/signature.ts';
 import { toSigningWebhook } from '../registry/registration.ts';

@@ -2,7 +2,6 @@ import type { Clock, Timer } from '../../runtime/clock.ts';
 import type { SigningWebhook } from '../registry/registration.ts';
 import { type Delivery, type DeliveryChange, MAX_LOGGED_ATTEMPTS } from './delivery.ts';
 import type { WebhookHealth } from './outbox.ts';
-import { retryDelayMs } from './schedule.ts';
 import { type AttemptResult, CONCURRENCY_MAX } from './sender.ts';
 
 /** Consecutive failed attempts before a webhook is paused; interface specification 3.1. */
@@ -10,6 +9,12 @@ export const FAILURES_MAX = 10;
 /** Deliveries of one webhook kept in memory; the others wait in the database only. */
 export const HELD_MAX = 1_000;
 const GONE = 410;
+/** Pauses before each further attempt; the last one repeats until the market's end. */
+export const RETRY_DELAYS_MS = [1_000, 5_000, 30_000, 120_000, 600_000] as const;
+/** Each pause varies randomly by up to this fraction either way, so that retries spread out. */
+const RETRY_JITTER = 0.2;
+/** A longer Retry-After is shortened to this. */
+export const RETRY_AFTER_MAX_MS = 600_000;
 
 export interface DeliveryQueueOptions {
   readonly clock: Clock;
@@ -237,4 +242,17 @@ export class DeliveryQueue {
     const failures = { consecutiveFailures: this.#failures, paused: this.#paused };
     this.#parts.healthChanged({ webhookId, activeSinceMs, ...failures });
   }
+}
+
+/**
+ * The pause before the next attempt, in milliseconds.
+ * @param step Failed attempts so far, at least 1.
+ * @param retryAfterMs The receiver's Retry-After; null: none. It lengthens the pause, never shortens it.
+ * @param random 0 <= x < 1.
+ */
+export function retryDelayMs(step: number, retryAfterMs: number | null, random: () => number): number {
+  const index = Math.min(step, RETRY_DELAYS_MS.length) - 1;
+  const base = RETRY_DELAYS_MS[index] ?? RETRY_DELAYS_MS[0];
+  const delayMs = Math.round(base * (1 - RETRY_JITTER + 2 * RETRY_JITTER * random()));
+  return Math.max(delayMs, Math.min(retryAfterMs ?? 0, RETRY_AFTER_MAX_MS));
 }

@@ -10,8 +10,7 @@ import {
   type TestWebhooks,
 } from '../../../test/support/webhooks.ts';
 import type { Delivery } from './delivery.ts';
-import { FAILURES_MAX } from './deliveryQueue.ts';
-import { RETRY_AFTER_MAX_MS, RETRY_DELAYS_MS, retryDelayMs } from './schedule.ts';
+import { FAILURES_MAX, RETRY_AFTER_MAX_MS, RETRY_DELAYS_MS, retryDelayMs } from './deliveryQueue.ts';
 
 const rowOf = async ({ db }: TestWebhooks, webhookId: string) =>
   await db.selectFrom('webhooks').selectAll().where('webhook_id', '=', webhookId).executeTakeFirstOrThrow();

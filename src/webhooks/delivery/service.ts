@@ -7,13 +7,15 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { missedOpportunities } from '../registry/missed.ts';
-import { pausedFindings } from '../registry/pausedFindings.ts';
 import { SystemWatch } from '../system/systemWatch.ts';
 import { WebhookDirectory } from './directory.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { WebhookSender } from './sender.ts';
 import { ALONE, LockedSender } from './soleSender.ts';
 import { openWebhooks, type WebhookControl } from './webhooks.ts';
+
+/** Most webhooks that are reported at once. */
+const PAUSED_MAX = 100;
 
 interface WebhookServiceOptions {
   readonly config: Pick<
@@ -103,4 +105,21 @@ export async function startWebhooks(parts: WebhookServiceOptions): Promise<Webho
       await dispatcher.close();
     },
   };
+}
+
+/** The webhooks that are paused because their receivers failed. */
+export async function pausedFindings(db: Database): Promise<SystemFinding[]> {
+  const rows = await db
+    .selectFrom('webhooks')
+    .innerJoin('users', 'users.user_id', 'webhooks.user_id')
+    .select(['webhooks.webhook_id', 'webhooks.label', 'users.email'])
+    .where('webhooks.state', '=', 'paused')
+    .where('webhooks.pause_reason', '=', 'failures')
+    .orderBy('webhooks.paused_ms', 'desc')
+    .limit(PAUSED_MAX)
+    .execute();
+  return rows.map(({ webhook_id: subject, label, email }) => ({
+    ...{ event: 'system.webhook_paused', subject, level: 'bad' },
+    summary: `The webhook “${label}” of ${email} is paused after ten failed attempts.`,
+  }));
 }

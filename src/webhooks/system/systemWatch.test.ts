@@ -5,8 +5,8 @@ import type { SystemFinding } from '../../ops/systemFindings.ts';
 import { silentLogger } from '../../runtime/log.ts';
 import type { SystemEvent } from '../../schema/systemEvent.ts';
 import type { Dispatcher } from '../delivery/dispatcher.ts';
+import { pausedFindings } from '../delivery/service.ts';
 import type { SoleSender } from '../delivery/soleSender.ts';
-import { pausedFindings } from '../registry/pausedFindings.ts';
 import { CALM_MS } from './incidentTracker.ts';
 import { SystemWatch } from './systemWatch.ts';
 
