@@ -6,6 +6,7 @@ import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { VenueDrift } from '../runtime/venueDrift.ts';
 import type {
+  BookChangeEvent,
   BookSnapshotEvent,
   ClobEvent,
   MarketResolvedEvent,
@@ -263,14 +264,14 @@ export class Recorder implements LiveRecording {
     if (recorded.market.noTokenId === UNKNOWN) this.#nameNoToken(recorded, event);
     const { book } = recorded;
     this.#noteLag(recorded, event);
-    if (event.kind === 'book_change') this.#applied(recorded, book.applyChanges(event));
+    if (event.kind === 'book_change') this.#change(recorded, event);
     else if (event.kind === 'book_snapshot') this.#snapshot(recorded, event);
     else if (event.kind === 'trade') {
       if (this.#byToken.get(event.tokenId) !== recorded) {
         this.#ignore('unknown_token');
         return;
       }
-      recorded.unproven?.state.noteTrade(event.price);
+      recorded.unproven?.states.noteTrade(event.price);
       book.applyTrade(event);
       const record = recorded.tradeRecord(event, this.#nextSeq());
       if (record !== null) this.#options.sink.trade(record);
@@ -343,6 +344,12 @@ export class Recorder implements LiveRecording {
     this.finishQuiet(Number.POSITIVE_INFINITY);
     // A live feed's next start detects the loss; a recording has no further frames.
     if (this.#options.timeBy === 'receipt') this.trust.due(Number.POSITIVE_INFINITY);
+  }
+
+  #change(recorded: RecordedMarket, event: BookChangeEvent): void {
+    const { book, unproven } = recorded;
+    unproven?.states.noteChanges(event, book.recent);
+    this.#applied(recorded, book.applyChanges(event));
   }
 
   #snapshot(recorded: RecordedMarket, event: BookSnapshotEvent): void {

@@ -1,6 +1,5 @@
 import { Bus } from '../bus/bus.ts';
 import { publishingSink } from '../bus/publishingSink.ts';
-import { storeReasons } from '../ops/storeReasons.ts';
 import { coverLostRows } from '../recorder/lostRows.ts';
 import { MarketMemory } from '../recorder/marketMemory.ts';
 import { Recorder } from '../recorder/recorder.ts';
@@ -69,7 +68,7 @@ function source(
     disks: async () => [{ name: 'data', ...store.guard.space }],
     priceSources: () => feeds.collector.priceSources.status(),
     addChecks: (readiness) => {
-      readiness.addReasons(() => storeReasons(store.writer));
+      readiness.addReasons(() => store.writer.reasons());
       readiness.addReasons(() => store.guard.reasons());
       readiness.addDegraded(() => recorder.lags?.degraded() ?? []);
       readiness.addDegraded(() => silentFeeds(metrics.venueFeeds, clock.now()));

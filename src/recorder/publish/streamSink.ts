@@ -22,7 +22,6 @@ import type { FinishedAction } from '../../venues/polymarket/book/marketBook.ts'
 import { snapshotOf } from '../bookCopy.ts';
 import type { RecordedMarket } from '../recordedMarket.ts';
 import { ladderHash } from './ladderHash.ts';
-import { OccurrenceCounter } from './occurrenceCounter.ts';
 
 const ALIVE_PERIOD_MS = 1000;
 /** One of this many signs of life has the connections: they are a hundred times larger than the rest. */
@@ -33,6 +32,8 @@ const FORGOTTEN_AFTER_END_MS = 3_600_000;
 const DOUBTFUL_MAX = 32;
 /** Prices with one point per time, carried by several feeds; spot prices have any number of trades per millisecond. */
 const POINT_SOURCES: readonly string[] = ['chainlink', 'twap60'];
+/** Contents whose occurrences are remembered; copies of one event are seconds apart. */
+const OCCURRENCES_MAX = 256;
 
 type WithoutSeq<T> = Omit<T, 'seq'>;
 
@@ -277,4 +278,23 @@ export function bestPrices({
 
 function shortHash(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 22);
+}
+
+/** Counts equal contents, so that the second of two equal events is not taken for a copy of the first. */
+class OccurrenceCounter {
+  readonly #counts = new Map<string, number>();
+
+  /** Number of earlier calls with this content. */
+  next(content: string): number {
+    const count = this.#counts.get(content) ?? 0;
+    this.#counts.delete(content);
+    this.#counts.set(content, count + 1);
+    if (this.#counts.size > OCCURRENCES_MAX) this.#counts.delete(this.#counts.keys().next().value as string);
+    return count;
+  }
+
+  /** The number that `next` returned last for this content; 0 before the first. */
+  last(content: string): number {
+    return Math.max(0, (this.#counts.get(content) ?? 0) - 1);
+  }
 }

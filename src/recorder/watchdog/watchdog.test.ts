@@ -10,7 +10,7 @@ import type { Market } from '../../schema/market.ts';
 import { mapClobFrame } from '../../venues/polymarket/clob/mapper.ts';
 import type { RecordedMarket } from '../recordedMarket.ts';
 import { Recorder } from '../recorder.ts';
-import { Watchdog, type WatchdogOptions, type WatchedFeed } from './watchdog.ts';
+import { ClockStepDetector, Watchdog, type WatchdogOptions, type WatchedFeed } from './watchdog.ts';
 
 const GROUP = 'BTC-5m';
 
@@ -179,4 +179,25 @@ test.each(CAUSES)('keeps a gap by %s open until a feed lost in the meantime is b
   await clock.advance(1_000);
   expect(recorder.gaps.of(MARKET.marketId)).toBeNull();
   expect(askedBefore).toBe(0);
+});
+
+test('reports no step for a wall clock that drifts by 100 ms per check for a minute', async () => {
+  for (const drift of [100, -100, 499]) {
+    const clock = new FakeClock();
+    const watch = new ClockStepDetector(clock);
+    for (let look = 0; look < 600; look++) {
+      await clock.advance(100);
+      clock.stepWall(drift);
+      expect(watch.measureStep()).toBe(0);
+    }
+  }
+});
+
+test('reports half a second at once as one step, in either direction', () => {
+  const clock = new FakeClock();
+  const watch = new ClockStepDetector(clock);
+  for (const step of [500, -500, 86_400_000]) {
+    clock.stepWall(step);
+    expect([watch.measureStep(), watch.measureStep()]).toEqual([step, 0]);
+  }
 });

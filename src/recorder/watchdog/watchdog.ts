@@ -5,8 +5,6 @@ import type { Gap, GapCause } from '../../schema/gap.ts';
 import { CLOB_FEED } from '../bookTrust.ts';
 import type { Recorder } from '../recorder.ts';
 import { type Answer, BookAudit, type BookSource } from './bookAudit.ts';
-import { ClockStepDetector } from './clockStepDetector.ts';
-import { FeedRevivalDetector } from './feedRevivalDetector.ts';
 import { TurnLimiter } from './turnLimiter.ts';
 import * as limit from './watchdogLimits.ts';
 import { WatchdogMarket } from './watchdogMarket.ts';
@@ -44,6 +42,8 @@ const FEED_CAUSES: readonly GapCause[] = [
   'venue_restart',
   'process_down',
 ];
+/** Time daemons slew small differences; a step of this size changes the order of receive times. */
+const STEP_MS_MIN = 500;
 
 /**
  * Watches every subscribed market and its feed, opens gaps where trust is lost, and repairs them. Silence alone
@@ -333,5 +333,40 @@ export class Watchdog {
     this.#options.recorder.lags?.measure();
     this.#silence.set({ kind: 'busy' }, busy / 1000);
     this.#silence.set({ kind: 'quiet' }, quiet / 1000);
+  }
+}
+
+/** Detects when the wall clock jumps against the monotonic one. */
+export class ClockStepDetector {
+  readonly #clock: Clock;
+  #offsetMs: number;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#offsetMs = clock.now() - clock.monotonic();
+  }
+
+  /** @returns The wall clock's step since the last call; 0 when smaller than a step. */
+  measureStep(): number {
+    const offsetMs = this.#clock.now() - this.#clock.monotonic();
+    const stepMs = offsetMs - this.#offsetMs;
+    this.#offsetMs = offsetMs;
+    return Math.abs(stepMs) >= STEP_MS_MIN ? stepMs : 0;
+  }
+}
+
+/** Detects a feed that delivers again after all of it was silent: every market in a gap is then retried at once. */
+class FeedRevivalDetector {
+  /** Monotonic time of the last revival. */
+  at = Number.NEGATIVE_INFINITY;
+  #isDelivering = true;
+
+  /** @param silentForMs Silence of the part of the feed that delivered last. */
+  update(silentForMs: number, nowAt: number): void {
+    if (silentForMs >= limit.SNAPSHOT_PATIENCE_MS) this.#isDelivering = false;
+    else if (!this.#isDelivering && silentForMs < limit.TICK_MS * 3) {
+      this.#isDelivering = true;
+      this.at = nowAt;
+    }
   }
 }

@@ -4,7 +4,6 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { oneClock } from '../../../test/support/gaps.ts';
 import { book } from '../../../test/support/records.ts';
 import { away, FakeEngine, type Insert, NOON_MS, trade, WriterRig } from '../../../test/support/writerRig.ts';
-import { storeReasons } from '../../ops/storeReasons.ts';
 import { StoreRefusedError } from '../../runtime/errors.ts';
 import { parseSegment } from './journalFormat.ts';
 import { MEMORY_BYTES_MAX } from './segmentQueue.ts';
@@ -293,7 +292,7 @@ test('an unwritable journal is reported, and retried until it can be written', a
   await rig.until(() => !writer.pending().journalWorks);
   for (const name of ['underround_journal_failures_total', 'underround_store_journal_failures_total'])
     expect(await metric(name)).toMatch(/ [1-9]/);
-  expect(storeReasons(writer)).toEqual([
+  expect(writer.reasons()).toEqual([
     'the journal cannot be written: a crash now would lose what is received',
   ]);
   rig.engine.answer = () => null;

@@ -32,6 +32,8 @@ const SEGMENT_TABLE_BYTES_MAX = 16 * 1024 * 1024;
 const UNSAVED_BYTES_MAX = 256 * 1024 * 1024;
 /** How long `close` waits for the engine; the remaining rows stay in the journal for the next start. */
 const CLOSE_LIMIT_MS = 15_000;
+/** A larger storage lag makes the service not ready, because readers would take old data for current. */
+const LAG_LIMIT_MS = 10_000;
 
 /**
  * Writes records to a journal within 100 ms and to the engine within a second or two. Appends return at once and never
@@ -197,9 +199,15 @@ export class StoreWriter implements RecordSink {
     return Math.max(ownMs, oldestTimeMs === null ? 0 : clock.now() - oldestTimeMs);
   }
 
-  /** Whether the last write to the journal succeeded. */
-  get journalWorks(): boolean {
-    return this.#journalWorks;
+  /** Why the service is not ready; empty if the writer is no reason. Read from memory. */
+  reasons(): string[] {
+    const reasons = [];
+    const lagMs = this.lagMs();
+    if (!this.#journalWorks)
+      reasons.push('the journal cannot be written: a crash now would lose what is received');
+    if (lagMs > LAG_LIMIT_MS)
+      reasons.push(`stored data is ${Math.floor(lagMs / 1000)} s behind what was received`);
+    return reasons;
   }
 
   /**

@@ -10,9 +10,9 @@ import { StoreClient } from '../engine/client.ts';
 import { reachEngine } from '../engine/engineAccess.ts';
 import { PartitionWriter } from '../partitionWriter.ts';
 import { loadBookReceivedBy } from '../tables/bookReceived.ts';
+import { findBook } from './books.ts';
 import { candlesWithNext } from './candles.ts';
 import { exportRows, exportSources, type RowSource } from './exports.ts';
-import { findBook } from './orderbook.ts';
 import { booksBefore, nextBooks, spansOf } from './replay.ts';
 import {
   loadLastBooks,

@@ -3,13 +3,14 @@ import type { Logger } from '../../../runtime/log.ts';
 import type { Metrics } from '../../../runtime/metrics.ts';
 import { ReconnectingSocket } from '../../socket.ts';
 import type { KeepAlive, SocketDriver } from '../../venueSocket.ts';
-import { LoadMeter } from './loadMeter.ts';
 
 const FEED = 'polymarket.clob';
 /** The answer waits in the data queue: up to 11.4 s under load (seen 2026-10). */
 const KEEP_ALIVE: KeepAlive = { text: 'PING', answer: 'PONG', periodMs: 10_000, answerLimitMs: 25_000 };
 /** The venue's close reason when all subscribed markets are over; an immediate reconnect would only repeat it. */
 const ALL_RESOLVED = /\ball subscribed assets resolved\b/;
+/** How long a frame counts in the load: long enough to smooth bursts, short enough to notice that a window has opened. */
+const LOAD_FORGET_SECONDS = 10;
 
 export interface ClobConnectionOptions {
   readonly url: string;
@@ -123,4 +124,26 @@ export class ClobConnection {
 /** The flag belongs to the connection and the last write wins, so every message carries it. */
 function assets(tokenIds: Iterable<string>): object {
   return { assets_ids: [...tokenIds], custom_feature_enabled: true };
+}
+
+/** The recent load of a connection: an average of received bytes a second that forgets with time. */
+class LoadMeter {
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  #rate = 0;
+  #countedAt: number;
+
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.#clock = clock;
+    this.#countedAt = clock.monotonic();
+  }
+
+  add(bytes: number): void {
+    this.#rate = this.bytesPerSecond + bytes / LOAD_FORGET_SECONDS;
+    this.#countedAt = this.#clock.monotonic();
+  }
+
+  get bytesPerSecond(): number {
+    const elapsedSeconds = (this.#clock.monotonic() - this.#countedAt) / 1000;
+    return this.#rate * Math.exp(-elapsedSeconds / LOAD_FORGET_SECONDS);
+  }
 }

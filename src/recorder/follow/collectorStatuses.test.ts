@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { DelayMeter } from './delayMeter.ts';
+import { DelayMeter } from './collectorStatuses.ts';
 
 test('clocks that differ make no delay', () => {
   const meter = new DelayMeter();
