@@ -8,21 +8,28 @@ import { SQLITE_FILE_NAME } from '../control/sqliteFile.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import type { AccessControl } from './keys/accessControl.ts';
+import type { AccessControl, SignedIn } from './keys/accessControl.ts';
 import { Authenticator } from './keys/authenticate.ts';
-import { leaseFreshness, leaseOver, versionFreshness } from './keys/freshness.ts';
+import {
+  type Freshness,
+  leaseFreshness,
+  leaseOver,
+  type Moment,
+  versionFreshness,
+} from './keys/freshness.ts';
 import { type IssuedKey, issueOwnKey, KeyRepository } from './keys/keys.ts';
 import { LastUsed } from './keys/lastUsed.ts';
 import { LiveKeys } from './keys/liveKeys.ts';
+import { RowCache } from './keys/rowCache.ts';
 import { Usage } from './limits/usage.ts';
 import { MaintenanceState } from './maintenance.ts';
 import { MaintenanceSwitch } from './maintenanceSwitch.ts';
 import { AccountEvents } from './users/accountEvents.ts';
-import { rememberSessions } from './users/knownSessions.ts';
 import { OperatorSetup } from './users/operatorSetup.ts';
 import { Passwords } from './users/passwords.ts';
 import { SessionRepository } from './users/sessions.ts';
 import { SignInLinks } from './users/signInLinks.ts';
+import { hashToken } from './users/tokens.ts';
 import { UserRepository } from './users/users.ts';
 
 /** The account components of a running service. */
@@ -121,5 +128,20 @@ export async function openAccounts(parts: {
       await checkpoints?.close();
       await database.destroy();
     },
+  };
+}
+
+/**
+ * Answers session look-ups from memory while cached rows are valid. Only for a database that reports changes: signing
+ * out must apply everywhere at once, and with a lease every sign-out would have to wait for it.
+ */
+function rememberSessions(
+  sessions: SessionRepository,
+  freshness: Freshness,
+): (token: string, moment: Moment) => SignedIn | null | Promise<SignedIn | null> {
+  const read = new RowCache(freshness, (tokenHash) => sessions.read(tokenHash));
+  return (token, moment) => {
+    const known = read.get(hashToken(token), moment);
+    return known instanceof Promise ? known.then((late) => sessions.use(late)) : sessions.use(known);
   };
 }

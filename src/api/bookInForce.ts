@@ -4,7 +4,7 @@ import type { StoreLag } from '../http/lifecycle.ts';
 import type { FollowedMarkets, NewestBook } from '../recorder/marketMemory.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Gap } from '../schema/gap.ts';
-import { findBook } from '../store/queries/orderbook.ts';
+import { findBook } from '../store/queries/books.ts';
 import type { StoreReader } from '../store/reader.ts';
 import type { BookRow } from '../store/tables/bookRowReader.ts';
 import { LiveBookRow } from '../stream/bookText.ts';

@@ -1,9 +1,13 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { access, mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import type { Config } from '../config.ts';
 import { StrikeFinder } from '../lifecycle/strikeFinder.ts';
 import { ArchiveReportBuilder } from '../recorder/import/archives/archiveReport.ts';
 import { importArchive, openArchive } from '../recorder/import/archives/importArchive.ts';
 import { FrameRouter } from '../recorder/import/frameRouter.ts';
-import { ImportLedger } from '../recorder/import/importLedger.ts';
 import { importRecording } from '../recorder/import/importRecording.ts';
 import { importSetAside } from '../recorder/import/quarantineImport.ts';
 import { RecordCounter } from '../recorder/import/recordCounter.ts';
@@ -107,4 +111,32 @@ async function withStore<T>(config: Config, run: (parts: ImportParts) => Promise
 
 function recordedSomething({ counts, marketIds }: RecordCounter): boolean {
   return marketIds.size > 0 || Object.values(counts).some((count) => count > 0);
+}
+
+/** The files already imported into a data directory, identified by content. */
+class ImportLedger {
+  readonly #dir: string;
+
+  constructor(dataDir: string) {
+    this.#dir = path.join(dataDir, 'imported');
+  }
+
+  async has(file: string): Promise<boolean> {
+    const entry = await this.#entry(file);
+    return access(entry).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  async add(file: string): Promise<void> {
+    await mkdir(this.#dir, { recursive: true, mode: 0o700 });
+    await writeFile(await this.#entry(file), `${path.basename(file)}\n`, { mode: 0o600 });
+  }
+
+  async #entry(file: string): Promise<string> {
+    const digest = createHash('sha256');
+    await pipeline(createReadStream(file), digest);
+    return path.join(this.#dir, digest.digest('hex'));
+  }
 }

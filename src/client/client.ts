@@ -1,4 +1,4 @@
-import { lines } from './lines.ts';
+import { NoAnswerError } from './errors.ts';
 import { type AnswerOf, type ClientOptions, type InputOf, type OperationName, Requests } from './requests.ts';
 import type { Operations } from './schema.ts';
 import { messages, type StreamOptions } from './stream.ts';
@@ -160,5 +160,32 @@ export class Underround {
     const query = { ticker: tickers?.join(',') };
     const place = { path: '/v1/arb/ws', query, subscription: null, cursor: null };
     return messages<OpportunityMessage>(this.#requests, this.#options, { ...place, signal });
+  }
+}
+
+/**
+ * The lines of an answer as they arrive.
+ * @throws {NoAnswerError} If the answer ends early.
+ */
+async function* lines(response: Response, url: string): AsyncGenerator<string, void> {
+  if (response.body === null) return;
+  const reader = response.body.getReader();
+  const decoder = new TextDecoder();
+  let rest = '';
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      const parts = (rest + decoder.decode(value, { stream: !done })).split('\n');
+      rest = parts.pop() ?? '';
+      yield* parts;
+      if (done) break;
+    }
+    if (rest !== '') yield rest;
+  } catch (cause) {
+    if (cause instanceof DOMException && cause.name === 'AbortError') throw cause;
+    throw new NoAnswerError(`the answer of ${url} ended early: ${(cause as Error).message}`, { cause });
+  } finally {
+    // A reader that has enough ends the download.
+    await reader.cancel().catch(() => undefined);
   }
 }

@@ -4,7 +4,7 @@ import { KEY, testApi } from '../../test/support/api.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { stubStore } from '../../test/support/stubStore.ts';
 import { RateLimits } from '../accounts/limits/limits.ts';
-import { readableTarget } from './requestTarget.ts';
+import { readableTarget } from './server.ts';
 
 function api() {
   const rateLimits = new RateLimits(new FakeClock());

@@ -13,7 +13,7 @@ import { StoreRefusedError, StoreUnavailableError } from '../runtime/errors.ts';
 import { type Logger, silentLogger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
 import type { StoreReader } from '../store/reader.ts';
-import { CLOSE_GRACE_MS } from './closing.ts';
+import { CLOSE_GRACE_MS } from './server.ts';
 
 const failing = (error: unknown): Partial<StoreReader> => ({
   rows: async () => {

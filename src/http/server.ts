@@ -1,15 +1,19 @@
+import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+import { Server as TlsServer } from 'node:tls';
 import Fastify, {
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
   type RouteOptions,
 } from 'fastify';
+import { giveBack } from '../print/slabs.ts';
+import type { Clock, Timer } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { StreamHub } from '../stream/streamHub.ts';
 import { Admission, type AdmissionParts } from './admission.ts';
 import { forbidKeeping } from './caching.ts';
 import { Call, type CallParts } from './call.ts';
-import { closeInTime } from './closing.ts';
 import { acceptedEncodings, compress, worthCompressing } from './compress.ts';
 import { limitConnections } from './connectionLimits.ts';
 import { answerError, handleErrors } from './errors.ts';
@@ -23,13 +27,10 @@ import {
   STORE_LAG_HEADER,
 } from './lifecycle.ts';
 import { serveDocuments } from './pages/documents.ts';
-import { servePages } from './pages/serve.ts';
-import { redirectStatus } from './pages/statusRedirect.ts';
+import { redirectStatus, servePages } from './pages/serve.ts';
 import { parseQuery } from './queryString.ts';
 import { methodNotAllowed, notFound } from './refusal.ts';
-import { readableTarget } from './requestTarget.ts';
 import type { Answer, Route } from './route.ts';
-import { sendStream } from './sendStream.ts';
 import { insistOnTls } from './sessionCookie.ts';
 import { cutSlowClients } from './slowClients.ts';
 import { serveSockets } from './sockets.ts';
@@ -47,6 +48,11 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const SOCKET_IDLE_MS = 120_000;
 /** Node limits the request head to 16 KiB, which bounds a path parameter too. Each `%` of it may become `%25`. */
 const PATH_PARAMETER_MAX = 3 * 16 * 1024;
+/** Time that open responses get to finish when the service stops; after it they are cut. */
+export const CLOSE_GRACE_MS = 5_000;
+const SLASH = 0x2f;
+/** The absolute form that proxies use (RFC 9112, 3.2.2). */
+const ORIGIN = /^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i;
 
 /** Needed by every request, whatever its route. */
 export interface ServerOptions extends AdmissionParts, ObservationParts {
@@ -98,6 +104,58 @@ export function createServer(routes: readonly Route[], options: ServerOptions): 
   const sockets = routes.filter(({ socket }) => socket);
   serveSockets(app, sockets, { options: optionsOf, parts: { ...options, streamedAnswers } });
   return app;
+}
+
+/**
+ * Converts any request target into a path with query that the router can parse. The router answers an unparsable target
+ * without running hooks, so without asking for a key and without our response headers. In a path with a broken escape
+ * each `%` is taken literally.
+ */
+export function readableTarget(target: string): string {
+  const rooted = target.charCodeAt(0) === SLASH ? target : withRoot(target.replace(ORIGIN, ''));
+  if (!rooted.includes('%')) return rooted;
+  const queryAt = rooted.indexOf('?');
+  const path = queryAt < 0 ? rooted : rooted.slice(0, queryAt);
+  if (isDecodable(path)) return rooted;
+  return path.replaceAll('%', '%25') + rooted.slice(path.length);
+}
+
+function withRoot(rest: string): string {
+  return rest.charCodeAt(0) === SLASH ? rest : `/${rest}`;
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Makes `close` end soon. Node closes idle connections itself, but waits a minute for a connection without a request,
+ * and forever for a client that does not read.
+ */
+function closeInTime(app: FastifyInstance, clock: Clock): void {
+  const silent = new Set<Socket>();
+  let grace: Timer | null = null;
+  // Requests refer to the encrypted socket; unfinished handshakes have a time limit of their own.
+  app.server.on(app.server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
+    silent.add(socket);
+    socket.once('close', () => silent.delete(socket));
+  });
+  app.server.on('request', (request) => silent.delete(request.socket));
+  app.server.on('upgrade', (request) => silent.delete(request.socket));
+  app.addHook('preClose', (done) => {
+    for (const socket of silent) socket.destroy();
+    grace = clock.after(CLOSE_GRACE_MS, () => app.server.closeAllConnections());
+    done();
+  });
+  app.addHook('onClose', (_app, done) => {
+    grace?.cancel();
+    done();
+  });
 }
 
 /** Parses every body as JSON, whatever its media type; anything else gets a JSON parse error. */
@@ -171,6 +229,40 @@ function send(
     },
     (error: unknown) => reply.send(error),
   );
+}
+
+/**
+ * Sends a body no faster than its client reads it; a disconnect destroys the body. An error before the first byte
+ * becomes an error response; a later one cuts the connection. Unlike a pipe, this learns when a piece has been sent,
+ * and releases its memory.
+ */
+function sendStream(reply: FastifyReply, body: Readable): void {
+  const { raw } = reply;
+  if (raw.destroyed) return void body.destroy();
+  let hasBegun = false;
+  const begin = () => {
+    if (hasBegun) return;
+    hasBegun = true;
+    reply.hijack();
+    raw.writeHead(reply.statusCode, reply.getHeaders() as Record<string, string>);
+  };
+  body.on('data', (bytes: Buffer) => {
+    begin();
+    const isTaken = raw.write(bytes, (error) => {
+      if (!error) giveBack(bytes);
+    });
+    if (!isTaken) body.pause();
+  });
+  raw.on('drain', () => body.resume());
+  raw.once('close', () => body.destroy());
+  body.once('end', () => {
+    begin();
+    raw.end();
+  });
+  body.once('error', (error) => {
+    if (hasBegun) raw.destroy();
+    else reply.send(error);
+  });
 }
 
 /** 404 for unknown paths and 405 for unknown methods, decided before keys and bodies are read. */

@@ -6,9 +6,8 @@ import type { ClientOptions } from '../client/requests.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { API_VERSION } from '../schema/version.ts';
 import { marketTools } from './marketTools.ts';
-import { signalTools } from './signalTools.ts';
+import { signalTools, writingTools } from './signalTools.ts';
 import { type Tool, type ToolAnswer, ToolInputError } from './tool.ts';
-import { writingTools } from './writingTools.ts';
 
 /** Longest answer, in characters of JSON: about 25,000 tokens. The limits of the tools keep far below it. */
 const ANSWER_CHARACTERS_MAX = 100_000;

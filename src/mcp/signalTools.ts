@@ -1,11 +1,16 @@
+import { fromJsonSchema } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import type { InputOf } from '../client/requests.ts';
+import { backtestMembers } from '../schema/api/backtests.ts';
+import { bodySchema } from '../schema/api/body.ts';
 import { EVENT_TYPES, TICKERS } from '../schema/market.ts';
 import * as argument from './arguments.ts';
-import { following, joined, readingTool, shortened } from './tool.ts';
+import { following, joined, readingTool, shortened, type Tool } from './tool.ts';
 
 const OPPORTUNITIES_MAX = 40;
 const AUDIT_ROWS_MAX = 50;
 const TRADES_MAX = 100;
+const TRADES_DEFAULT = 20;
 const JOBS_MAX = 20;
 const POINTS_MAX = 200;
 
@@ -126,7 +131,7 @@ const getBacktest = readingTool({
       .int()
       .min(0)
       .max(TRADES_MAX)
-      .default(20)
+      .default(TRADES_DEFAULT)
       .describe(`Most trades of the answer, 0 to ${TRADES_MAX}`),
   },
   run: async ({ job_id, trades }, { client, signal }) => {
@@ -134,6 +139,27 @@ const getBacktest = readingTool({
     return shortJob(job, trades);
   },
 });
+
+type BacktestBody = NonNullable<InputOf<'POST /v1/backtest'>['body']>;
+
+const runBacktest: Tool<BacktestBody> = {
+  name: 'run_backtest',
+  title: 'Run a backtest',
+  description:
+    'Replays a strategy on recorded order books with fees, latency and the venue’s hold, and waits a while for the result (profit in USD). If it is not finished then, it goes on: read it with get_backtest. Each run counts as a trial of this user: the more are tried, the better the best one looks by chance.',
+  // The body of the API's own call: a new strategy of the service is one of this tool.
+  input: fromJsonSchema<BacktestBody>(
+    bodySchema(backtestMembers(TICKERS)) as Parameters<typeof fromJsonSchema>[0],
+  ),
+  writes: true,
+  run: async (body, { client, signal }) => {
+    const query = { wait_for_result: true };
+    const job = await client.call('POST /v1/backtest', { query, body, signal });
+    const answer = shortJob(job, TRADES_DEFAULT);
+    if (job.status !== 'queued' && job.status !== 'running') return answer;
+    return { ...answer, leftOut: `It is not finished yet: call get_backtest with job_id ${job.job_id}` };
+  },
+};
 
 /** A job without most of its trades and of its equity curve. */
 export function shortJob(
@@ -166,3 +192,6 @@ export const signalTools = [
   listBacktests,
   getBacktest,
 ];
+
+/** Tools that create something; offered only with `--allow-write`. */
+export const writingTools: readonly Tool[] = [runBacktest];

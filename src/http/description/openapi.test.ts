@@ -6,9 +6,7 @@ import { testApi, unaskedStore } from '../../../test/support/api.ts';
 import { FOLLOWED } from '../../../test/support/followed.ts';
 import { allRoutes } from '../../api/routes.ts';
 import { DOCUMENT_PATHS } from '../pages/documents.ts';
-import { PAGE_PATHS } from '../pages/paths.ts';
-import { ASSET_PATHS } from '../pages/serve.ts';
-import { STATUS_PATHS } from '../pages/statusRedirect.ts';
+import { ASSET_PATHS, PAGE_PATHS, STATUS_PATHS } from '../pages/serve.ts';
 import { describeApi } from './openapi.ts';
 import { schemaReference } from './shapes.ts';
 

@@ -8,8 +8,13 @@ import { PROJECT_ROOT } from '../../../test/support/sourceFiles.ts';
 import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
 import { silentLogger } from '../../runtime/log.ts';
 import { handleErrors } from '../errors.ts';
-import { PAGE_PATHS } from './paths.ts';
-import { DATA_SOURCE_PLACEHOLDER, NONCE_PLACEHOLDER, SESSION_PLACEHOLDER, servePages } from './serve.ts';
+import {
+  DATA_SOURCE_PLACEHOLDER,
+  NONCE_PLACEHOLDER,
+  PAGE_PATHS,
+  SESSION_PLACEHOLDER,
+  servePages,
+} from './serve.ts';
 
 const SCRIPT = 'console.log("a script long enough to be worth packing");'.repeat(20);
 

@@ -3,10 +3,10 @@ import { fileURLToPath } from 'node:url';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { DataSource } from '../lifecycle.ts';
 import { notFound } from '../refusal.ts';
+import type { Route } from '../route.ts';
 import { sessionToken } from '../sessionCookie.ts';
 import { type Build, readBuild } from './assets.ts';
 import { pageHeaders } from './headers.ts';
-import { PAGE_PATHS } from './paths.ts';
 import { sendFile } from './sendFile.ts';
 
 /** Output directory of `npm run build`; the relative path is valid from the sources and from the compiled files. */
@@ -21,6 +21,33 @@ const NONCE_BYTES = 16;
 /** Files that Vite names by their content. */
 const HASHED = '/assets/';
 export const ASSET_PATHS = [`${HASHED}{file}`, '/favicon.svg'];
+export const STATUS_PATHS = ['/status', '/status.json'];
+
+/**
+ * Every path at which the dashboard has a page; `web/src/router.tsx` maps each to its page. With this list any other
+ * path is 404 instead of an empty page.
+ */
+export const PAGE_PATHS = [
+  '/',
+  '/sign-in',
+  '/sign-up',
+  '/welcome',
+  '/live',
+  '/markets',
+  '/markets/{market_id}',
+  '/perpetuals',
+  '/calibration',
+  '/signals',
+  '/webhooks',
+  '/webhooks/{webhook_id}',
+  '/backtests',
+  '/backtests/{job_id}',
+  '/paper',
+  '/paper/{strategy_id}',
+  '/keys',
+  '/account',
+  '/operator',
+] as const;
 
 /**
  * Serves the dashboard: one page at every path of `PAGE_PATHS`, which then requests `/app/*`, and the files it
@@ -49,6 +76,22 @@ export function servePages(
     );
   }
   return [...PAGE_PATHS, ...ASSET_PATHS].map((path) => ({ path, method: 'GET' }));
+}
+
+/**
+ * Leads from the public addresses of the status page to those of the operator, where it is not public.
+ * @returns The served paths, so that other methods can be refused.
+ */
+export function redirectStatus(
+  app: FastifyInstance,
+  routes: readonly Pick<Route, 'path'>[],
+): { path: string; method: 'GET' }[] {
+  const declared = new Set(routes.map(({ path }) => path));
+  const led = STATUS_PATHS.filter((path) => !declared.has(path) && declared.has(`/app${path}`));
+  for (const path of led) {
+    app.get(path, { exposeHeadRoute: true }, (_request, reply) => reply.redirect(`/app${path}`, 303));
+  }
+  return led.map((path) => ({ path, method: 'GET' }));
 }
 
 function toFastify(path: string): string {

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { FakeClock } from '../../../test/support/fakeClock.ts';
-import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
-import { SQLITE_FILE_NAME, SqliteFile } from '../../control/sqliteFile.ts';
-import { openControlDatabase } from '../../controlDatabase.ts';
-import { silentLogger } from '../../runtime/log.ts';
-import { Metrics } from '../../runtime/metrics.ts';
-import { type Accounts, openAccounts } from '../accounts.ts';
-import { SESSION_IDLE_MS } from './sessions.ts';
-import type { User } from './users.ts';
+import { FakeClock } from '../../test/support/fakeClock.ts';
+import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
+import { SQLITE_FILE_NAME, SqliteFile } from '../control/sqliteFile.ts';
+import { openControlDatabase } from '../controlDatabase.ts';
+import { silentLogger } from '../runtime/log.ts';
+import { Metrics } from '../runtime/metrics.ts';
+import { type Accounts, openAccounts } from './accounts.ts';
+import { SESSION_IDLE_MS } from './users/sessions.ts';
+import type { User } from './users/users.ts';
 
 let clock: FakeClock;
 let dataDir: string;
