@@ -7,10 +7,7 @@ const gaps = of(
   'src/recorder/gapTracker.test.ts',
   'src/recorder/resume.test.ts',
 );
-const clockStep = of(
-  'src/recorder/watchdog/clockStepDetector.ts',
-  'src/recorder/watchdog/clockStepDetector.test.ts',
-);
+const clockStep = of('src/recorder/watchdog/watchdog.ts', 'src/recorder/watchdog/watchdog.test.ts');
 const watched = of('src/recorder/watchdog/watchdogMarket.ts', 'src/recorder/watchdog/watchdogMarket.test.ts');
 const feedLag = of('src/recorder/watchdog/feedLagMonitor.ts', 'src/recorder/watchdog/feedLagMonitor.test.ts');
 const memory = of('src/recorder/marketMemory.ts', 'src/recorder/marketMemory.test.ts');
@@ -41,7 +38,7 @@ const recovery = of('src/store/journal/recovery.ts', 'src/store/journal/writerJo
 export const RECORDING_MUTANTS: readonly TestedMutant[] = [
   trust('const MISMATCH_GRACE_MS = 1000;', 'const MISMATCH_GRACE_MS = 1500;'),
   trust('if (gap !== null && this.isStoreDown) return false;', ''),
-  trust('|| wasLost)', ')'),
+  trust('|| wasLost());', ');'),
   trust("form === 'late' || form === 'rest'", "form === 'late'"),
   trust('unproven.isOneSided ||', ''),
   trust("const provedBy = asked ? 'rest_book'", "const provedBy = !asked ? 'rest_book'"),

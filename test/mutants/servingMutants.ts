@@ -1,6 +1,5 @@
 import { of, type TestedMutant } from './mutant.ts';
 
-const schedule = of('src/webhooks/delivery/schedule.ts', 'src/webhooks/delivery/dispatcher.test.ts');
 const queue = of('src/webhooks/delivery/deliveryQueue.ts', 'src/webhooks/delivery/dispatcher.test.ts');
 const queueBounds = of(
   'src/webhooks/delivery/deliveryQueue.ts',
@@ -81,9 +80,9 @@ const rateCounters = of(
 
 /** Faults in what reads the recording: webhooks, signals, paper trading, backtests, HTTP, keys and limits. */
 export const SERVING_MUTANTS: readonly TestedMutant[] = [
-  schedule('const RETRY_JITTER = 0.2;', 'const RETRY_JITTER = 0.3;'),
-  schedule('Math.min(step, RETRY_DELAYS_MS.length) - 1', 'Math.min(step, RETRY_DELAYS_MS.length - 1)'),
-  schedule('return Math.max(delayMs,', 'return Math.min(delayMs,'),
+  queue('const RETRY_JITTER = 0.2;', 'const RETRY_JITTER = 0.3;'),
+  queue('Math.min(step, RETRY_DELAYS_MS.length) - 1', 'Math.min(step, RETRY_DELAYS_MS.length - 1)'),
+  queue('return Math.max(delayMs,', 'return Math.min(delayMs,'),
   queue('FAILURES_MAX - this.#failures', 'FAILURES_MAX'),
   queue("if (status === GONE) return { delivery, state: 'failed' };", ''),
   queueBounds('nowMs >= delivery.expiresMs', 'nowMs > delivery.expiresMs'),
