@@ -1,5 +1,6 @@
 // Runs the checks and one or more test runs, each by its command; the exit status is 0 only if all succeed. At the end
-// it prints one line `N passed, N failed[, N skipped]` that counts the tests of all runs.
+// it prints each failed test with the start of its message, then one line `N passed, N failed[, N skipped]` that counts
+// the tests of all runs.
 // Usage: node scripts/gate.mjs [--minutes N] CHECKS RUNNER [RUNNER...]
 // A runner's status and its results must agree. An error outside any test, a test that never ended, a run without
 // results and a run that exceeds the minutes each count as a failed test.
@@ -13,6 +14,8 @@ const MINUTES_MAX = 180;
 /** Time for the runner to shut down after a signal. */
 const GRACE_MS = 10_000;
 const SIGNALS = ['SIGINT', 'SIGTERM'];
+/** Enough for an assertion, its difference and its place; a difference may have thousands of lines. */
+const MESSAGE_CHARACTERS_MAX = 2_000;
 
 const words = process.argv.slice(2);
 const [, minutes] = words[0] === '--minutes' ? words.splice(0, 2) : ['', String(MINUTES_MAX)];
@@ -25,6 +28,7 @@ const folder = mkdtempSync(path.join(tmpdir(), 'underround-gate-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 
 const sum = { passed: 0, failed: 0, skipped: 0 };
+const failures = [];
 for (const [index, runner] of runners.entries()) {
   const file = path.join(folder, `results-${index}.json`);
   const status = await run(`${runner} --reporter=default --reporter=json --outputFile.json="${file}"`);
@@ -33,6 +37,7 @@ for (const [index, runner] of runners.entries()) {
 }
 const checkStatus = await run(checks);
 if (checkStatus !== 0) say(`the checks ended with status ${checkStatus}`);
+for (const failure of failures) console.log(`failed: ${failure}\n`);
 const { passed, failed, skipped } = sum;
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
 process.exitCode = failed > 0 || checkStatus !== 0 ? 1 : 0;
@@ -93,6 +98,7 @@ function judge(file, status) {
 function readCounts(file) {
   try {
     const { testResults } = JSON.parse(readFileSync(file, 'utf8'));
+    failures.push(...testResults.flatMap(failuresOf));
     const tests = testResults.flatMap((module) => module.assertionResults.map(({ status }) => status));
     const count = (...statuses) => tests.filter((status) => statuses.includes(status)).length;
     const unloaded = testResults.filter(
@@ -105,6 +111,17 @@ function readCounts(file) {
     say(`the test runner wrote no results (${error.code ?? error.name})`);
     return null;
   }
+}
+
+/** The failed tests of a file, or the file's own error: where it is, and the start of its message. */
+function failuresOf({ name: file, status, message, assertionResults }) {
+  const place = path.relative(process.cwd(), file ?? '');
+  const failed = assertionResults.filter((test) => !['passed', 'skipped', 'todo'].includes(test.status));
+  const ofTests = failed.map(
+    (test) => `${place}: ${test.fullName}\n${(test.failureMessages ?? []).join('\n') || `(${test.status})`}`,
+  );
+  const all = ofTests.length === 0 && status === 'failed' ? [`${place}\n${message}`] : ofTests;
+  return all.map((text) => text.slice(0, MESSAGE_CHARACTERS_MAX));
 }
 
 function say(line) {

@@ -269,6 +269,19 @@ it.each([
   expect(await gate(fakeRunner(results, status), checks)).toEqual(expected);
 });
 
+it('names each failed test, and a file that cannot be loaded, at the end', async () => {
+  const folder = plant(`it('fails', () => expect('a long text'.repeat(1000)).toBe('another'));`);
+  writeFileSync(join(folder, 'src/broken.test.ts'), "throw new Error('planted');");
+  const { out } = await run('node', ['scripts/gate.mjs', 'echo the checks', runnerOf(folder)]);
+  const [, end = ''] = out.split('the checks\n');
+  const [first, second, ...rest] = end.split('failed: ').slice(1).sort();
+  expect(first).toMatch(/src\/broken\.test\.ts\nplanted\n/);
+  expect(second).toMatch(/src\/planted\.test\.ts: fails\nAssertionError: expected/);
+  expect(end.length).toBeLessThan(5_000);
+  expect(rest).toEqual([]);
+  expect(out.trimEnd().split('\n').at(-1)).toBe('1 passed, 2 failed');
+});
+
 it('counts the tests of all runs, and is red when one of them is', async () => {
   const [green, red] = [fakeRunner(GREEN, 0), fakeRunner(resultsOf('failed', 'passed', 'failed'), 1)];
   expect(await gate([green, green])).toEqual({ status: 0, line: '4 passed, 0 failed', lines: [] });
