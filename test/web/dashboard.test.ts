@@ -1,11 +1,27 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { browserAbsent } from '../support/browser.ts';
 import { heading, useDemoPages } from '../support/demoPages.ts';
 
 const SKIPPED = 'the dashboard (skipped without a build or Chromium)';
 const OTHER = { email: 'ann@example.com', password: 'correct horse battery' };
+
+/**
+ * Presses the mouse on a chart and moves it by a tenth of the chart's width.
+ * @returns The width of the selection, in pixels; 0 if the chart moved away meanwhile, as it does while the page loads.
+ */
+async function dragAcross(page: Page, chart: Locator): Promise<number> {
+  await page.mouse.up();
+  const { x, y, width } = (await chart.boundingBox()) ?? { x: 0, y: 0, width: 0 };
+  await page.mouse.move(x + width * 0.5, y + 50);
+  await page.mouse.down();
+  await page.mouse.move(x + width * 0.6, y + 60, { steps: 4 });
+  // The chart marks the selection with its next frame.
+  await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+  return page.evaluate<number>("document.querySelector('.u-select').getBoundingClientRect().width");
+}
 
 describe.skipIf(browserAbsent)(SKIPPED, () => {
   const dashboard = useDemoPages();
@@ -139,14 +155,8 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await over.waitFor();
     const all = page.getByRole('button', { name: 'Show all' });
     expect(await all.count()).toBe(0);
-    const { x, y, width } = (await over.boundingBox()) ?? { x: 0, y: 0, width: 0 };
-    await page.mouse.move(x + width * 0.5, y + 50);
-    await page.mouse.down();
-    await page.mouse.move(x + width * 0.6, y + 60, { steps: 4 });
-    // The chart marks the selection with its next frame.
-    const selected = () =>
-      page.evaluate<number>("document.querySelector('.u-select').getBoundingClientRect().width");
-    await expect.poll(selected).toBeGreaterThan(width * 0.05);
+    const { width } = (await over.boundingBox()) ?? { width: 0 };
+    await expect.poll(() => dragAcross(page, over)).toBeGreaterThan(width * 0.05);
     await page.mouse.up();
     await all.first().waitFor();
     expect(new URL(page.url()).searchParams.has('at')).toBe(false);
