@@ -284,10 +284,13 @@ function streamOf(
     raw: { signal },
   }: { query: string; params: QueryParams; request: Pick<PageRequest, 'limit'>; raw: AnswerTerms['raw'] },
 ): Promise<Readable> {
+  const short = !isStreamed(limit);
+  // The engine makes blocks faster on one thread than the API prints them; a second one would delay other requests.
+  const settings = { ...format.settings, ...(short ? {} : { max_threads: 1 }) };
   return store.stream(
     query,
     { ...params, ...columnParams },
-    { format: format.format, settings: format.settings, short: !isStreamed(limit), signal },
+    { format: format.format, settings, short, signal },
   );
 }
 

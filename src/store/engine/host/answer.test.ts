@@ -5,9 +5,9 @@ import type { ChdbQueryStream } from 'chdb';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../../../test/support/fakeClock.ts';
 import { FairQueue } from '../../../core/fairQueue.ts';
-import { answerStream } from './answer.ts';
+import { answerStream, TURN_MS_MAX } from './answer.ts';
 import { AnswerBuffer, MEMORY_BYTES } from './answerBuffer.ts';
-import { ShortReads, YIELD_SHARING_MS_MAX } from './shortReads.ts';
+import { ShortReads, YIELD_IN_TURN_MS_MAX, YIELD_SHARING_MS_MAX } from './shortReads.ts';
 
 const BLOCKS = 5;
 
@@ -22,11 +22,12 @@ function rig(places: number) {
   const clock = new FakeClock();
   const shortReads = new ShortReads(clock);
   let [now, most] = [0, 0];
+  let slow = Promise.resolve();
   async function* blocks(name: string, fails: boolean) {
     for (let at = 0; at < BLOCKS; at++) {
       most = Math.max(most, ++now);
       order.push(name);
-      await Promise.resolve();
+      await (name === 'slow' ? slow : Promise.resolve());
       now--;
       if (fails) throw new Error('no more memory');
       yield { raw: () => Buffer.from(`${name}${at} `) };
@@ -37,11 +38,19 @@ function rig(places: number) {
     const buffer = new AnswerBuffer(to, { openFile, clock: new FakeClock(), othersWait: () => false });
     const head = { queryId: name, format: 'TabSeparated' };
     const start = () => blocks(name, fails) as unknown as ChdbQueryStream;
-    const rest = await answerStream(to, head, { start, buffer, turns, shortReads });
+    const rest = await answerStream(to, head, { start, buffer, turns, shortReads, clock });
     await rest();
     return text(to as unknown as PassThrough);
   };
-  return { answer, order, most: () => most, shortReads, clock };
+  /** Blocks of the answer `slow` wait until the returned function is called. */
+  const stop = () => {
+    let go: () => void = () => undefined;
+    slow = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    return go;
+  };
+  return { answer, order, most: () => most, shortReads, clock, stop };
 }
 
 test('long answers produce one block per turn, so that a later answer does not wait for the others to end', async () => {
@@ -84,11 +93,38 @@ test('an answer whose reader is behind makes no block while a short read is in p
       }),
   );
   const [behind, other] = [answer('behind', { to: slow }), answer('read')];
-  await clock.advance(2 * YIELD_SHARING_MS_MAX);
+  await clock.advance(2 * (YIELD_SHARING_MS_MAX + YIELD_IN_TURN_MS_MAX));
   expect(order).toEqual(['read', 'read']);
   end();
   await short;
   expect(await other).toBe('read0 read1 read2 read3 read4 ');
   await behind.catch(() => undefined);
   expect(order).toContain('behind');
+});
+
+test('a block that takes long passes its turn on', async () => {
+  const { answer, order, clock, stop } = rig(1);
+  const go = stop();
+  const [slow, other] = [answer('slow'), answer('other')];
+  await clock.advance(TURN_MS_MAX - 1);
+  expect(order).toEqual(['slow']);
+  await clock.advance(1);
+  expect(await other).toBe('other0 other1 other2 other3 other4 ');
+  go();
+  expect(await slow).toBe('slow0 slow1 slow2 slow3 slow4 ');
+});
+
+test('an answer whose turn comes while a short read is in progress waits for it', async () => {
+  const { answer, order, clock, stop, shortReads } = rig(1);
+  const go = stop();
+  const [slow, other] = [answer('slow'), answer('other')];
+  await clock.advance(0);
+  void shortReads.run(() => new Promise(() => undefined));
+  go();
+  await clock.advance(YIELD_IN_TURN_MS_MAX - 1);
+  expect(order).toEqual(['slow']);
+  await clock.advance(1);
+  expect(order).toEqual(['slow', 'other']);
+  await clock.advance(20 * YIELD_SHARING_MS_MAX);
+  expect(await Promise.all([slow, other])).toHaveLength(2);
 });

@@ -2,6 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import type { ChdbQueryStream, ChdbResult, StreamChunk } from 'chdb';
 import type { FairQueue } from '../../../core/fairQueue.ts';
+import type { Clock } from '../../../runtime/clock.ts';
 import type { AnswerBuffer } from './answerBuffer.ts';
 import type { ShortReads } from './shortReads.ts';
 
@@ -60,12 +61,16 @@ const ARRAY_OPEN = '['.charCodeAt(0);
 const BLOCK_PREFIX_BYTES = 2;
 const BLOCK_SUFFIX_BYTES = 3;
 
+/** A block that takes longer than this no longer delays the blocks of other answers. */
+export const TURN_MS_MAX = 100;
+
 /** What the making of an answer's blocks depends on. */
 interface AnswerOptions {
   readonly start: () => ChdbQueryStream;
   readonly buffer: AnswerBuffer;
   readonly turns: FairQueue;
   readonly shortReads: ShortReads;
+  readonly clock: Clock;
 }
 
 /**
@@ -114,19 +119,23 @@ export async function answerStream(
 async function* inTurn(
   response: ServerResponse,
   queryId: string,
-  { start, buffer, turns, shortReads }: AnswerOptions,
+  { start, buffer, turns, shortReads, clock }: AnswerOptions,
 ): AsyncGenerator<StreamChunk> {
   let blocks: AsyncIterator<StreamChunk> | null = null;
   const endLongAnswer = shortReads.beginLongAnswer();
   try {
     for (;;) {
       await shortReads.beforeBlock(buffer);
-      const next = await turns.run(queryId, async () => {
+      let block: Promise<IteratorResult<StreamChunk>> | null = null;
+      await turns.run(queryId, async () => {
+        await shortReads.inTurn(buffer);
         // No query is started for a reader that left while it waited.
-        if (blocks === null && response.destroyed) return null;
+        if (blocks === null && response.destroyed) return;
         blocks ??= start()[Symbol.asyncIterator]();
-        return await blocks.next();
+        block = blocks.next();
+        await settled(block, clock);
       });
+      const next = await (block as Promise<IteratorResult<StreamChunk>> | null);
       if (next === null || next.done) return;
       yield next.value;
     }
@@ -135,4 +144,16 @@ async function* inTurn(
     // Ends the query where its reader has left.
     await (blocks as AsyncIterator<StreamChunk> | null)?.return?.(undefined);
   }
+}
+
+/** Resolves when a block is there or has failed, and no later than after `TURN_MS_MAX`. */
+function settled(block: Promise<unknown>, clock: Clock): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = clock.after(TURN_MS_MAX, resolve);
+    const end = () => {
+      timer.cancel();
+      resolve();
+    };
+    block.then(end, end);
+  });
 }

@@ -29,10 +29,10 @@ const KILL_TRIES_MAX = 100;
 /** Each further try has one broken part fewer; a full disk breaks only the few parts that were being merged. */
 const READ_TRIES_MAX = 8;
 /**
- * Blocks of long answers that are produced at once: eight answers would otherwise leave a short read a small share of
- * two processors. Two at least, so that one answer with a slow first block does not delay all others.
+ * Blocks of long answers that are produced at once: half of the processors remain for short reads, the recording and
+ * the service. A block that takes long does not delay the others (`TURN_MS_MAX`).
  */
-export const BLOCKS_AT_ONCE = Math.max(2, Math.floor(availableParallelism() / 2));
+export const BLOCKS_AT_ONCE = Math.max(1, Math.floor(availableParallelism() / 2));
 
 export class Engine {
   readonly #pool: SessionPool;
@@ -182,6 +182,7 @@ export class Engine {
         buffer,
         turns: this.#blockTurns,
         shortReads: this.#shortReads,
+        clock: this.#clock,
       });
     }
     const result = await withState(session, request.state, (statements) =>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../../../test/support/fakeClock.ts';
-import { ShortReads, YIELD_BEHIND_MS_MAX, YIELD_SHARING_MS_MAX } from './shortReads.ts';
+import { ShortReads, YIELD_BEHIND_MS_MAX, YIELD_IN_TURN_MS_MAX, YIELD_SHARING_MS_MAX } from './shortReads.ts';
 
 function rig() {
   const clock = new FakeClock();
@@ -83,5 +83,19 @@ test('one of several long answers waits for a quarter of a second at most, until
   const alone = yielded({ isReaderBehind: false });
   await clock.advance(0);
   expect(alone.isOver).toBe(true);
+  await read();
+});
+
+test('an answer that has its turn waits for a short read for a twentieth of a second at most', async () => {
+  const { clock, reads, begin } = rig();
+  const read = begin();
+  let isOver = false;
+  void reads.inTurn({ isReaderBehind: true }).then(() => {
+    isOver = true;
+  });
+  await clock.advance(YIELD_IN_TURN_MS_MAX - 1);
+  expect(isOver).toBe(false);
+  await clock.advance(1);
+  expect(isOver).toBe(true);
   await read();
 });

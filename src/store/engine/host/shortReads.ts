@@ -4,6 +4,12 @@ import type { Clock } from '../../../runtime/clock.ts';
 export const YIELD_BEHIND_MS_MAX = 1_000;
 /** The same for one of several long answers, whose reader waits for the block. */
 export const YIELD_SHARING_MS_MAX = 250;
+/** The same for a short read that began while the answer waited for its turn: the other long answers wait, too. */
+export const YIELD_IN_TURN_MS_MAX = 50;
+
+interface LongAnswer {
+  readonly isReaderBehind: boolean;
+}
 
 /**
  * Lets short reads go before the blocks of long answers: on two processors, each block in progress may double what a
@@ -39,10 +45,18 @@ export class ShortReads {
   }
 
   /** Resolves when a long answer may make its next block: at once, after the short reads in progress, or in time. */
-  async beforeBlock({ isReaderBehind }: { readonly isReaderBehind: boolean }): Promise<void> {
-    if (this.#inProgress === 0) return;
-    if (isReaderBehind) await this.#over(YIELD_BEHIND_MS_MAX);
-    else if (this.#longAnswers > 1) await this.#over(YIELD_SHARING_MS_MAX);
+  async beforeBlock(answer: LongAnswer): Promise<void> {
+    if (this.#yields(answer))
+      await this.#over(answer.isReaderBehind ? YIELD_BEHIND_MS_MAX : YIELD_SHARING_MS_MAX);
+  }
+
+  /** The same once the answer has its turn, for a shorter time. */
+  async inTurn(answer: LongAnswer): Promise<void> {
+    if (this.#yields(answer)) await this.#over(YIELD_IN_TURN_MS_MAX);
+  }
+
+  #yields({ isReaderBehind }: LongAnswer): boolean {
+    return this.#inProgress > 0 && (isReaderBehind || this.#longAnswers > 1);
   }
 
   #over(limitMs: number): Promise<void> {
