@@ -1,7 +1,7 @@
 /** How fast one and two writers store a stream that has piled up. */
 import { connectCluster } from '../src/bus/nats/connectCluster.ts';
 import type { RecordStream, SharedValues, StreamMessage } from '../src/bus/recordStream.ts';
-import { readCheckpoint } from '../src/recorder/write/checkpoint.ts';
+import { readCheckpoint, valuesOfStream } from '../src/recorder/write/checkpoint.ts';
 import { systemClock as clock, sleep } from '../src/runtime/clock.ts';
 import { silentLogger } from '../src/runtime/log.ts';
 import { Metrics } from '../src/runtime/metrics.ts';
@@ -73,7 +73,8 @@ function drain({ store, client, environment }: SharedServers, writers: number): 
     });
     rig.whenOver(() => cluster.close());
     await cluster.ready;
-    const { stream, values } = cluster;
+    const { stream } = cluster;
+    const values = valuesOfStream(cluster.values, stream);
     const own = { ...environment, NATS_URL: nats.url };
     const processes = await startWriters(rig, writers, own);
     const rowsBefore = await rowsOf(client);
