@@ -96,8 +96,15 @@ export async function serveStatus(
   };
 }
 
-function liveState(
-  { live, memory, storeLagMs, priceSources, collectors }: RecordingSource,
+/** What the API reads of the recording from memory. */
+export function liveState(
+  {
+    live,
+    memory,
+    storeLagMs,
+    priceSources,
+    collectors,
+  }: Pick<RecordingSource, 'live' | 'memory' | 'storeLagMs' | 'priceSources' | 'collectors'>,
   { clock, readiness, history }: Pick<ApiOptions, 'clock' | 'readiness' | 'history'>,
 ): LiveState {
   return {

@@ -23,11 +23,13 @@ const FEED_FAULTS = [
 const DISK_FAULTS = ['append_fails', 'sync_fails', 'disk_slow'] as const;
 const MACHINE_FAULTS = ['clock_step', 'clock_drift', 'kill'] as const;
 const RECEIVER_FAULTS = ['receiver_refuses', 'receiver_slow', 'answer_lost'] as const;
+/** Drawn apart from the others, so that a seed keeps its other faults. */
+const ENGINE_FAULTS = ['store_away'] as const;
 const COLLECTOR_FAULTS = ['paused', 'cut_off', 'stream_away'] as const;
 
 const PROCESS_FAULTS = [...FEED_FAULTS, ...DISK_FAULTS, ...MACHINE_FAULTS, ...RECEIVER_FAULTS] as const;
 const CLUSTER_FAULTS = [...FEED_FAULTS, ...MACHINE_FAULTS, ...COLLECTOR_FAULTS] as const;
-type FaultKind = (typeof PROCESS_FAULTS | typeof CLUSTER_FAULTS)[number];
+type FaultKind = (typeof PROCESS_FAULTS | typeof CLUSTER_FAULTS | typeof ENGINE_FAULTS)[number];
 
 export interface Fault {
   readonly atMs: number;
@@ -53,6 +55,10 @@ const SPAN_MS = 35_000;
 const FIRST_FAULT_MS = 3_000;
 /** For each collector. */
 const FAULTS_MAX = 8;
+/** How often the engine is away for some time, and how long at most: readiness must say so after 6 s. */
+const ENGINE_AWAY_CHANCE = 0.3;
+const ENGINE_AWAY_MS_MIN = 300;
+const ENGINE_AWAY_MS_RANGE = 12_000;
 
 /** The scenario of a seed. */
 export function scenarioOf(seed: number, collectors = 1): Scenario {
@@ -68,5 +74,15 @@ export function scenarioOf(seed: number, collectors = 1): Scenario {
     dice: random.next(),
   }));
   faults.sort((a, b) => a.atMs - b.atMs);
-  return { seed, markets, collectors, spanMs: SPAN_MS, faults };
+  const engine = collectors === 1 ? engineFaults(seed) : [];
+  return { seed, markets, collectors, spanMs: SPAN_MS, faults: [...faults, ...engine] };
+}
+
+/** It ends within the span, so that the run is no longer than without it. */
+function engineFaults(seed: number): Fault[] {
+  const random = new Random(`engine faults ${seed}`);
+  if (!random.chance(ENGINE_AWAY_CHANCE)) return [];
+  const lastsMs = ENGINE_AWAY_MS_MIN + random.below(ENGINE_AWAY_MS_RANGE);
+  const atMs = FIRST_FAULT_MS + random.below(SPAN_MS - FIRST_FAULT_MS - lastsMs);
+  return [{ atMs, kind: 'store_away', lastsMs, dice: random.next() }];
 }

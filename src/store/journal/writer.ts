@@ -35,6 +35,22 @@ const CLOSE_LIMIT_MS = 15_000;
 /** A larger storage lag makes the service not ready, because readers would take old data for current. */
 const LAG_LIMIT_MS = 10_000;
 
+/** Why a service whose writer is in this state is not ready; empty if the writer is no reason. */
+export function notReadyReasons({
+  journalWorks,
+  lagMs,
+}: {
+  readonly journalWorks: boolean;
+  readonly lagMs: number;
+}): string[] {
+  const reasons = [];
+  if (!journalWorks)
+    reasons.push('the journal cannot be written: a crash now would lose what is received');
+  if (lagMs > LAG_LIMIT_MS)
+    reasons.push(`stored data is ${Math.floor(lagMs / 1000)} s behind what was received`);
+  return reasons;
+}
+
 /**
  * Writes records to a journal within 100 ms and to the engine within a second or two. Appends return at once and never
  * wait for either.
@@ -201,13 +217,7 @@ export class StoreWriter implements RecordSink {
 
   /** Why the service is not ready; empty if the writer is no reason. Read from memory. */
   reasons(): string[] {
-    const reasons = [];
-    const lagMs = this.lagMs();
-    if (!this.#journalWorks)
-      reasons.push('the journal cannot be written: a crash now would lose what is received');
-    if (lagMs > LAG_LIMIT_MS)
-      reasons.push(`stored data is ${Math.floor(lagMs / 1000)} s behind what was received`);
-    return reasons;
+    return notReadyReasons({ journalWorks: this.#journalWorks, lagMs: this.lagMs() });
   }
 
   /**

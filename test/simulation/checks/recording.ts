@@ -44,7 +44,7 @@ function convert(text: string): string {
 }
 
 /** The same condition as `TRUSTED` in the store's queries. */
-function isInGap({ eventTimeMs, receivedTimeMs }: RowTimes, gap: Gap): boolean {
+export function isInGap({ eventTimeMs, receivedTimeMs }: RowTimes, gap: Gap): boolean {
   const { startTimeMs, startReceivedMs } = gap;
   const endTimeMs = gap.endTimeMs ?? Number.POSITIVE_INFINITY;
   const endReceivedMs = gap.endReceivedMs ?? Number.POSITIVE_INFINITY;

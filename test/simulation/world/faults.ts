@@ -130,6 +130,7 @@ const BEGIN: Readonly<Record<Fault['kind'], (fault: Beginning) => void>> = {
   },
   append_fails: ({ machine, hold }) => hold(machine.disk, 'refusesAppends', true, false),
   sync_fails: ({ machine, hold }) => hold(machine.disk, 'refusesSyncs', true, false),
+  store_away: ({ machine, hold }) => hold(machine.disk, 'isEngineAway', true, false),
   disk_slow: ({ machine, hold }) => hold(machine.disk, 'isSlow', true, false),
   // Never as wrong as messages may be late: a clock that stays wrong is a gap for as long as it does.
   clock_step: ({ machine, dice }) => machine.wall.stepTo(Math.round((dice - 0.5) * 8_000)),
@@ -158,7 +159,7 @@ const BEGIN: Readonly<Record<Fault['kind'], (fault: Beginning) => void>> = {
 /** Begins the faults of a scenario, each at its time, and gives everything the time to recover. */
 export async function playFaults({ faults, spanMs }: Scenario, targets: FaultTargets, trace: Trace) {
   const { time, venue } = targets;
-  for (const fault of faults) {
+  for (const fault of [...faults].sort((a, b) => a.atMs - b.atMs)) {
     await time.runTo(fault.atMs);
     trace.add(time.nowMs, `fault ${fault.kind} ${fault.lastsMs}`);
     beginFault(fault, targets);

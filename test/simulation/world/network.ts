@@ -106,6 +106,8 @@ export class Network {
   readonly random: Random;
   readonly server: LinkServer;
   readonly links: Link[] = [];
+  /** When the newest text arrived at a client, other than a keep-alive answer; null before the first. */
+  lastFrameMs: number | null = null;
   /** Refuses handshakes with this status; 0: resets the connection; null: accepts them. */
   refusal: number | null = null;
   /** Called with every text that reaches a client. */
@@ -134,6 +136,7 @@ export class Network {
   }
 
   arrived(text: string): void {
+    if (text !== 'PONG') this.lastFrameMs = this.time.nowMs;
     this.#onArrived(text);
   }
 

@@ -23,6 +23,8 @@ const SYNC_PERIOD_MS = 100;
 const SLOW_SYNC_MS = 2_000;
 /** Rows that wait in memory while the disk refuses them; further ones are dropped. */
 const WAITING_MAX = 60;
+/** How often the engine gets the rows that are on the disk. */
+const INSERT_PERIOD_MS = 1_000;
 
 /** A row, or a sign of life of the process. */
 export type StoredRow = KindedRecord | { readonly kind: 'alive'; readonly timeMs: number };
@@ -33,34 +35,59 @@ export interface DiskFaults {
   /** What was appended is not known to be on the disk. */
   refusesSyncs: boolean;
   isSlow: boolean;
+  /** The engine answers nothing and accepts no rows. */
+  isEngineAway: boolean;
 }
 
 /**
  * The journal and the store of one recorder, in memory. Rows are accepted at once, appended, and synced ten times a
- * second; a kill loses a part of what was not synced, cut at any row.
+ * second; a kill loses a part of what was not synced, cut at any row. Once a second the engine gets the synced rows.
  */
 export class StoreModel {
-  readonly faults: DiskFaults = { refusesAppends: false, refusesSyncs: false, isSlow: false };
+  readonly faults: DiskFaults = {
+    ...{ refusesAppends: false, refusesSyncs: false, isSlow: false, isEngineAway: false },
+  };
   /** Accepted rows in their order. */
   rows: StoredRow[] = [];
   /** Rows that were dropped because the disk refused them for too long. */
   dropped = 0;
+  /** Null: the last write to the journal succeeded. */
+  journalFailingSinceMs: number | null = null;
+  /** By row: when it was accepted, in time of the world. */
+  #acceptedAtMs: number[] = [];
   #appended = 0;
   #synced = 0;
   #syncedAtMs = 0;
+  #inserted = 0;
+  #insertedAtMs = 0;
+  #clock: ProcessClock | null = null;
   #timer: Timer | null = null;
   #isClean = true;
 
   /** Rows of earlier runs. */
   preload(rows: readonly StoredRow[]): void {
-    this.rows.push(...rows);
-    this.#appended = this.#synced = this.rows.length;
+    for (const row of rows) this.#push(row, 0);
+    this.#appended = this.#synced = this.#inserted = this.rows.length;
   }
 
   /** Rows are appended and synced on the clock of the process that writes. */
   open(clock: ProcessClock): RecordSink {
+    this.#clock = clock;
+    this.journalFailingSinceMs = null;
     this.#timer = every(clock, SYNC_PERIOD_MS, () => this.#sync(clock));
-    return recordSink((kind, record) => this.#accept(kind, record));
+    return recordSink((kind, record) => this.#accept(kind, record, clock));
+  }
+
+  /** Age of the oldest accepted row that is not in the engine; 0 when all are. */
+  lagMs(): number {
+    const oldest = this.rows.findIndex((row, at) => at >= this.#inserted && row.kind !== 'alive');
+    if (oldest < 0 || this.#clock === null) return 0;
+    return this.#clock.monotonic() - (this.#acceptedAtMs[oldest] as number);
+  }
+
+  /** The rows of a kind that a query of the engine finds. */
+  inserted<K extends RecordKind>(kind: K): Records[K][] {
+    return recordsOf(this.rows.slice(0, this.#inserted), kind);
   }
 
   /** Whether rows are being dropped. */
@@ -74,6 +101,7 @@ export class StoreModel {
     const unsynced = this.#appended - this.#synced;
     const kept = this.#synced + (unsynced === 0 ? 0 : random.below(unsynced + 1));
     this.rows = this.rows.slice(0, kept);
+    this.#acceptedAtMs = this.#acceptedAtMs.slice(0, kept);
     this.#appended = this.#synced = kept;
     this.#isClean = false;
   }
@@ -93,7 +121,7 @@ export class StoreModel {
   }
 
   of<K extends RecordKind>(kind: K): Records[K][] {
-    return this.rows.flatMap((row) => (row.kind === kind ? [row.record as Records[K]] : []));
+    return recordsOf(this.rows, kind);
   }
 
   /** The newest version of each gap. */
@@ -106,24 +134,39 @@ export class StoreModel {
     return newestOf(this.of('market'), ({ marketId }) => marketId);
   }
 
-  #accept<K extends RecordKind>(kind: K, record: Records[K]): void {
+  #push(row: StoredRow, atMs: number): void {
+    this.rows.push(row);
+    this.#acceptedAtMs.push(atMs);
+  }
+
+  #accept<K extends RecordKind>(kind: K, record: Records[K], clock: ProcessClock): void {
     // Gaps and markets are always accepted: they record the losses.
     if (this.isDropping && kind !== 'gap' && kind !== 'market') {
       this.dropped++;
       return;
     }
     const copy = kind === 'book' ? copyOf(record as BookRecord) : { ...record };
-    this.rows.push({ kind, record: copy } as KindedRecord);
+    this.#push({ kind, record: copy } as KindedRecord, clock.monotonic());
   }
 
   #sync(clock: ProcessClock): void {
     const { refusesAppends, refusesSyncs, isSlow } = this.faults;
+    if (!refusesAppends && !refusesSyncs) this.journalFailingSinceMs = null;
+    else this.journalFailingSinceMs ??= clock.monotonic();
+    this.#insert(clock);
     if (refusesAppends) return;
-    this.rows.push({ kind: 'alive', timeMs: clock.now() });
+    this.#push({ kind: 'alive', timeMs: clock.now() }, clock.monotonic());
     this.#appended = this.rows.length;
     if (refusesSyncs || (isSlow && clock.monotonic() - this.#syncedAtMs < SLOW_SYNC_MS)) return;
     this.#synced = this.#appended;
     this.#syncedAtMs = clock.monotonic();
+  }
+
+  #insert(clock: ProcessClock): void {
+    const nowMs = clock.monotonic();
+    if (this.faults.isEngineAway || nowMs - this.#insertedAtMs < INSERT_PERIOD_MS) return;
+    this.#inserted = this.#synced;
+    this.#insertedAtMs = nowMs;
   }
 
   #index() {
@@ -151,8 +194,12 @@ export class StoreModel {
   }
 }
 
+function recordsOf<K extends RecordKind>(rows: readonly StoredRow[], kind: K): Records[K][] {
+  return rows.flatMap((row) => (row.kind === kind ? [row.record as Records[K]] : []));
+}
+
 /** Of each key the record with the highest arrival number, as a replacing table keeps it. */
-function newestOf<R extends { readonly seq: number }>(
+export function newestOf<R extends { readonly seq: number }>(
   records: readonly R[],
   keyOf: (record: R) => string,
 ): R[] {

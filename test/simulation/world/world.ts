@@ -1,3 +1,4 @@
+import type { FastifyInstance } from 'fastify';
 import type { Bus } from '../../../src/bus/bus.ts';
 import type { Database } from '../../../src/control/schema.ts';
 import { Random } from '../../../src/core/random.ts';
@@ -8,6 +9,8 @@ import type { Opportunity } from '../../../src/schema/opportunity.ts';
 import type { RecordKind, Records } from '../../../src/schema/records.ts';
 import { type Check, reporter, type Violation } from '../checks/check.ts';
 import type { Scenario } from '../scenario.ts';
+import { type Answered, ApiClient, type Unanswered } from './apiClient.ts';
+import { openApi } from './apiProcess.ts';
 import { type ControlDatabase, freshControlDatabase } from './controlDatabase.ts';
 import { type FaultTargets, playFaults } from './faults.ts';
 import { noteGap } from './liveReader.ts';
@@ -30,6 +33,16 @@ const BEGIN_MS = 1_100;
 const DRAIN_MS = 60_000;
 const DRAIN_STEP_MS = 2_000;
 
+/** What works of the process that runs now; times are the world's. */
+export interface Health {
+  readonly startedMs: number;
+  /** Null: the last write to the journal succeeded. */
+  readonly journalFailingSinceMs: number | null;
+  readonly storeLagMs: number;
+  /** The newest frame of the venue, other than a keep-alive; null before the first. */
+  readonly lastFrameMs: number | null;
+}
+
 /** The venue, the network, the disk and the processes of one scenario, in one thread on one virtual time. */
 export class World {
   readonly scenario: Scenario;
@@ -41,6 +54,7 @@ export class World {
   readonly receiver: Receiver;
   /** Every opportunity that any life of the process has published. */
   readonly published: Opportunity[] = [];
+  readonly client: ApiClient;
   readonly #checks: readonly Check[];
   readonly #wall: MachineWall;
   readonly #store = new StoreModel();
@@ -51,7 +65,11 @@ export class World {
   #readers: Readers | null = null;
   #process: RecordingProcess | null = null;
   #bus: Bus | null = null;
+  #api: FastifyInstance | null = null;
+  #onAnswer: ((answered: Answered) => void)[] = [];
+  #onFailure: ((failed: Unanswered) => void)[] = [];
   #lives = 0;
+  #startedMs = 0;
   #refusal: number | null = null;
 
   constructor(scenario: Scenario, options: { checks: readonly Check[]; trace: Trace }) {
@@ -70,6 +88,13 @@ export class World {
       random: new Random(`venue ${seed}`),
       trace: this.trace,
       markets: venueMarkets(seed, scenario.markets),
+    });
+    this.client = new ApiClient({
+      time: this.time,
+      trace: this.trace,
+      random: new Random(`client ${seed}`),
+      marketIds: this.venue.markets.map(({ market }) => market.marketId),
+      nowMs: () => this.venue.nowMs,
     });
     const clock = { now: () => this.#wall.now() };
     this.#prices = new PriceFeed({ time: this.time, startMs: START_MS, seed, clock }, (price) =>
@@ -97,6 +122,36 @@ export class World {
     return found?.[0] ?? null;
   }
 
+  /** How many detections the audit has at this very time. */
+  auditedCount(): number {
+    const [row] = this.#database?.file.rows<{ n: number }>('SELECT count(*) AS n FROM audit_rows') ?? [];
+    return row?.n ?? 0;
+  }
+
+  /** Calls a check with each answer of the API of the process that starts now, and with each request that fails. */
+  onAnswer(listener: (answered: Answered) => void, onFailure: (failed: Unanswered) => void = () => {}): void {
+    this.#onAnswer.push(listener);
+    this.#onFailure.push(onFailure);
+  }
+
+  /** The state that readiness must show; null while no process answers. */
+  health(): Health | null {
+    if (this.#process === null || this.#api === null) return null;
+    return {
+      startedMs: this.#startedMs,
+      journalFailingSinceMs: this.#store.journalFailingSinceMs,
+      storeLagMs: this.#store.lagMs(),
+      lastFrameMs: this.#process.network.lastFrameMs,
+    };
+  }
+
+  /** Asks the API now; null while no process answers. */
+  async readiness(): Promise<{ status: number; body: string } | null> {
+    if (this.#api === null) return null;
+    const { statusCode: status, body } = await this.#api.inject('/readyz');
+    return { status, body };
+  }
+
   /** Runs the scenario and the recovery after it, then every check. */
   async run(): Promise<void> {
     this.#database = await freshControlDatabase();
@@ -106,6 +161,7 @@ export class World {
     await this.time.runTo(BEGIN_MS);
     await this.#start();
     await playFaults(this.scenario, this.#targets(), this.trace);
+    this.client.stop();
     await this.#readers?.paper.settled();
     for (const check of this.#checks) await check.end?.(this, reporter(check.name, this));
     await this.#drain();
@@ -168,6 +224,9 @@ export class World {
     const { time, venue } = this;
     const name = `${this.scenario.seed} life ${++this.#lives}`;
     this.openGaps.clear();
+    this.#onAnswer = [];
+    this.#onFailure = [];
+    this.#startedMs = time.nowMs;
     for (const gap of this.#store.gaps()) if (gap.endTimeMs === null) this.openGaps.set(gap.marketId, gap);
     const listed = () => venue.markets.filter(({ isResolved }) => !isResolved).map(({ market }) => market);
     const machine = { machine: 'the machine', time, wall: this.#wall, venue, listed };
@@ -179,10 +238,10 @@ export class World {
     process.bus.subscribe('gap', (gap) => noteGap(this.openGaps, gap));
     for (const check of this.#checks) check.begin?.(this, reporter(check.name, this));
     await process.start();
-    if (this.#process === process) await this.#startReaders(process);
+    if (this.#process === process) await this.#startReaders(process, name);
   }
 
-  async #startReaders(process: RecordingProcess): Promise<void> {
+  async #startReaders(process: RecordingProcess, name: string): Promise<void> {
     const { runtime, bus, recorder, memory } = process;
     const readers = await startReaders({
       ...{ runtime, bus, memory, live: recorder, database: this.database, receiver: this.receiver },
@@ -192,7 +251,21 @@ export class World {
         recording: modelRecording(this.#store),
       },
     });
-    if (this.#process === process) this.#readers = readers;
+    const isAlive = () => this.#process === process;
+    if (!isAlive()) return;
+    this.#readers = readers;
+    const api = await openApi({ name, process, store: this.#store, signals: readers.signals });
+    if (!isAlive()) return;
+    this.#api = api;
+    this.client.ask(api, {
+      isAlive,
+      onAnswer: (answered) => {
+        for (const listener of this.#onAnswer) listener(answered);
+      },
+      onFailure: (failed) => {
+        for (const listener of this.#onFailure) listener(failed);
+      },
+    });
   }
 
   #kill(downMs: number): void {
@@ -201,6 +274,7 @@ export class World {
     this.#process.kill();
     this.#process = null;
     this.#readers = null;
+    this.#api = null;
     this.#store.kill(this.#random);
     this.time.after(downMs, () => void this.#start());
   }
