@@ -1,3 +1,7 @@
+import { answeredBooksEqualTruth } from './checks/answeredBooks.ts';
+import { answeredSignalsAudited } from './checks/answeredSignals.ts';
+import { answersDocumented, readyMeansWorking } from './checks/answersHonest.ts';
+import { answersEqualPublished } from './checks/answersPublished.ts';
 import type { Check, Violation } from './checks/check.ts';
 import {
   auditedBeforePublished,
@@ -23,6 +27,11 @@ const ALL: readonly Check[] = [
   noSignalOrFillInGaps,
   deliveriesArrive,
   liveEqualsReplay,
+  answeredBooksEqualTruth,
+  answersEqualPublished,
+  answeredSignalsAudited,
+  readyMeansWorking,
+  answersDocumented,
 ];
 
 const ALL_OF_CLUSTER: readonly Check<Cluster>[] = [

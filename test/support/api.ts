@@ -14,8 +14,8 @@ import { stubBacktests } from './stubBacktests.ts';
 import { stubPaper } from './stubPaper.ts';
 
 export const KEY = { authorization: 'Bearer good' };
-const IDENTITY: Identity = { keyId: 'key_1', userId: 'usr_1', email: 'a@example.com', tier: 'premium' };
-const REFUSED: AuthFailure = { reason: 'unknown', detail: 'Unknown API key' };
+export const IDENTITY: Identity = { keyId: 'key_1', userId: 'usr_1', email: 'a@example.com', tier: 'premium' };
+export const REFUSED: AuthFailure = { reason: 'unknown', detail: 'Unknown API key' };
 
 /** A recorder that follows no market. */
 export const nothingFollowed: FollowedMarkets = {

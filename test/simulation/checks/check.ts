@@ -17,6 +17,11 @@ export const CHECKS = [
   'no_signal_or_fill_in_gaps',
   'deliveries_arrive',
   'live_equals_replay',
+  'api_books_equal_truth',
+  'api_equals_published',
+  'api_signals_audited',
+  'api_ready_means_working',
+  'api_answers_documented',
 ] as const;
 /** What must hold in every run of several collectors. */
 export const CLUSTER_CHECKS = [

@@ -25,7 +25,7 @@ function printed({ count, prices, sizes }: SideView): string {
 const converted = new LRUCache<string, string>({ max: 5_000 });
 
 /** The same text from the venue's own JSON, which begins with the worst price. */
-function truthLadder(text: string): string {
+export function truthLadder(text: string): string {
   const known = converted.get(text);
   if (known !== undefined) return known;
   const ladder = convert(text);

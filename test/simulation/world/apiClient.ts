@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Random } from '../../../src/core/random.ts';
 import { formatTime } from '../../../src/schema/time.ts';
 import { KEY } from '../../support/api.ts';
+import { COOKIE } from './apiProcess.ts';
 import type { Trace } from './trace.ts';
 import type { VirtualTime } from './virtualTime.ts';
 
@@ -81,7 +82,7 @@ const CHOICES: readonly Choice[] = [
   [2, () => plain('audit_sums', '/v1/arb/audit/aggregate')],
   [3, () => plain('health', '/health')],
   [10, () => plain('ready', '/readyz')],
-  [3, () => plain('status', '/status.json')],
+  [3, () => plain('status', '/app/status.json')],
   [1, () => plain('alive', '/livez')],
   [1, () => plain('metrics', '/metrics')],
   [1, () => plain('unknown_market', '/v1/markets/0xnone/orderbook')],
@@ -176,7 +177,7 @@ export class ApiClient {
     const waiting = { ...question, askedMs, error: null };
     this.#waiting.add(waiting);
     try {
-      const headers = kind === 'no_key' ? {} : KEY;
+      const headers = kind === 'no_key' ? {} : { ...KEY, ...COOKIE };
       const { statusCode: status, body: text } = await api.inject({ method: 'GET', url, headers });
       if (!isAlive()) return;
       const answeredMs = time.nowMs;

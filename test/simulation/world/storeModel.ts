@@ -80,9 +80,10 @@ export class StoreModel {
 
   /** Age of the oldest accepted row that is not in the engine; 0 when all are. */
   lagMs(): number {
-    const oldest = this.rows.findIndex((row, at) => at >= this.#inserted && row.kind !== 'alive');
-    if (oldest < 0 || this.#clock === null) return 0;
-    return this.#clock.monotonic() - (this.#acceptedAtMs[oldest] as number);
+    let at = this.#inserted;
+    while (this.rows[at]?.kind === 'alive') at++;
+    const oldestMs = this.#acceptedAtMs[at];
+    return oldestMs === undefined || this.#clock === null ? 0 : this.#clock.monotonic() - oldestMs;
   }
 
   /** The rows of a kind that a query of the engine finds. */

@@ -41,7 +41,7 @@ export class Venue {
     ...{ isStopped: false, neverSent: 0, wrongHashes: 0, unreadable: 0, oneToken: null, restStatus: null },
   };
   readonly #time: VirtualTime;
-  readonly #startMs: number;
+  readonly startMs: number;
   readonly #random: Random;
   readonly #trace: Trace;
   readonly #sessions = new Map<Link, Session>();
@@ -60,7 +60,7 @@ export class Venue {
     markets: readonly VenueMarket[];
   }) {
     this.#time = parts.time;
-    this.#startMs = parts.startMs;
+    this.startMs = parts.startMs;
     this.#random = parts.random;
     this.#trace = parts.trace;
     this.markets = parts.markets;
@@ -71,7 +71,7 @@ export class Venue {
   }
 
   get nowMs(): number {
-    return this.#startMs + this.#time.nowMs;
+    return this.startMs + this.#time.nowMs;
   }
 
   accept(link: Link): void {
