@@ -4,7 +4,7 @@ import type { GapCause, RowTimes } from '../schema/gap.ts';
 import type { Market } from '../schema/market.ts';
 import type { BookRecord, QuoteRecord, TradeRecord, TradeSide } from '../schema/records.ts';
 import type { StoredBook } from '../store/queries/resume.ts';
-import { type FinishedAction, LOPSIDED_MS, MarketBook } from '../venues/polymarket/book/marketBook.ts';
+import { type FinishedAction, MarketBook } from '../venues/polymarket/book/marketBook.ts';
 import type { UnprovenStates } from '../venues/polymarket/book/unprovenStates.ts';
 import type { LiveBookView, LiveMarketRecording } from './liveRecording.ts';
 
@@ -103,12 +103,10 @@ export class RecordedMarket implements LiveMarketRecording {
 
   /**
    * The row at which a gap detected now starts: the last proven one, or the first message received; null before it.
-   * Rows that name one token prove nothing about the other.
+   * Rows that name one token prove nothing about the other: its frames may have been lost since it was last named.
    */
   get gapStart(): RowTimes | null {
-    const { yes, no } = this.book;
-    const isLopsided = Math.abs(yes.timeMs - no.timeMs) >= LOPSIDED_MS;
-    return (isLopsided ? (this.#provenTogether ?? this.#proven) : this.#proven) ?? this.#first;
+    return this.#provenTogether ?? this.#proven ?? this.#first;
   }
 
   /** Whether the newest published state is not trusted; false before the first. */

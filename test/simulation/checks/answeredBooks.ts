@@ -7,8 +7,6 @@ import { truthLadder } from './recording.ts';
 /** A loss without any sign of it is a gap after this long: a quiet market's silence, and the requests about it. */
 const UNNOTICED_MS = 13_000;
 
-/** After this long a silent token is in a gap. */
-const SILENT_TOKEN_MS = 2_000;
 /** A gap is in the engine this long after it was published, unless the store lags. */
 const STORING_MS = 1_500;
 
@@ -80,7 +78,7 @@ export const answeredBooksEqualTruth: Check = {
         const endTimeMs = gap.endTimeMs ?? Number.POSITIVE_INFINITY;
         const isCovered = gap.marketId === marketId && gap.startTimeMs <= timeMs && timeMs <= endTimeMs;
         const knownMs = gapKnownMs.get(gap.gapId) ?? Number.POSITIVE_INFINITY;
-        return isCovered && askedMs - storeLagMs <= knownMs && knownMs <= askedMs + SILENT_TOKEN_MS;
+        return isCovered && askedMs - storeLagMs <= knownMs && knownMs <= askedMs + UNNOTICED_MS;
       });
       if (!isExcused) report(text);
     }
