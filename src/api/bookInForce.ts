@@ -29,9 +29,17 @@ interface Moment {
 
 const liveRow = new LiveBookRow();
 
-/** Everything of this moment is stored: nothing newer of it can be waiting. */
-function isStored({ live, clock }: Pick<BookDependencies, 'live' | 'clock'>, atMs: number | null): boolean {
-  return atMs !== null && atMs <= clock.now() - live.storeLagMs();
+/**
+ * Every book of the market up to this moment is stored: none can be waiting. Its time alone does not show that, because
+ * a book arrives after its own time, and our clock may be wrong.
+ */
+function isStored(
+  { live, clock }: Pick<BookDependencies, 'live' | 'clock'>,
+  { marketId, atMs }: Moment,
+): boolean {
+  const lagMs = live.storeLagMs();
+  if (atMs === null || atMs > clock.now() - lagMs) return false;
+  return !live.followed.mayLackBooks(marketId, { atMs, lagMs });
 }
 
 /**
@@ -41,9 +49,10 @@ function isStored({ live, clock }: Pick<BookDependencies, 'live' | 'clock'>, atM
  */
 export function newestBook(
   parts: Pick<BookDependencies, 'live' | 'clock'>,
-  { marketId, atMs }: Moment,
+  moment: Moment,
 ): BookRow | null {
-  if (isStored(parts, atMs)) return null;
+  if (isStored(parts, moment)) return null;
+  const { marketId, atMs } = moment;
   const { followed } = parts.live;
   const newest = followed.book(marketId);
   if (newest === null || (atMs !== null && atMs < newest.eventTimeMs)) return null;
@@ -57,14 +66,15 @@ export function newestBook(
  */
 export async function storedBook(
   parts: BookDependencies,
-  { marketId, atMs }: Moment,
+  moment: Moment,
   signal: AbortSignal,
 ): Promise<BookRow | null> {
+  const { marketId, atMs } = moment;
   const { live, store } = parts;
   const { followed } = live;
   // For a followed market, memory has only the newest state. States between it and the last stored one may be waiting.
   const lagMsMax = followed.book(marketId) === null ? LAG_TRUSTED_MS : 0;
-  const mayBeOld = !isStored(parts, atMs) && live.storeLagMs() > lagMsMax;
+  const mayBeOld = !isStored(parts, moment) && live.storeLagMs() > lagMsMax;
   const book = await findBook(store, { marketId, atMs }, signal);
   const isDoubted = mayBeOld || followed.gaps(marketId).some((gap) => coversTime(gap, atMs));
   if (book !== null && isDoubted) book.trusted = false;

@@ -107,6 +107,27 @@ describe('the current book', () => {
     expect(await at(T0 + 29_999)).toEqual([shown(T0 + 20_000), true]);
   });
 
+  test('is untrusted for a past time before which a state arrived late, and waits for the store', async () => {
+    snapshot(T0);
+    await held.letThrough();
+    held.at(T0 + 21_500);
+    for (const timeMs of [T0 + 20_000, T0 + 21_400])
+      for (const frame of wire.action(timeMs, [{ side: 'BUY', price: 4900, size: timeMs - T0 }]))
+        held.recorder.clobFrame(frame, T0 + 21_500);
+    // Rows received until 21.5 s after T0 may be stored: the first of the two states is older and is not.
+    held.at(T0 + 21_600, 100);
+    const at = async (timeMs: number) => {
+      const { ts, trusted } = (await held.ask(`${ORDERBOOK}?at=${iso(timeMs)}`)).body;
+      return [ts, trusted];
+    };
+    expect(await at(T0 + 19_999)).toEqual([shown(T0), true]);
+    expect(await at(T0 + 20_500)).toEqual([shown(T0), false]);
+    expect(await at(T0 + 21_450)).toEqual([shown(T0 + 21_400), true]);
+    await held.letThrough();
+    held.at(T0 + 21_700, 0);
+    expect(await at(T0 + 20_500)).toEqual([shown(T0 + 20_000), true]);
+  });
+
   test('is untrusted for a stored time in a gap that waits for the store', async () => {
     snapshot(T0);
     act(T0 + 1_000, 7 * SHARE);

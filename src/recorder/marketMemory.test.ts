@@ -7,7 +7,7 @@ import { publishingSink } from '../bus/publishingSink.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
 import type { Gap } from '../schema/gap.ts';
-import { KEPT_GAPS_MAX, MarketMemory } from './marketMemory.ts';
+import { KEPT_GAPS_MAX, KEPT_TIMES_MAX, MarketMemory } from './marketMemory.ts';
 import { Recorder } from './recorder.ts';
 
 const T0 = MARKET.startTimeMs;
@@ -18,7 +18,8 @@ function rig() {
   const bus = new Bus(observed);
   const sink = publishingSink(new MemorySink(), bus);
   const recorder = new Recorder({ ...observed, sink, timeBy: 'receipt' });
-  return { recorder, memory: new MarketMemory({ recorder, bus }), wire: new WireMarket() };
+  const { clock } = observed;
+  return { recorder, clock, memory: new MarketMemory({ recorder, bus, clock }), wire: new WireMarket() };
 }
 
 const both = (timeMs: number) => ({ eventTimeMs: timeMs, receivedTimeMs: timeMs });
@@ -114,7 +115,7 @@ test('shows no book as trusted while nothing is received, and the same one again
     ...{ isReceiving: true, markets: () => [], market: () => MARKET, gaps: { of: () => null } },
     recorded: () => ({ liveBook: () => null }),
   };
-  const memory = new MarketMemory({ recorder: recording, bus });
+  const memory = new MarketMemory({ recorder: recording, bus, clock: new FakeClock(T0) });
   const none = { bids: sideOf(), asks: sideOf() };
   bus.publish('book', {
     ...{ seq: 1, marketId: M, eventTimeMs: T0, receivedTimeMs: T0, underlyingPrice: null },
@@ -130,3 +131,26 @@ test('shows no book as trusted while nothing is received, and the same one again
 function sideOf() {
   return { count: 0, prices: new Uint16Array(), sizes: new Float64Array() };
 }
+
+test('knows whether the store may lack a book of a time, by when each was published', async () => {
+  const { recorder, memory, wire, clock } = rig();
+  recorder.track(MARKET);
+  const act = (timeMs: number) => {
+    for (const frame of wire.action(timeMs, [{ side: 'BUY', price: 100, size: 10_000 + timeMs - T0 }]))
+      recorder.clobFrame(frame, clock.now());
+  };
+  const lacks = (atMs: number, lagMs: number) => memory.mayLackBooks(M, { atMs, lagMs });
+  expect(lacks(T0, 1_000)).toBe(false);
+  wire.set({ side: 'BUY', price: 200, size: 1_000_000 });
+  recorder.clobFrame(wire.snapshot(T0), T0);
+  await clock.advance(2_000);
+  act(T0 + 500);
+  clock.stepWall(4_000);
+  await clock.advance(1_000);
+  expect([lacks(T0, 3_000), lacks(T0, 2_999), lacks(T0 - 1, 3_000)]).toEqual([true, false, false]);
+  expect([lacks(T0 + 500, 1_000), lacks(T0 + 499, 1_000), lacks(T0 + 500, 999)]).toEqual([true, false, false]);
+  expect(lacks(T0 + 500, 0)).toBe(false);
+  for (let n = 1; n < KEPT_TIMES_MAX; n++) act(T0 + 500 + n);
+  // The time of the first book is forgotten.
+  expect([lacks(T0 + 499, 999), lacks(T0 - 1, 3_000), lacks(T0, 0)]).toEqual([false, true, false]);
+});

@@ -1,4 +1,5 @@
 import type { Subscriber } from '../bus/bus.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { Gap } from '../schema/gap.ts';
 import type { Market } from '../schema/market.ts';
 import type { BookRecord, BookView, QuoteRecord } from '../schema/records.ts';
@@ -7,6 +8,9 @@ import type { LiveRecording } from './liveRecording.ts';
 
 /** Most gaps to keep per market. A flapping feed opens one every few seconds; by then the oldest ones are stored. */
 export const KEPT_GAPS_MAX = 1_000;
+
+/** Newest books whose times are kept per market: some ten seconds of a busy one. */
+export const KEPT_TIMES_MAX = 512;
 
 /** The newest book of a market, after its last finished action. A live view: read it before other code runs. */
 export interface NewestBook {
@@ -26,6 +30,11 @@ export interface FollowedMarkets {
   market(marketId: string): Market | null;
   /** Null: ask the store. A view: read it before anything else runs. */
   book(marketId: string): NewestBook | null;
+  /**
+   * Whether a store that is `lagMs` behind may lack a book of the market's time `atMs` or before. Each book counts from
+   * when it was published: its own times are of other clocks, or of a clock that was set since.
+   */
+  mayLackBooks(marketId: string, at: { atMs: number; lagMs: number }): boolean;
   /** Gaps that the store may not have, or not in their newest version; oldest first. */
   gaps(marketId: string): readonly Gap[];
 }
@@ -36,13 +45,23 @@ export interface FollowedMarkets {
  */
 export class MarketMemory implements FollowedMarkets {
   readonly #recorder: Omit<LiveRecording, 'recent'>;
+  readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #books = new Map<string, NewestBookCopy>();
   /** By market, then by gap id, oldest first; the newest version of each gap. */
   readonly #gaps = new Map<string, Map<string, Gap>>();
 
   /** Construct it before the first frame, or it misses gaps that end early. */
-  constructor({ recorder, bus }: { recorder: Omit<LiveRecording, 'recent'>; bus: Subscriber }) {
+  constructor({
+    recorder,
+    bus,
+    clock,
+  }: {
+    recorder: Omit<LiveRecording, 'recent'>;
+    bus: Subscriber;
+    clock: Pick<Clock, 'monotonic'>;
+  }) {
     this.#recorder = recorder;
+    this.#clock = clock;
     bus.subscribe('book', (record) => this.#onBook(record));
     bus.subscribe('quote', (record) => this.#onQuote(record));
     bus.subscribe('gap', (gap) => this.#onGap(gap));
@@ -73,6 +92,12 @@ export class MarketMemory implements FollowedMarkets {
     return live === null || live === 'unfinished' ? null : { ...live, receivedTimeMs: live.quotedTimeMs };
   }
 
+  mayLackBooks(marketId: string, { atMs, lagMs }: { atMs: number; lagMs: number }): boolean {
+    const times = this.#books.get(marketId)?.times;
+    if (times === undefined || lagMs <= 0) return false;
+    return times.isAnySince(this.#clock.monotonic() - lagMs, atMs);
+  }
+
   /** The gaps of a followed market that were detected or closed in this run, and the open one; oldest first. */
   gaps(marketId: string): readonly Gap[] {
     if (this.#recorder.recorded(marketId) === null) return [];
@@ -84,9 +109,10 @@ export class MarketMemory implements FollowedMarkets {
   }
 
   #onBook(record: BookRecord): void {
-    const kept = this.#books.get(record.marketId);
-    if (kept !== undefined) kept.copy(record);
-    else this.#books.set(record.marketId, new NewestBookCopy(record));
+    const kept = this.#books.get(record.marketId) ?? new NewestBookCopy();
+    this.#books.set(record.marketId, kept);
+    kept.copy(record);
+    kept.times.add(record.eventTimeMs, this.#clock.monotonic());
   }
 
   #onQuote({ marketId, trusted }: QuoteRecord): void {
@@ -122,11 +148,8 @@ class NewestBookCopy implements NewestBook {
   /** As of the last quote: a later failed hash can make an unchanged book untrusted. */
   isProven = false;
   isReceiving = true;
+  readonly times = new PublishedTimes();
   #wasTrusted = false;
-
-  constructor(record: BookRecord) {
-    this.copy(record);
-  }
 
   get trusted(): boolean {
     return this.#wasTrusted && this.isProven && this.isReceiving;
@@ -139,5 +162,30 @@ class NewestBookCopy implements NewestBook {
     this.isProven = this.#wasTrusted = trusted;
     this.yes.copyFrom(yes);
     this.no.copyFrom(no);
+  }
+}
+
+/** The venue's times of a market's newest books, and when each was published, in that order. */
+class PublishedTimes {
+  readonly #eventTimesMs: number[] = [];
+  readonly #publishedAt: number[] = [];
+  /** Where the next pair is kept, in place of the oldest one. */
+  #next = 0;
+
+  add(eventTimeMs: number, publishedAt: number): void {
+    this.#eventTimesMs[this.#next] = eventTimeMs;
+    this.#publishedAt[this.#next] = publishedAt;
+    this.#next = (this.#next + 1) % KEPT_TIMES_MAX;
+  }
+
+  /** Whether a book of `atMs` or before was, or may have been, published at the monotonic time `since` or later. */
+  isAnySince(since: number, atMs: number): boolean {
+    const kept = this.#eventTimesMs.length;
+    for (let back = 1; back <= kept; back++) {
+      const index = (this.#next - back + kept) % kept;
+      if ((this.#publishedAt[index] as number) < since) return false;
+      if ((this.#eventTimesMs[index] as number) <= atMs) return true;
+    }
+    return kept === KEPT_TIMES_MAX;
   }
 }

@@ -26,7 +26,7 @@ export async function followRecording(
 ): Promise<RecordingSource> {
   const bus = new Bus({ log, metrics });
   const follower = new RecordFollower({ bus, clock, log, metrics });
-  const memory = new MarketMemory({ recorder: follower, bus });
+  const memory = new MarketMemory({ recorder: follower, bus, clock });
   const received = new ReceivedPlaces();
   const progress = new StoredProgress({ stream, values, received, clock, log, metrics });
   const noted: Pick<RecordStream, 'baseSeq' | 'partitions' | 'follow' | 'lastSeq'> = {

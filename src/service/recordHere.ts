@@ -35,7 +35,7 @@ export async function recordHere(options: RecordingOptions): Promise<RecordingSo
   const bus = new Bus({ log, metrics });
   const sink = publishingSink(store.writer, bus);
   const recorder = new Recorder({ sink, clock, log, metrics, timeBy: 'clock' });
-  const memory = new MarketMemory({ recorder, bus });
+  const memory = new MarketMemory({ recorder, bus, clock });
   const feedsOpening = openFeeds({ ...options, recorder, isDropping: () => store.writer.isDropping });
   try {
     const resuming = resumeRecording({ store, recorder, clock, log });

@@ -22,6 +22,7 @@ export const nothingFollowed: FollowedMarkets = {
   markets: () => [],
   market: () => null,
   book: () => null,
+  mayLackBooks: () => false,
   gaps: () => [],
 };
 

@@ -39,7 +39,8 @@ export class HeldStore {
     const bus = new Bus(observed);
     const sink = publishingSink(opened.store.writer, bus);
     this.recorder = new Recorder({ ...observed, sink, timeBy: 'receipt' });
-    const followed = new MarketMemory({ recorder: this.recorder, bus });
+    const memoryClock = { monotonic: () => time.nowMs };
+    const followed = new MarketMemory({ recorder: this.recorder, bus, clock: memoryClock });
     const live: LiveState = { ...idleLive, followed, storeLagMs: () => time.lagMs };
     this.#api = testApi({ store: opened.store, clock, live });
     this.#stored = testApi({

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { bookRecord } from '../../../test/support/api.ts';
 import { FollowerRig, OTHER_MARKET, recordedMessages } from '../../../test/support/followedRecording.ts';
 import { opportunity } from '../../../test/support/opportunity.ts';
@@ -46,10 +47,10 @@ function traceOf(bus: Subscriber, live: LiveRecording, memory: MarketMemory) {
 test.each([1, 2, 3, 4, 5])('shows at every event what the recorder shows (seed %i)', (seed) => {
   let trace: object[] = [];
   const { messages } = recordedMessages(seed, (recorder, bus) => {
-    trace = traceOf(bus, recorder, new MarketMemory({ recorder, bus }));
+    trace = traceOf(bus, recorder, new MarketMemory({ recorder, bus, clock: new FakeClock(T0) }));
   });
   const rig = new FollowerRig(T0);
-  const memory = new MarketMemory({ recorder: rig.follower, bus: rig.bus });
+  const memory = new MarketMemory({ recorder: rig.follower, bus: rig.bus, clock: rig.clock });
   const followed = traceOf(rig.bus, rig.follower, memory);
   rig.alive();
   for (const outputs of messages) rig.emit(outputs);
@@ -110,7 +111,7 @@ test('a message that the fold has seen is ignored, and so is one of another part
 
 test('without a message for five seconds every book is untrusted; with the next new one it is as recorded', async () => {
   const { rig, events, liveBook } = started();
-  const memory = new MarketMemory({ recorder: rig.follower, bus: rig.bus });
+  const memory = new MarketMemory({ recorder: rig.follower, bus: rig.bus, clock: rig.clock });
   rig.emit([market]);
   rig.emit(action(10));
   const trusted = () => [liveBook()?.trusted, memory.book(M)?.trusted, rig.follower.reasons()];

@@ -31,7 +31,7 @@ export class LiveReader {
     };
     follower.addPartition(0, { fold: { step }, streamSeq: 0 });
     follower.caughtUp();
-    this.memory = new MarketMemory({ recorder: follower, bus });
+    this.memory = new MarketMemory({ ...runtime, recorder: follower, bus });
     this.onMessage = follower.onMessage;
     bus.subscribe('gap', (gap) => noteGap(this.openGaps, gap));
   }

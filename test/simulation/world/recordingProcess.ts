@@ -35,7 +35,7 @@ export class RecordingProcess {
     this.network = network;
     this.recorder = recorder;
     this.#subscribe = subscribe;
-    this.memory = new MarketMemory({ recorder, bus: this.bus });
+    this.memory = new MarketMemory({ recorder, bus: this.bus, clock: runtime.clock });
   }
 
   /** Continues the stored recording, then follows the listed markets. */
