@@ -9,12 +9,11 @@ export interface Mutant {
 
 /** For each check of one process a fault that only this check finds. */
 export const INVARIANT_MUTANTS: Readonly<Record<(typeof CHECKS)[number], Mutant>> = {
-  // A row shows another market side than the book.
+  // A quote has another best ask than the book. The API would show a wrong book too.
   book_equals_truth: {
     file: 'src/recorder/recordedMarket.ts',
-    search: '      yes: book.yes,\n      no: book.no,\n      mirrored: book.mirrored,',
-    replacement:
-      '      yes: { bids: book.yes.bids, asks: book.no.asks },\n      no: book.no,\n      mirrored: false,',
+    search: '      yesBid,\n      yesAsk,\n      noBid,',
+    replacement: '      yesBid,\n      yesAsk: noAsk,\n      noBid,',
   },
   // A loss that is healed within a second is no gap.
   lost_rows_in_gaps: {
@@ -65,6 +64,36 @@ export const INVARIANT_MUTANTS: Readonly<Record<(typeof CHECKS)[number], Mutant>
     file: 'src/trading/live/paperMarket.ts',
     search: '    this.#gapEnds.add(endMs);',
     replacement: '    void endMs;',
+  },
+  // Asks of NO are printed as its bids.
+  api_books_equal_truth: {
+    file: 'src/stream/bookText.ts',
+    search: 'fill(row.noAsks, book.no.asks);',
+    replacement: 'fill(row.noAsks, book.no.bids);',
+  },
+  // A past book is trusted although a newer one of that time waits for the store.
+  api_equals_published: {
+    file: 'src/api/bookInForce.ts',
+    search: 'return !live.followed.mayLackBooks(marketId, { atMs, lagMs });',
+    replacement: 'return marketId !== null;',
+  },
+  // A signal is linked to itself instead of the one before it.
+  api_signals_audited: {
+    file: 'src/api/arbAudit.ts',
+    search: 'prev_hash: prevHash,',
+    replacement: 'prev_hash: hash,',
+  },
+  // The service is ready whatever the reasons are.
+  api_ready_means_working: {
+    file: 'src/ops/readiness.ts',
+    search: 'ok: reasons.length === 0,',
+    replacement: 'ok: reasons.length >= 0,',
+  },
+  // An engine that is away is an internal error.
+  api_answers_documented: {
+    file: 'src/http/errors.ts',
+    search: 'status: 502, detail',
+    replacement: 'status: 500, detail',
   },
 };
 

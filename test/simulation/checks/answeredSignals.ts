@@ -7,34 +7,24 @@ import type { Check } from './check.ts';
 
 type Fail = (text: string) => void;
 
-interface PublishedOpportunity {
-  readonly auditId: string;
-  readonly atMs: number;
-}
-
 /**
- * The API shows only opportunities that are in the audit, and none in a known gap. Its audit has every opportunity that
- * was published, unchanged, in one chain.
+ * The API shows only opportunities that are in the audit. Its audit has every opportunity that was published, unchanged,
+ * in one chain.
  */
 export const answeredSignalsAudited: Check = {
   name: 'api_signals_audited',
   begin(world, report) {
-    const published: PublishedOpportunity[] = [];
-    /** By market: when its open gap was published. */
-    const inGapSince = new Map<string, number>();
-    for (const marketId of world.openGaps.keys()) inGapSince.set(marketId, world.time.nowMs);
-    world.bus.subscribe('opportunity', ({ market_id, tier }) =>
-      published.push({ auditId: auditIdOf(market_id, tier), atMs: world.time.nowMs }),
-    );
-    world.bus.subscribe('gap', ({ marketId, endTimeMs }) => {
-      if (endTimeMs !== null) inGapSince.delete(marketId);
-      else if (!inGapSince.has(marketId)) inGapSince.set(marketId, world.time.nowMs);
+    /** By audit id: when it was published first. */
+    const published = new Map<string, number>();
+    world.bus.subscribe('opportunity', ({ market_id, tier }) => {
+      const auditId = auditIdOf(market_id, tier);
+      if (!published.has(auditId)) published.set(auditId, world.time.nowMs);
     });
     world.onAnswer((answered) => {
       const { kind, status, body, url, askedMs } = answered;
       if (status !== 200) return;
       const fail = (text: string) => report(`${url} answered at ${answered.answeredMs}: ${text}`);
-      const before = published.filter(({ atMs }) => atMs < askedMs);
+      const before = [...published].flatMap(([auditId, atMs]) => (atMs < askedMs ? [auditId] : []));
       if (kind === 'audit') checkAudit(body as { rows: readonly AuditRowBody[] }, { world, before, fail });
       if (kind === 'audit_sums') checkSums(answered, { world, before, fail });
       if (kind !== 'board') return;
@@ -42,7 +32,6 @@ export const answeredSignalsAudited: Check = {
         const name = `${shown.tier} of ${shown.polymarket_slug} since ${shown.detected_at}`;
         const audited = world.auditRow(auditIdOf(shown.market_id, shown.tier));
         if (audited?.detectedMs !== Date.parse(shown.detected_at)) fail(`${name} is not in the audit`);
-        if ((inGapSince.get(shown.market_id) ?? askedMs) < askedMs) fail(`${name} is in a gap`);
       }
     });
   },
@@ -51,13 +40,13 @@ export const answeredSignalsAudited: Check = {
 interface Known {
   readonly world: World;
   /** Published before the request. */
-  readonly before: readonly PublishedOpportunity[];
+  readonly before: readonly string[];
   readonly fail: Fail;
 }
 
 function checkAudit({ rows }: { rows: readonly AuditRowBody[] }, { world, before, fail }: Known): void {
   const ids = new Set(rows.map(({ audit_id }) => audit_id));
-  for (const { auditId } of before) if (!ids.has(auditId)) fail(`${auditId} was published and is missing`);
+  for (const auditId of before) if (!ids.has(auditId)) fail(`${auditId} was published and is missing`);
   for (const { audit_id, detected_at } of rows)
     if (world.auditRow(audit_id)?.detectedMs !== Date.parse(detected_at))
       fail(`${audit_id} is not in the audit`);

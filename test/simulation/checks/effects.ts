@@ -62,7 +62,7 @@ function faultsOf(row: PositionRow): string[] {
   return faults;
 }
 
-/** No signal of a market in a gap is published, and no purchase falls into one. */
+/** No signal of a market in a gap is published or shown, and no purchase falls into one. */
 export const noSignalOrFillInGaps: Check = {
   name: 'no_signal_or_fill_in_gaps',
   begin(world, report) {
@@ -75,6 +75,18 @@ export const noSignalOrFillInGaps: Check = {
     world.everySecond(() => {
       for (const { market_id, polymarket_slug } of world.board())
         if (world.openGaps.has(market_id)) report(`${polymarket_slug} is on the board in a gap`);
+    });
+    /** By market: since when it is in a gap, in time of the world. */
+    const inGapSince = new Map<string, number>();
+    world.bus.subscribe('gap', ({ marketId, endTimeMs }) => {
+      if (endTimeMs !== null) inGapSince.delete(marketId);
+      else if (!inGapSince.has(marketId)) inGapSince.set(marketId, world.time.nowMs);
+    });
+    world.onAnswer(({ kind, status, body, askedMs }) => {
+      if (kind !== 'board' || status !== 200) return;
+      for (const { market_id, polymarket_slug } of (body as { opportunities: Opportunity[] }).opportunities)
+        if ((inGapSince.get(market_id) ?? askedMs) < askedMs)
+          report(`${polymarket_slug} is answered at ${askedMs}, in a gap`);
     });
   },
   async end(world, report) {
