@@ -31,7 +31,7 @@ export const readyMeansWorking: Check = {
       if (kind === 'status') {
         const { state } = body as { state: string };
         const since = faultsAt(askedMs - STATUS_KEPT_MS, health, world.scenario);
-        if (state === 'ok' && since.length > 0) report(`the status page is ok at ${askedMs}: ${since}`);
+        if (state === 'ok' && since.length > 0 && faults.length > 0) report(`the status page is ok at ${askedMs}: ${since}`);
       }
       if (kind !== 'ready') return;
       const { degraded } = body as ReadinessReport;
