@@ -47,10 +47,7 @@ function isStored(
  * covers the state or the time.
  * @returns Null if `storedBook` must be used. The row is reused: read it before any other call.
  */
-export function newestBook(
-  parts: Pick<BookDependencies, 'live' | 'clock'>,
-  moment: Moment,
-): BookRow | null {
+export function newestBook(parts: Pick<BookDependencies, 'live' | 'clock'>, moment: Moment): BookRow | null {
   if (isStored(parts, moment)) return null;
   const { marketId, atMs } = moment;
   const { followed } = parts.live;

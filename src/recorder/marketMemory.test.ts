@@ -148,7 +148,11 @@ test('knows whether the store may lack a book of a time, by when each was publis
   clock.stepWall(4_000);
   await clock.advance(1_000);
   expect([lacks(T0, 3_000), lacks(T0, 2_999), lacks(T0 - 1, 3_000)]).toEqual([true, false, false]);
-  expect([lacks(T0 + 500, 1_000), lacks(T0 + 499, 1_000), lacks(T0 + 500, 999)]).toEqual([true, false, false]);
+  expect([lacks(T0 + 500, 1_000), lacks(T0 + 499, 1_000), lacks(T0 + 500, 999)]).toEqual([
+    true,
+    false,
+    false,
+  ]);
   expect(lacks(T0 + 500, 0)).toBe(false);
   for (let n = 1; n < KEPT_TIMES_MAX; n++) act(T0 + 500 + n);
   // The time of the first book is forgotten.

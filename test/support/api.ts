@@ -14,7 +14,12 @@ import { stubBacktests } from './stubBacktests.ts';
 import { stubPaper } from './stubPaper.ts';
 
 export const KEY = { authorization: 'Bearer good' };
-export const IDENTITY: Identity = { keyId: 'key_1', userId: 'usr_1', email: 'a@example.com', tier: 'premium' };
+export const IDENTITY: Identity = {
+  keyId: 'key_1',
+  userId: 'usr_1',
+  email: 'a@example.com',
+  tier: 'premium',
+};
 export const REFUSED: AuthFailure = { reason: 'unknown', detail: 'Unknown API key' };
 
 /** A recorder that follows no market. */

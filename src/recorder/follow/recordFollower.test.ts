@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { bookRecord } from '../../../test/support/api.ts';
+import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { FollowerRig, OTHER_MARKET, recordedMessages } from '../../../test/support/followedRecording.ts';
 import { opportunity } from '../../../test/support/opportunity.ts';
 import { MARKET } from '../../../test/support/wire.ts';

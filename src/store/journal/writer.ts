@@ -44,8 +44,7 @@ export function notReadyReasons({
   readonly lagMs: number;
 }): string[] {
   const reasons = [];
-  if (!journalWorks)
-    reasons.push('the journal cannot be written: a crash now would lose what is received');
+  if (!journalWorks) reasons.push('the journal cannot be written: a crash now would lose what is received');
   if (lagMs > LAG_LIMIT_MS)
     reasons.push(`stored data is ${Math.floor(lagMs / 1000)} s behind what was received`);
   return reasons;

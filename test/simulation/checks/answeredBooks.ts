@@ -1,3 +1,4 @@
+import { LOPSIDED_MS } from '../../../src/venues/polymarket/book/marketBook.ts';
 import type { Answered } from '../world/apiClient.ts';
 import type { VenueMarket } from '../world/venueMarket.ts';
 import type { World } from '../world/world.ts';
@@ -45,7 +46,8 @@ const doubts = new WeakMap<World, { books: DoubtedBook[]; gapKnownMs: Map<string
 
 /**
  * A book that the API answers as trusted equals the venue's book of its time, on both tokens, and is not long outdated.
- * One exception is by design: until it is known that a token is silent, its side is old. Then a gap begins before it.
+ * Two exceptions are by design: until it is known that a token is silent, its side is old; then a gap begins before it.
+ * And the gap of a killed process begins at its last proven row, which may be such a row.
  */
 export const answeredBooksEqualTruth: Check = {
   name: 'api_books_equal_truth',
@@ -75,8 +77,11 @@ export const answeredBooksEqualTruth: Check = {
     const { books = [], gapKnownMs = new Map<string, number>() } = doubts.get(world) ?? {};
     for (const { marketId, timeMs, askedMs, storeLagMs, text } of books) {
       const isExcused = world.gaps().some((gap) => {
-        const endTimeMs = gap.endTimeMs ?? Number.POSITIVE_INFINITY;
-        const isCovered = gap.marketId === marketId && gap.startTimeMs <= timeMs && timeMs <= endTimeMs;
+        if (gap.marketId !== marketId) return false;
+        const { startTimeMs, endTimeMs } = gap;
+        if (gap.cause === 'process_down' && timeMs <= startTimeMs && timeMs > startTimeMs - LOPSIDED_MS)
+          return true;
+        const isCovered = startTimeMs <= timeMs && timeMs <= (endTimeMs ?? Number.POSITIVE_INFINITY);
         const knownMs = gapKnownMs.get(gap.gapId) ?? Number.POSITIVE_INFINITY;
         return isCovered && askedMs - storeLagMs <= knownMs && knownMs <= askedMs + UNNOTICED_MS;
       });

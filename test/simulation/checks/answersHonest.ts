@@ -31,7 +31,8 @@ export const readyMeansWorking: Check = {
       if (kind === 'status') {
         const { state } = body as { state: string };
         const since = faultsAt(askedMs - STATUS_KEPT_MS, health, world.scenario);
-        if (state === 'ok' && since.length > 0 && faults.length > 0) report(`the status page is ok at ${askedMs}: ${since}`);
+        if (state === 'ok' && since.length > 0 && faults.length > 0)
+          report(`the status page is ok at ${askedMs}: ${since}`);
       }
       if (kind !== 'ready') return;
       const { degraded } = body as ReadinessReport;
@@ -115,7 +116,6 @@ export const answersDocumented: Check = {
 /** Whether the engine was away during a request. */
 function wasAway({ askedMs, answeredMs }: Answered, { scenario }: World): boolean {
   return scenario.faults.some(
-    ({ kind, atMs, lastsMs }) =>
-      kind === 'store_away' && atMs <= answeredMs && askedMs <= atMs + lastsMs,
+    ({ kind, atMs, lastsMs }) => kind === 'store_away' && atMs <= answeredMs && askedMs <= atMs + lastsMs,
   );
 }

@@ -128,7 +128,10 @@ function checkHealth(answered: Answered, received: PublishedValues<number>, fail
 function checkNewest(answered: Answered, { newest }: PublishedMarket, fail: Fail): void {
   // The book of an earlier run is unchanged: nothing is published.
   if (!newest.isBefore(answered)) return;
-  if (answered.status !== 200) return fail(`status ${answered.status} although a book was published`);
+  if (answered.status !== 200) {
+    fail(`status ${answered.status} although a book was published`);
+    return;
+  }
   const { ts, trusted } = answered.body as AnsweredBook;
   const published = newest.seenBy(answered);
   if (published.some((state) => state.timeMs === Date.parse(ts) && state.trusted === trusted)) return;

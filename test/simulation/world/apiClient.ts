@@ -73,7 +73,10 @@ const CHOICES: readonly Choice[] = [
   [12, (client) => client.ofMarket('book_at', (id, at) => `/v1/markets/${id}/orderbook?at=${at}`)],
   [6, (client) => client.ofMarket('book_at', (id, at) => `/v1/snapshot-at/${at}?market_id=${id}`)],
   [8, (client) => client.ofMarket('snapshots', (id) => `/v1/snapshots?market_id=${id}&limit=8&order=desc`)],
-  [4, (client) => client.ofMarket('snapshots', (id, at) => `/v1/snapshots?market_id=${id}&limit=5&start=${at}`)],
+  [
+    4,
+    (client) => client.ofMarket('snapshots', (id, at) => `/v1/snapshots?market_id=${id}&limit=5&start=${at}`),
+  ],
   [10, (client) => client.ofMarket('gaps', (id) => `/v1/gaps?market_id=${id}&limit=1000`)],
   [6, (client) => client.ofMarket('market', (id) => `/v1/markets/${id}`)],
   [2, () => plain('markets', '/v1/markets?limit=10')],

@@ -99,8 +99,7 @@ export class EngineModel implements StoreReader {
     if (book === undefined) return [];
     const isCovered = this.gapsIn({ market_id }).some(
       (gap) =>
-        isInGap(book, gap) ||
-        (gap.startTimeMs < atMs && atMs < (gap.endTimeMs ?? Number.POSITIVE_INFINITY)),
+        isInGap(book, gap) || (gap.startTimeMs < atMs && atMs < (gap.endTimeMs ?? Number.POSITIVE_INFINITY)),
     );
     return [nativeBook(book, { trusted: book.trusted && !isCovered })];
   }
