@@ -34,13 +34,6 @@ function setUp(market = MARKET, log = silentLogger) {
   return { sink, recorder, wire, metrics, play };
 }
 
-/** A frame without the changes of NO. */
-function ofYes(frame: string): string {
-  const parsed = JSON.parse(frame) as { price_changes: { asset_id: string }[] };
-  const changes = parsed.price_changes.filter(({ asset_id }) => asset_id === MARKET.yesTokenId);
-  return JSON.stringify({ ...parsed, price_changes: changes });
-}
-
 describe('the trust in a book', () => {
   it('is lost with a gap from the last proven row, when a mismatch lasts a second longer than its action', () => {
     const { sink, recorder, wire, play } = setUp();
@@ -68,30 +61,6 @@ describe('the trust in a book', () => {
       { startTimeMs: T0, endTimeMs: T0 + 300, cause: 'book_mismatch', repairedBy: 'snapshot' },
     ]);
     expect(sink.gaps[0]).toMatchObject({ knownTimeMs: T0 + 300, knownSeq: (sink.gaps[0]?.seq ?? 0) - 1 });
-  });
-
-  it('was lost since the last row of both tokens, when a whole book within the second shows that one was silent', () => {
-    const { sink, wire, play } = setUp();
-    play([wire.snapshot(T0)], T0);
-    const both = wire.action(T0 + 100, [{ side: 'BUY', price: 4100, size: SHARE }]);
-    play(both, T0 + 100);
-    for (const [at, timeMs] of [T0 + 200, T0 + 400, T0 + 750].entries())
-      play(wire.action(timeMs, [{ side: 'BUY', price: 4200, size: (1 + at) * SHARE }]).map(ofYes), timeMs);
-    // The first rows of YES alone were published as trusted.
-    play(wire.books(T0 + 900), T0 + 900);
-    expect(sink.gaps).toMatchObject([
-      { startTimeMs: T0 + 100, endTimeMs: T0 + 900, cause: 'silent_market', repairedBy: 'snapshot' },
-    ]);
-  });
-
-  it('was lost since the last row of both tokens, when a frame that named both never arrived for one', () => {
-    const { sink, wire, play } = setUp();
-    play([wire.snapshot(T0)], T0);
-    play(wire.action(T0 + 100, [{ side: 'BUY', price: 4100, size: SHARE }]), T0 + 100);
-    play(wire.action(T0 + 200, [{ side: 'BUY', price: 4200, size: SHARE }]).map(ofYes), T0 + 200);
-    play(wire.action(T0 + 300, [{ side: 'BUY', price: 4300, size: SHARE }]), T0 + 300);
-    play(wire.books(T0 + 700), T0 + 700);
-    expect(sink.gaps).toMatchObject([{ startTimeMs: T0 + 100, endTimeMs: T0 + 700, cause: 'book_mismatch' }]);
   });
 
   it('was lost in a closed gap, when a second subscription shows a different book than the first', () => {

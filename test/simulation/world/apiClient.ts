@@ -32,7 +32,7 @@ export type QuestionKind =
   | 'no_key';
 
 /** One request. */
-export interface Question {
+interface Question {
   readonly kind: QuestionKind;
   readonly url: string;
   /** Null: of no single market. */
