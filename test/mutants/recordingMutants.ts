@@ -11,6 +11,8 @@ const clockStep = of('src/recorder/watchdog/watchdog.ts', 'src/recorder/watchdog
 const watched = of('src/recorder/watchdog/watchdogMarket.ts', 'src/recorder/watchdog/watchdogMarket.test.ts');
 const feedLag = of('src/recorder/watchdog/feedLagMonitor.ts', 'src/recorder/watchdog/feedLagMonitor.test.ts');
 const memory = of('src/recorder/marketMemory.ts', 'src/recorder/marketMemory.test.ts');
+const recorded = of('src/recorder/recordedMarket.ts', 'src/recorder/silentToken.test.ts');
+const inForce = of('src/api/bookInForce.ts', 'src/api/storeLag.test.ts');
 const lostRows = of('src/recorder/lostRows.ts', 'src/recorder/lostRows.test.ts');
 const acceptance = of(
   'src/recorder/merge/rowAcceptance.ts',
@@ -57,6 +59,12 @@ export const RECORDING_MUTANTS: readonly TestedMutant[] = [
   feedLag('if (lagMs <= LATE_AFTER_MS) this', 'if (lagMs < LATE_AFTER_MS) this'),
   feedLag('lags.length >= 2 && least', 'lags.length >= 1 && least'),
   memory('this.#wasTrusted && this.isProven && this.isReceiving', 'this.#wasTrusted && this.isProven'),
+  memory('(this.#eventTimesMs[index] as number) <= atMs', '(this.#eventTimesMs[index] as number) < atMs'),
+  memory('(this.#publishedAt[index] as number) < since', '(this.#publishedAt[index] as number) <= since'),
+  memory('return kept === KEPT_TIMES_MAX;', 'return false;'),
+  memory('if (times === undefined || lagMs <= 0)', 'if (times === undefined)'),
+  recorded('this.#provenTogether ?? this.#proven ?? this.#first', 'this.#proven ?? this.#first'),
+  inForce('return !live.followed.mayLackBooks(marketId, { atMs, lagMs });', 'return marketId !== null;'),
   lostRows('if (insertedAgain === lostRows) return;', 'if (insertedAgain > 0) return;'),
   acceptance(
     'timeMs - row.receivedTimeMs <= COPIES_DROPPED_MS',

@@ -25,6 +25,8 @@ const MACHINE_FAULTS = ['clock_step', 'clock_drift', 'kill'] as const;
 const RECEIVER_FAULTS = ['receiver_refuses', 'receiver_slow', 'answer_lost'] as const;
 /** Drawn apart from the others, so that a seed keeps its other faults. */
 const ENGINE_FAULTS = ['store_away'] as const;
+/** The same of several collectors: longer than the stream remembers ids. */
+const OUTAGE_FAULTS = ['stream_away', 'cut_off'] as const;
 const COLLECTOR_FAULTS = ['paused', 'cut_off', 'stream_away'] as const;
 
 const PROCESS_FAULTS = [...FEED_FAULTS, ...DISK_FAULTS, ...MACHINE_FAULTS, ...RECEIVER_FAULTS] as const;
@@ -59,6 +61,9 @@ const FAULTS_MAX = 8;
 const ENGINE_AWAY_CHANCE = 0.3;
 const ENGINE_AWAY_MS_MIN = 300;
 const ENGINE_AWAY_MS_RANGE = 12_000;
+const OUTAGE_CHANCE = 0.1;
+const OUTAGE_MS_MIN = 121_000;
+const OUTAGE_MS_RANGE = 10_000;
 
 /** The scenario of a seed. */
 export function scenarioOf(seed: number, collectors = 1): Scenario {
@@ -74,8 +79,17 @@ export function scenarioOf(seed: number, collectors = 1): Scenario {
     dice: random.next(),
   }));
   faults.sort((a, b) => a.atMs - b.atMs);
-  const engine = collectors === 1 ? engineFaults(seed) : [];
-  return { seed, markets, collectors, spanMs: SPAN_MS, faults: [...faults, ...engine] };
+  const others = collectors === 1 ? engineFaults(seed) : outages(seed);
+  return { seed, markets, collectors, spanMs: SPAN_MS, faults: [...faults, ...others] };
+}
+
+/** After it the stream has forgotten the ids of messages that are sent again. */
+function outages(seed: number): Fault[] {
+  const random = new Random(`outage ${seed}`);
+  if (!random.chance(OUTAGE_CHANCE)) return [];
+  const atMs = FIRST_FAULT_MS + random.below(SPAN_MS - FIRST_FAULT_MS);
+  const kind = OUTAGE_FAULTS[random.below(OUTAGE_FAULTS.length)] as FaultKind;
+  return [{ atMs, kind, lastsMs: OUTAGE_MS_MIN + random.below(OUTAGE_MS_RANGE), dice: random.next() }];
 }
 
 /** It ends within the span, so that the run is no longer than without it. */

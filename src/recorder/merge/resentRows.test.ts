@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
+import { book as ladder } from '../../../test/support/records.ts';
 import { MemoryStreamServer } from '../../../test/support/memoryStream.ts';
 import type { PlacedMessage } from '../../../test/support/numberedStream.ts';
 import { T0, TwoCollectors } from '../../../test/support/twoCollectors.ts';
@@ -92,4 +93,22 @@ it('a stream with a window forgets the ids that are older', async () => {
     DUPLICATE_WINDOW_MS,
     2 * DUPLICATE_WINDOW_MS,
   ]);
+});
+
+it('the last book before an outage is stored once, though no other collector saw it and many books followed', () => {
+  const merge = new StreamMerge({ baseSeq: 0 });
+  let streamSeq = 0;
+  const send = (sender: string, ms: number, sentMs = ms + 20) => {
+    const times = { marketId: 'm', eventTimeMs: T0 + ms, receivedTimeMs: T0 + ms + 10 };
+    const sides = { yes: ladder([[4_000 + ms, 1]], []), no: ladder([], []), mirrored: false };
+    const book = { ...times, ...sides, trusted: true, underlyingPrice: null };
+    const body = { book, quote: null, ladderHash: `${ms}`, occurrence: 0, isRepeated: false };
+    const message = { kind: 'action', id: `${ms}`, key: 'm', sender, run: '1', body } as const;
+    const records = merge.step(message, { streamSeq: ++streamSeq, timeMs: T0 + sentMs, partition: 0 });
+    return records.filter(({ kind }) => kind === 'book').length;
+  };
+  expect([send('a', 0), send('a', 100)]).toEqual([1, 1]);
+  for (let n = 0; n < 100; n++) expect(send('b', 2_000 + n)).toBe(1);
+  // The first one was stored and not acknowledged, the second one waited.
+  expect([send('a', 100, OUTAGE_MS), send('a', 200, OUTAGE_MS)]).toEqual([0, 1]);
 });

@@ -44,7 +44,9 @@ export function acceptAction(market: MergedMarket, action: StreamAction, deliver
   const row = action.book ?? action.quote;
   if (row === null) return [];
   const { sight } = delivery;
-  if (isSentAgain(market, action, { row, delivery })) return [];
+  const isAgain = isSentAgain(market, action, { row, delivery });
+  if (action.book?.trusted) sight.lastBook = bookKey(action.book, action.ladderHash);
+  if (isAgain) return [];
   if (!row.trusted && action.isRepeated) return acceptSettled(market, action, delivery);
   sight.isInDoubt = !row.trusted;
   if (!row.trusted) return acceptUntrusted(market, action, delivery);
@@ -65,7 +67,9 @@ function isSentAgain(
   if (newest === null || row.eventTimeMs >= newest.eventTimeMs) return false;
   if (timeMs - row.receivedTimeMs <= COPIES_DROPPED_MS) return false;
   if (wasDelivered(sight, row)) return true;
-  return book !== null && recentBooks.includes(bookKey(book, ladderHash));
+  if (book === null) return false;
+  const key = bookKey(book, ladderHash);
+  return sight.lastBook === key || recentBooks.includes(key);
 }
 
 function acceptTrustedBook(

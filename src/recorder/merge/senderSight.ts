@@ -18,6 +18,8 @@ export interface SenderSight {
   firstProven: RowTimes | null;
   /** The newest proven row that it delivered. */
   provenTo: RowTimes | null;
+  /** Key of the last trusted book that it delivered; missing in states of earlier releases. */
+  lastBook?: string | null;
   /** The newest trades that its current run delivered: their venue time and ids. */
   trades: { readonly eventTimeMs: number; readonly ids: readonly string[] } | null;
   blind: BlindInterval[];
@@ -29,6 +31,7 @@ export function newSight(): SenderSight {
     isInDoubt: false,
     firstProven: null,
     provenTo: null,
+    lastBook: null,
     trades: null,
     blind: [],
   };

@@ -34,7 +34,7 @@ export const liveNeverGoesBack: Check<Cluster> = {
 };
 
 /**
- * No book of one venue time is stored twice. One that was stored as untrusted may follow once more as a late, trusted
+ * No trade is stored twice, and no book of one venue time. One that was stored as untrusted may follow once more as a late, trusted
  * row: another collector had proven it, and its message came after a newer book.
  */
 export const noBookTwice: Check<Cluster> = {
@@ -48,6 +48,12 @@ export const noBookTwice: Check<Cluster> = {
       const isProvenLate = isLate && trusted && trustOf.get(key) === false;
       if (trustOf.has(key) && !isProvenLate) report(`the book ${key} is stored twice`);
       trustOf.set(key, trusted);
+    }
+    const trades = new Set<string>();
+    for (const { marketId, tradeId } of live.records.flatMap((one) => (one.kind === 'trade' ? [one.record] : []))) {
+      const key = `${marketId.slice(0, 4)} ${tradeId}`;
+      if (trades.has(key)) report(`the trade ${key} is stored twice`);
+      trades.add(key);
     }
   },
 };
