@@ -12,7 +12,13 @@ const SHARE = 1_000_000;
 function setUp() {
   const sink = new MemorySink();
   const clock = new FakeClock(T0);
-  const recorder = new Recorder({ sink, clock, log: silentLogger, metrics: new Metrics(), timeBy: 'receipt' });
+  const recorder = new Recorder({
+    sink,
+    clock,
+    log: silentLogger,
+    metrics: new Metrics(),
+    timeBy: 'receipt',
+  });
   recorder.track(MARKET);
   const wire = new WireMarket();
   wire.set({ side: 'BUY', price: 4000, size: SHARE });

@@ -85,7 +85,7 @@ export function scenarioOf(seed: number, collectors = 1): Scenario {
 
 /** After it the stream has forgotten the ids of messages that are sent again. */
 function outages(seed: number): Fault[] {
-  const random = new Random(`outage ${seed}`);
+  const random = new Random(`stream outage ${seed}`);
   if (!random.chance(OUTAGE_CHANCE)) return [];
   const atMs = FIRST_FAULT_MS + random.below(SPAN_MS - FIRST_FAULT_MS);
   const kind = OUTAGE_FAULTS[random.below(OUTAGE_FAULTS.length)] as FaultKind;

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
-import { book as ladder } from '../../../test/support/records.ts';
 import { MemoryStreamServer } from '../../../test/support/memoryStream.ts';
 import type { PlacedMessage } from '../../../test/support/numberedStream.ts';
+import { book as ladder } from '../../../test/support/records.ts';
 import { T0, TwoCollectors } from '../../../test/support/twoCollectors.ts';
 import type { StreamMessage } from '../../bus/recordStream.ts';
 import { Random } from '../../core/random.ts';

@@ -86,6 +86,14 @@ export class Cluster implements RecordedWorld {
     return [...newest.values()];
   }
 
+  /** The newest version of each gap that a collector has published. */
+  gapsOfCollectors(): readonly Gap[] {
+    const newest = new Map<string, Gap>();
+    for (const { message } of this.#stream.placed)
+      if (message.kind === 'gap') newest.set(`${message.sender} ${message.body.gapId}`, message.body);
+    return [...newest.values()];
+  }
+
   shownBook(marketId: string) {
     return this.live.memory.book(marketId);
   }
