@@ -177,8 +177,11 @@ describe.skipIf(natsAbsent)('NATS with faults (skipped without nats-server)', ()
     const { ready } = await openCluster(url, { replicas: 3, log });
     await ready;
     const manager = await managerOf(url);
-    const { cluster } = await manager.streams.info('underround');
-    expect(cluster?.replicas?.map(({ current }) => current)).toEqual([true, true]);
+    // A server that answers late on a busy machine is reported as behind for a moment, also after all were current.
+    await eventually('the stream on every server', async () => {
+      const { cluster } = await manager.streams.info('underround');
+      return cluster?.replicas?.every(({ current }) => current) === true && cluster.replicas.length === 2;
+    });
     expect(lines.filter((line) => line.includes('stream.replicas_missing'))).toEqual([]);
   });
 
