@@ -14,6 +14,8 @@ const MINUTES_MAX = 180;
 /** Time for the runner to shut down after a signal. */
 const GRACE_MS = 10_000;
 const SIGNALS = ['SIGINT', 'SIGTERM'];
+/** The statuses of tests in the runner's results; a test with any other has failed. */
+const [PASSED, SKIPPED] = [['passed'], ['skipped', 'todo']];
 /** Enough for an assertion, its difference and its place; a difference may have thousands of lines. */
 const MESSAGE_CHARACTERS_MAX = 2_000;
 
@@ -94,34 +96,30 @@ function judge(file, status) {
   return counts;
 }
 
-/** Counts the results that the runner wrote; null without results. */
+/** Counts the results that the runner wrote, and keeps the failures; null without results. */
 function readCounts(file) {
   try {
     const { testResults } = JSON.parse(readFileSync(file, 'utf8'));
-    failures.push(...testResults.flatMap(failuresOf));
-    const tests = testResults.flatMap((module) => module.assertionResults.map(({ status }) => status));
-    const count = (...statuses) => tests.filter((status) => statuses.includes(status)).length;
-    const unloaded = testResults.filter(
-      (module) =>
-        module.status === 'failed' && !module.assertionResults.some(({ status }) => status === 'failed'),
-    );
-    const [passed, skipped] = [count('passed'), count('skipped', 'todo')];
-    return { passed, failed: tests.length - passed - skipped + unloaded.length, skipped };
+    const failed = testResults.flatMap(failuresOf);
+    failures.push(...failed);
+    const tests = testResults.flatMap((module) => module.assertionResults);
+    const count = (statuses) => tests.filter(({ status }) => statuses.includes(status)).length;
+    return { passed: count(PASSED), failed: failed.length, skipped: count(SKIPPED) };
   } catch (error) {
     say(`the test runner wrote no results (${error.code ?? error.name})`);
     return null;
   }
 }
 
-/** The failed tests of a file, or the file's own error: where it is, and the start of its message. */
-function failuresOf({ name: file, status, message, assertionResults }) {
-  const place = path.relative(process.cwd(), file ?? '');
-  const failed = assertionResults.filter((test) => !['passed', 'skipped', 'todo'].includes(test.status));
-  const ofTests = failed.map(
-    (test) => `${place}: ${test.fullName}\n${(test.failureMessages ?? []).join('\n') || `(${test.status})`}`,
-  );
-  const all = ofTests.length === 0 && status === 'failed' ? [`${place}\n${message}`] : ofTests;
-  return all.map((text) => text.slice(0, MESSAGE_CHARACTERS_MAX));
+/** The failed tests of a file, and the error of a file none of whose tests failed: the place and the start of the message. */
+function failuresOf({ name, status, message, assertionResults }) {
+  const file = path.relative(process.cwd(), name ?? '');
+  const texts = assertionResults
+    .filter((test) => ![...PASSED, ...SKIPPED].includes(test.status))
+    .map((test) => `${file}: ${test.fullName}\n${test.failureMessages?.join('\n') || `(${test.status})`}`);
+  const isOwnError = status === 'failed' && !assertionResults.some((test) => test.status === 'failed');
+  if (isOwnError) texts.push(`${file}\n${message}`);
+  return texts.map((text) => text.slice(0, MESSAGE_CHARACTERS_MAX));
 }
 
 function say(line) {

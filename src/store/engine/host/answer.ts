@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import type { ChdbQueryStream, ChdbResult, StreamChunk } from 'chdb';
 import type { FairQueue } from '../../../core/fairQueue.ts';
-import type { Clock } from '../../../runtime/clock.ts';
+import { type Clock, sleep } from '../../../runtime/clock.ts';
 import type { AnswerBuffer } from './answerBuffer.ts';
 import type { ShortReads } from './shortReads.ts';
 
@@ -126,17 +126,18 @@ async function* inTurn(
   try {
     for (;;) {
       await shortReads.beforeBlock(buffer);
-      let block: Promise<IteratorResult<StreamChunk>> | null = null;
-      await turns.run(queryId, async () => {
+      const begun = await turns.run(queryId, async () => {
         await shortReads.inTurn(buffer);
         // No query is started for a reader that left while it waited.
-        if (blocks === null && response.destroyed) return;
+        if (blocks === null && response.destroyed) return null;
         blocks ??= start()[Symbol.asyncIterator]();
-        block = blocks.next();
-        await settled(block, clock);
+        const block = blocks.next();
+        await orLimit(block, clock);
+        return { block };
       });
-      const next = await (block as Promise<IteratorResult<StreamChunk>> | null);
-      if (next === null || next.done) return;
+      if (begun === null) return;
+      const next = await begun.block;
+      if (next.done) return;
       yield next.value;
     }
   } finally {
@@ -146,14 +147,15 @@ async function* inTurn(
   }
 }
 
-/** Resolves when a block is there or has failed, and no later than after `TURN_MS_MAX`. */
-function settled(block: Promise<unknown>, clock: Clock): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = clock.after(TURN_MS_MAX, resolve);
-    const end = () => {
-      timer.cancel();
-      resolve();
-    };
-    block.then(end, end);
-  });
+/**
+ * Ends with the block, or after `TURN_MS_MAX` without it.
+ * @throws What the block throws meanwhile.
+ */
+async function orLimit(block: Promise<unknown>, clock: Clock): Promise<void> {
+  const limit = new AbortController();
+  try {
+    await Promise.race([block, sleep(clock, TURN_MS_MAX, limit.signal)]);
+  } finally {
+    limit.abort();
+  }
 }
