@@ -1,3 +1,4 @@
+import type { Level, Snapshot } from '../../../src/client/schema.ts';
 import { LOPSIDED_MS } from '../../../src/venues/polymarket/book/marketBook.ts';
 import type { Answered } from '../world/apiClient.ts';
 import type { VenueMarket } from '../world/venueMarket.ts';
@@ -11,25 +12,11 @@ const UNNOTICED_MS = 13_000;
 /** A gap is in the engine this long after it was published, unless the store lags. */
 const STORING_MS = 1_500;
 
-interface AnsweredLevel {
-  readonly price: number;
-  readonly size: number;
-}
-
-export interface AnsweredBook {
-  readonly ts: string;
-  readonly trusted: boolean;
-  readonly yes_bids: readonly AnsweredLevel[];
-  readonly yes_asks: readonly AnsweredLevel[];
-  readonly no_bids: readonly AnsweredLevel[];
-  readonly no_asks: readonly AnsweredLevel[];
-}
-
 /** The books of an answer; none where it is about something else or refused. */
-function booksOf({ kind, status, body }: Answered): readonly AnsweredBook[] {
+function booksOf({ kind, status, body }: Answered): readonly Snapshot[] {
   if (status !== 200) return [];
-  if (kind === 'book' || kind === 'book_at') return [body as AnsweredBook];
-  return kind === 'snapshots' ? (body as { snapshots: readonly AnsweredBook[] }).snapshots : [];
+  if (kind === 'book' || kind === 'book_at') return [body as Snapshot];
+  return kind === 'snapshots' ? (body as { snapshots: readonly Snapshot[] }).snapshots : [];
 }
 
 /** A trusted row whose gap may not be known yet. */
@@ -41,7 +28,7 @@ interface DoubtedBook {
   readonly text: string;
 }
 
-/** For each world: what is known of wrong books, and when each gap was published. */
+/** Of each world: the wrong books that its API answered, and when each gap was published. */
 const doubts = new WeakMap<World, { books: DoubtedBook[]; gapKnownMs: Map<string, number> }>();
 
 /**
@@ -95,11 +82,11 @@ function marketOf({ venue }: World, { marketId }: Answered): VenueMarket | null 
 }
 
 /** Levels as `truthLadder` prints them; of NO they are those of YES at the opposite price. */
-function faultOf(book: AnsweredBook, { byTime }: VenueMarket): string | null {
+function faultOf(book: Snapshot, { byTime }: VenueMarket): string | null {
   const text = byTime.get(Date.parse(book.ts));
   if (text === undefined) return 'nothing happened then';
   const truth = truthLadder(text);
-  const printed = (levels: readonly AnsweredLevel[], priceOf: (price: number) => number) =>
+  const printed = (levels: readonly Level[], priceOf: (price: number) => number) =>
     levels
       .map(({ price, size }) => `${Math.round(priceOf(price) * 10_000)}x${Math.round(size * 1e6)}`)
       .join(',');
@@ -112,7 +99,7 @@ function faultOf(book: AnsweredBook, { byTime }: VenueMarket): string | null {
 
 /** A state that followed the answered book, and that was old enough to be known or in a gap; null without one. */
 function staleness(
-  book: AnsweredBook,
+  book: Snapshot,
   { answered, market, world }: { answered: Answered; market: VenueMarket; world: World },
 ): string | null {
   if (answered.kind === 'snapshots') return null;

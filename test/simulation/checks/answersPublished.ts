@@ -1,9 +1,9 @@
+import type { Snapshot } from '../../../src/client/schema.ts';
 import type { Gap } from '../../../src/schema/gap.ts';
 import type { Market } from '../../../src/schema/market.ts';
 import type { BookRecord } from '../../../src/schema/records.ts';
 import type { Answered } from '../world/apiClient.ts';
 import type { World } from '../world/world.ts';
-import type { AnsweredBook } from './answeredBooks.ts';
 import type { Check } from './check.ts';
 import { isInGap } from './recording.ts';
 
@@ -132,7 +132,7 @@ function checkNewest(answered: Answered, { newest }: PublishedMarket, fail: Fail
     fail(`status ${answered.status} although a book was published`);
     return;
   }
-  const { ts, trusted } = answered.body as AnsweredBook;
+  const { ts, trusted } = answered.body as Snapshot;
   const published = newest.seenBy(answered);
   if (published.some((state) => state.timeMs === Date.parse(ts) && state.trusted === trusted)) return;
   fail(`${Date.parse(ts)} trusted ${trusted}, published was ${JSON.stringify(published)}`);
@@ -141,9 +141,9 @@ function checkNewest(answered: Answered, { newest }: PublishedMarket, fail: Fail
 /** A trusted book is the newest one that was known of the time that the request names. */
 function checkInForce(answered: Answered, { bookTimes }: PublishedMarket, fail: Fail): void {
   const { status, body, atMs, askedMs } = answered;
-  if (status !== 200 || !(body as AnsweredBook).trusted) return;
+  if (status !== 200 || !(body as Snapshot).trusted) return;
   const newestOf = (times: readonly number[]) => Math.max(...times.filter((timeMs) => timeMs <= (atMs ?? 0)));
-  const bookMs = Date.parse((body as AnsweredBook).ts);
+  const bookMs = Date.parse((body as Snapshot).ts);
   const leastMs = newestOf(bookTimes.until({ answeredMs: askedMs - 1 }));
   if (bookMs < leastMs) fail(`${bookMs} is trusted, in force was ${leastMs}`);
 }
