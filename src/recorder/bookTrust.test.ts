@@ -216,7 +216,7 @@ describe('the trust in a book', () => {
     expect(sink.gaps).toMatchObject([
       { startTimeMs: T0, endTimeMs: T0 + 100, cause: 'book_mismatch', repairedBy: 'action' },
     ]);
-    // What was missing has now arrived, but the gap is known.
+    // The missing frames arrive now, but the gap is already recorded and stays.
     play(late, T0 + 150);
     expect(sink.gaps).toHaveLength(1);
   });

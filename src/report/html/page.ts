@@ -90,7 +90,7 @@ function breakdowns(report: Report): Html[] {
   return shown.length > 0 ? shown : [html`<p>No closed trades.</p>`];
 }
 
-/** What was asked for, what was left out, the strategy’s log, and the receipt. */
+/** The request, the markets that were left out, the strategy’s log, and the receipt. */
 function facts(report: Report): Html {
   const { settings, receipt, log, log_lines_left_out: leftOut, selection, markets_skipped: skipped } = report;
   const { held_out: heldOut, trials_before: before } = selection;

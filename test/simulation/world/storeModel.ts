@@ -41,7 +41,7 @@ export interface DiskFaults {
 
 /**
  * The journal and the store of one recorder, in memory. Rows are accepted at once, appended, and synced ten times a
- * second; a kill loses a part of what was not synced, cut at any row. Once a second the engine gets the synced rows.
+ * second. A kill cuts the rows that were not synced at any row and loses the rest. The synced rows reach the engine once a second.
  */
 export class StoreModel {
   readonly faults: DiskFaults = {
