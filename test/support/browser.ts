@@ -86,7 +86,7 @@ export class WatchedPage {
     // A stub of a request that the page repeats may be under way, and would fail once its page is closed.
     await this.page.unrouteAll({ behavior: 'ignoreErrors' });
     await this.#context.close();
-    expect(this.faults).toEqual([]);
+    expect(this.faults.join('\n')).toBe('');
   }
 
   async #picture(name: string): Promise<void> {

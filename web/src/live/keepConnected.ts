@@ -33,7 +33,8 @@ export function keepConnected({ address, onReady, onText, onState }: KeepConnect
   const connect = () => {
     let wasReady = false;
     socket = new WebSocket(address.replace(/^http/, 'ws'));
-    socket.onmessage = ({ data }: MessageEvent<string>) => {
+    socket.onmessage = ({ data }: { readonly data: string }) => {
+      if (isOver) return;
       if (data === PING) socket.send(PONG);
       else if (data.startsWith(READY_START)) {
         wasReady = true;
@@ -59,7 +60,9 @@ export function keepConnected({ address, onReady, onText, onState }: KeepConnect
   return () => {
     isOver = true;
     clearTimeout(timer);
-    socket.close();
+    // A browser logs a warning about a socket that is closed before it is open.
+    if (socket.readyState === WebSocket.CONNECTING) socket.onopen = () => socket.close();
+    else socket.close();
   };
 }
 
