@@ -50,9 +50,9 @@ function servedBook(state: number, tsMs: number, trusted = true): ServedBook {
   return { ts: text(tsMs), yes_bids, yes_asks, no_bids, no_asks: [{ price: 0.51, size: state }], trusted };
 }
 
-function gap(startMs: number, endMs: number | null) {
+function gap(startMs: number, endMs: number | null, cause = 'process_down') {
   const end = endMs === null ? null : text(endMs);
-  return { gap_id: 'gap_1', start: text(startMs), end, cause: 'process_down' };
+  return { gap_id: 'gap_1', start: text(startMs), end, cause };
 }
 
 /** The states 1 to 6, one second apart, one trade, and recording known to have begun at state 2. */
@@ -108,6 +108,15 @@ describe('the comparison of a recording with the venue that sent it', () => {
       missing: 0,
       doubled: 1,
     });
+  });
+
+  it.each([
+    ['ends a `store_down` gap', START_MS + 1000, 'store_down', 0],
+    ['ends another gap', START_MS + 1000, 'process_down', 1],
+    ['is at no end of a gap', START_MS + 2000, 'store_down', 1],
+  ])('counts a second copy of a row unless it %s', (_, endMs, cause, doubled) => {
+    const gaps = [gap(START_MS, endMs, cause)];
+    expect(compare(venue(), served([1, 2, 2, 3, 4, 5, 6], { gaps }))).toMatchObject({ doubled });
   });
 
   it('reports a lost row, and says which and how far the nearest gap is', () => {

@@ -47,7 +47,10 @@ export interface Counts {
   trustedInsideGaps: number;
   /** Trusted rows with a state that the venue never had at that time. */
   trustedNeverSent: number;
-  /** Trusted rows that are served more often than the venue had their state at that time. */
+  /**
+   * Trusted rows that are served more often than the venue had their state at that time. The row that ends a `store_down`
+   * gap is not counted: it repeats the book of a market without changes, which may have been lost.
+   */
   doubled: number;
 }
 
@@ -74,6 +77,7 @@ const EXAMPLES_MAX = 3;
 interface Interval {
   readonly startMs: number;
   readonly endMs: number;
+  readonly cause: string;
   readonly text: string;
 }
 
@@ -130,7 +134,8 @@ export function compareMarket(
     const times = (servedTimes.get(state) ?? 0) + 1;
     servedTimes.set(state, times);
     const sentTimes = known.get(state);
-    if (sentTimes !== undefined && times > sentTimes) {
+    const repeated = gaps.filter(({ cause, endMs }) => cause === 'store_down' && endMs === tsMs).length;
+    if (sentTimes !== undefined && times > sentTimes + repeated) {
       counts.doubled++;
       note(`trusted book at ${timeText(tsMs)} is served ${times} times and was sent ${sentTimes} times`);
     }
@@ -187,6 +192,7 @@ function intervalOf({ start, end, cause }: ServedGap): Interval {
   return {
     startMs,
     endMs,
+    cause,
     text: `${cause} ${timeText(startMs)} to ${end === null ? 'now' : timeText(endMs)}`,
   };
 }
