@@ -12,8 +12,12 @@ function userOf(name: string, columns: object = {}) {
   };
 }
 
-/** Serves users that can be searched and changed. @returns The requested changes. */
-async function serveUsers(page: Page): Promise<unknown[]> {
+/**
+ * Serves users that can be searched and changed.
+ * @param beforeAnswer Each change is answered when this resolves.
+ * @returns The requested changes.
+ */
+async function serveUsers(page: Page, beforeAnswer?: Promise<void>): Promise<unknown[]> {
   let users = [userOf('op', { operator: true }), userOf('ann'), userOf('ben', { suspended: true })];
   const changes: unknown[] = [];
   await page.route('**/app/users?**', (route) => {
@@ -23,9 +27,10 @@ async function serveUsers(page: Page): Promise<unknown[]> {
       json: { users: found, count: found.length, total: found.length, limit: 25, offset: 0 },
     });
   });
-  await page.route('**/app/users/*', (route: Route) => {
+  await page.route('**/app/users/*', async (route: Route) => {
     const change = route.request().postDataJSON();
     changes.push(change);
+    await beforeAnswer;
     const id = new URL(route.request().url()).pathname.split('/').at(-1);
     users = users.map((user) => (user.user_id === id ? { ...user, ...change } : user));
     return route.fulfill({ json: users.find(({ user_id }) => user_id === id) });
@@ -63,6 +68,25 @@ describe.skipIf(recordingAbsent)(SKIPPED, () => {
     await page.getByRole('button', { name: 'Lift suspension of ann@example.com now' }).click();
     await row('ann@example.com').getByText('suspended', { exact: true }).waitFor({ state: 'detached' });
     expect(changes).toEqual([{ tier: 'free' }, { suspended: true }, { suspended: false }]);
+    await page.context().close();
+  });
+
+  it('an open confirmation stays when another change of the same user arrives', async () => {
+    let answer = () => {};
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const page = await pages.open('operator', async (opened) => void (await serveUsers(opened, answered)));
+    const tier = page.getByLabel('Tier of ann@example.com');
+    await tier.selectOption('free');
+    await page.getByRole('button', { name: 'Change ann@example.com to free' }).click();
+    await page.getByRole('button', { name: 'Suspend ann@example.com' }).click();
+    const consequence = page.getByText('All sessions of ann@example.com end at once');
+    await consequence.waitFor();
+    answer();
+    await page.getByRole('button', { name: 'Change ann@example.com to free' }).waitFor({ state: 'detached' });
+    expect(await tier.inputValue()).toBe('free');
+    expect(await consequence.count()).toBe(1);
     await page.context().close();
   });
 

@@ -49,12 +49,7 @@ export function Users(): ReactNode {
       {users.isError && <Failure error={users.error} retry={() => void users.refetch()} />}
       {users.data?.users.length === 0 && <Empty title="No user has this address" />}
       {users.data !== undefined && users.data.users.length > 0 && (
-        <DataTable
-          label="Users"
-          columns={COLUMNS}
-          rows={users.data.users}
-          keyOf={({ user_id, tier, suspended }) => `${user_id} ${tier} ${suspended}`}
-        />
+        <DataTable label="Users" columns={COLUMNS} rows={users.data.users} keyOf={({ user_id }) => user_id} />
       )}
       {pages > 1 && <Pagination total={pages} value={page} onChange={setPage} />}
     </>
@@ -80,7 +75,8 @@ const COLUMNS: readonly Column<User>[] = [
 
 /** What a user may do in each tier changes at once, so the change is confirmed. */
 function TierChoice({ user }: { user: User }): ReactNode {
-  const [tier, setTier] = useState<Tier>(user.tier);
+  const [chosen, setChosen] = useState<Tier | null>(null);
+  const tier = chosen ?? user.tier;
   const change = useAction('PATCH /app/users/{user_id}', ['GET /app/users']);
   const { error, change: changed } = useShownProblem(change.error);
   const isLower = TIERS.indexOf(tier) < TIERS.indexOf(user.tier);
@@ -93,7 +89,7 @@ function TierChoice({ user }: { user: User }): ReactNode {
         data={[...TIERS]}
         value={tier}
         onChange={(event) => {
-          setTier(event.currentTarget.value as Tier);
+          setChosen(event.currentTarget.value as Tier);
           changed('tier');
         }}
       />
@@ -108,8 +104,13 @@ function TierChoice({ user }: { user: User }): ReactNode {
           label={`Change ${user.email} to ${tier}`}
           isPending={change.isPending}
           error={error}
-          act={() => change.mutate({ path: { user_id: user.user_id }, body: { tier } })}
-          leave={() => setTier(user.tier)}
+          act={() =>
+            change.mutate(
+              { path: { user_id: user.user_id }, body: { tier } },
+              { onSuccess: () => setChosen(null) },
+            )
+          }
+          leave={() => setChosen(null)}
         />
       )}
     </Stack>
@@ -123,6 +124,7 @@ function Suspension({ user }: { user: User }): ReactNode {
     return (
       <>
         <ConfirmButton
+          key="lift"
           verb="Lift suspension"
           of={`of ${user.email}`}
           confirm="Lift suspension now"
@@ -136,7 +138,9 @@ function Suspension({ user }: { user: User }): ReactNode {
     );
   }
   return (
+    // The two buttons have keys, so that an answered confirmation of one is not the open confirmation of the other.
     <ConfirmButton
+      key="suspend"
       verb="Suspend"
       of={user.email}
       confirm="Suspend now"
