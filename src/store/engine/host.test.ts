@@ -17,7 +17,6 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openTestStore, type TestStore } from '../../../test/support/store.ts';
 import { STREAMED_ANSWER_HEADER } from './access.ts';
-import { BLOCKS_AT_ONCE } from './host/engine.ts';
 import { STREAMS_MAX } from './host/sessionPool.ts';
 import { privateName } from './ownerOnly.ts';
 import { socketPath, spoolDirs } from './paths.ts';
@@ -228,8 +227,8 @@ test('streamed answers leave sessions for short reads', async () => {
     opened.store.stream(ENDLESS, {}, { format: 'JSONEachRow', signal: abort.signal }),
   );
   const rejected = Promise.all(streams.map((stream) => expect(stream).rejects.toThrow('enough')));
-  // The other reads wait, with or without a session.
-  await untilRunning(BLOCKS_AT_ONCE);
+  // No block of them ends, so each turn passes on at its limit until every session of streams is in use.
+  await untilRunning(STREAMS_MAX);
   const short = await opened.store.stream('SELECT 1 AS x', {}, { format: 'JSONEachRow', short: true });
   expect(JSON.parse(await text(short))).toEqual({ x: 1 });
   expect(await opened.store.rows('SELECT 2 AS x')).toEqual([{ x: 2 }]);

@@ -32,7 +32,7 @@ const READ_TRIES_MAX = 8;
  * Blocks of long answers that are produced at once: half of the processors remain for short reads, the recording and
  * the service. A block that takes long does not delay the others (`TURN_MS_MAX`).
  */
-export const BLOCKS_AT_ONCE = Math.max(1, Math.floor(availableParallelism() / 2));
+const BLOCKS_AT_ONCE = Math.max(1, Math.floor(availableParallelism() / 2));
 
 export class Engine {
   readonly #pool: SessionPool;
