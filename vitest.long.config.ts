@@ -2,5 +2,5 @@ import { defineConfig } from 'vitest/config';
 
 /** Tests too long to run on every change: an hour of the venue in some minutes. */
 export default defineConfig({
-  test: { include: ['test/soak/**/*.soak.ts'], pool: 'forks', testTimeout: 3_600_000 },
+  test: { include: ['test/**/*.long.ts'], pool: 'forks', testTimeout: 3_600_000 },
 });
