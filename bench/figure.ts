@@ -11,3 +11,10 @@ export interface Figure {
    */
   better?: 'more' | 'less';
 }
+
+export function printFigure({ name, value, unit, goal }: Figure): void {
+  const number = value.toLocaleString('en', { maximumFractionDigits: value < 100 ? 1 : 0 });
+  console.log(
+    `  ${name.padEnd(58)} ${number.padStart(12)} ${unit.padEnd(14)} ${goal === undefined ? '' : `goal ${goal}`}`,
+  );
+}

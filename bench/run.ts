@@ -7,7 +7,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
-import type { Figure } from './figure.ts';
+import { type Figure, printFigure } from './figure.ts';
 import { type BenchResult, mediansOf, regressions } from './gate.ts';
 
 const PARTS: Record<string, () => Promise<{ run(): Promise<Figure[]> }>> = {
@@ -38,13 +38,6 @@ const PARTS: Record<string, () => Promise<{ run(): Promise<Figure[]> }>> = {
   assets: () => import('./assets.ts'),
   scaling: () => import('./scaling.ts'),
 };
-
-function print({ name, value, unit, goal }: Figure): void {
-  const number = value.toLocaleString('en', { maximumFractionDigits: value < 100 ? 1 : 0 });
-  console.log(
-    `  ${name.padEnd(58)} ${number.padStart(12)} ${unit.padEnd(14)} ${goal === undefined ? '' : `goal ${goal}`}`,
-  );
-}
 
 const OPTIONS = {
   runs: { type: 'string', default: '1' },
@@ -78,7 +71,7 @@ for (const [part, load] of Object.entries(PARTS)) {
     measured.push(await run());
   }
   for (const figure of mediansOf(measured)) {
-    print(figure);
+    printFigure(figure);
     result.figures.push({ part, ...figure });
   }
   // After each part: an error in a later one loses no figure.
