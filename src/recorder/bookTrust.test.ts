@@ -268,32 +268,6 @@ describe('the trust in a book', () => {
     expect(sink.gaps).toEqual([]);
   });
 
-  it.each([
-    ['never', 'up to a second', 1_000, []],
-    ['in a closed gap', 'more than a second', 1_001, [{ startTimeMs: T0, endTimeMs: T0 + 1_101 }]],
-  ])('was lost %s, when missing frames are %s older than the state that contains them', (...row) => {
-    const [, , olderByMs, gaps] = row;
-    const { sink, recorder, wire, play } = setUp();
-    play([wire.snapshot(T0)], T0);
-    const late = wire.action(T0 + 100, [{ side: 'BUY', price: 4700, size: 7 * SHARE }]);
-    const nextMs = T0 + 100 + olderByMs;
-    play(wire.action(nextMs, [{ side: 'BUY', price: 4800, size: 7 * SHARE }]), nextMs);
-    recorder.finishQuiet(nextMs + 30);
-    play(late, nextMs + 40);
-    expect(sink.books.at(-1)).toMatchObject({ trusted: true, eventTimeMs: nextMs });
-    expect(sink.gaps).toMatchObject(gaps);
-  });
-
-  it('was lost in a closed gap, when frames of more than a second ago complete an action', () => {
-    const { sink, wire, play } = setUp();
-    play([wire.snapshot(T0)], T0);
-    const late = wire.action(T0 + 100, [{ side: 'BUY', price: 4700, size: 7 * SHARE }]);
-    const [first, rest] = wire.action(T0 + 1_500, LOST);
-    play([first, ...late, rest], T0 + 1_500);
-    expect(sink.books.at(-1)).toMatchObject({ trusted: true, eventTimeMs: T0 + 1_500 });
-    expect(sink.gaps).toMatchObject([{ startTimeMs: T0, endTimeMs: T0 + 1_500, cause: 'book_mismatch' }]);
-  });
-
   it('was never lost when the frames that one connection lost and the message of a trade came late', async () => {
     const { sink, recorder, wire, metrics, play } = setUp();
     play([wire.snapshot(T0)], T0);

@@ -161,7 +161,8 @@ export class BookTrust {
     // A later change may have set the lost level again, so that the current state verifies.
     const wasLost = () => !unproven.states.areRight(recorded.book);
     const wasWrong = !isHealed && (isChanged || wasLost());
-    if (wasWrong || unproven.wasOverdue) this.#passed(recorded, action, { cause: unproven.cause, by });
+    const wasOverdue = unproven.wasOverdue || unproven.states.wasOverdue;
+    if (wasWrong || wasOverdue) this.#passed(recorded, action, { cause: unproven.cause, by });
     else this.#dismissed.inc();
   }
 

@@ -18,6 +18,7 @@ const http = of('src/venues/http.ts', 'src/venues/http.test.ts');
 const underlying = of('src/venues/underlying.ts', 'src/venues/underlying.test.ts');
 const bookHash = of(`${POLYMARKET}/book/bookHash.ts`, `${POLYMARKET}/book/bookHash.test.ts`);
 const unproven = of(`${POLYMARKET}/book/unprovenStates.ts`, `${POLYMARKET}/book/unprovenStates.test.ts`);
+const overdue = of(`${POLYMARKET}/book/unprovenStates.ts`, 'src/recorder/overdueFrames.test.ts');
 const hashCheck = of(`${POLYMARKET}/book/hashCheck.ts`, `${POLYMARKET}/book/marketBook.test.ts`);
 const changeLog = of(`${POLYMARKET}/book/recentChangeLog.ts`, `${POLYMARKET}/book/lateFrames.test.ts`);
 const tokenBook = of(`${POLYMARKET}/book/tokenBook.ts`, `${POLYMARKET}/book/marketBook.test.ts`);
@@ -35,8 +36,10 @@ export const VENUE_MUTANTS: readonly TestedMutant[] = [
   unproven('if (state.every((token)', 'if (state.some((token)'),
   unproven('return this.#states.every(', 'return this.#states.some('),
   unproven('if (event.eventTimeMs > stateTimeMs) continue;', ''),
-  unproven('if (timeMs === token.timestampMs && hash !== token.hash) return;', ''),
-  unproven('if (timeMs < token.timestampMs && !isNewest()) return;', ''),
+  unproven('if (timeMs === token.timestampMs && hash !== token.hash) return false;', ''),
+  unproven('if (timeMs < token.timestampMs && !isNewest()) return false;', ''),
+  overdue('const isOverdue = isFirst &&', 'const isOverdue ='),
+  overdue('if (isCompleted && isOverdue)', 'if (isOverdue)'),
   bookHash("book.version === 'v2'", "book.version === 'v1'"),
   bookHash('"hash":"",', '"hash":"0",'),
   binanceBook('update.u <= last : update.u < last;', 'update.u < last : update.u < last;'),

@@ -21,7 +21,7 @@ export const LOPSIDED_MS = 500;
 type ActionEnd = 'verified' | 'superseded' | 'quiet' | 'disconnected';
 
 /** A frame that one connection lost may be this much older, in venue time, than the state that contains it. */
-const LATE_FRAME_MS = 1_000;
+export const LATE_FRAME_MS = 1_000;
 
 /**
  * The frames of an action: level changes, a whole book of a token, a late frame, one that came too late (states that

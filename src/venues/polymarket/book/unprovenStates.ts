@@ -4,7 +4,7 @@ import type { BookChangeEvent, LevelChange } from '../../../schema/events.ts';
 import { PROTOCOL_VERSIONS } from '../../../schema/protocol.ts';
 import { bookHash } from './bookHash.ts';
 import { tradePriceText } from './lastTradeGuesser.ts';
-import type { MarketBook } from './marketBook.ts';
+import { LATE_FRAME_MS, type MarketBook } from './marketBook.ts';
 import type { RecentChangeLog } from './recentChangeLog.ts';
 import type { HashContext, TokenBook } from './tokenBook.ts';
 
@@ -36,6 +36,7 @@ export class UnprovenStates {
   readonly #states: State[] = [];
   readonly #tickSize: string;
   readonly #trades = new Set<string>();
+  #wasOverdue = false;
 
   constructor(books: Books) {
     this.#tickSize = books.context.tickSize;
@@ -63,15 +64,24 @@ export class UnprovenStates {
    * @param recent The changes that arrived before it.
    */
   noteChanges(event: BookChangeEvent, recent: RecentChangeLog): void {
+    let isFirst = true;
     for (const state of this.#states) {
       const stateTimeMs = Math.max(state[0].timestampMs, state[1].timestampMs);
       if (event.eventTimeMs > stateTimeMs) continue;
+      const isOverdue = isFirst && stateTimeMs - event.eventTimeMs > LATE_FRAME_MS;
+      isFirst = false;
       for (const change of event.changes) {
         const at = change.tokenId === state[0].tokenId ? 0 : 1;
         const isNewest = () => recent.isNewest(at, change.side, change.price, event.eventTimeMs, stateTimeMs);
-        complete(state[at], change, { timeMs: event.eventTimeMs, isNewest });
+        const isCompleted = complete(state[at], change, { timeMs: event.eventTimeMs, isNewest });
+        if (isCompleted && isOverdue) this.#wasOverdue = true;
       }
     }
+  }
+
+  /** A late frame completed a state that is so much newer that states between the two were lost. */
+  get wasOverdue(): boolean {
+    return this.#wasOverdue;
   }
 
   /** Whether all states verify with an input that has arrived since; also true where no hash can say so. */
@@ -93,22 +103,25 @@ export class UnprovenStates {
   }
 }
 
-/** @param frame.isNewest Whether no newer frame of the state's time has set the level. */
+/**
+ * @param frame.isNewest Whether no newer frame of the state's time has set the level.
+ * @returns Whether a level of the state changed.
+ */
 function complete(
   token: TokenState,
   { tokenId, side, price, size, hash }: LevelChange,
   { timeMs, isNewest }: { timeMs: number; isNewest: () => boolean },
-): void {
+): boolean {
   // Without a hash no level can prove the state.
-  if (tokenId !== token.tokenId || token.hash === null || timeMs < token.snapshotTimeMs) return;
-  if (timeMs < token.timestampMs && !isNewest()) return;
+  if (tokenId !== token.tokenId || token.hash === null || timeMs < token.snapshotTimeMs) return false;
+  if (timeMs < token.timestampMs && !isNewest()) return false;
   // Another hash at the same time is that of another action.
-  if (timeMs === token.timestampMs && hash !== token.hash) return;
+  if (timeMs === token.timestampMs && hash !== token.hash) return false;
   if (timeMs > token.timestampMs) {
     token.timestampMs = timeMs;
     token.hash = hash;
   }
-  (side === 'BUY' ? token.bids : token.asks).set(price, size);
+  return (side === 'BUY' ? token.bids : token.asks).set(price, size);
 }
 
 function hashOf(
