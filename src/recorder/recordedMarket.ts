@@ -93,7 +93,8 @@ export class RecordedMarket implements LiveMarketRecording {
   proved({ eventTimeMs, receivedTimeMs }: RowTimes): void {
     const { yes, no } = this.book;
     this.#proven = { eventTimeMs, receivedTimeMs };
-    if (yes.timeMs === no.timeMs) this.#provenTogether = this.#proven;
+    // The first proven row has whole books of both tokens, each with the time of its own last change.
+    if (yes.timeMs === no.timeMs || this.#provenTogether === null) this.#provenTogether = this.#proven;
   }
 
   /** The last row written as proven; null before the first. */
@@ -106,7 +107,7 @@ export class RecordedMarket implements LiveMarketRecording {
    * Rows that name one token prove nothing about the other: its frames may have been lost since it was last named.
    */
   get gapStart(): RowTimes | null {
-    return this.#provenTogether ?? this.#proven ?? this.#first;
+    return this.#provenTogether ?? this.#first;
   }
 
   /** Whether the newest published state is not trusted; false before the first. */

@@ -26,7 +26,7 @@ function setUp() {
   const play = (frames: readonly string[], atMs: number) => {
     for (const frame of frames) recorder.clobFrame(frame, atMs);
   };
-  return { sink, wire, play };
+  return { sink, recorder, wire, play };
 }
 
 /** A frame without the changes of NO. */
@@ -60,4 +60,19 @@ describe('a gap begins at the last row of both tokens', () => {
     play(wire.books(T0 + 700), T0 + 700);
     expect(sink.gaps).toMatchObject([{ startTimeMs: T0 + 100, endTimeMs: T0 + 700, cause: 'book_mismatch' }]);
   });
+
+  it.each([0, 10])(
+    'when one token is silent since the first books, whose times are %i ms apart',
+    (apartMs) => {
+      const { sink, recorder, wire, play } = setUp();
+      const [, no] = JSON.parse(wire.snapshot(T0 - apartMs)) as unknown[];
+      const [yes] = JSON.parse(wire.snapshot(T0)) as unknown[];
+      play([JSON.stringify([no, yes])], T0);
+      recorder.finishQuiet(T0 + 50);
+      for (const [at, timeMs] of [T0 + 200, T0 + 400, T0 + 750].entries())
+        play(wire.action(timeMs, [{ side: 'BUY', price: 4200, size: (1 + at) * SHARE }]).map(ofYes), timeMs);
+      play(wire.books(T0 + 900), T0 + 900);
+      expect(sink.gaps).toMatchObject([{ startTimeMs: T0, endTimeMs: T0 + 900, cause: 'silent_market' }]);
+    },
+  );
 });
