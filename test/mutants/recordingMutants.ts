@@ -1,6 +1,9 @@
 import { of, type TestedMutant } from './mutant.ts';
 
 const trust = of('src/recorder/bookTrust.ts', 'src/recorder/bookTrust.test.ts');
+const overdue = of('src/recorder/bookTrust.ts', 'src/recorder/overdueFrames.test.ts');
+const resent = of('src/recorder/merge/rowAcceptance.ts', 'src/recorder/merge/resentRows.test.ts');
+const sight = of('src/recorder/merge/senderSight.ts', 'src/recorder/merge/resentRows.test.ts');
 const sequence = of('src/recorder/sequence.ts', 'src/recorder/resume.test.ts');
 const gaps = of(
   'src/recorder/gapTracker.ts',
@@ -43,6 +46,7 @@ export const RECORDING_MUTANTS: readonly TestedMutant[] = [
   trust('|| wasLost());', ');'),
   trust("form === 'late' || form === 'rest'", "form === 'late'"),
   trust('unproven.isOneSided ||', ''),
+  overdue(' || unproven.states.wasOverdue', ''),
   trust("const provedBy = asked ? 'rest_book'", "const provedBy = !asked ? 'rest_book'"),
   trust(
     'if (start === null) return;\n    const { receivedTimeMs: knownTimeMs } = action;',
@@ -63,9 +67,12 @@ export const RECORDING_MUTANTS: readonly TestedMutant[] = [
   memory('(this.#publishedAt[index] as number) < since', '(this.#publishedAt[index] as number) <= since'),
   memory('return kept === KEPT_TIMES_MAX;', 'return false;'),
   memory('if (times === undefined || lagMs <= 0)', 'if (times === undefined)'),
-  recorded('this.#provenTogether ?? this.#proven ?? this.#first', 'this.#proven ?? this.#first'),
+  recorded('return this.#provenTogether ?? this.#first', 'return this.#proven ?? this.#first'),
+  recorded(' || this.#provenTogether === null', ''),
   inForce('return !live.followed.mayLackBooks(marketId, { atMs, lagMs });', 'return marketId !== null;'),
   lostRows('if (insertedAgain === lostRows) return;', 'if (insertedAgain > 0) return;'),
+  resent('if (action.book?.trusted)', 'if (action.book?.mirrored)'),
+  sight('sight.lastBooks?.eventTimeMs === eventTimeMs ? sight.lastBooks.keys : []', '[]'),
   acceptance(
     'timeMs - row.receivedTimeMs <= COPIES_DROPPED_MS',
     'timeMs - row.receivedTimeMs > COPIES_DROPPED_MS',

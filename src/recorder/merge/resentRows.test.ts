@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { MemoryStreamServer } from '../../../test/support/memoryStream.ts';
 import type { PlacedMessage } from '../../../test/support/numberedStream.ts';
@@ -95,20 +95,43 @@ it('a stream with a window forgets the ids that are older', async () => {
   ]);
 });
 
-it('the last book before an outage is stored once, though no other collector saw it and many books followed', () => {
-  const merge = new StreamMerge({ baseSeq: 0 });
-  let streamSeq = 0;
-  const send = (sender: string, ms: number, sentMs = ms + 20) => {
-    const times = { marketId: 'm', eventTimeMs: T0 + ms, receivedTimeMs: T0 + ms + 10 };
-    const sides = { yes: ladder([[4_000 + ms, 1]], []), no: ladder([], []), mirrored: false };
-    const book = { ...times, ...sides, trusted: true, underlyingPrice: null };
-    const body = { book, quote: null, ladderHash: `${ms}`, occurrence: 0, isRepeated: false };
-    const message = { kind: 'action', id: `${ms}`, key: 'm', sender, run: '1', body } as const;
-    const records = merge.step(message, { streamSeq: ++streamSeq, timeMs: T0 + sentMs, partition: 0 });
-    return records.filter(({ kind }) => kind === 'book').length;
-  };
-  expect([send('a', 0), send('a', 100)]).toEqual([1, 1]);
-  for (let n = 0; n < 100; n++) expect(send('b', 2_000 + n)).toBe(1);
-  // The first one was stored and not acknowledged, the second one waited.
-  expect([send('a', 100, OUTAGE_MS), send('a', 200, OUTAGE_MS)]).toEqual([0, 1]);
+describe('books that were stored before an outage, but not acknowledged, are stored once', () => {
+  /** Sends books by their times and hashes; each call returns how many records it stored. */
+  function sender() {
+    const merge = new StreamMerge({ baseSeq: 0 });
+    let streamSeq = 0;
+    return (name: string, ms: number, { hash = `${ms}`, sentMs = ms + 20 } = {}) => {
+      const times = { marketId: 'm', eventTimeMs: T0 + ms, receivedTimeMs: T0 + ms + 10 };
+      const sides = { yes: ladder([[4_000, 1]], []), no: ladder([], []), mirrored: false };
+      const book = { ...times, ...sides, trusted: true, underlyingPrice: null };
+      const body = { book, quote: null, ladderHash: hash, occurrence: 0, isRepeated: false };
+      const message = {
+        kind: 'action',
+        id: `${ms} ${hash}`,
+        key: 'm',
+        sender: name,
+        run: '1',
+        body,
+      } as const;
+      const records = merge.step(message, { streamSeq: ++streamSeq, timeMs: T0 + sentMs, partition: 0 });
+      return records.filter(({ kind }) => kind === 'book').length;
+    };
+  }
+  const again = { sentMs: OUTAGE_MS };
+
+  it('though no other collector saw them and many books followed', () => {
+    const send = sender();
+    expect([send('a', 0), send('a', 100), send('a', 200)]).toEqual([1, 1, 1]);
+    for (let n = 0; n < 100; n++) expect(send('b', 2_000 + n)).toBe(1);
+    // The third one waited for the stream.
+    expect([send('a', 100, again), send('a', 200, again), send('a', 300, again)]).toEqual([0, 0, 1]);
+  });
+
+  it('also when they have one venue time', () => {
+    const send = sender();
+    const [y, z] = [{ hash: 'y' }, { hash: 'z' }];
+    expect([send('a', 0), send('a', 100, y), send('a', 100, z)]).toEqual([1, 1, 1]);
+    for (let n = 0; n < 100; n++) expect(send('b', 2_000 + n)).toBe(1);
+    expect([send('a', 100, { ...y, ...again }), send('a', 100, { ...z, ...again })]).toEqual([0, 0]);
+  });
 });

@@ -6,6 +6,7 @@ import type { MergedRecord } from './mergedRecord.ts';
 import { timesOf } from './rowOrder.ts';
 import {
   isInOwnGap,
+  noteLastBook,
   noteTrade,
   type SenderSight,
   sees,
@@ -44,9 +45,9 @@ export function acceptAction(market: MergedMarket, action: StreamAction, deliver
   const row = action.book ?? action.quote;
   if (row === null) return [];
   const { sight } = delivery;
-  const isAgain = isSentAgain(market, action, { row, delivery });
-  if (action.book?.trusted) sight.lastBook = bookKey(action.book, action.ladderHash);
-  if (isAgain) return [];
+  if (isSentAgain(market, action, { row, delivery })) return [];
+  if (action.book?.trusted)
+    noteLastBook(sight, { key: bookKey(action.book, action.ladderHash), eventTimeMs: row.eventTimeMs });
   if (!row.trusted && action.isRepeated) return acceptSettled(market, action, delivery);
   sight.isInDoubt = !row.trusted;
   if (!row.trusted) return acceptUntrusted(market, action, delivery);
@@ -69,7 +70,7 @@ function isSentAgain(
   if (wasDelivered(sight, row)) return true;
   if (book === null) return false;
   const key = bookKey(book, ladderHash);
-  return sight.lastBook === key || recentBooks.includes(key);
+  return (sight.lastBooks?.keys.includes(key) ?? false) || recentBooks.includes(key);
 }
 
 function acceptTrustedBook(

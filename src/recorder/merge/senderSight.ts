@@ -7,6 +7,8 @@ import { compareRows, laterRow } from './rowOrder.ts';
 const INTERVALS_MAX = 100;
 /** Most remembered trades with one venue time. */
 export const TRADE_IDS_MAX = 200;
+/** Most remembered books with one venue time. */
+const BOOK_KEYS_MAX = 64;
 
 /** What one sender saw of one market. */
 export interface SenderSight {
@@ -18,8 +20,10 @@ export interface SenderSight {
   firstProven: RowTimes | null;
   /** The newest proven row that it delivered. */
   provenTo: RowTimes | null;
-  /** Key of the last trusted book that it delivered; missing in states of earlier releases. */
-  lastBook?: string | null;
+  /**
+   * The newest trusted books that it delivered: their venue time and keys; missing in states of earlier releases.
+   */
+  lastBooks?: { readonly eventTimeMs: number; readonly keys: readonly string[] } | null;
   /** The newest trades that its current run delivered: their venue time and ids. */
   trades: { readonly eventTimeMs: number; readonly ids: readonly string[] } | null;
   blind: BlindInterval[];
@@ -31,7 +35,7 @@ export function newSight(): SenderSight {
     isInDoubt: false,
     firstProven: null,
     provenTo: null,
-    lastBook: null,
+    lastBooks: null,
     trades: null,
     blind: [],
   };
@@ -86,6 +90,15 @@ export function noteTrade(
   if (ids.includes(id)) return true;
   sight.trades = { eventTimeMs, ids: [...ids, id].slice(-TRADE_IDS_MAX) };
   return false;
+}
+
+/** Notes a trusted book that the sender delivers for the first time. */
+export function noteLastBook(
+  sight: SenderSight,
+  { key, eventTimeMs }: { key: string; eventTimeMs: number },
+): void {
+  const keys = sight.lastBooks?.eventTimeMs === eventTimeMs ? sight.lastBooks.keys : [];
+  sight.lastBooks = { eventTimeMs, keys: [...keys, key].slice(-BOOK_KEYS_MAX) };
 }
 
 /** Notes a proven row. The first one of a run ends what an earlier run, or its absence, left open. */
