@@ -70,6 +70,7 @@ export async function serve(store: StoreReader, accounts: Accounts) {
         market: () => null,
         book: () => null,
         mayLackBooks: () => false,
+        knownToMs: Number.POSITIVE_INFINITY,
         gaps: () => [],
       },
     },

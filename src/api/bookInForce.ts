@@ -58,7 +58,8 @@ export function newestBook(parts: Pick<BookDependencies, 'live' | 'clock'>, mome
 }
 
 /**
- * The last stored book at or before a time. It is untrusted if a newer one may be waiting, or if a gap covers the time.
+ * The last stored book at or before a time. It is untrusted if a newer one may be waiting, if nothing was received of the
+ * time, or if a gap covers it.
  * @returns Null before the first book.
  */
 export async function storedBook(
@@ -67,13 +68,14 @@ export async function storedBook(
   signal: AbortSignal,
 ): Promise<BookRow | null> {
   const { marketId, atMs } = moment;
-  const { live, store } = parts;
+  const { live, store, clock } = parts;
   const { followed } = live;
   // For a followed market, memory has only the newest state. States between it and the last stored one may be waiting.
   const lagMsMax = followed.book(marketId) === null ? LAG_TRUSTED_MS : 0;
   const mayBeOld = !isStored(parts, moment) && live.storeLagMs() > lagMsMax;
+  const isUnknown = followed.market(marketId) !== null && (atMs ?? clock.now()) > followed.knownToMs;
   const book = await findBook(store, { marketId, atMs }, signal);
-  const isDoubted = mayBeOld || followed.gaps(marketId).some((gap) => coversTime(gap, atMs));
+  const isDoubted = mayBeOld || isUnknown || followed.gaps(marketId).some((gap) => coversTime(gap, atMs));
   if (book !== null && isDoubted) book.trusted = false;
   return book;
 }

@@ -19,6 +19,8 @@ export interface Receiving {
 export interface Topics {
   /** A book after a complete action that changed its levels. It is a reused view: copy the values you keep. */
   book: BookRecord;
+  /** A book behind newer ones, which a follower received late: it is stored and shown nowhere as the newest. */
+  lateBook: BookRecord;
   /**
    * A changed best price of either token, or changed trust in the book; published before the `book` of the same action.
    */

@@ -21,6 +21,8 @@ export interface LiveMarketRecording {
 export interface LiveRecording {
   /** False while a follower receives nothing: then it shows no book as trusted. */
   readonly isReceiving: boolean;
+  /** Wall time up to which a follower that receives nothing knows all records; else infinite. */
+  readonly knownToMs: number;
   markets(): Iterable<Market>;
   /** Null: not followed. */
   market(marketId: string): Market | null;

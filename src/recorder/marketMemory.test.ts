@@ -19,7 +19,7 @@ function rig() {
   const sink = publishingSink(new MemorySink(), bus);
   const recorder = new Recorder({ ...observed, sink, timeBy: 'receipt' });
   const { clock } = observed;
-  return { recorder, clock, memory: new MarketMemory({ recorder, bus, clock }), wire: new WireMarket() };
+  return { recorder, bus, clock, memory: new MarketMemory({ recorder, bus, clock }), wire: new WireMarket() };
 }
 
 const both = (timeMs: number) => ({ eventTimeMs: timeMs, receivedTimeMs: timeMs });
@@ -112,7 +112,13 @@ test('forgets a market that the recorder forgets, even if it returns', () => {
 test('shows no book as trusted while nothing is received, and the same one again afterwards', () => {
   const bus = new Bus({ log: silentLogger, metrics: new Metrics() });
   const recording = {
-    ...{ isReceiving: true, markets: () => [], market: () => MARKET, gaps: { of: () => null } },
+    ...{
+      isReceiving: true,
+      knownToMs: Infinity,
+      markets: () => [],
+      market: () => MARKET,
+      gaps: { of: () => null },
+    },
     recorded: () => ({ liveBook: () => null }),
   };
   const memory = new MarketMemory({ recorder: recording, bus, clock: new FakeClock(T0) });
@@ -157,4 +163,17 @@ test('knows whether the store may lack a book of a time, by when each was publis
   for (let n = 1; n < KEPT_TIMES_MAX; n++) act(T0 + 500 + n);
   // The time of the first book is forgotten.
   expect([lacks(T0 + 499, 999), lacks(T0 - 1, 3_000), lacks(T0 + 600, 0)]).toEqual([false, true, false]);
+});
+
+test('knows that the store may lack a late book, which is not the newest', () => {
+  const { bus, memory } = rig();
+  const side = sideOf();
+  const book = {
+    ...{ seq: 1, marketId: M, eventTimeMs: T0, receivedTimeMs: T0, underlyingPrice: null },
+    ...{ trusted: true, mirrored: true, yes: { bids: side, asks: side }, no: { bids: side, asks: side } },
+  };
+  bus.publish('lateBook', book);
+  expect(memory.book(M)).toBeNull();
+  expect(memory.mayLackBooks(M, { atMs: T0, lagMs: 1 })).toBe(true);
+  expect(memory.mayLackBooks(M, { atMs: T0 - 1, lagMs: 1 })).toBe(false);
 });

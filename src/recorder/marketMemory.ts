@@ -28,6 +28,8 @@ export interface FollowedMarkets {
   markets(): Iterable<Market>;
   /** Null: not followed. */
   market(marketId: string): Market | null;
+  /** Wall time up to which all records are known here: infinite unless a follower receives nothing. */
+  readonly knownToMs: number;
   /** Null: ask the store. A view: read it before anything else runs. */
   book(marketId: string): NewestBook | null;
   /**
@@ -47,6 +49,7 @@ export class MarketMemory implements FollowedMarkets {
   readonly #recorder: Omit<LiveRecording, 'recent'>;
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #books = new Map<string, NewestBookCopy>();
+  readonly #times = new Map<string, PublishedTimes>();
   /** By market, then by gap id, oldest first; the newest version of each gap. */
   readonly #gaps = new Map<string, Map<string, Gap>>();
 
@@ -63,9 +66,14 @@ export class MarketMemory implements FollowedMarkets {
     this.#recorder = recorder;
     this.#clock = clock;
     bus.subscribe('book', (record) => this.#onBook(record));
+    bus.subscribe('lateBook', (record) => this.#noteTime(record));
     bus.subscribe('quote', (record) => this.#onQuote(record));
     bus.subscribe('gap', (gap) => this.#onGap(gap));
     bus.subscribe('market', (market) => this.#onMarket(market));
+  }
+
+  get knownToMs(): number {
+    return this.#recorder.knownToMs;
   }
 
   /** The newest records of all followed markets. */
@@ -93,7 +101,7 @@ export class MarketMemory implements FollowedMarkets {
   }
 
   mayLackBooks(marketId: string, { atMs, lagMs }: { atMs: number; lagMs: number }): boolean {
-    const times = this.#books.get(marketId)?.times;
+    const times = this.#times.get(marketId);
     if (times === undefined || lagMs <= 0) return false;
     return times.isAnySince(this.#clock.monotonic() - lagMs, atMs);
   }
@@ -112,7 +120,13 @@ export class MarketMemory implements FollowedMarkets {
     const kept = this.#books.get(record.marketId) ?? new NewestBookCopy();
     this.#books.set(record.marketId, kept);
     kept.copy(record);
-    kept.times.add(record.eventTimeMs, this.#clock.monotonic());
+    this.#noteTime(record);
+  }
+
+  #noteTime({ marketId, eventTimeMs }: BookRecord): void {
+    const times = this.#times.get(marketId) ?? new PublishedTimes();
+    this.#times.set(marketId, times);
+    times.add(eventTimeMs, this.#clock.monotonic());
   }
 
   #onQuote({ marketId, trusted }: QuoteRecord): void {
@@ -133,7 +147,7 @@ export class MarketMemory implements FollowedMarkets {
   /** New markets arrive every few minutes; at that time, forget the markets that the recorder no longer follows. */
   #onMarket({ marketId }: Market): void {
     if (this.#books.has(marketId)) return;
-    for (const known of [this.#books, this.#gaps]) {
+    for (const known of [this.#books, this.#times, this.#gaps]) {
       for (const id of known.keys()) if (this.#recorder.recorded(id) === null) known.delete(id);
     }
   }
@@ -148,7 +162,6 @@ class NewestBookCopy implements NewestBook {
   /** As of the last quote: a later failed hash can make an unchanged book untrusted. */
   isProven = false;
   isReceiving = true;
-  readonly times = new PublishedTimes();
   #wasTrusted = false;
 
   get trusted(): boolean {

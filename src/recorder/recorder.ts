@@ -60,6 +60,7 @@ interface RecorderOptions {
  */
 export class Recorder implements LiveRecording {
   readonly isReceiving = true;
+  readonly knownToMs = Number.POSITIVE_INFINITY;
   readonly gaps: GapTracker;
   readonly trust: BookTrust;
   /** Null for recordings, whose clocks are unknown. */

@@ -27,7 +27,7 @@ export async function followRecording(
   const bus = new Bus({ log, metrics });
   const follower = new RecordFollower({ bus, clock, log, metrics });
   const memory = new MarketMemory({ recorder: follower, bus, clock });
-  const received = new ReceivedPlaces();
+  const received = new ReceivedPlaces(clock);
   const progress = new StoredProgress({ stream, values, received, clock, log, metrics });
   const noted: Pick<RecordStream, 'baseSeq' | 'partitions' | 'follow' | 'lastSeq'> = {
     baseSeq: stream.baseSeq,
@@ -44,6 +44,8 @@ export async function followRecording(
     return { streamSeq, fold: new PartitionMerge(stream, state as PartitionMergeState | null) };
   };
   const following = await resumeFollower({ follower, stream: noted, store, checkpoint, clock, log });
+  // Until then it is unknown whether a received row is stored.
+  await progress.refresh();
   return {
     ...{ store, bus, live: follower, memory },
     shared: {

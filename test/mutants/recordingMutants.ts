@@ -16,6 +16,11 @@ const feedLag = of('src/recorder/watchdog/feedLagMonitor.ts', 'src/recorder/watc
 const memory = of('src/recorder/marketMemory.ts', 'src/recorder/marketMemory.test.ts');
 const recorded = of('src/recorder/recordedMarket.ts', 'src/recorder/silentToken.test.ts');
 const inForce = of('src/api/bookInForce.ts', 'src/api/storeLag.test.ts');
+const followedPast = of('src/api/bookInForce.ts', 'src/api/followedPast.test.ts');
+const storedProgress = of(
+  'src/recorder/write/storedProgress.ts',
+  'src/recorder/write/storedProgress.test.ts',
+);
 const lostRows = of('src/recorder/lostRows.ts', 'src/recorder/lostRows.test.ts');
 const acceptance = of(
   'src/recorder/merge/rowAcceptance.ts',
@@ -70,6 +75,10 @@ export const RECORDING_MUTANTS: readonly TestedMutant[] = [
   recorded('return this.#provenTogether ?? this.#first', 'return this.#proven ?? this.#first'),
   recorded(' || this.#provenTogether === null', ''),
   inForce('return !live.followed.mayLackBooks(marketId, { atMs, lagMs });', 'return marketId !== null;'),
+  followedPast('mayBeOld || isUnknown ||', 'mayBeOld ||'),
+  storedProgress('Math.max(received.waitingMs(partition, streamSeq), ', 'Math.max(0, '),
+  storedProgress('oldest.lastSeq = next.lastSeq;', ''),
+  memory("bus.subscribe('lateBook', (record) => this.#noteTime(record));", ''),
   lostRows('if (insertedAgain === lostRows) return;', 'if (insertedAgain > 0) return;'),
   resent('if (action.book?.trusted)', 'if (action.book?.mirrored)'),
   sight('sight.lastBooks?.eventTimeMs === eventTimeMs ? sight.lastBooks.keys : []', '[]'),

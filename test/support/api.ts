@@ -28,6 +28,7 @@ export const nothingFollowed: FollowedMarkets = {
   market: () => null,
   book: () => null,
   mayLackBooks: () => false,
+  knownToMs: Number.POSITIVE_INFINITY,
   gaps: () => [],
 };
 

@@ -45,6 +45,8 @@ export class RecordFollower implements LiveRecording {
   readonly #gaps = new Map<string, Gap>();
   readonly #sweep: Timer;
   #isReceiving = false;
+  /** The stream's time of the newest message. */
+  #newestMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: RecordFollowerOptions) {
     const { clock, metrics } = options;
@@ -79,6 +81,7 @@ export class RecordFollower implements LiveRecording {
 
   /** Processes one message of the stream, unless the merge of its partition has already applied it. */
   readonly onMessage = (message: StreamMessage, place: StreamPlace): void => {
+    this.#newestMs = Math.max(this.#newestMs, place.timeMs);
     const partition = this.#partitions.get(place.partition);
     if (partition === undefined || place.streamSeq <= partition.streamSeq) return;
     partition.streamSeq = place.streamSeq;
@@ -95,6 +98,10 @@ export class RecordFollower implements LiveRecording {
 
   get isReceiving(): boolean {
     return this.#isReceiving;
+  }
+
+  get knownToMs(): number {
+    return this.#isReceiving ? Number.POSITIVE_INFINITY : this.#newestMs;
   }
 
   *markets(): IterableIterator<Market> {
@@ -137,6 +144,8 @@ export class RecordFollower implements LiveRecording {
     for (const { kind, record } of news)
       if (kind === 'book') this.#markets.get(record.marketId)?.copyLevels(record);
     for (const output of news) this.#publish(output);
+    for (const { kind, record, isLate } of outputs)
+      if (kind === 'book' && isLate) this.#options.bus.publish('lateBook', record);
   }
 
   /** Whether the row is in the state that was read from the store. */

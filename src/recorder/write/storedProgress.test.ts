@@ -10,7 +10,7 @@ import { ReceivedPlaces, StoredProgress } from './storedProgress.ts';
 function rig() {
   const clock = new FakeClock();
   const values = new MemoryValues();
-  const received = new ReceivedPlaces();
+  const received = new ReceivedPlaces(clock);
   let lastSeq = 0;
   const progress = new StoredProgress({
     ...{ values, clock, log: silentLogger, metrics: new Metrics() },
@@ -23,7 +23,7 @@ function rig() {
   };
   const store = (partition: number, place: { streamSeq: number; timeMs: number }) =>
     writeCheckpoint(values, partition, { ...place, state: null });
-  return { clock, progress, send, store };
+  return { clock, progress, received, send, store };
 }
 
 test('the lag is the time between what is received and what is stored', async () => {
@@ -41,11 +41,52 @@ test('the lag is the time between what is received and what is stored', async ()
   progress.stop();
 });
 
+test('the lag grows while nothing further is received', async () => {
+  const { clock, progress, send, store } = rig();
+  send(0, { streamSeq: 1, timeMs: 1_000 }).arrives();
+  await store(0, { streamSeq: 1, timeMs: 1_000 });
+  await clock.advance(500);
+  expect(progress.lagMs()).toBe(0);
+  send(0, { streamSeq: 2, timeMs: 1_020 }).arrives();
+  await clock.advance(200);
+  send(0, { streamSeq: 3, timeMs: 1_220 }).arrives();
+  await clock.advance(4_800);
+  expect(progress.lagMs()).toBe(5_000);
+  await store(0, { streamSeq: 2, timeMs: 1_020 });
+  await progress.refresh();
+  expect(progress.lagMs()).toBe(4_800);
+  progress.stop();
+});
+
+test('the lag counts from the oldest waiting message, however many have arrived since', async () => {
+  const { clock, progress, send, store } = rig();
+  for (let streamSeq = 1; streamSeq <= 2_500; streamSeq++) {
+    send(0, { streamSeq, timeMs: 1_000 }).arrives();
+    await clock.advance(100);
+  }
+  expect(progress.lagMs()).toBe(250_000);
+  // The oldest arrivals are one by now: their message 1,001 is younger, and still waits.
+  await store(0, { streamSeq: 1_000, timeMs: 1_000 });
+  await progress.refresh();
+  expect(progress.lagMs()).toBe(250_000);
+  progress.stop();
+});
+
+test('a read of the checkpoints that is asked for ends after one in progress', async () => {
+  const { progress, send, store } = rig();
+  await store(0, { streamSeq: 1, timeMs: 1_000 });
+  send(0, { streamSeq: 2, timeMs: 3_000 }).arrives();
+  void progress.refresh();
+  await progress.refresh();
+  expect(progress.lagMs()).toBe(2_000);
+  progress.stop();
+});
+
 test('before the first checkpoint the lag is the time since the first message', async () => {
   const { clock, progress, send } = rig();
   send(0, { streamSeq: 1, timeMs: 1_795_415_000_000 }).arrives();
   await clock.advance(500);
-  expect(progress.lagMs()).toBe(0);
+  expect(progress.lagMs()).toBe(500);
   send(0, { streamSeq: 9, timeMs: 1_795_415_003_000 }).arrives();
   await clock.advance(500);
   expect(progress.lagMs()).toBe(3_000);

@@ -17,28 +17,70 @@ interface StoredProgressOptions {
   readonly metrics: Pick<Metrics, 'gauge'>;
 }
 
-/** The first and the newest message of each partition that this process has received. */
+/** Messages that arrive within this time count as received together. */
+const ARRIVAL_STEP_MS = 100;
+/** Arrivals that are kept of each partition; then the two oldest ones become one. */
+const ARRIVALS_MAX = 1_000;
+
+interface ReceivedPartition {
+  readonly first: StreamPlace;
+  newest: StreamPlace;
+  /** When messages were received, monotonic, and the number of the last of them; oldest first. */
+  readonly arrivals: { readonly atMs: number; lastSeq: number }[];
+}
+
+/** The first and the newest message of each partition that this process has received, and when those between came. */
 export class ReceivedPlaces {
-  readonly #first = new Map<number, StreamPlace>();
-  readonly #newest = new Map<number, StreamPlace>();
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #partitions = new Map<number, ReceivedPartition>();
+
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.#clock = clock;
+  }
 
   note(place: StreamPlace): void {
-    if (!this.#first.has(place.partition)) this.#first.set(place.partition, place);
-    this.#newest.set(place.partition, place);
+    const received = this.#partitions.get(place.partition) ?? { first: place, newest: place, arrivals: [] };
+    this.#partitions.set(place.partition, received);
+    received.newest = place;
+    const { arrivals } = received;
+    const [atMs, last] = [this.#clock.monotonic(), arrivals.at(-1)];
+    if (last !== undefined && atMs - last.atMs < ARRIVAL_STEP_MS) {
+      last.lastSeq = place.streamSeq;
+      return;
+    }
+    arrivals.push({ atMs, lastSeq: place.streamSeq });
+    const [oldest, next] = arrivals;
+    if (arrivals.length <= ARRIVALS_MAX || oldest === undefined || next === undefined) return;
+    oldest.lastSeq = next.lastSeq;
+    arrivals.splice(1, 1);
+  }
+
+  /** Forgets when the messages up to this number were received: they are stored. */
+  forgetStored(partition: number, streamSeq: number): void {
+    const arrivals = this.#partitions.get(partition)?.arrivals ?? [];
+    const waiting = arrivals.findIndex(({ lastSeq }) => lastSeq > streamSeq);
+    arrivals.splice(0, waiting < 0 ? arrivals.length : waiting);
+  }
+
+  /** Milliseconds since the first message above this number was received, at most 100 ms too large; 0 without one. */
+  waitingMs(partition: number, streamSeq: number): number {
+    const arrivals = this.#partitions.get(partition)?.arrivals ?? [];
+    const waiting = arrivals.find(({ lastSeq }) => lastSeq > streamSeq);
+    return waiting === undefined ? 0 : this.#clock.monotonic() - waiting.atMs;
   }
 
   /** Null before the first. */
   first(partition: number): StreamPlace | null {
-    return this.#first.get(partition) ?? null;
+    return this.#partitions.get(partition)?.first ?? null;
   }
 
   newest(partition: number): StreamPlace | null {
-    return this.#newest.get(partition) ?? null;
+    return this.#partitions.get(partition)?.newest ?? null;
   }
 
   /** The newest number of all partitions; 0 before the first message. */
   get streamSeq(): number {
-    return Math.max(0, ...[...this.#newest.values()].map(({ streamSeq }) => streamSeq));
+    return Math.max(0, ...[...this.#partitions.values()].map(({ newest }) => newest.streamSeq));
   }
 }
 
@@ -48,12 +90,12 @@ export class StoredProgress {
   readonly #timer: Timer;
   readonly #stopping = new AbortController();
   #checkpoints: readonly Checkpoint[] = [];
-  #reading = false;
+  #reading: Promise<void> | null = null;
   #failed = false;
 
   constructor(options: StoredProgressOptions) {
     this.#options = options;
-    this.#timer = every(options.clock, POLL_MS, () => void this.#poll());
+    this.#timer = every(options.clock, POLL_MS, () => void this.refresh());
     options.metrics.gauge(
       'underround_store_lag_seconds',
       'Age of the oldest row received that is not in the engine; 0 when all are',
@@ -62,7 +104,10 @@ export class StoredProgress {
     );
   }
 
-  /** Age of the oldest received message that is not stored, in milliseconds of the stream's clock; 0 when all are. */
+  /**
+   * Age of the oldest received message that is not stored, in milliseconds; 0 when all are. It is the larger of two: the
+   * time since it arrived here, and the stream's time from what is stored to the newest message.
+   */
   lagMs(): number {
     return Math.max(0, ...this.lagsMs());
   }
@@ -75,8 +120,16 @@ export class StoredProgress {
       if (newest === null || newest.streamSeq <= streamSeq) return 0;
       // Before the first checkpoint nothing of the partition is stored.
       const storedMs = streamSeq === 0 ? (received.first(partition) ?? newest).timeMs : timeMs;
-      return Math.max(0, newest.timeMs - storedMs);
+      return Math.max(received.waitingMs(partition, streamSeq), newest.timeMs - storedMs);
     });
+  }
+
+  /** Reads the checkpoints, also every 500 ms; a read in progress counts. Never rejects. */
+  refresh(): Promise<void> {
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = null;
+    });
+    return this.#reading;
   }
 
   /**
@@ -92,7 +145,7 @@ export class StoredProgress {
     const wanted = partitions.map((partition) => received.newest(partition)?.streamSeq ?? 0);
     const isStored = () =>
       wanted.every((streamSeq, at) => (this.#checkpoints[at]?.streamSeq ?? -1) >= streamSeq);
-    for (await this.#poll(); !isStored() && !signal.aborted; await this.#poll())
+    for (await this.refresh(); !isStored() && !signal.aborted; await this.refresh())
       await sleep(clock, WAIT_POLL_MS, signal);
   }
 
@@ -101,20 +154,18 @@ export class StoredProgress {
     this.#stopping.abort();
   }
 
-  /** Never rejects. */
-  async #poll(): Promise<void> {
-    if (this.#reading) return;
-    this.#reading = true;
-    const { values, stream, log } = this.#options;
+  async #read(): Promise<void> {
+    const { values, stream, received, log } = this.#options;
     try {
       const partitions = Array.from({ length: stream.partitions }, (_, partition) => partition);
       this.#checkpoints = await Promise.all(partitions.map((partition) => readCheckpoint(values, partition)));
+      this.#checkpoints.forEach(({ streamSeq }, partition) => {
+        received.forgetStored(partition, streamSeq);
+      });
       this.#failed = false;
     } catch (error) {
       if (!this.#failed) log.warn({ err: error }, 'checkpoints.not_read');
       this.#failed = true;
-    } finally {
-      this.#reading = false;
     }
   }
 }
