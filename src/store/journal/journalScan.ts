@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { mkdir, rename } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { LATE_AFTER_MS } from '../../core/lateness.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { SegmentSize } from './joinedBatch.ts';
@@ -26,7 +27,10 @@ export interface PreviousRun {
 export interface WaitingSegment extends SegmentSize {
   readonly path: string;
   readonly number: number;
-  /** When its first rows were written to the journal; null without a complete write. */
+  /**
+   * When its first rows were written to the journal, or the venue time of its oldest book, at most `LATE_AFTER_MS` before
+   * the write: no older book in time waits in it. Null without a complete write.
+   */
   readonly firstTimeMs: number | null;
 }
 
@@ -101,9 +105,12 @@ async function scanRun(
   let tornBytes = 0;
   let lastTimeMs: number | null = null;
   for (const path of run.segments) {
-    let [rows, bytes] = [0, 0];
+    let [rows, bytes, oldestBookMs] = [0, 0, Number.POSITIVE_INFINITY];
     const onChunk = (chunk: JournalChunk, targets: Targets) => {
       waiting.add(chunk, targets);
+      // A book that waits arrived after its own time. A first book may be hours old, and stands for no missing state.
+      if (chunk.table === 'books')
+        oldestBookMs = Math.min(oldestBookMs, Math.max(chunk.timeMsMin, chunk.writtenTimeMs - LATE_AFTER_MS));
       rows += chunk.rows;
       bytes += chunk.bytes;
     };
@@ -114,7 +121,8 @@ async function scanRun(
     if (summary === null) continue;
     tornBytes += summary.tornBytes;
     lastTimeMs = later(lastTimeMs, summary.lastTimeMs);
-    segments.push({ path, number: segmentNumber(path), rows, bytes, firstTimeMs: summary.firstTimeMs });
+    const firstTimeMs = summary.firstTimeMs === null ? null : Math.min(summary.firstTimeMs, oldestBookMs);
+    segments.push({ path, number: segmentNumber(path), rows, bytes, firstTimeMs });
   }
   return { run, claim, segments, lastTimeMs, tornBytes };
 }

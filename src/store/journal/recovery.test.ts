@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { bookRecord } from '../../../test/support/api.ts';
 import { away, type FakeEngine, NOON_MS, range, trade, WriterRig } from '../../../test/support/writerRig.ts';
 import { silentLogger } from '../../runtime/log.ts';
 import { Metrics } from '../../runtime/metrics.ts';
@@ -80,6 +81,23 @@ test('the lag is the age of the oldest row not in the engine, including rows of 
   engine.answer = () => null;
   await rig.whileTimePasses(writer.flush());
   expect(await gauge()).toBe(0);
+});
+
+test.each([
+  ['up to the venue time of its oldest book', 300, 300],
+  ['at most 5 s before that book was written', 86_400_000, 5_000],
+])('the lag of a dead run is counted %s', async (_, ageMs, countedMs) => {
+  rig.engine.answer = away;
+  const killed = await rig.open({ recovery: 'background' });
+  const levels = { yesBids: [[4_900, 1]], yesAsks: [[5_000, 1]] } as const;
+  killed.book(bookRecord({ seq: 1, marketId: 'm', timeMs: NOON_MS - ageMs, trusted: true, ...levels }));
+  await rig.clock.advance(200);
+  await rig.killRuns();
+  const writer = await rig.open({ recovery: 'background' });
+  const beforeBookMs = writer.lagMs() - (rig.clock.now() - NOON_MS);
+  expect(beforeBookMs).toBeLessThanOrEqual(countedMs);
+  // The journal writes within 100 ms.
+  expect(beforeBookMs).toBeGreaterThanOrEqual(countedMs === ageMs ? ageMs : countedMs - 100);
 });
 
 test('a kill during recovery loses no row and stores none twice', async () => {
