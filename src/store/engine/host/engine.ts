@@ -29,8 +29,8 @@ const KILL_TRIES_MAX = 100;
 /** Each further try has one broken part fewer; a full disk breaks only the few parts that were being merged. */
 const READ_TRIES_MAX = 8;
 /**
- * Blocks of long answers that are produced at once: half of the processors remain for short reads, the recording and
- * the service. A block that takes long does not delay the others (`TURN_MS_MAX`).
+ * Blocks of long answers that are begun at once: half of the processors remain for short reads, the recording and the
+ * service. A block that takes longer than `TURN_MS_MAX` no longer counts, so that it does not delay the others.
  */
 const BLOCKS_AT_ONCE = Math.max(1, Math.floor(availableParallelism() / 2));
 
