@@ -296,6 +296,17 @@ describe('a replacement', () => {
     ]);
   });
 
+  test('that was sent before its order arrived replaces it, though no message came in between', () => {
+    const rig = new DeskRig().book(0, BIDS, ASKS);
+    rig.place(1, 0, { limitPrice: 4_800 });
+    rig.desk.replace(1, 2, wanted, START_MS + 20);
+    expect(rig.book(100, BIDS, ASKS).told).toEqual([
+      ['accepted', 1, 50],
+      ['cancelled', 1, 70, 'replaced'],
+      ['accepted', 2, 70],
+    ]);
+  });
+
   test('of an order that was filled before is refused', () => {
     const rig = resting();
     rig.desk.replace(1, 2, wanted, START_MS + 200);

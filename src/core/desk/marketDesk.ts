@@ -278,6 +278,9 @@ export class MarketDesk {
   #meet(order: InFlight, limit: LimitOrder, knownMs: number): void {
     const { terms, dueMs, arrivesMs, placedMs } = order;
     const { replaced } = limit;
+    // Both may have arrived since the last message.
+    if (replaced !== null && replaced.queue !== null && !replaced.hasEnded && replaced.endsMs <= dueMs)
+      this.#end(replaced, replaced.endsMs);
     if (replaced !== null && (replaced.endsBy !== 'replaced' || !replaced.hasEnded || replaced.left === 0)) {
       this.#refuse(order, knownMs, 'replaced_order_ended');
       return;
