@@ -89,6 +89,16 @@ describe('rounding to five decimals', () => {
     },
   );
 
+  test.each(['half_up', 'down'] as const)(
+    'so is one of exactly the last decimal on the cost, rounded %s',
+    (rounding) => {
+      // 0.00032 x 0.5 x 0.25 x 0.5 x 0.5 USDC is 0.00001 exactly.
+      const taker = fee({ rate: 0.25, base: 'cost', rounding });
+      expect(charged(taker, 0.00032, 5_000)).toBe(0.00001);
+      expect(charged(taker, 0.000319, 5_000)).toBe(0);
+    },
+  );
+
   test('an exact half is distinguished from a value just below, which a double cannot do', () => {
     // 6.25 x 0.072 x 0.03 x 0.97 USDC is exactly 0.013095; the product of doubles is below it.
     expect(charged(fee({ rate: 0.072 }), 6.25, 300)).toBe(0.0131);

@@ -93,8 +93,16 @@ describe('decimals', () => {
     expect(absent).toBeGreaterThan(50);
   });
 
-  it('refuse values that a double cannot represent exactly', () =>
-    expect(parseSize('9007199254.740993')).toBeNull());
+  it('keep a size of twenty decimals unchanged', () => {
+    for (const text of ['0.010000000000000002', '0.00000100000000000002']) {
+      expect(sharesOf(parseSize(text)!)).toBe(Number(text));
+    }
+  });
+
+  it('refuse values that a double cannot represent exactly, from 2^53 on', () => {
+    expect(parseDecimal('9007199254740991', 0)).toBe(Number.MAX_SAFE_INTEGER);
+    expect([parseDecimal('9007199254740992', 0), parseSize('9007199254.740993')]).toEqual([null, null]);
+  });
 });
 
 describe('mid and spread', () => {

@@ -23,11 +23,15 @@ const restingEntry = of('src/core/session/restingEntry.ts', 'src/core/session/re
 const position = of('src/core/session/position.ts', 'src/core/session/position.test.ts');
 const summary = of('src/core/session/summary.ts', 'src/core/session/summary.test.ts');
 const gapEnds = of('src/core/session/gapEnds.ts', 'src/core/session/gapKnowledge.test.ts');
+const newestBooks = of('src/core/session/newestBooks.ts', 'src/core/session/newestBooks.test.ts');
 const gapReplay = of('src/core/session/gapReplay.ts', 'src/core/session/gapReplay.test.ts');
+const prepare = of('src/core/session/prepare.ts', 'src/core/session/replay.test.ts');
 const tradeRows = of('src/core/session/tradeRows.ts', 'src/core/session/tradeRows.test.ts');
 const underlying = of('src/core/session/underlyingState.ts', 'src/core/strategies/reading.test.ts');
 const purse = of('src/core/run/purse.ts', 'src/core/run/purse.test.ts');
 const holdings = of('src/core/run/holdings.ts', 'src/core/run/holdings.test.ts');
+const equityCurve = of('src/core/run/equityCurve.ts', 'src/core/run/equityCurve.test.ts');
+const itemMerge = of('src/core/run/itemMerge.ts', 'src/core/run/itemsOf.test.ts');
 const probability = of('src/core/pricing/probability.ts', 'src/core/pricing/probability.test.ts');
 const secondPrices = of('src/core/pricing/secondPrices.ts', 'src/core/pricing/secondPrices.test.ts');
 const volatility = of(
@@ -45,6 +49,7 @@ const venueRules = of('src/core/venueRules.ts', 'src/core/venueRules.test.ts');
 const marketRules = of('src/core/marketRules.ts', 'src/core/marketRules.test.ts');
 const mispricing = of('src/core/signals/mispricing.ts', 'src/core/signals/mispricing.test.ts');
 const endgame = of('src/core/signals/endgame.ts', 'src/core/signals/endgame.test.ts');
+const bestPriceAge = of('src/core/signals/bestPriceAge.ts', 'src/core/signals/bestPriceAge.test.ts');
 const logical = of('src/core/signals/logical.ts', 'src/core/signals/logical.test.ts');
 
 /** Faults in money, fees, fills, our orders, sessions, pricing, statistics, signals and the venue's rules. */
@@ -63,14 +68,25 @@ export const CORE_MUTANTS: readonly TestedMutant[] = [
   endgame('if (!trusted ||', 'if ('),
   money('ticks > TICKS_PER_USDC ?', 'ticks >= TICKS_PER_USDC ?'),
   money("fraction.replace(/0+$/, '')", 'fraction'),
+  money('value <= Number.MAX_SAFE_INTEGER', 'value < Number.MAX_SAFE_INTEGER'),
+  money('\\.\\d{7,20}$', '\\.\\d{7,16}$'),
   fees('if (numerator < denominator) return 0;', 'if (numerator <= denominator) return 0;'),
+  fees(
+    'Math.abs(millionths - whole) < 1e-6 ? whole : millionths',
+    'millionths',
+    'the error of a rate’s double is below half of the last digit of the sum with the price',
+  ),
+  fees('denominator *= BigInt(TICKS_PER_USDC);', ''),
   fees("rounding === 'half_up' ? steps + 0.5 : steps", 'steps + 0.5'),
   fees('price / TICKS_PER_USDC - this.perShare(price)', 'price / TICKS_PER_USDC + this.perShare(price)'),
   walk('Math.floor(side.sizes[at] as number)', 'Math.round(side.sizes[at] as number)'),
+  walk('at < side.count ?', 'at <= side.count ?'),
   walk('if (price < limitPrice) break;', 'if (price <= limitPrice) break;'),
   walk('new Walk(fee, Math.floor)', 'new Walk(fee, Math.ceil)'),
   walk("action === 'buy' ? Math.ceil : Math.floor", "action === 'buy' ? Math.floor : Math.ceil"),
   walk('feeOnTop ? walk.principal : walk.spent', 'walk.principal'),
+  engine('Math.max(0, best - maxSlippage)', 'best - maxSlippage'),
+  engine('price < TICKS_PER_USDC;', 'price <= TICKS_PER_USDC;'),
   engine('bid <= ask && price > 0', 'bid < ask && price > 0'),
   engine('return placedMs + latencyMs + takerHoldMs;', 'return placedMs + Math.max(latencyMs, takerHoldMs);'),
   engine('filled - decided : decided - filled', 'filled - decided : filled - decided'),
@@ -80,13 +96,25 @@ export const CORE_MUTANTS: readonly TestedMutant[] = [
   queuePosition('this.#base = Math.max(0, this.#base - size);', ''),
   queuePosition('oldest.timeMs >= nowMs - EXPLAINED_MS', 'oldest.timeMs > nowMs - EXPLAINED_MS'),
   queuePosition('Math.min(this.ahead, size)', 'size'),
+  queuePosition('decrease.from = Math.max(decrease.size, decrease.from - recorded);', ''),
+  queuePosition('this.#credits = [];', ''),
+  queuePosition('Math.floor(size - this.ahead)', 'Math.round(size - this.ahead)'),
   ladderSide('|| a.sizes[i] !== b.sizes[i])\n', ')\n'),
   marketDesk('while (this.nextDueMs <= sinceMs)', 'while (this.nextDueMs < sinceMs)'),
   marketDesk('Math.max(arrivesMs, limit.order.dueMs)', 'arrivesMs'),
   marketDesk('limit.left -= replaced.filled;', ''),
+  marketDesk('this.#end(replaced, replaced.endsMs);', ';'),
+  marketDesk('Math.max(latencyMs, sinceMs)', 'latencyMs'),
+  marketDesk(
+    'Math.min(timeMs, limit.endsMs)',
+    'timeMs',
+    'the orders that end before the time have just been ended',
+  ),
   marketDesk('order.dueMs < timeMs && !', 'order.dueMs <= timeMs && !'),
   marketDesk('< rules.minimumSize(placedMs)', '<= rules.minimumSize(placedMs)'),
   deskBook('this.trusted && !(bid > ask)', 'this.trusted && !(bid >= ask)'),
+  deskBook('ownBest >= otherBest : ownBest <= otherBest', 'ownBest > otherBest : ownBest < otherBest'),
+  deskBook('best < fineBelow || best > fineAbove', 'best <= fineBelow || best >= fineAbove'),
   deskBook('return !wasTrusted;', 'return false;'),
   deskBook('const fee = rules.fee(timeMs);', 'const fee = rules.fee(0);'),
   restingOrders('as LimitOrder).rank < order.rank', 'as LimitOrder).rank <= order.rank'),
@@ -98,6 +126,11 @@ export const CORE_MUTANTS: readonly TestedMutant[] = [
   ),
   limitOrder('return isInRange ? 0 : null;', 'return 0;'),
   limitOrder('if (timeMs >= this.endsMs) return;', ''),
+  outage(
+    'effectiveMs < untilMs',
+    'effectiveMs <= untilMs',
+    'a cancel that arrives at the end takes effect then in both cases',
+  ),
   outage('timeMs < fromMs || timeMs >= untilMs', 'timeMs < fromMs || timeMs > untilMs'),
   latency('model.maxMs - model.minMs + 1', 'model.maxMs - model.minMs'),
   session('timeMs < this.#entries.untilMs', 'timeMs <= this.#entries.untilMs'),
@@ -107,21 +140,33 @@ export const CORE_MUTANTS: readonly TestedMutant[] = [
     'as number) >= this.#desk.nextDueMs',
     'the desk compares the times again: a message at the due time matches nothing',
   ),
+  session(
+    'this.#trades?.skipTo(row);',
+    '',
+    'trades received before the order reach none of ours: leaving them out only saves time',
+  ),
   session('payoutYes : 1 - payoutYes);', 'payoutYes : payoutYes);'),
   session('if (Number.isNaN(decision.best)) return;', ''),
   restingEntry(': ask - tickSize)', ': ask)'),
+  position('this.exiting.sinceMs > timeMs', 'this.exiting.sinceMs >= timeMs'),
   position('of.timeMs <= timeMs);', 'of.timeMs < timeMs);'),
   position('weighted += slippage * fill.size;', 'weighted += slippage;'),
   position('closedMs: last?.of.timeMs ?? null', 'closedMs: last?.of.timeMs ?? 0'),
   summary('totalPnl / -maxDrawdown', 'totalPnl / maxDrawdown'),
   summary('exitSlippage === null ? [entrySlippage]', 'exitSlippage === null ? [entrySlippage, 0]'),
   gapEnds('endMs + AFTER_MS > receivedMs', 'endMs > receivedMs'),
+  gapReplay('Math.max(endMs, knownMs)', 'endMs'),
+  prepare('Math.max(startTimeMs, at)', 'at'),
+  newestBooks('if (trusted !== this.#trusted) return false;', ''),
   gapReplay('gap.knownMs > receivedMs', 'gap.knownMs >= receivedMs'),
   tradeRows('(nextRow[middle] as number) <= row', '(nextRow[middle] as number) < row'),
   underlying('nowMs - this.#receivedMs <= PRICE_FRESH_MS', 'nowMs - this.#receivedMs < PRICE_FRESH_MS'),
   underlying("if (this.#from === 'quotes') this.#forget();", ''),
   purse('next.dueMs <= nowMs', 'next.dueMs < nowMs'),
   purse('amount > this.cash', 'amount >= this.cash'),
+  holdings('timeMs <= sinceMs', 'timeMs < sinceMs'),
+  equityCurve('if (stays && !isChange) this.#samples++;', ''),
+  itemMerge('if (top.timeMs >= timeMs) return;', 'if (top.timeMs > timeMs) return;'),
   holdings('payoutYes : 1 - payoutYes;', 'payoutYes : payoutYes;'),
   probability('distanceToStrike(outlook) - deviationAhead', 'distanceToStrike(outlook) + deviationAhead'),
   probability('insideMean : spot) >= strike', 'insideMean : spot) > strike'),
@@ -152,5 +197,6 @@ export const CORE_MUTANTS: readonly TestedMutant[] = [
     'Math.floor(fee.charged(fill) * makerRebate)',
     'Math.floor(fee.charged(fill) * (1 - makerRebate))',
   ),
+  bestPriceAge('Math.max(0, nowMs - (this.#sinceMs[at] as number))', 'nowMs - (this.#sinceMs[at] as number)'),
   logical('const heldMs = Math.min(', 'const heldMs = Math.max('),
 ];

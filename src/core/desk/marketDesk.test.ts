@@ -96,6 +96,14 @@ describe('an order that rests', () => {
     expect(rig.makerFills, 'the level grew').toMatchObject([{ size: 30 }, { size: 20 }]);
   });
 
+  test('is not filled by a book that is locked at its price', () => {
+    const rig = resting({ limitPrice: 4_700 }).book(200, [[0.47, 40]], [[0.47, 20]]);
+    expect(rig.makerFills).toEqual([]);
+    expect(rig.book(300, [[0.46, 40]], [[0.47, 20]]).makerFills, 'no longer locked').toMatchObject([
+      { size: 20 },
+    ]);
+  });
+
   test('pays no fee, and its rebate counts only where it is asked for', () => {
     const fees = [false, true].map((countsRebate) => {
       const rig = resting({ size: 100 * SHARE, limitPrice: 4_900 }, { countsRebate }).trade(
@@ -201,6 +209,16 @@ describe('a refusal', () => {
     expect(new DeskRig().book(0, [[0.03, 10]], ASKS).place(1, 0, { limitPrice: 310 })).toBe(START_MS + 50);
   });
 
+  test.each([
+    [0.04, 410, 'not_a_tick'],
+    [0.03, 310, START_MS + 50],
+    [0.96, 9_610, 'not_a_tick'],
+    [0.97, 9_710, START_MS + 50],
+  ])('at a best price of %d an order at %d ticks: %s', (best, limitPrice, outcome) => {
+    const rig = new DeskRig().book(0, [[best, 10]], []);
+    expect(rig.place(1, 0, { limitPrice })).toBe(outcome);
+  });
+
   test('during a restart nothing is accepted, then two minutes only post-only orders', () => {
     const outages = restartOf({ fromMs: START_MS + 1_000, untilMs: START_MS + 31_000 });
     const rig = new DeskRig({ outages });
@@ -304,6 +322,17 @@ describe('a replacement', () => {
       ['accepted', 1, 50],
       ['cancelled', 1, 70, 'replaced'],
       ['accepted', 2, 70],
+    ]);
+  });
+
+  test('never overtakes the order that it replaces', () => {
+    const rig = new DeskRig().book(0, BIDS, ASKS);
+    rig.place(1, 0, { limitPrice: 4_800 });
+    expect(rig.desk.replace(1, 2, wanted, START_MS - 40)).toBe(START_MS + 50);
+    expect(rig.book(100, BIDS, ASKS).told).toEqual([
+      ['accepted', 1, 50],
+      ['cancelled', 1, 50, 'replaced'],
+      ['accepted', 2, 50],
     ]);
   });
 

@@ -3,7 +3,7 @@ import { ladder } from '../../../test/support/tapes.ts';
 import { TakerFee } from '../fees.ts';
 import { mirroredView } from '../session/tape.ts';
 import { Consumption } from './consumption.ts';
-import { dueTime, fillTaker, midSide, slippageOf } from './engine.ts';
+import { dueTime, fillTaker, limitOf, midSide, slippageOf } from './engine.ts';
 
 const SHARE = 1_000_000;
 const FEE = new TakerFee({ rate: 0.07, exponent: 1, base: 'share', decimals: 5, rounding: 'half_up' });
@@ -39,6 +39,12 @@ describe('a taker order', () => {
     expect(fill && slippageOf('sell', fill, 4_500)).toBeCloseTo(0.05, 12);
   });
 
+  test('fills within its slippage of the best price, never beyond the highest price or below 0', () => {
+    const terms = { best: 100, maxSlippage: 300, maxFillPrice: 350 };
+    expect([limitOf('buy', terms), limitOf('buy', { ...terms, best: 40 })]).toEqual([350, 340]);
+    expect([limitOf('sell', terms), limitOf('sell', { ...terms, best: 340 })]).toEqual([0, 40]);
+  });
+
   test('meets the book after latency and hold', () => {
     expect(dueTime(1_000, { latencyMs: 50, takerHoldMs: 250 })).toBe(1_300);
   });
@@ -54,6 +60,14 @@ describe('the mid', () => {
       const { count, prices } = midSide(kind, { bid: 5_000, ask: 5_000 });
       expect([count, prices[0]]).toEqual([1, 5_000]);
     }
+  });
+
+  test('does not exist at a price of 0 or 1, at which nobody trades', () => {
+    expect([
+      midSide('buy', { bid: 9_999, ask: 10_000 }).count,
+      midSide('sell', { bid: 0, ask: 1 }).count,
+    ]).toEqual([0, 0]);
+    expect(midSide('buy', { bid: 9_998, ask: 10_000 }).count).toBe(1);
   });
 
   test('does not exist if a side is missing or the book is crossed', () => {

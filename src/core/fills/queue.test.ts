@@ -81,6 +81,16 @@ describe('a trade and the decrease that it caused count once', () => {
     expect(queue.ahead).toBe(30);
   });
 
+  test.each(QUEUE_MODELS)(
+    'a trade of half a decrease leaves all that is displayed ahead, model %s',
+    (model) => {
+      const queue = new QueuePosition(model, 100);
+      queue.displayed(60, 100);
+      expect(queue.traded(20, 200)).toBe(0);
+      expect(queue.ahead).toBe(60);
+    },
+  );
+
   test('a trade does not explain a decrease of two seconds before', () => {
     const queue = queueOf('optimistic', { ahead: 60, shown: 100 });
     queue.displayed(70, 100);
@@ -115,6 +125,26 @@ describe('an unknown position', () => {
     queue.displayed(70, 2);
     expect(queue.ahead).toBe(70);
   });
+});
+
+test('a trade before an unproven book explains no decrease after it', () => {
+  const queue = new QueuePosition('optimistic', 100);
+  queue.traded(20, 100);
+  queue.lost();
+  queue.displayed(100, 200);
+  queue.displayed(150, 250);
+  queue.displayed(120, 300);
+  expect(queue.ahead).toBe(70);
+  queue.displayed(120, 300 + LATER_MS);
+  expect(queue.ahead).toBe(70);
+});
+
+test('a trade reaches us with whole units only: behind 49.2 of 82, a sale of 60 with 10', () => {
+  const queue = queueOf('proportional', { ahead: 60, shown: 100 });
+  queue.displayed(82, 1);
+  queue.displayed(82, LATER_MS);
+  expect(queue.ahead).toBeCloseTo(49.2, 9);
+  expect(queue.traded(60, LATER_MS + 1)).toBe(10);
 });
 
 test('after any trades and books: optimistic <= proportional <= pessimistic', () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { TakerFee } from '../fees.ts';
 import { LadderSide } from '../ladderSide.ts';
 import type { FeeRule } from '../venueRulesTable.ts';
-import { averagePrice, buyForBudget, buyShares, makerFill, sellShares } from './walk.ts';
+import { averagePrice, buyForBudget, buyShares, displayed, makerFill, sellShares } from './walk.ts';
 
 const USDC = 1_000_000;
 const SHARE = 1_000_000;
@@ -144,6 +144,11 @@ describe('buying and selling shares', () => {
     expect(buyShares(asks, { size: 5, fee: FREE })?.levels).toEqual([{ price: 5_000, size: 1 }]);
     expect(sellShares(side('bids', [[0.5, 1.6e-6]]), { size: 5, fee: FREE })?.size).toBe(1);
     expect(buyForBudget(asks, { budget: USDC, fee: FREE })?.size).toBe(1);
+  });
+
+  test('nothing is displayed beyond the last level, whatever the arrays still contain', () => {
+    const asks = { count: 1, prices: Uint16Array.of(5_000, 5_100), sizes: Float64Array.of(7.9, 9) };
+    expect([displayed(asks, 0), displayed(asks, 1)]).toEqual([7, 0]);
   });
 
   test('amounts below a micro-USD are rounded against the taker', () => {

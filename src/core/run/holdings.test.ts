@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { makerFill } from '../fills/walk.ts';
+import { TAPE_MARKET } from '../../../test/support/tapes.ts';
+import { type Fill, makerFill } from '../fills/walk.ts';
 import { Ledger } from '../ledger.ts';
 import { Holdings } from './holdings.ts';
 
@@ -26,4 +27,17 @@ test.each([
   expect(holdings.settle({ payoutYes, resolvedTimeMs: 9 })).toBe(proceeds);
   expect(holdings.isEmpty).toBe(true);
   expect(ledger.cash).toBe(proceeds - 10 * SHARE);
+});
+
+test('a fill at the very start of a gap keeps its share in the liquidity of its trade', () => {
+  const holdings = new Holdings(new Ledger());
+  const fillOf = (action: 'buy' | 'sell'): Fill => makerFill(action, { price: 2_500, size: 10 * SHARE }, 0);
+  const [yes, liquidity] = [{ token: 'yes', best: 2_500 } as const, { buy: 'maker', sell: 'taker' } as const];
+  const at = { number: 0, decidedMs: 0, atEntry: {} as never };
+  holdings.buy({ ...yes, timeMs: 5, fill: fillOf('buy'), liquidity: liquidity.buy }, at);
+  holdings.sell({ ...yes, timeMs: 9, fill: fillOf('sell'), liquidity: liquidity.sell }, 'sold');
+  const reported = () => holdings.trades(TAPE_MARKET).map(({ trade }) => trade.liquidity);
+  expect(reported()).toEqual(['both']);
+  expect(holdings.reverseSince(5)).toBe(true);
+  expect(reported()).toEqual(['maker']);
 });

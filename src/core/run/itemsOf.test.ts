@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { END_MS, laterTape, randomTape, START_MS } from '../../../test/support/tapes.ts';
+import { ItemMerge } from './itemMerge.ts';
 import { itemsOf, stretchesOf } from './itemsOf.ts';
 import type { RunItem } from './runner.ts';
 import type { RunTape } from './runTape.ts';
@@ -55,6 +56,18 @@ test('items come in order of arrival, and a price that several tapes have comes 
   expect(prices).toHaveLength(one!.tape.prices!.seq.length);
   const seqs = items.filter(({ kind }) => kind !== 'market' && kind !== 'resolved').map(({ seq }) => seq);
   expect(seqs).toEqual(seqs.toSorted((a, b) => a - b));
+});
+
+test('a stretch ends before an item of its end: a tape that begins then may have an earlier one', () => {
+  const [one] = windows(1);
+  const merge = new ItemMerge();
+  merge.addMarket(one!);
+  const endMs = [...itemsOf(windows(1))].find(({ kind }) => kind === 'book')!.timeMs;
+  const before = [...merge.before(endMs)];
+  expect(before.filter(({ kind }) => kind !== 'market').every(({ timeMs }) => timeMs < endMs)).toBe(true);
+  expect([...before, ...merge.before(Number.POSITIVE_INFINITY)].map(summaryOf)).toEqual(
+    [...itemsOf(windows(1))].map(summaryOf),
+  );
 });
 
 test('feeds of a ticker are merged with the markets', () => {

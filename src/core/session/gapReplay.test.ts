@@ -66,6 +66,11 @@ describe('replayed gap reports', () => {
       { startMs: 99, knownMs: 99.5, endMs: 120 },
       ['10: known 99 at 99.5', '10: ended 99 at 120'],
     ],
+    [
+      'ended no earlier than it was known, without an arrival number',
+      { startMs: 50, knownMs: 100, endMs: 80 },
+      ['10: known 50 at 100', '10: ended 50 at 100'],
+    ],
   ])('%s', (_, gap, expected) => {
     expect(told([gap], arrivals)).toEqual(expected);
   });

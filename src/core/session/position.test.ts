@@ -54,6 +54,15 @@ test('reversing a later purchase leaves the earlier one, with its cost', () => {
   expect([ledger.cash, ledger.positions, ledger.fees, ledger.won]).toEqual([0, 0, 0, 0]);
 });
 
+test('an exit decided at the very start of a gap stays, a later one is forgotten', () => {
+  const position = new Position(new Ledger(), { token: 'yes', ...bought(4_000, 10, 1_000) });
+  position.exiting = { reason: 'stop_loss', sinceMs: 1_500 };
+  expect(position.reverseSince(1_500)).toBe('kept');
+  expect(position.exiting).toEqual({ reason: 'stop_loss', sinceMs: 1_500 });
+  position.reverseSince(1_499);
+  expect(position.exiting).toBeNull();
+});
+
 /** Prices in ticks, shares, and whether it is a purchase; sales are cut to the shares held. */
 const steps = fc.array(
   fc.record({

@@ -376,6 +376,14 @@ describe('gaps', () => {
     // 30 to 60 s, and from 180 s on: no book arrived at the gap's end at 120 s.
     expect(coverageOf(replay(tape.tape()).prepared)).toBeCloseTo((30 + 120) / 300, 12);
   });
+
+  test('a book proven before the window covers it from its start, not from its own time', () => {
+    const tape = new TapeWriter()
+      .book({ at: -60_000, bids: [[0.4, 1]], asks: [[0.5, 1]] })
+      .book({ at: -30_000, bids: [[0.4, 1]], asks: [[0.51, 1]] })
+      .book({ at: 60_000, bids: [[0.4, 1]], asks: [[0.52, 1]], trusted: false });
+    expect(coverageOf(replay(tape.tape()).prepared)).toBe(60 / 300);
+  });
 });
 
 test.each([

@@ -34,6 +34,14 @@ test('keeps the two tokens separate; an empty side has held for 0 ms', () => {
   expect(priceAge.askHeldMs('yes', 4_000)).toBe(0);
 });
 
+test('a price has held for 0 ms at a time before its arrival: clocks of two feeds differ', () => {
+  const tokens = book();
+  const priceAge = new BestPriceAge();
+  tokens.yes.asks.set(5_000, 1);
+  priceAge.update(tokens, 1_000);
+  expect(priceAge.askHeldMs('yes', 999)).toBe(0);
+});
+
 test('starts over after an untrusted state', () => {
   const tokens = book();
   const priceAge = new BestPriceAge();
