@@ -254,6 +254,22 @@ describe.each(PERP_VENUES)('polling %s', (name) => {
     ]);
   });
 
+  test('pauses only for the first delay again after an answer in between', async () => {
+    venue.answerJson('bad gateway', 502);
+    start(name);
+    await clock.advance(0);
+    for (let i = 1; i <= 3; i++) {
+      await until(() => failures.length === i);
+      if (i === 3) answerBooks(sample);
+      await clock.advance(failures.at(-1)!.pauseMs + 200);
+    }
+    await until(() => events.length >= 1);
+    venue.answerJson('bad gateway', 502);
+    await clock.advance(200);
+    await until(() => failures.length >= 4);
+    expect(failures.slice(0, 4).map(({ pauseMs }) => pauseMs)).toEqual([200, 400, 800, 200]);
+  });
+
   test('ends a request without an answer after its timeout', async () => {
     venue.answer = () => {};
     start(name);

@@ -22,8 +22,11 @@ const overdue = of(`${POLYMARKET}/book/unprovenStates.ts`, 'src/recorder/overdue
 const hashCheck = of(`${POLYMARKET}/book/hashCheck.ts`, `${POLYMARKET}/book/marketBook.test.ts`);
 const changeLog = of(`${POLYMARKET}/book/recentChangeLog.ts`, `${POLYMARKET}/book/lateFrames.test.ts`);
 const tokenBook = of(`${POLYMARKET}/book/tokenBook.ts`, `${POLYMARKET}/book/marketBook.test.ts`);
+const marketBook = of(`${POLYMARKET}/book/marketBook.ts`, `${POLYMARKET}/book/marketBook.test.ts`);
 const clob = of(`${POLYMARKET}/clob/mapper.ts`, `${POLYMARKET}/clob/mapper.test.ts`);
 const merge = of(`${POLYMARKET}/clob/connectionMerge.ts`, `${POLYMARKET}/clob/connectionMerge.test.ts`);
+const joins = of(`${POLYMARKET}/clob/joinBuffer.ts`, `${POLYMARKET}/clob/shard.test.ts`);
+const shard = of(`${POLYMARKET}/clob/shard.ts`, `${POLYMARKET}/clob/shard.test.ts`);
 const gamma = of(`${POLYMARKET}/gamma/mapper.ts`, `${POLYMARKET}/gamma/mapper.test.ts`);
 const polybolt = of(`${POLYMARKET}/polybolt/feed.ts`, `${POLYMARKET}/polybolt/feed.test.ts`);
 const rtds = of(`${POLYMARKET}/rtds/mapper.ts`, `${POLYMARKET}/rtds/mapper.test.ts`);
@@ -43,6 +46,7 @@ export const VENUE_MUTANTS: readonly TestedMutant[] = [
   bookHash("book.version === 'v2'", "book.version === 'v1'"),
   bookHash('"hash":"",', '"hash":"0",'),
   binanceBook('update.u <= last : update.u < last;', 'update.u < last : update.u < last;'),
+  binanceBook('this.#waiting.length === WAITING_UPDATES_MAX', 'this.#waiting.length > WAITING_UPDATES_MAX'),
   binanceBook("this.#kind === 'spot' ? last + 1 : last;", 'last;'),
   binanceBook('engineTimeMs: times?.T ?? null', 'engineTimeMs: times?.T ?? 0'),
   klines('first[0] !== startTimeMs', 'first[0] < startTimeMs'),
@@ -54,6 +58,11 @@ export const VENUE_MUTANTS: readonly TestedMutant[] = [
   hyperliquid('Number(bid) > Number(ask)', 'Number(bid) >= Number(ask)'),
   hyperliquid("bestLevels('asks', pairs(levels[1]))", "bestLevels('asks', pairs(levels[0]))"),
   okx('multiplyDecimals(size, contractCoins)', 'size'),
+  okx(
+    'spacingMs: 1_000 / 16',
+    'spacingMs: 1_000 / 61',
+    'at most three contracts are polled, and three requests in 200 ms are fewer than either rate',
+  ),
   okx('eventTimeMs: Number(book.ts)', 'eventTimeMs: Number(book.ts) / 1_000'),
   depthLadder('Number(sizeText) === 0', 'false'),
   poller(
@@ -65,6 +74,7 @@ export const VENUE_MUTANTS: readonly TestedMutant[] = [
     "if (failure === 'banned' || failure === 'rate_limited') this.#allPausedUntil = until;\n    else ",
     '',
   ),
+  poller('symbol.failures = 0;', ''),
   http(
     'if (/^\\d{1,9}$/.test(text)) return Number(text) * 1000;',
     'if (/^\\d{1,9}$/.test(text)) return Number(text);',
@@ -82,6 +92,10 @@ export const VENUE_MUTANTS: readonly TestedMutant[] = [
   changeLog('&& timeMs <= untilMs)', ')'),
   tokenBook("change.side === 'BUY' ? this.bids : this.asks", "change.side === 'BUY' ? this.asks : this.bids"),
   tokenBook('bid !== null && ask !== null && bid > ask', 'bid !== null && ask !== null && bid >= ask'),
+  marketBook('this.#aloneSinceMs >= LOPSIDED_MS', 'this.#aloneSinceMs > LOPSIDED_MS'),
+  marketBook('Math.max(this.eventTimeMs, this.#openTimeMs)', 'this.#openTimeMs'),
+  joins('?? 0) < join.timeMs) return [];', '?? 0) <= join.timeMs) return [];'),
+  shard('behind < CONNECTION_BEHIND_FRAMES', 'behind <= CONNECTION_BEHIND_FRAMES'),
   clob('return ticks === 10_000 ? null : ticks;', 'return ticks;'),
   clob('ms >= TIME_MS_MIN && ms < TIME_MS_MAX', 'ms >= 0 && ms < TIME_MS_MAX'),
   merge(

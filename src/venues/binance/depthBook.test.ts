@@ -40,6 +40,16 @@ describe('spot chain', () => {
     expect(apply(update({ U: 15, u: 15 }, [['99', '0']]))?.bids).toEqual([['98', '2']]);
   });
 
+  test('keeps at most ten thousand updates until the snapshot, the newest ones', () => {
+    const [whole, over] = [fresh(), fresh()];
+    for (let id = 1; id <= 10_000; id++) whole(update({ U: id, u: id }));
+    expect(whole(snapshot(0))?.updateId).toBe(10_000);
+    for (let id = 1; id <= 10_001; id++) over(update({ U: id, u: id }));
+    expect(() => over(snapshot(0))).toThrow(
+      new DataGapError('binance BTCUSDT: update 2..2 after 0', { expectedId: 1, receivedId: 2 }),
+    );
+  });
+
   test('returns no event for a snapshot without a time until an update follows', () => {
     const apply = fresh();
     expect(apply(snapshot(12))).toBeNull();

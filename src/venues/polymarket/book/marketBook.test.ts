@@ -132,6 +132,12 @@ function afterSnapshot(
   return { wire, book, finished, feed };
 }
 
+/** The first frame of an action with the changes of one token only. */
+function onlyOne(token: 'yes' | 'no', [frame]: readonly string[]): string {
+  const raw = JSON.parse(frame ?? '');
+  return JSON.stringify({ ...raw, price_changes: [raw.price_changes[token === 'yes' ? 0 : 1]] });
+}
+
 describe('a market’s book', () => {
   it('applies a whole book with the same millisecond as the last change', () => {
     const { wire, finished, feed } = afterSnapshot();
@@ -184,6 +190,26 @@ describe('a market’s book', () => {
     feed(...wire.action(T0 + 20, [{ side: 'BUY', price: 4500, size: SHARE }]));
     book.finishQuiet();
     expect(finished[1]).toMatchObject({ trusted: true });
+  });
+
+  it('is not proven once its actions have named only one token for half a second', () => {
+    const { wire, book, finished, feed } = afterSnapshot();
+    for (const timeMs of [T0 + 10, T0 + 509, T0 + 510]) {
+      feed(onlyOne('yes', wire.action(timeMs, [{ side: 'BUY', price: 4500, size: timeMs - T0 }])));
+      book.finishQuiet();
+    }
+    expect(finished.map(({ trusted }) => trusted)).toEqual([true, true, false]);
+    expect(book.isLopsided).toBe(true);
+  });
+
+  it('never goes back in time when the tokens’ frames arrive in another order', () => {
+    const { wire, book, finished, feed } = afterSnapshot();
+    const earlier = onlyOne('no', wire.action(T0 + 10, [{ side: 'BUY', price: 4500, size: SHARE }]));
+    feed(onlyOne('yes', wire.action(T0 + 20, [{ side: 'BUY', price: 4400, size: SHARE }])));
+    book.finishQuiet();
+    feed(earlier);
+    book.finishQuiet();
+    expect(finished.map(({ eventTimeMs }) => eventTimeMs)).toEqual([T0 + 20, T0 + 20]);
   });
 
   it('publishes nothing after a disconnect until both tokens’ whole books arrive', () => {

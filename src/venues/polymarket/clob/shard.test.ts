@@ -157,6 +157,19 @@ describe('a connection that joins another', () => {
     expect(frames).toEqual([book(400, '1', '2'), ...order]);
   });
 
+  test('passes what it held back as soon as its twin delivers the change of its own book', async () => {
+    say(0, book(400, '1', '2'));
+    await settled();
+    say(1, book(456, '1', '2'), changed(500));
+    await settled();
+    say(0, changed(405));
+    await settled();
+    expect(frames).toEqual([book(400, '1', '2'), changed(405)]);
+    say(0, changed(456));
+    await settled();
+    expect(frames.slice(2)).toEqual([changed(456), changed(500)]);
+  });
+
   test('holds back nothing when both received the same book', async () => {
     say(0, book(400, '1', '2'));
     await settled();
@@ -191,6 +204,26 @@ describe('a connection that joins another', () => {
     expect(lost).toEqual([[['1', '2'], 'closed 1013']]);
     expect(frames).toEqual([book(400, '1', '2'), book(456, '1', '2'), changed(500)]);
   });
+});
+
+test.each([
+  [29, 2],
+  [30, 3],
+])('beside a silent connection %i frames of its twin make %i connections', async (count, opened) => {
+  const sockets = new DelayedSocketDriver();
+  const parts = { url: 'ws://venue', random: () => 0, log: silentLogger, metrics: new Metrics() };
+  const doubled = new ClobFeed({
+    ...{ ...parts, sockets, clock, onFrame: () => undefined, onDisconnect: () => undefined },
+    isDoubled: () => true,
+  });
+  doubled.subscribe(GROUP, ['1', '2']);
+  const [one, other] = sockets.connections;
+  for (const connection of [one, other]) connection!.onOpen();
+  await clock.advance(6_000);
+  for (let n = 0; n < count; n++) other!.onFrame(change(n), clock.now(), 10);
+  doubled.maintain();
+  expect(sockets.connections).toHaveLength(opened);
+  await doubled.close();
 });
 
 test('a connection whose frames wait for this thread is not taken for one that is silent beside its twin', async () => {
