@@ -12,6 +12,8 @@ const gaps = of(
 );
 const clockStep = of('src/recorder/watchdog/watchdog.ts', 'src/recorder/watchdog/watchdog.test.ts');
 const watched = of('src/recorder/watchdog/watchdogMarket.ts', 'src/recorder/watchdog/watchdogMarket.test.ts');
+const turns = of('src/recorder/watchdog/turnLimiter.ts', 'src/recorder/watchdog/turnLimiter.test.ts');
+const audit = of('src/recorder/watchdog/bookAudit.ts', 'src/recorder/watchdog/bookAudit.test.ts');
 const feedLag = of('src/recorder/watchdog/feedLagMonitor.ts', 'src/recorder/watchdog/feedLagMonitor.test.ts');
 const memory = of('src/recorder/marketMemory.ts', 'src/recorder/marketMemory.test.ts');
 const recorded = of('src/recorder/recordedMarket.ts', 'src/recorder/silentToken.test.ts');
@@ -22,6 +24,20 @@ const storedProgress = of(
   'src/recorder/write/storedProgress.test.ts',
 );
 const lostRows = of('src/recorder/lostRows.ts', 'src/recorder/lostRows.test.ts');
+const prices = of('src/recorder/merge/priceMerge.ts', 'src/recorder/merge/priceMerge.test.ts');
+const senderRuns = of('src/recorder/merge/senderSight.ts', 'src/recorder/merge/senderSight.test.ts');
+const collectors = of(
+  'src/recorder/follow/collectorStatuses.ts',
+  'src/recorder/follow/collectorStatuses.test.ts',
+);
+const archive = of(
+  'src/recorder/import/archives/archiveReport.ts',
+  'src/recorder/import/archives/archives.test.ts',
+);
+const unlisted = of(
+  'src/recorder/import/unlistedMarketAdopter.ts',
+  'src/recorder/import/unlistedMarketAdopter.test.ts',
+);
 const acceptance = of(
   'src/recorder/merge/rowAcceptance.ts',
   'src/recorder/merge/streamMerge.test.ts',
@@ -42,6 +58,12 @@ const writer = of(
 );
 const lag = of('src/store/journal/writer.ts', 'src/store/journal/recovery.test.ts');
 const resumed = of('src/store/journal/resumeRows.ts', 'src/store/journal/resumeRows.test.ts');
+const segments = of('src/store/journal/segmentQueue.ts', 'src/store/journal/segmentQueue.test.ts');
+const reserve = of('src/store/journal/journalReserve.ts', 'src/store/journal/journalReserve.test.ts');
+const keptSegments = of(
+  'src/store/journal/keptSegmentRegistry.ts',
+  'src/store/journal/keptSegmentRegistry.test.ts',
+);
 const recovery = of('src/store/journal/recovery.ts', 'src/store/journal/writerJournal.test.ts');
 
 /** Faults in the recorder (trust, gaps, clocks, the merge of several collectors) and in the journal of the store. */
@@ -65,6 +87,10 @@ export const RECORDING_MUTANTS: readonly TestedMutant[] = [
   clockStep('this.#offsetMs = offsetMs;\n    return', 'return'),
   watched('yes.frames > this.#framesAtGap[0] &&', 'yes.frames > this.#framesAtGap[0] ||'),
   watched('this.aheadSince = null;\n    this.askedAt', 'this.askedAt'),
+  watched('Math.min(...this.#lastFrameAt)', 'Math.max(...this.#lastFrameAt)'),
+  watched('this.isSettled = false;\n    this.#noteFrames(0', 'this.#noteFrames(0'),
+  turns('nowAt - askedAt < LEFT_AFTER_MS', 'nowAt - askedAt <= LEFT_AFTER_MS'),
+  audit('this.#backoff.reset();', ''),
   feedLag('if (lagMs <= LATE_AFTER_MS) this', 'if (lagMs < LATE_AFTER_MS) this'),
   feedLag('lags.length >= 2 && least', 'lags.length >= 1 && least'),
   memory('this.#wasTrusted && this.isProven && this.isReceiving', 'this.#wasTrusted && this.isProven'),
@@ -82,6 +108,11 @@ export const RECORDING_MUTANTS: readonly TestedMutant[] = [
   lostRows('if (insertedAgain === lostRows) return;', 'if (insertedAgain > 0) return;'),
   resent('if (action.book?.trusted)', 'if (action.book?.mirrored)'),
   sight('sight.lastBooks?.eventTimeMs === eventTimeMs ? sight.lastBooks.keys : []', '[]'),
+  prices('.slice(-PRICE_IDS_MAX)', '.slice(0, PRICE_IDS_MAX)'),
+  senderRuns('sight.isInDoubt = false;\n  sight.trades = null;', 'sight.isInDoubt = false;'),
+  collectors('heardMs < oldest && this.#collectors.size > 1', 'heardMs < oldest'),
+  archive('receivedTimeMs - lastMs >= HOLE_MS', 'receivedTimeMs - lastMs > HOLE_MS'),
+  unlisted('const { receivedTimeMs } = sighting.events[0] ?? event;', 'const { receivedTimeMs } = event;'),
   acceptance(
     'timeMs - row.receivedTimeMs <= COPIES_DROPPED_MS',
     'timeMs - row.receivedTimeMs > COPIES_DROPPED_MS',
@@ -109,4 +140,7 @@ export const RECORDING_MUTANTS: readonly TestedMutant[] = [
   resumed('.filter((market) => market.endTimeMs > endAfterMs)', ''),
   resumed('Math.ceil(eventTimeMs / 1000) * 1000', 'Math.floor(eventTimeMs / 1000) * 1000'),
   recovery('this.report.skippedRows -= inserted;', ''),
+  segments('i >= first && bytes > MEMORY_BYTES_MAX', 'i > first && bytes > MEMORY_BYTES_MAX'),
+  reserve('if (size > bytes) await file.truncate(bytes);', ''),
+  keptSegments('bytes -= segment.bytes;\n      return true', 'return true'),
 ];

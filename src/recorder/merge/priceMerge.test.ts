@@ -50,6 +50,14 @@ describe('perpetual depth of two collectors', () => {
 });
 
 describe('prices of two collectors', () => {
+  it('of one millisecond are dropped as copies, the newest 200 of them', () => {
+    const merge = new PriceMerge();
+    const send = (id: number) =>
+      merge.underlying(price(T0), { id: `p${id}`, sender: 'a', seq: id, timeMs: T0 + 30 }).length;
+    for (let id = 0; id < 201; id++) expect(send(id), `price ${id}`).toBe(1);
+    expect([send(200), send(1), send(0)]).toEqual([0, 0, 1]);
+  });
+
   it.each([
     // Venue time and receive time of a second price, the stream's time, and what becomes of it.
     ['newer', 1000, 1020, 1030, [false]],

@@ -33,6 +33,22 @@ describe('TurnLimiter', () => {
     expect(given.map(({ one }) => one)).toEqual(['a', 'c', 'd', 'b']);
   });
 
+  it.each([
+    [449, false],
+    [450, true],
+  ])(
+    'waits less than 250 ms for an earlier waiter of 200 ms: at %d ms the next one gets %j',
+    (nowAt, isGiven) => {
+      const turns = new TurnLimiter<string>(PERIOD_MS);
+      expect([turns.claim('a', 0), turns.claim('gone', 200), turns.claim('b', 200)]).toEqual([
+        true,
+        false,
+        false,
+      ]);
+      expect(turns.claim('b', nowAt)).toBe(isGiven);
+    },
+  );
+
   it('does not wait for waiters that stopped asking', () => {
     const turns = new TurnLimiter<string>(PERIOD_MS);
     const given = tickFor(turns, (nowAt) => (nowAt <= 100 ? ['a', 'gone'] : ['b']), 10 * TICK_MS);

@@ -75,6 +75,21 @@ test('frames repair a gap only when both tokens have had some since it was opene
   expect(watched.hasFramesInGap).toBe(true);
 });
 
+test('a market is known up to the older of its tokens’ last frames, and is no longer settled by a frame', () => {
+  const { watched, run, book } = watch();
+  run(1_000, 10);
+  expect(watched.lastFrameAt).toBe(1_000);
+  watched.isSettled = true;
+  watched.countFrames(1_100, TICK_MS);
+  expect(watched.isSettled).toBe(true);
+  book.yes.frames++;
+  watched.countFrames(1_200, TICK_MS);
+  expect([watched.lastFrameAt, watched.isSettled]).toEqual([1_000, false]);
+  book.no.frames++;
+  watched.countFrames(1_300, TICK_MS);
+  expect(watched.lastFrameAt).toBe(1_200);
+});
+
 test('a gap begins with nothing asked and nothing answered', () => {
   const { watched } = watch();
   watched.aheadSince = watched.askedAt = 900;

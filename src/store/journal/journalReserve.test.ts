@@ -48,6 +48,7 @@ describe('JournalReserve', () => {
     await first.close();
     const second = await open(dir, 2 * MIB);
     expect([second.bytes, second.missingBytes]).toEqual([2 * MIB, 0]);
+    expect(statSync(join(dir, 'reserve')).size).toBe(2 * MIB);
     await second.close();
   });
 });

@@ -1,7 +1,12 @@
+import { truncateSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
 import { range, trade, WriterRig } from '../../../test/support/writerRig.ts';
+import { silentLogger } from '../../runtime/log.ts';
 import { parseSegment } from './journalFormat.ts';
+import { KeptSegmentRegistry } from './keptSegmentRegistry.ts';
 
 let rig: WriterRig;
 /** Rows inserted before this time are in parts that were read back. */
@@ -134,4 +139,21 @@ test('the number of kept files is bounded: beyond the limit the oldest is delete
   }
   await rig.until(async () => (await rig.files('.kept')).length <= 1_000, 50);
   expect(await keptTrades()).toEqual(range(4, 1_003));
+});
+
+test('the size of kept files is bounded: beyond the limit only as many of the oldest are deleted', async () => {
+  const directory = temporaryDirectory();
+  const kept = [1, 2, 3].map((number) => {
+    const path = join(directory, `${number}.kept`);
+    writeFileSync(path, '');
+    // Sparse: it uses no disk space.
+    truncateSync(path, 100 * 1024 * 1024);
+    return path;
+  });
+  const readableUpTo = () => readUpToMs;
+  const registry = new KeptSegmentRegistry({ readableUpTo, clock: rig.clock, log: silentLogger });
+  await registry.adopt({ runId: 'r', kept } as never);
+  expect(registry.size).toBe(3);
+  await registry.sweep();
+  expect(registry.size).toBe(2);
 });

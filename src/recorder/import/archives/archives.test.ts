@@ -45,6 +45,17 @@ const HEAD = 'exchange,symbol,timestamp,local_timestamp,is_snapshot,side,price,a
 const row = (offsetMs: number, rest: string, symbol = 'bybit,BTCUSDT') =>
   `${symbol},${US(offsetMs)},${US(offsetMs + 5)},${rest}`;
 
+it.each([
+  [59_999, 0],
+  [60_000, 1],
+])('%d ms without a row are %d holes', (ms, holes) => {
+  const report = new ArchiveReportBuilder();
+  report.file('any', []);
+  report.seen('bybit BTC', T0);
+  report.seen('bybit BTC', T0 + ms);
+  expect(report.report()).toMatchObject({ rows: 2, holes });
+});
+
 describe('Tardis incremental_book_L2', () => {
   const lines = [
     HEAD,

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { FakeClock } from '../../../test/support/fakeClock.ts';
+import { TransportError } from '../../runtime/errors.ts';
+import { silentLogger } from '../../runtime/log.ts';
+import { Metrics } from '../../runtime/metrics.ts';
+import type { RecordedMarket } from '../recordedMarket.ts';
+import { BookAudit } from './bookAudit.ts';
+
+const REQUEST_PERIOD_MS = 250;
+
+const recorded = {
+  market: { yesTokenId: '1', noTokenId: '2' },
+  book: { yes: { tokenId: '1' }, no: { tokenId: '2' } },
+} as unknown as RecordedMarket;
+
+test('an answer ends the growth of the delay between requests that fail', async () => {
+  const clock = new FakeClock();
+  const delays: number[] = [];
+  const verdicts: string[] = [];
+  let isAway = true;
+  const audit = new BookAudit({
+    ...{ clock, random: () => 0, metrics: new Metrics() },
+    log: { ...silentLogger, warn: ({ retryDelayMs }: never) => delays.push(retryDelayMs) } as never,
+    rest: {
+      books: async () => {
+        if (isAway) throw new TransportError('away');
+        return [];
+      },
+    },
+    onAnswer: ({ verdict }) => verdicts.push(verdict),
+  });
+  const ask = async () => {
+    audit.request(recorded);
+    audit.tick();
+    await clock.advance(0);
+    await clock.advance(Math.max(delays.at(-1) ?? 0, REQUEST_PERIOD_MS));
+  };
+  for (let n = 0; n < 3; n++) await ask();
+  expect([delays, audit.isAvailable]).toEqual([[500, 1_000, 2_000], false]);
+  isAway = false;
+  await ask();
+  expect([verdicts, audit.isAvailable]).toEqual([['absent'], true]);
+  isAway = true;
+  await ask();
+  expect(delays.at(-1)).toBe(500);
+});
