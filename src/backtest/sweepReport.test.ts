@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { judgeOutcomes, type Outcome } from '../../test/support/worthlessSweeps.ts';
 import { Random } from '../core/random.ts';
+import type { Receipt } from '../schema/backtest.ts';
+import { sweepResult } from './sweepReport.ts';
 
 const MARKETS = 120;
 
@@ -15,6 +17,20 @@ function judged(columns: readonly (readonly Outcome[])[]) {
     Array.from({ length: MARKETS }, (_, at) => columns.map((column) => column[at] ?? null)),
   );
 }
+
+test('a result has its cells in rows of equal y, and the best cell’s place among them', () => {
+  const axis = (param: string, steps: number) => ({ param, steps, start: 0.1, end: 0.3 });
+  const columns = [0, 1, 2, 3, 4].map((n) => noise(`worse ${n}`, -0.3));
+  const result = sweepResult([], {
+    spec: { xAxis: axis('threshold', 3), yAxis: axis('take_profit', 2) },
+    judged: judged([...columns, noise('best', 0.5)]),
+    receipt: {} as Receipt,
+  });
+  expect(result.cells.map(({ length }) => length)).toEqual([3, 3]);
+  expect(result.best).toEqual({ x: 2, y: 1 });
+  const best = Math.max(...result.cells.flat().map(({ sharpe_per_market: sharpe }) => sharpe ?? 0));
+  expect(result.cells[1]?.[2]?.sharpe_per_market).toBe(best);
+});
 
 describe('the judge of a sweep', () => {
   test('selects as best the cell with the highest reported ratio, even if it traded few of the markets', () => {

@@ -40,6 +40,11 @@ test.each([
     { method: 'GET', path: '/?max-keys=2&prefix=J', headers: {}, body: EMPTY },
     '34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7',
   ],
+  [
+    'GET of a list, whose parameters have another order',
+    { method: 'GET', path: '/?prefix=J&max-keys=2', headers: {}, body: EMPTY },
+    '34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7',
+  ],
 ] as const)('signs a %s as AWS does', (_, { path, ...request }, signature) => {
   const url = new URL(`https://examplebucket.s3.amazonaws.com${path}`);
   const { authorization } = signRequest({ ...request, url }, signing);

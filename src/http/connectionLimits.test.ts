@@ -94,6 +94,16 @@ describe('a refused connection', () => {
     expect(socket.destroyed).toBe(true);
   });
 
+  test('has its refusal to read, however many were refused before it and have ended', async () => {
+    const { arrive } = gate({ most: 0 });
+    for (let at = 0; at < 100; at++) {
+      const refused = arrive('192.0.2.1');
+      expect(refused.received, `connection ${at}`).toMatch(/^HTTP\/1.1 503 /);
+      refused.destroy();
+      await once(refused, 'close');
+    }
+  });
+
   test('is destroyed at once while many others are reading their refusal', () => {
     const { arrive } = gate({ most: 0 });
     const refused = Array.from({ length: 100 }, (_, at) => arrive(`192.0.2.${at}`));

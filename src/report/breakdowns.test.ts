@@ -51,6 +51,12 @@ describe('the breakdowns of a report', () => {
       ['high, from 50 %', 2, 2, 98, 1],
     ]);
     expect(reportOfTrades(trade(0.3), trade(0.3), trade(0.3)).by_volatility).toBeNull();
+    const four = reportOfTrades(...[0.1, 0.2, 0.3, 0.4].map(trade));
+    expect(shown(four.by_volatility)?.map(([label, trades]) => [label, trades])).toEqual([
+      ['low, below 20 %', 1],
+      ['middle, 20 % to 30 %', 1],
+      ['high, from 30 %', 2],
+    ]);
   });
 
   test('leave out open positions', () => {

@@ -40,6 +40,16 @@ describe('thinning', () => {
     expect(thinned(points, ({ equity }) => equity)).toEqual({ points, thinning: 'every point' });
   });
 
+  test('counts the last point to the last of 400 spans', () => {
+    const low = [0, -1, 1];
+    const points = Array.from({ length: 4_001 }, (_, at) =>
+      curve(low[at % 10] ?? 0).map((point) => ({ ...point, timeMs: at })),
+    );
+    const { points: kept } = thinned(points.flat(), ({ equity }) => equity);
+    expect(kept).toHaveLength(1_600);
+    expect(kept.slice(-4).map(({ timeMs }) => timeMs)).toEqual([3_990, 3_991, 3_992, 4_000]);
+  });
+
   test.each(['a', 'b', 'c'])('keeps ends, extremes and order of a long curve (seed %s)', (seed) => {
     const random = new Random(seed);
     let value = 0;

@@ -14,6 +14,18 @@ const addresses = of('src/webhooks/target/addresses.ts', 'src/webhooks/target/ad
 const registry = of('src/webhooks/registry/registry.ts', 'src/webhooks/registry/registry.test.ts');
 const deliveryLog = of('src/webhooks/registry/deliveryLog.ts', 'src/webhooks/registry/deliveryLog.test.ts');
 const missed = of('src/webhooks/registry/missed.ts', 'src/webhooks/registry/missed.test.ts');
+const deliveryReports = of(
+  'src/webhooks/registry/deliveryReports.ts',
+  'src/webhooks/registry/deliveryReports.test.ts',
+);
+const logRetention = of('src/webhooks/registry/retention.ts', 'src/webhooks/delivery/outbox.test.ts');
+const incidents = of('src/webhooks/system/incidentTracker.ts', 'src/webhooks/system/incidentTracker.test.ts');
+const chatReply = of('src/webhooks/chat/chatReply.ts', 'src/webhooks/chat/chatDelivery.test.ts');
+const eventQueue = of(
+  'src/webhooks/delivery/webhookEventQueue.ts',
+  'src/webhooks/delivery/webhookEventQueue.test.ts',
+);
+const sendQuotas = of('src/webhooks/delivery/sendQuotas.ts', 'src/webhooks/delivery/sendQuotas.test.ts');
 const fillTracker = of(
   'src/signals/fillTracker.ts',
   'src/signals/fillTracker.test.ts',
@@ -34,6 +46,14 @@ const tapePlayer = of('src/trading/catchUp/tapePlayer.ts', 'src/trading/catchUp/
 const sortedBounds = of('src/trading/live/sortedBounds.ts', 'src/trading/live/sortedBounds.test.ts');
 const triggers = of('src/trading/live/triggerIndex.ts', 'src/trading/live/sessionGroup.test.ts');
 const sessionGroup = of('src/trading/live/sessionGroup.ts', 'src/trading/live/sessionGroup.test.ts');
+const priceHistory = of('src/trading/live/priceHistory.ts', 'src/trading/live/priceHistory.test.ts');
+const recordBuffer = of('src/trading/live/recordBuffer.ts', 'src/trading/live/recordBuffer.test.ts');
+const paperMarket = of('src/trading/live/paperMarket.ts', 'src/trading/live/paperMarket.test.ts');
+const resolutions = of(
+  'src/trading/catchUp/resolutionCache.ts',
+  'src/trading/catchUp/resolutionCache.test.ts',
+);
+const positionWriter = of('src/trading/paper/positionWriter.ts', 'src/trading/paper/positionWriter.test.ts');
 const strategies = of(
   'src/trading/paper/strategies.ts',
   'src/trading/paper/strategies.test.ts',
@@ -53,6 +73,16 @@ const asked = of('src/backtest/asked.ts', 'src/backtest/asked.test.ts');
 const cells = of('src/backtest/cells.ts', 'src/backtest/cells.test.ts');
 const stress = of('src/backtest/stress.ts', 'src/backtest/stress.test.ts');
 const swept = of('src/backtest/sweptTrades.ts', 'src/backtest/sweptTrades.test.ts');
+const depth = of('src/backtest/depth.ts', 'src/backtest/depth.test.ts');
+const sweepReport = of('src/backtest/sweepReport.ts', 'src/backtest/sweepReport.test.ts');
+const equity = of('src/report/equity.ts', 'src/report/equity.test.ts');
+const breakdowns = of('src/report/breakdowns.ts', 'src/report/breakdowns.test.ts');
+const compared = of('src/report/comparedResult.ts', 'src/report/comparedResult.test.ts');
+const pack = of('src/backup/pack.ts', 'src/backup/pack.test.ts');
+const signature = of('src/backup/awsSignature.ts', 'src/backup/awsSignature.test.ts');
+const pace = of('src/stream/replayPace.ts', 'src/stream/replayPace.test.ts');
+const changeLog = of('src/stream/changeLog.ts', 'src/stream/changeLog.test.ts');
+const opportunityStream = of('src/stream/opportunityStream.ts', 'src/stream/opportunityStream.test.ts');
 const walkForward = of('src/report/walkForward.ts', 'src/report/walkForward.test.ts');
 const admission = of('src/http/admission.ts', 'src/api/access.test.ts');
 const operators = of('src/http/admission.ts', 'src/http/admission.test.ts');
@@ -71,6 +101,9 @@ const places = of(
 );
 const authenticate = of('src/accounts/keys/authenticate.ts', 'src/accounts/keys/authenticate.test.ts');
 const rowCache = of('src/accounts/keys/rowCache.ts', 'src/accounts/keys/rowCache.test.ts');
+const liveKeys = of('src/accounts/keys/liveKeys.ts', 'src/accounts/keys/liveKeys.test.ts');
+const usage = of('src/accounts/limits/usage.ts', 'src/accounts/limits/usage.test.ts');
+const connections = of('src/http/connectionLimits.ts', 'src/http/connectionLimits.test.ts');
 const limitsWindow = of('src/accounts/limits/limitsWindow.ts', 'src/accounts/limits/limits.test.ts');
 const rateCounters = of(
   'src/accounts/limits/rateCounters.ts',
@@ -204,4 +237,39 @@ export const SERVING_MUTANTS: readonly TestedMutant[] = [
   limitsWindow('this.#used(index, nowMs) < requests', 'this.#used(index, nowMs) <= requests'),
   limitsWindow('this.#leavesInMs(tail, windowMs, nowMs) <= 0', 'this.#leavesInMs(tail, windowMs, nowMs) < 0'),
   rateCounters('Math.ceil(waitMs / 1000)', 'Math.floor(waitMs / 1000)'),
+  deliveryReports("'delivery.created_ms', '<', newest.at", "'delivery.created_ms', '<=', newest.at"),
+  deliveryReports('Math.ceil(ascending.length * share) - 1', 'Math.floor(ascending.length * share) - 1'),
+  logRetention('left -= count;', ''),
+  incidents('nowMs - calmSinceMs >= CALM_MS', 'nowMs - calmSinceMs > CALM_MS'),
+  chatReply(
+    'beside ?? parameters?.retry_after ?? null',
+    'parameters?.retry_after ?? beside ?? null',
+    'no chat sends both',
+  ),
+  eventQueue('attempt = 0;\n        this.#parts.dispatch', 'this.#parts.dispatch'),
+  sendQuotas('Math.ceil(waitMs / 1000)', 'Math.floor(waitMs / 1000)'),
+  priceHistory('seq < firstSeq', 'seq <= firstSeq'),
+  recordBuffer('this.#records.length >= this.#recordsMax', 'this.#records.length > this.#recordsMax'),
+  paperMarket('this.#openGaps.size + this.#gapEnds.count', 'this.#openGaps.size'),
+  paperMarket('size: Math.round(size)', 'size'),
+  resolutions('before.outcome === now.outcome && before', 'before'),
+  positionWriter('retryMs = RETRY_MS_MIN;\n        await', 'await'),
+  positionWriter('if (!this.#moves.has(move.marketId)) this', 'this'),
+  depth('sizeUsd <= sizeUsdMax', 'sizeUsd < sizeUsdMax'),
+  sweepReport('Math.floor(luck.best / width)', 'Math.round(luck.best / width)'),
+  equity(
+    'Math.min(SPANS - 1, Math.floor((timeMs - first.timeMs) / spanMs))',
+    'Math.floor((timeMs - first.timeMs) / spanMs)',
+  ),
+  breakdowns('Math.floor((third * known.length) / 3)', 'Math.ceil((third * known.length) / 3)'),
+  compared('Math.min(decided, known?.timeMs ?? decided)', 'decided'),
+  pack('at + pieceBytes - waitingBytes', 'at + pieceBytes'),
+  signature('.filter(Boolean).sort()', '.filter(Boolean)'),
+  pace('this.#begunMs += this.#clock.monotonic() - sinceMs;', ''),
+  changeLog('nowMs - oldest.timeMs <= RETAINED_MS', 'nowMs - oldest.timeMs < RETAINED_MS'),
+  changeLog('this.#headSeq = Math.max(this.#headSeq, seq);', 'this.#headSeq = seq;'),
+  opportunityStream('this.#position < count - kept.length', 'this.#position <= count - kept.length'),
+  liveKeys('this.#checkedAt = null;\n    this.#timer', 'this.#timer'),
+  usage('this.#flush();\n      this.#dayMs', 'this.#dayMs'),
+  connections('this.#refusing--;', ''),
 ];

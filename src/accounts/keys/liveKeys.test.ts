@@ -99,6 +99,18 @@ describe.each([
     expect(gone).toEqual(['a@example.com revoked', 'late revoked']);
   });
 
+  it('a change that was checked for others before the watch began is reported too', async () => {
+    const liveKeys = open();
+    const one = await watched('a@example.com', liveKeys);
+    await watched('b@example.com', liveKeys);
+    one.stop();
+    await accounts.keys.revoke(one.keyId);
+    await clock.advance(1000);
+    liveKeys.watch({ keyId: one.keyId, tier: 'plus' }, (why) => gone.push(`late ${why}`));
+    await clock.advance(1000);
+    expect(gone).toEqual(['late revoked']);
+  });
+
   it('a closed connection is not notified, and the checks end with the last connection', async () => {
     const liveKeys = open();
     const before = clock.waiting;

@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest';
+import { depthOf } from './depth.ts';
+
+test.each([
+  [1, 15],
+  [100, 15],
+  [100.01, 40],
+  [1_000, 40],
+  [1_000.01, 200],
+])('an order of %d USD reads %i levels', (sizeUsd, levels) => {
+  expect(depthOf(sizeUsd)).toBe(levels);
+});

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { FakeClock } from '../../../test/support/fakeClock.ts';
+import { TooManySendsError } from '../../runtime/errors.ts';
+import { SendQuotas, TESTS_PER_MINUTE } from './sendQuotas.ts';
+
+test('a user who has sent the most of a minute is refused, with the seconds to wait rounded up', async () => {
+  const clock = new FakeClock();
+  const quotas = new SendQuotas(clock);
+  expect(quotas.consume('test', 'u1', TESTS_PER_MINUTE + 5)).toBe(TESTS_PER_MINUTE);
+  const refusal = (seconds: number) =>
+    new TooManySendsError(`At most ${TESTS_PER_MINUTE} test events a minute are sent`, seconds);
+  await clock.advance(58_999);
+  expect(() => quotas.check('test', 'u1')).toThrow(refusal(2));
+  await clock.advance(1_000);
+  expect(() => quotas.check('test', 'u1')).toThrow(expect.objectContaining({ retryAfterSeconds: 1 }));
+  await clock.advance(1);
+  quotas.check('test', 'u1');
+  quotas.check('test', 'u2');
+  quotas.check('redelivery', 'u1');
+});
