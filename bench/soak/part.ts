@@ -12,7 +12,7 @@ import { engineClient, receiptP99, type Span } from '../storedReceipts.ts';
 import type { ReadersOptions, ReadersReport } from './readers.ts';
 import type { Minute } from './samples.ts';
 
-export interface PartOptions {
+interface PartOptions {
   readonly dataDir: string;
   /** Gets a line of JSON a minute. */
   readonly file: string;
