@@ -67,7 +67,7 @@ async function seriesOf(
   { filter: { ticker, eventType }, signal }: Asked,
 ): Promise<Exclude<MarketSelection, 'all' | { marketIds: unknown }>[]> {
   return await store.rows(
-    `SELECT DISTINCT t.ticker AS ticker, t.event_type AS eventType FROM markets AS t
+    `SELECT DISTINCT t.ticker AS ticker, t.event_type AS eventType FROM markets AS t FINAL
      WHERE (isNull({ticker:Nullable(String)}) OR t.ticker = {ticker:Nullable(String)})
        AND (isNull({event_type:Nullable(String)}) OR t.event_type = {event_type:Nullable(String)})
      ORDER BY ticker, eventType`,

@@ -103,7 +103,7 @@ export function listSource(dataset: ListDataset, markets: MarketSelection, range
   const params = { ...chosen.params };
   if (dataset === 'markets') conditions.push(...chosen.conditions);
   else if (chosen.conditions.length > 0) {
-    conditions.push(`t.market_id IN (SELECT t.market_id FROM markets AS t ${where(chosen.conditions)})`);
+    conditions.push(`t.market_id IN (${marketIdsOf(chosen.conditions)})`);
   }
   if (range.startMs !== null) {
     conditions.push(`(t.end_time IS NULL OR t.end_time > ${timeParam('range_start')})`);
@@ -132,6 +132,10 @@ export function selectedMarkets(markets: MarketSelection): { conditions: string[
     params: { ticker, event_type: eventType },
   };
 }
+
+/** By the newest version alone: an earlier one may have another series, so a market would be in both. */
+const marketIdsOf = (conditions: readonly string[]) =>
+  `SELECT t.market_id FROM markets AS t FINAL ${where(conditions)}`;
 
 async function marketsWithRows(
   store: StoreReader,
@@ -175,10 +179,9 @@ export function rowsOfMarkets(
 ): Pick<RowSource, 'table' | 'conditions' | 'params'> {
   const { conditions, params } = selectedMarkets(markets);
   const bounds = rangeConditions('t.ts', range);
-  const chosen = `SELECT t.market_id FROM markets AS t ${where(conditions)}`;
   return {
     table: TABLE_OF[dataset],
-    conditions: [`t.market_id IN (${chosen})`, ...bounds.conditions],
+    conditions: [`t.market_id IN (${marketIdsOf(conditions)})`, ...bounds.conditions],
     params: { ...params, ...bounds.params },
   };
 }
