@@ -204,6 +204,24 @@ describe('tapes of a service', () => {
     );
   });
 
+  test('while rows wait for the store, the list of markets is refused after 10 s', async () => {
+    const time = clock();
+    let stored: () => Promise<void> = async () => undefined;
+    const waits = new Promise<void>((resolve) => {
+      stored = () => {
+        resolve();
+        return new Promise(() => undefined);
+      };
+    });
+    const app = testApi({ store: opened.store, clock: time, stored: () => stored() });
+    onTestFinished(() => app.close());
+    const answer = app.inject({ url: '/v1/tapes/markets?ticker=BTC&event_type=5m', headers: KEY });
+    await waits;
+    await time.advance(10_000);
+    const { statusCode, headers } = await answer;
+    expect([statusCode, headers['retry-after']]).toEqual([502, '5']);
+  });
+
   test('a refusal of the key or of the tier is one clear error', async () => {
     const refused: Ask = async () => ({
       ...{ status: 403, retryAfterS: null },

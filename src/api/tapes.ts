@@ -13,6 +13,7 @@ import { SEQS_PER_MILLISECOND } from '../schema/records.ts';
 import { storedTime } from '../store/queries/sql.ts';
 import { TAPE_STATEMENTS } from '../store/queries/tapes.ts';
 import { loadTapeGaps, loadUniverse, recordingName } from '../store/queries/universe.ts';
+import { untilStored } from '../store/untilStored.ts';
 
 /**
  * A record received by now may get its arrival number this much later: processes of a cluster receive it over the
@@ -22,7 +23,7 @@ const LATEST_MS = 1_000;
 
 interface TapeDependencies extends MarketLookup, FollowedAssets {
   readonly clock: Clock;
-  /** Resolves once all records received so far are stored; absent where nothing records. */
+  /** As for `untilStored`; absent where nothing records. */
   readonly stored?: () => Promise<void>;
 }
 
@@ -43,12 +44,12 @@ function tapeMarketsRoute({ store, clock, tickers, stored }: TapeDependencies): 
     query: tapeMarketFields(tickers),
     response: null,
     produces: 'application/x-ndjson',
-    handle: async ({ query, history }) => {
+    handle: async ({ query, history, signal }) => {
       const { ticker, event_type, start, end, limit } = query;
       checkRange(start, end);
       const startMs = history.range({ startMs: start, endMs: end });
       const storedSeq = Math.max(0, (clock.now() - LATEST_MS) * SEQS_PER_MILLISECOND);
-      await stored?.();
+      if (stored) await untilStored(stored, { signal, clock });
       const universe = { ticker, event_type };
       const range = { universe, startMs, endMs: end ?? Number.MAX_SAFE_INTEGER, limit };
       const [recording, markets] = await Promise.all([recordingName(store), loadUniverse(store, range)]);

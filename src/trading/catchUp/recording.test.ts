@@ -89,11 +89,11 @@ test('finds the last hour of a feed, a market, and the ended markets of a series
   sink.publish('market', { ...marketOf(tape, RESOLVED), seq: 0 });
   const recording = storedRecording(store, { stored: flushed(store) });
   const { marketId, endTimeMs } = tape.market;
-  const prices = await recording.prices({ ticker: 'BTC', source: 'chainlink' }, endTimeMs);
+  const prices = await recording.prices({ ticker: 'BTC', source: 'chainlink' }, endTimeMs, NEVER);
   expect(prices.map(({ seq }) => seq)).toEqual(
     joined([tape], (part) => part.prices?.seq).filter((_, at) => (tape.prices?.eventMs[at] ?? 0) < endTimeMs),
   );
-  expect(await recording.prices({ ticker: 'ETH', source: 'chainlink' }, endTimeMs)).toEqual([]);
+  expect(await recording.prices({ ticker: 'ETH', source: 'chainlink' }, endTimeMs, NEVER)).toEqual([]);
   expect(await recording.market(marketId)).toMatchObject({ marketId, ...RESOLVED });
   expect(await recording.market('0xnone')).toBeNull();
   const ended = (startMs: number, endMs: number) =>
@@ -201,4 +201,18 @@ test.each([
     const { pnl, open, closed } = sumsOf(own);
     expect([sums.netPnl, sums.openPositions, sums.closedPositions], name).toEqual([pnl, open, closed]);
   }
+});
+
+test('waiting for rows to be stored ends with trading', async () => {
+  const ending = new AbortController();
+  const recording = storedRecording(await openStore(), { stored: () => new Promise(() => undefined) });
+  const { signal } = ending;
+  const market = marketOf(randomTape('ends', { books: 1, levels: 1, gaps: false }));
+  const reads = Promise.allSettled([
+    recording.stretch(market, { afterSeq: BEFORE_FIRST_SEQ }, signal),
+    recording.prices({ ticker: 'BTC', source: 'chainlink' }, market.endTimeMs, signal),
+  ]);
+  ending.abort();
+  const refused = { status: 'rejected', reason: signal.reason };
+  expect(await reads).toEqual([refused, refused]);
 });

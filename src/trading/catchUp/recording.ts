@@ -8,6 +8,7 @@ import { loadMarket } from '../../store/queries/resume.ts';
 import { loadFeedPrices, loadTape, stretchEnd, tapeMarketOf } from '../../store/queries/tapeReader.ts';
 import { loadTapeGaps, loadUniverse } from '../../store/queries/universe.ts';
 import type { StoreReader } from '../../store/reader.ts';
+import { untilStored } from '../../store/untilStored.ts';
 import { HISTORY_MS, type PricePoint } from '../live/priceHistory.ts';
 
 /** Books read at once: at this depth fewer than a tape may hold, whatever the market. */
@@ -26,14 +27,18 @@ export interface Recording {
   /** The recording of a market after an arrival number, as much as is read at once. */
   stretch(market: Market, from: { afterSeq: number }, signal: AbortSignal): Promise<Stretch>;
   /** The last hour of prices of a feed. */
-  prices(feed: { ticker: Ticker; source: UnderlyingSource }, nowMs: number): Promise<PricePoint[]>;
+  prices(
+    feed: { ticker: Ticker; source: UnderlyingSource },
+    nowMs: number,
+    signal: AbortSignal,
+  ): Promise<PricePoint[]>;
   market(marketId: string): Promise<Market | null>;
   /** Markets of a series whose windows ended in a range. */
   ended(universe: Universe, range: { startMs: number; endMs: number }): Promise<Market[]>;
 }
 
 /**
- * @param options.stored Resolves once all rows received so far are stored.
+ * @param options.stored As for `untilStored`: the wait ends with trading.
  * @param options.booksAtOnce Books per stretch.
  */
 export function storedRecording(
@@ -42,7 +47,7 @@ export function storedRecording(
 ): Recording {
   return {
     stretch: async (market, { afterSeq }, signal) => {
-      await stored();
+      await untilStored(stored, { signal });
       const toSeq = await stretchEnd(store, market, { afterSeq, books: booksAtOnce });
       const terms = { depth: DEPTH_MAX, prices: true, trades: true };
       const stretch = { afterSeq, toSeq: toSeq ?? Number.MAX_SAFE_INTEGER };
@@ -51,8 +56,8 @@ export function storedRecording(
       const gaps = (await loadTapeGaps(store, [market.marketId])).get(market.marketId) ?? [];
       return { tape: { ...rows, gaps }, toSeq };
     },
-    prices: async (feed, nowMs) => {
-      await stored();
+    prices: async (feed, nowMs, signal) => {
+      await untilStored(stored, { signal });
       const prices = await loadFeedPrices(store, { ...feed, fromMs: nowMs - HISTORY_MS, toMs: nowMs });
       return Array.from(prices?.seq ?? [], (seq, at) => ({
         ...{ seq, receivedMs: prices?.receivedMs[at] as number },

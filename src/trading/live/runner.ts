@@ -267,7 +267,7 @@ async function primeHistory(
   const tickers = new Set(series.map((name) => name.split(' ')[0] as Ticker));
   for (const ticker of tickers) {
     for (const source of RESOLVING_SOURCES) {
-      const ask = () => recording.prices({ ticker, source }, parts.clock.now());
+      const ask = () => recording.prices({ ticker, source }, parts.clock.now(), parts.signal);
       history.prepend({ ticker, source }, (await retryUntilDone('price history', ask, parts)) ?? []);
     }
   }
