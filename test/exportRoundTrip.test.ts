@@ -28,7 +28,7 @@ import { exportedFilesBelow, verifyFile } from '../src/store/export/verify.ts';
 import { manifestPath } from '../src/store/export/writtenFile.ts';
 import { PartitionWriter } from '../src/store/partitionWriter.ts';
 import type { FolderDataset } from '../src/store/queries/exportParts.ts';
-import { bookRecord } from './support/api.ts';
+import { bookRecord, marketRecord } from './support/api.ts';
 import { M, T0, writeDataSet } from './support/apiDataSet.ts';
 import { recordingReader } from './support/exportReader.ts';
 import { FakeClock } from './support/fakeClock.ts';
@@ -214,6 +214,47 @@ describe('an import of exported files', () => {
       const [before, after] = [bytesBelow(folders[format]), bytesBelow(out)];
       expect([...after.keys()]).toEqual([...before.keys()]);
       for (const [name, bytes] of before) expect(after.get(name) === bytes, name).toBe(true);
+    },
+  );
+
+  test.each([[['snapshots']], [['gaps', 'markets', 'snapshots']]] as const)(
+    'a gap that ends at the start of the range is in the export: %s',
+    async (datasets) => {
+      const from = await openTestStore();
+      const to = await openWithPartition();
+      empty.push(from, to.opened);
+      const { writer } = from.store;
+      writer.market({ ...marketRecord({ marketId: M, startTimeMs: T0, endTimeMs: T0 + 300_000 }), seq: 1 });
+      const endTimeMs = T0 + 5_000;
+      // Two rows with the time of the gap's end: the second one proved the book, and the first is inside the gap.
+      const levels = { yesBids: [[5_000, 1] as const], yesAsks: [[6_000, 1] as const], trusted: true };
+      for (const [seq, receivedTimeMs] of [
+        [2, endTimeMs + 40],
+        [3, endTimeMs + 90],
+      ] as const) {
+        writer.book({ ...bookRecord({ seq, marketId: M, timeMs: endTimeMs, ...levels }), receivedTimeMs });
+      }
+      writer.gap({
+        ...{ seq: 4, gapId: 'gap_b', marketId: M, startTimeMs: T0, endTimeMs, startReceivedMs: T0 + 40 },
+        ...{ endReceivedMs: endTimeMs + 90, cause: 'silent_feed', feed: 'polymarket.clob', repairedBy: null },
+        ...{ knownTimeMs: endTimeMs + 90, knownSeq: 3 },
+      });
+      await writer.flush();
+      const out = newFolder();
+      const range = { startMs: endTimeMs, endMs: null };
+      await exportFolder(recordingReader(from.store), {
+        ...{ datasets, filter: ALL, range, format: 'jsonl', out, signal: NEVER, onFile: () => {} },
+      });
+      const paths = await exportedFilesBelow(out);
+      for (const path of paths) expect((await verifyFile(path)).problems).toEqual([]);
+      await importFiles(paths, {
+        store: to.opened.store,
+        writer: to.writer,
+        onFile: () => {},
+        signal: NEVER,
+      });
+      const gaps = await to.opened.store.rows('SELECT gap_id FROM gaps FINAL');
+      expect(gaps).toEqual([{ gap_id: 'gap_b' }]);
     },
   );
 

@@ -106,8 +106,11 @@ export function listSource(dataset: ListDataset, markets: MarketSelection, range
     conditions.push(`t.market_id IN (${marketIdsOf(chosen.conditions)})`);
   }
   if (range.startMs !== null) {
-    conditions.push(`(t.end_time IS NULL OR t.end_time > ${timeParam('range_start')})`);
-    params.range_start = storedTime(Math.floor(range.startMs));
+    // A window excludes its end. A gap includes it: of rows with that time, those received earlier are untrusted.
+    const [compare, startMs] =
+      dataset === 'gaps' ? ['>=', Math.ceil(range.startMs)] : ['>', Math.floor(range.startMs)];
+    conditions.push(`(t.end_time IS NULL OR t.end_time ${compare} ${timeParam('range_start')})`);
+    params.range_start = storedTime(startMs);
   }
   if (range.endMs !== null) {
     conditions.push(`t.start_time < ${timeParam('range_end')}`);
