@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { validityOf } from '../http/caching.ts';
+import { isSettled, validityOf } from '../http/caching.ts';
 import { type CursorScope, decodeCursor, encodeCursor } from '../http/cursor.ts';
 import { knownMarket, type MarketLookup } from '../http/marketLookup.ts';
 import { type Route, route } from '../http/route.ts';
@@ -17,11 +17,11 @@ import {
   type CandlePage,
   type CandleRequest,
   candleRows,
+  candlesRevision,
   candlesWithNext,
   countCandles,
   findCandles,
 } from '../store/queries/candles.ts';
-import { TRUST_REVISION } from '../store/queries/trust.ts';
 
 const MINUTE_MS = 60_000;
 const TIMEFRAME_MS: Record<CandleTimeframe, number> = {
@@ -63,13 +63,16 @@ export function candlesRoute(parts: MarketLookup): Route {
       const startMs = after ? Math.max(allowed, after.timeMs + timeframeMs) : allowed;
       const request = { marketId, startMs, endMs: Math.max(startMs, end), timeframeMs, limit };
       const market = await knownMarket(parts, marketId, signal);
-      const short = limit === 0 || isStreamed(limit) ? null : await shortCandles(parts, request, signal);
+      const settlesMs = allowed === start ? end : null;
+      // Only for cacheable responses: it reads two columns of the range.
+      const revision = isSettled(settlesMs, conditions) ? candlesRevision(request) : 'toUInt64(0)';
+      const read = { revision, signal };
+      const short = limit === 0 || isStreamed(limit) ? null : await shortCandles(parts, request, read);
       const page =
-        short || limit === 0 ? (short?.page ?? null) : await findCandles(parts.store, request, signal);
+        short || limit === 0 ? (short?.page ?? null) : await findCandles(parts.store, request, read);
       const count = limit === 0 ? await countCandles(parts.store, request, signal) : (page?.count ?? 0);
       const next = page?.more ? encodeCursor(scope, { timeMs: page.lastMs, tie: NO_TIE }) : null;
       const wrap = around('candles', { market_id: market.marketId, timeframe, count }, { next_cursor: next });
-      const settlesMs = allowed === start ? end : null;
       const validity = validityOf([count, page], { settlesMs, conditions });
       const headers = validity?.headers ?? {};
       if (validity?.notModified) return { status: 304, headers, body: '' };
@@ -84,9 +87,9 @@ export function candlesRoute(parts: MarketLookup): Route {
 async function shortCandles(
   { store }: Pick<MarketLookup, 'store'>,
   request: CandleRequest,
-  signal: AbortSignal,
+  { revision: current, signal }: { revision: string; signal: AbortSignal },
 ): Promise<{ page: CandlePage | null; rows: string }> {
-  const key = keyColumns({ timeMs: 'bucket', seq: '0', revision: TRUST_REVISION });
+  const key = keyColumns({ timeMs: 'bucket', seq: '0', revision: current });
   const { query, params } = candlesWithNext(request, key);
   const given = await text(await store.stream(query, params, { ...OBJECT_LINES, short: true, signal }));
   const { page, rows } = pageOfLines(given, { limit: request.limit, descending: false });

@@ -29,8 +29,8 @@ export function isSettled(settlesMs: number | null, { storedToMs }: Pick<Conditi
 
 /**
  * Caching headers for a response about a range that can no longer change.
- * @param found The result's counts, first and last key, and the revision of its rows. Together with the URL it
- * identifies the response, so no row is read to validate a client's copy.
+ * @param found The result's counts, first and last key, the next page, and the revision of its rows. Together with the
+ * URL it identifies the response, so no row is read to validate a client's copy.
  * @param settlesMs As for `isSettled`.
  * @returns Null while the range may still change: it has no end, its end is relative to now, or it ended less than ten
  * minutes before the newest stored row.

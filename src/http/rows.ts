@@ -7,6 +7,7 @@ import {
   type PageRequest,
   pageRows,
   plainRows,
+  rangeRevision,
 } from '../store/queries/keyset.ts';
 import { pagedRows } from '../store/queries/pagedRows.ts';
 import type { QueryParams, Source } from '../store/queries/sql.ts';
@@ -165,13 +166,18 @@ interface ListTerms extends AnswerTerms {
   readonly withTotal?: boolean;
 }
 
-/** Reads the source's revision only for cacheable responses, because it costs a millisecond. */
+/**
+ * Reads the source's revision only for cacheable responses, because it costs a millisecond. The keys of a page of
+ * intervals do not show a row that an import added to one of them, so its revision covers all rows of the range.
+ */
 export function sourceOf(
   source: Source,
-  { settlesMs }: Pick<AskedPage, 'settlesMs'>,
+  { settlesMs, request }: Pick<AskedPage, 'settlesMs' | 'request'>,
   conditions: RawRequest['conditions'],
 ): Source {
-  if (isSettled(settlesMs, conditions)) return source;
+  if (isSettled(settlesMs, conditions)) {
+    return request.intervalMs === null ? source : { ...source, revision: rangeRevision(source, request) };
+  }
   const { revision: _unread, ...rest } = source;
   return rest;
 }
@@ -180,7 +186,8 @@ export function sourceOf(
 export async function answerRows(store: StoreReader, list: RowList, terms: ListTerms): Promise<Answer> {
   const { request, withTotal, raw } = terms;
   if (!isShort(request)) {
-    return streamRows(store, list, { found: await findRows(store, list.source, terms), ...terms });
+    const source = sourceOf(list.source, terms, raw.conditions);
+    return streamRows(store, list, { found: await findRows(store, source, terms), ...terms });
   }
   const [{ page, rows }, total] = await Promise.all([
     readLines(store, list, { ...terms, request }),
@@ -311,7 +318,8 @@ function frameOf(
   const { key, head, tail } = list;
   const frame = around(key, head(counts), { ...tail?.(counts), next_cursor: next });
   const { conditions } = raw;
-  const validity = validityOf([counts, page?.low, page?.high, page?.revision], { settlesMs, conditions });
+  const found = [counts, page?.low, page?.high, page?.revision, next];
+  const validity = validityOf(found, { settlesMs, conditions });
   return { text: frame, headers: validity?.headers ?? {}, notModified: validity?.notModified ?? false };
 }
 

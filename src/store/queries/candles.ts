@@ -1,6 +1,6 @@
 import type { StoreReader } from '../reader.ts';
 import { HAS_MID, YES_MID } from './lists.ts';
-import { isoTime, rangeConditions, where } from './sql.ts';
+import { contentOf, isoTime, rangeConditions, where } from './sql.ts';
 import { TRUST_REVISION } from './trust.ts';
 
 export interface CandleRequest {
@@ -17,7 +17,7 @@ export interface CandlePage {
   readonly firstMs: number;
   readonly lastMs: number;
   readonly more: boolean;
-  /** `TRUST_REVISION`. */
+  /** The given revision when the buckets were found. */
   readonly revision: string;
 }
 
@@ -29,17 +29,18 @@ interface Statement {
 /**
  * Finds the earliest `limit` buckets of the range that have a candle. A bucket that contains only trades, before the
  * first two-sided mid, has no price and no candle.
+ * @param options.revision SQL of a UInt64, as `candlesRevision`.
  */
 export async function findCandles(
   store: StoreReader,
   request: CandleRequest,
-  signal: AbortSignal,
+  { revision, signal }: { revision: string; signal: AbortSignal },
 ): Promise<CandlePage | null> {
   const { query, params } = candles(request);
   const [row] = await store.rows<{ found: number; first_ms: string; last_ms: string; revision: string }>(
     `SELECT toUInt32(length(found_buckets)) AS found, toString(found_buckets[1]) AS first_ms,
        toString(found_buckets[least({limit:UInt32}, found)]) AS last_ms,
-       toString(${TRUST_REVISION}) AS revision
+       toString(${revision}) AS revision
      FROM (SELECT arraySort(groupArray(bucket)) AS found_buckets FROM (
        SELECT bucket FROM (${query}) ORDER BY bucket LIMIT {limit:UInt32} + 1))`,
     { ...params, limit: request.limit },
@@ -67,6 +68,18 @@ export async function countCandles(
     { signal },
   );
   return row?.total ?? 0;
+}
+
+/**
+ * Differs between two times if the candles may have changed in between. Quotes before the range count too: the last mid
+ * before it is carried into it. Parameters: those of the candles.
+ */
+export function candlesRevision(range: CandleRequest): string {
+  const ofMarket = 't.market_id = {market_id:String}';
+  const before = rangeConditions('t.ts', { startMs: null, endMs: range.endMs }).conditions;
+  const quotes = contentOf('quotes', [ofMarket, 't.yes_changed', ...before]);
+  const trades = contentOf('trades', [ofMarket, ...rangeConditions('t.ts', range).conditions]);
+  return `cityHash64(${TRUST_REVISION}, ${quotes}, ${trades})`;
 }
 
 const CANDLE_COLUMNS = `

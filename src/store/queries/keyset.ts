@@ -1,5 +1,14 @@
 import type { StoreReader } from '../reader.ts';
-import { type Bound, rangeConditions, rowsFrom, rowsUpTo, type Source, timeParam, where } from './sql.ts';
+import {
+  type Bound,
+  contentOf,
+  rangeConditions,
+  rowsFrom,
+  rowsUpTo,
+  type Source,
+  timeParam,
+  where,
+} from './sql.ts';
 
 /** A row's position in the order (time, arrival). `seq` is text: it may exceed the exact range of a number. */
 export interface Position {
@@ -110,6 +119,14 @@ export const LAST_KEY = 'least({limit:UInt32}, length(keys))';
 
 export function revisionOf({ revision = 'toUInt64(0)' }: Source): string {
   return revision;
+}
+
+/**
+ * A revision that also differs once rows were added anywhere in the range. Its parameters are those of the page.
+ */
+export function rangeRevision(source: Source, request: PageRequest): string {
+  const { conditions } = rangeConditions('t.ts', request);
+  return `cityHash64(${revisionOf(source)}, ${contentOf(source.table, [...source.conditions, ...conditions])})`;
 }
 
 /**

@@ -57,6 +57,15 @@ export function storedTime(timeMs: number): number {
   return Math.min(Math.max(timeMs, TIME_MIN_MS), TIME_MAX_MS);
 }
 
+/**
+ * A UInt64 that differs between two times if rows of the selection were added or removed in between. A number of each row
+ * is read.
+ */
+export function contentOf(table: string, conditions: readonly string[]): string {
+  // A scalar subquery is nullable, although an aggregate always has a row.
+  return `ifNull((SELECT cityHash64(count(), sum(t.seq)) FROM ${table} AS t ${where(conditions)}), 0)`;
+}
+
 /** A row's place in the order of time and number, as SQL. */
 export interface Bound {
   readonly time: string;
