@@ -15,7 +15,7 @@ export interface SegmentRange {
 /**
  * Records the joined batch being inserted, in a file of the run's directory. The batch's token follows from the range.
  * Recovery therefore sends the same rows under the same token, and an insert that a dead process left running in a
- * living engine is not stored twice.
+ * living engine is not stored twice. A segment that is inserted alone needs no note: recovery sends the oldest one alone.
  */
 export class BatchFile {
   readonly #path: string;
@@ -38,7 +38,8 @@ export class BatchFile {
 
   /** Clears the record: the batch was split, and its segments are inserted one by one, each under its own token. */
   async clear(): Promise<void> {
-    await this.#handle?.truncate(0);
+    this.#handle ??= await open(this.#path, 'w', 0o600);
+    await this.#handle.truncate(0);
   }
 
   async close(): Promise<void> {

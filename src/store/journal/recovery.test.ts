@@ -1,11 +1,23 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { bookRecord } from '../../../test/support/api.ts';
-import { away, type FakeEngine, NOON_MS, range, trade, WriterRig } from '../../../test/support/writerRig.ts';
+import {
+  away,
+  type FakeEngine,
+  type Insert,
+  NOON_MS,
+  range,
+  trade,
+  tradeSeqs,
+  WriterRig,
+} from '../../../test/support/writerRig.ts';
+import { StoreRefusedError } from '../../runtime/errors.ts';
 import { silentLogger } from '../../runtime/log.ts';
 import { Metrics } from '../../runtime/metrics.ts';
 import { scanJournals } from './journalScan.ts';
+
+const refused = () => new StoreRefusedError('no', { storeCode: '33' });
 
 let rig: WriterRig;
 beforeEach(async () => {
@@ -104,9 +116,10 @@ test('a kill during recovery loses no row and stores none twice', async () => {
   await killedRun(range(1, 3));
   await killedRun(range(4, 6), 'import');
   const engine = absent(rig.engine);
-  engine.answer = () => (engine.taken.length === 0 ? null : away());
+  // The first run's oldest segment and its other two.
+  engine.answer = () => (engine.taken.length < 2 ? null : away());
   await rig.open({ recovery: 'background' });
-  await rig.until(() => engine.tried.length > 1, 1_000);
+  await rig.until(() => engine.tried.length > 2, 1_000);
   expect(engine.trades().length).toBe(3);
   const { taken } = engine;
   await rig.killRuns();
@@ -121,13 +134,14 @@ test('a kill between two tables of a batch stores no table twice', async () => {
   rig.engine.answer = away;
   const writer = await rig.open();
   const times = { eventTimeMs: NOON_MS, receivedTimeMs: NOON_MS };
+  await rig.tradeEverySecond(writer, [1]);
   writer.underlying({ kind: 'underlying', seq: 9, ticker: 'BTC', source: 'twap60', price: 1, ...times });
-  await rig.tradeEverySecond(writer, range(1, 3));
+  await rig.tradeEverySecond(writer, range(2, 3));
   await rig.killRuns();
   const engine = absent(rig.engine);
   engine.answer = ({ target }) => (target.includes('.trades') ? null : away());
   await rig.open({ recovery: 'background' });
-  await rig.until(() => engine.trades().length === 3 && engine.tried.length > 2, 1_000);
+  await rig.until(() => engine.trades().length === 3 && engine.tried.length > 3, 1_000);
   const { taken } = engine;
   await rig.killRuns();
   rig.engine.present = null;
@@ -135,6 +149,60 @@ test('a kill between two tables of a batch stores no table twice', async () => {
   rig.engine.tried.length = 0;
   await rig.whileTimePasses(rig.open());
   expect(rig.engine.trades()).toEqual(range(1, 3));
+});
+
+/** Lets an insert of a dead process end in the living engine as soon as the first insert of the next one was taken. */
+function endsLate(engine: FakeEngine, running: Insert): void {
+  const insert = engine.insert.bind(engine);
+  engine.insert = async (options) => {
+    await insert(options);
+    if (!engine.taken.some(({ token }) => token === running.token)) engine.taken.push(running);
+  };
+}
+
+/** The next start on the engine that still works on this insert; the seqs that the engine has in the end. */
+async function startWhileRunning(running: Insert, taken: readonly Insert[] = []): Promise<number[]> {
+  await rig.killRuns();
+  const { engine } = rig;
+  engine.present = null;
+  engine.taken.push(...taken);
+  endsLate(engine, running);
+  await rig.whileTimePasses(rig.open());
+  return engine.trades().sort((a, b) => a - b);
+}
+
+test('the insert of one segment that a killed run left running is not stored twice', async () => {
+  const engine = absent(rig.engine);
+  await rig.tradeEverySecond(await rig.open(), range(1, 4));
+  expect(await startWhileRunning(engine.tried[0] as Insert)).toEqual(range(1, 4));
+});
+
+test('a running insert is not stored twice where the file of a stored segment before it remains', async () => {
+  const engine = absent(rig.engine);
+  await rig.tradeEverySecond(await rig.open(), range(1, 4));
+  const [first] = engine.tried as [Insert];
+  const [path] = (await rig.files()) as [string];
+  const bytes = await readFile(path);
+  engine.answer = ({ data }) => (tradeSeqs(data).length === 1 ? null : away());
+  const isRunning = ({ data }: Insert) => tradeSeqs(data).length > 1;
+  await rig.until(() => engine.tried.some(isRunning), 1_000);
+  await writeFile(path, bytes);
+  const running = engine.tried.find(isRunning) as Insert;
+  expect(await startWhileRunning(running, [first])).toEqual(range(1, 4));
+});
+
+test('a running insert of a killed recovery, which sent a refused batch one by one, is not stored twice', async () => {
+  await killedRun(range(1, 5));
+  const engine = absent(rig.engine);
+  const isBatch = ({ data }: Insert) => tradeSeqs(data).length > 1;
+  const isOf = ({ data }: Insert, seq: number) => tradeSeqs(data)[0] === seq;
+  engine.answer = (insert) => (isBatch(insert) ? refused() : isOf(insert, 3) ? away() : null);
+  await rig.open({ recovery: 'background' });
+  const isRunning = (insert: Insert) => !isBatch(insert) && isOf(insert, 3);
+  await rig.until(() => engine.tried.some(isRunning), 1_000);
+  const { taken } = engine;
+  const running = engine.tried.find(isRunning) as Insert;
+  expect(await startWhileRunning(running, taken)).toEqual(range(1, 5));
 });
 
 test('a run that one process recovers is not touched by another, which waits for it', async () => {

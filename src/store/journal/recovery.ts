@@ -152,11 +152,16 @@ export class JournalRecovery {
     const noted = await BatchFile.read(run.path);
     const batchFile = new BatchFile(run.path);
     const left = segments.filter(({ path }) => this.#waiting.has(path));
+    const { report } = this;
+    // The dead run inserted the first rows that are missing, if any: segments before them are complete in the engine.
+    let mayBeInserting = true;
     try {
       while (left.length > 0) {
-        const batch = await this.#nextBatch(left, { noted, batchFile });
+        const batch = await this.#nextBatch(left, { noted, batchFile, isAlone: mayBeInserting });
         left.splice(0, batch.segments.length);
-        await this.#recoverBatch(run, batch);
+        const before = report.recoveredRows;
+        await this.#recoverBatch(run, batch, batchFile);
+        if (report.recoveredRows > before) mayBeInserting = false;
       }
     } finally {
       await batchFile.close();
@@ -164,15 +169,20 @@ export class JournalRecovery {
     await this.#parts.kept.adopt(run);
   }
 
-  /** The batch that the dead run was inserting comes first and unchanged; later batches are as large as allowed. */
+  /**
+   * The batch that the dead run was inserting comes first and unchanged: the noted one, or one segment, which a run
+   * inserts without a note. Later batches are as large as allowed.
+   * @param options.isAlone The dead run may still be inserting the oldest segment, alone and under its own token.
+   */
   async #nextBatch(
     left: readonly WaitingSegment[],
-    { noted, batchFile }: { noted: SegmentRange | null; batchFile: BatchFile },
+    options: { noted: SegmentRange | null; batchFile: BatchFile; isAlone: boolean },
   ): Promise<RecoveryBatch> {
+    const { noted, batchFile, isAlone } = options;
     const [oldest] = left as [WaitingSegment];
     if (noted !== null && noted.first <= oldest.number && oldest.number <= noted.last)
       return { range: noted, segments: left.filter(({ number }) => number <= noted.last) };
-    const segments = left.slice(0, batchLength(left));
+    const segments = left.slice(0, isAlone ? 1 : batchLength(left));
     const range = { first: oldest.number, last: (segments.at(-1) ?? oldest).number };
     try {
       if (segments.length > 1) await batchFile.note(range);
@@ -183,7 +193,7 @@ export class JournalRecovery {
     }
   }
 
-  async #recoverBatch(run: DeadRun, batch: RecoveryBatch): Promise<void> {
+  async #recoverBatch(run: DeadRun, batch: RecoveryBatch, batchFile: BatchFile): Promise<void> {
     const { kept, log } = this.#parts;
     const before = { ...this.report };
     try {
@@ -193,9 +203,10 @@ export class JournalRecovery {
       const [only, ...others] = batch.segments as [WaitingSegment];
       if (others.length === 0) return await this.#setAside(run, only, error);
       log.warn({ err: error, ...batch.range }, 'store.batch.refused');
+      await this.#clearNote(batchFile);
       for (const segment of batch.segments) {
         const range = { first: segment.number, last: segment.number };
-        await this.#recoverBatch(run, { range, segments: [segment] });
+        await this.#recoverBatch(run, { range, segments: [segment] }, batchFile);
       }
       return;
     }
@@ -207,6 +218,15 @@ export class JournalRecovery {
     const skippedRows = this.report.skippedRows - before.skippedRows;
     const { path } = run;
     log.info({ path, ...batch.range, recoveredRows, skippedRows }, 'store.segment.recovered');
+  }
+
+  /** A process that continues after a kill must send each segment alone too. */
+  async #clearNote(batchFile: BatchFile): Promise<void> {
+    try {
+      await batchFile.clear();
+    } catch (error) {
+      this.#parts.log.warn({ err: error }, 'store.batch.not_noted');
+    }
   }
 
   async #insertBatch(run: DeadRun, { range, segments }: RecoveryBatch): Promise<void> {
