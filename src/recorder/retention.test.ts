@@ -7,12 +7,26 @@ import type { Retention } from '../config/values.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
 import { loadGapsOf } from '../store/queries/resume.ts';
+import type { Store } from '../store/store.ts';
 import { Recorder } from './recorder.ts';
 import { RetentionKeeper } from './retention.ts';
 
 const DAY_MS = 86_400_000;
 const BOOK = book([[5_000, 1_000_000]], [[5_100, 2_000_000]]);
 const NOW_MS = Date.parse('2026-11-23T12:00:00Z');
+
+function writeBook({ writer }: Store, marketId: string, seq: number, eventTimeMs: number): void {
+  const facts = { mirrored: true, trusted: true, underlyingPrice: null, yes: BOOK, no: BOOK };
+  writer.book({ marketId, seq, eventTimeMs, receivedTimeMs: eventTimeMs + 3, ...facts });
+}
+
+function writeImported(store: Store): void {
+  const eventTimeMs = NOW_MS - 40 * DAY_MS;
+  const times = { eventTimeMs, receivedTimeMs: eventTimeMs + 3, seq: 1_000 };
+  const trade = { side: 'BUY_NO', price: 1, size: 1, tradeId: 'imported' } as const;
+  store.writer.trade({ marketId: 'imported', ...times, ...trade });
+  for (const seq of [1_000, 1_001]) writeBook(store, 'imported', seq, eventTimeMs);
+}
 
 async function rig(retention: Retention, budgetBytes: number | null = null) {
   const clock = new FakeClock(NOW_MS);
@@ -29,15 +43,32 @@ async function rig(retention: Retention, budgetBytes: number | null = null) {
   }
   await store.writer.flush();
   const freeBytes = async () => 1_000_000;
-  const keeper = new RetentionKeeper({ ...common, store, recorder, retention, budgetBytes, freeBytes });
+  const limits = { retention, budgetBytes, freeBytes };
+  let isImporting = true;
+  /** An import stores this trade and book once the keeper has read the markets of their day. */
+  const importing: Pick<Store, 'rows'> = {
+    rows: async (query, params, options) => {
+      const found = await store.rows(query, params, options);
+      if (!isImporting || !query.includes('GROUP BY market_id')) return found as never;
+      isImporting = false;
+      writeImported(store);
+      await store.writer.flush();
+      return found as never;
+    },
+  };
+  const keeper = new RetentionKeeper({ ...common, ...limits, store, recorder });
+  const keeperDuringImport = new RetentionKeeper({
+    ...{ ...common, ...limits, recorder, metrics: new Metrics(), store: { ...store, ...importing } },
+  });
   onTestFinished(async () => {
+    await keeperDuringImport.stop();
     await keeper.stop();
     await dispose();
   });
   const seqsOf = async (table: string) =>
     (await store.rows<{ seq: number }>(`SELECT seq FROM ${table} ORDER BY seq`)).map(({ seq }) => seq);
-  const gaps = () => loadGapsOf(store, ['m40', 'm20', 'm1', 'm0'], new AbortController().signal);
-  return { store, recorder, keeper, metrics, seqsOf, gaps };
+  const gaps = () => loadGapsOf(store, ['imported', 'm40', 'm20', 'm1', 'm0'], new AbortController().signal);
+  return { store, recorder, keeper, keeperDuringImport, metrics, seqsOf, gaps };
 }
 
 test('rows older than their period are removed, and a gap says so', async () => {
@@ -130,4 +161,29 @@ test('old books are thinned to the last state of each second, and a gap says so'
   await keeper.run();
   expect((await gaps()).length).toBe(1);
   expect(await store.rows("SELECT name FROM system.databases WHERE name LIKE '%thinning'")).toEqual([]);
+});
+
+test.each([
+  {
+    ...{ cause: 'retention', periods: { trades: 30 }, table: 'trades' },
+    ...{ before: [1, 2, 3, 4, 1_000], after: [2, 3, 4] },
+  },
+  {
+    ...{ cause: 'thinned', periods: { books_thinned: 30 }, table: 'books' },
+    ...{ before: [1_000, 1_001, 5_000, 5_001], after: [1_001, 5_001] },
+  },
+])('a day that gets rows of a market without a gap waits for the next round: $cause', async (one) => {
+  const { cause, periods, table, before, after } = one;
+  const { store, keeperDuringImport, seqsOf, gaps } = await rig(periods);
+  if (table === 'books') for (const seq of [5_000, 5_001]) writeBook(store, 'm40', seq, NOW_MS - 40 * DAY_MS);
+  await store.writer.flush();
+  const marketsOf = async () => (await gaps()).map((gap) => [gap.marketId, gap.cause]).sort();
+  await keeperDuringImport.run();
+  expect([await seqsOf(table), await marketsOf()]).toEqual([before, [['m40', cause]]]);
+  await keeperDuringImport.run();
+  const both = [
+    ['imported', cause],
+    ['m40', cause],
+  ];
+  expect([await seqsOf(table), await marketsOf()]).toEqual([after, both]);
 });

@@ -12,6 +12,7 @@ import {
   forecastDisk,
   planRemovals,
 } from '../store/retention/removals.ts';
+import { countRows } from '../store/retention/thinBooks.ts';
 import { DATABASE, TABLES, type TableName } from '../store/tables/schema.ts';
 import type { Recorder } from './recorder.ts';
 
@@ -23,7 +24,7 @@ const FEED = 'underround';
 interface RetentionOptions {
   readonly store: StoreReader & {
     removeDay(table: TableName, day: string): Promise<void>;
-    thinBooks(day: string): Promise<void>;
+    thinBooks(day: string, options: { readonly rows: number }): Promise<boolean>;
     removeThinningDraft(): Promise<void>;
     readonly writer: { flush(): Promise<void> };
   };
@@ -148,8 +149,10 @@ export class RetentionKeeper {
 
   async #remove({ table, day, bytes }: DatasetDay): Promise<void> {
     const { store, log } = this.#options;
+    const rows = await countRows(store, table, day);
     const markets = await this.#marketsOf(table, day);
     await this.#writeGaps(markets, { cause: 'retention', table });
+    if ((await countRows(store, table, day)) !== rows) return this.#postpone(table, day);
     await store.removeDay(table, day);
     this.#removedBytes.inc({ table }, bytes);
     log.info({ table, day, bytes, markets: markets.length }, 'retention.removed');
@@ -159,13 +162,19 @@ export class RetentionKeeper {
   async #thin(day: string): Promise<void> {
     if (this.#thinDays.has(day)) return;
     const { store, log } = this.#options;
+    const rows = await countRows(store, 'books', day);
     const markets = await this.#marketsOf('books', day, 'HAVING uniqExact(toUnixTimestamp(ts)) < count()');
     if (markets.length > 0) {
       await this.#writeGaps(markets, { cause: 'thinned', table: 'books' });
-      await store.thinBooks(day);
+      if (!(await store.thinBooks(day, { rows }))) return this.#postpone('books', day);
       log.info({ day, markets: markets.length }, 'retention.thinned');
     }
     this.#thinDays.add(day);
+  }
+
+  /** Rows were stored meanwhile, for example by an import, and the gaps do not cover them. */
+  #postpone(table: RetainedDataset, day: string): void {
+    this.#options.log.info({ table, day }, 'retention.postponed');
   }
 
   /** The gaps are in the engine before the rows are gone. */

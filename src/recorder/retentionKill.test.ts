@@ -15,6 +15,7 @@ import { reachEngine } from '../store/engine/engineAccess.ts';
 import { socketPath } from '../store/engine/paths.ts';
 import { loadGapsOf } from '../store/queries/resume.ts';
 import { thinBooks } from '../store/retention/thinBooks.ts';
+import type { Store } from '../store/store.ts';
 import { Recorder } from './recorder.ts';
 import { RetentionKeeper } from './retention.ts';
 
@@ -27,7 +28,7 @@ const OFFSETS = [0, 10, 990, 1_000, 1_001, 5_000, 3_600_000, 3_600_001] as const
 const OLD = [100, 101, 102, 103, 104, 105, 106, 107];
 const THINNED = [102, 104, 105, 107];
 
-type Commands = Parameters<typeof thinBooks>[0];
+type Commands = Omit<Parameters<typeof thinBooks>[0], 'rows'>;
 
 async function start(dataDir: string) {
   const common = { clock: systemClock, log: silentLogger };
@@ -63,7 +64,13 @@ type Started = Awaited<ReturnType<typeof start>>;
 function keeperOf({ store, client }: Started, commands: Commands = client): RetentionKeeper {
   const common = { clock: new FakeClock(NOW_MS), log: silentLogger, metrics: new Metrics() };
   const recorder = new Recorder({ ...common, sink: store.writer, timeBy: 'receipt' });
-  const thinning = { ...store, thinBooks: (day: string) => thinBooks(commands, day) };
+  const run: Parameters<typeof thinBooks>[0] = {
+    command: (query) => commands.command(query),
+    commandOnce: (query) => commands.commandOnce(query),
+    rows: store.rows,
+  };
+  const thin: Store['thinBooks'] = (day, options) => thinBooks(run, day, options);
+  const thinning = { ...store, thinBooks: thin };
   const limits = { retention: { books_thinned: 30 }, budgetBytes: null, freeBytes: async () => 1_000_000 };
   return new RetentionKeeper({ ...common, ...limits, store: thinning, recorder });
 }

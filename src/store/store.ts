@@ -24,8 +24,10 @@ export interface Store extends StoreReader {
   readonly parts: PartWatch;
   /** Removes all rows of a table with a `ts` on this UTC day, e.g. `2026-11-23`. */
   removeDay(table: TableName, day: string): Promise<void>;
-  /** Keeps the last book of each market and second of this UTC day. */
-  thinBooks(day: string): Promise<void>;
+  /**
+   * Keeps the last book of each market and second of this UTC day; false where the day has another number of rows by now.
+   */
+  thinBooks(day: string, options: { readonly rows: number; readonly signal?: AbortSignal }): Promise<boolean>;
   /** Frees the space of a thinning that failed or was killed. None may be under way. */
   removeThinningDraft(): Promise<void>;
   /** Process id of the embedded engine's host, if this process started it and it is alive. */
@@ -98,7 +100,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       parts: watch,
       enginePid: () => access.hostPid,
       removeDay: (table, day) => client.command(dropDayStatement(table, day), DROP_ANY_SIZE),
-      thinBooks: (day) => thinBooks(client, day),
+      thinBooks: (day, options) => thinBooks(client, day, options),
       removeThinningDraft: () => removeThinningDraft(client),
       rows: (query, params, readOptions) => client.rows(query, params, readOptions),
       stream: (query, params, readOptions) => client.stream(query, params, readOptions),
