@@ -1,6 +1,7 @@
 import { RETAINED_DATASETS, type RetainedDataset, type Retention } from '../config/values.ts';
 import type { Config } from '../config.ts';
-import { type Clock, every, type Timer } from '../runtime/clock.ts';
+import { type Clock, every, sleep, type Timer } from '../runtime/clock.ts';
+import { StoreUnavailableError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { readDiskSpace, reserveBytes } from '../store/engine/diskGuard.ts';
@@ -20,13 +21,20 @@ const PERIOD_MS = 600_000;
 /** Windows end at most a day late; a market without an outcome does not keep its rows for ever. */
 const OPEN_SECONDS_MAX = 86_400;
 const FEED = 'underround';
+/** Gaps that are stored nowhere after this long are written again in the next round, and their rows stay until then. */
+const SAVE_LIMIT_MS = 60_000;
+/** How often a wait for the engine checks whether it may still get rows. */
+const SAVE_POLL_MS = 250;
 
 interface RetentionOptions {
   readonly store: StoreReader & {
     removeDay(table: TableName, day: string): Promise<void>;
-    thinBooks(day: string, options: { readonly rows: number }): Promise<boolean>;
+    thinBooks(
+      day: string,
+      options: { readonly rows: number; readonly signal: AbortSignal },
+    ): Promise<boolean>;
     removeThinningDraft(): Promise<void>;
-    readonly writer: { flush(): Promise<void> };
+    readonly writer: { readonly mayInsert: boolean; flush(): Promise<void>; keep(): Promise<void> };
   };
   readonly recorder: Recorder;
   readonly retention: Retention;
@@ -58,6 +66,7 @@ export class RetentionKeeper {
   readonly #tableBytes;
   #forecast: DiskForecast = { bytesPerDay: null, fullAtMs: null };
   #running: Promise<void> | null = null;
+  readonly #stop = new AbortController();
   /** Days of books with one state a second; every other one is examined. */
   readonly #thinDays = new Set<string>();
 
@@ -92,16 +101,19 @@ export class RetentionKeeper {
   /** Runs one round; concurrent calls share it. A failure is logged, and the next round tries again. */
   run(): Promise<void> {
     this.#running ??= this.#round()
-      .catch((error: unknown) => this.#options.log.warn({ err: error }, 'retention.failed'))
+      .catch((error: unknown) => {
+        if (!this.#stop.signal.aborted) this.#options.log.warn({ err: error }, 'retention.failed');
+      })
       .finally(() => {
         this.#running = null;
       });
     return this.#running;
   }
 
-  /** Waits for a running round: the store is about to close. */
+  /** Ends a running round after its current statement: the store is about to close. */
   async stop(): Promise<void> {
     this.#timer.cancel();
+    this.#stop.abort();
     await this.#running;
   }
 
@@ -148,6 +160,7 @@ export class RetentionKeeper {
   }
 
   async #remove({ table, day, bytes }: DatasetDay): Promise<void> {
+    this.#stop.signal.throwIfAborted();
     const { store, log } = this.#options;
     const rows = await countRows(store, table, day);
     const markets = await this.#marketsOf(table, day);
@@ -161,12 +174,14 @@ export class RetentionKeeper {
   /** Thins a day of books. The states between the kept ones are then unknown, so the market's day becomes a gap. */
   async #thin(day: string): Promise<void> {
     if (this.#thinDays.has(day)) return;
+    const { signal } = this.#stop;
+    signal.throwIfAborted();
     const { store, log } = this.#options;
     const rows = await countRows(store, 'books', day);
     const markets = await this.#marketsOf('books', day, 'HAVING uniqExact(toUnixTimestamp(ts)) < count()');
     if (markets.length > 0) {
       await this.#writeGaps(markets, { cause: 'thinned', table: 'books' });
-      if (!(await store.thinBooks(day, { rows }))) return this.#postpone('books', day);
+      if (!(await store.thinBooks(day, { rows, signal }))) return this.#postpone('books', day);
       log.info({ day, markets: markets.length }, 'retention.thinned');
     }
     this.#thinDays.add(day);
@@ -177,19 +192,51 @@ export class RetentionKeeper {
     this.#options.log.info({ table, day }, 'retention.postponed');
   }
 
-  /** The gaps are in the engine before the rows are gone. */
+  /** The gaps are stored before the rows are gone. */
   async #writeGaps(
     markets: readonly RemovedMarket[],
     { cause, table }: { cause: 'retention' | 'thinned'; table: RetainedDataset },
   ): Promise<void> {
-    const { store, recorder, clock } = this.#options;
+    const { recorder, clock } = this.#options;
+    if (markets.length === 0) return;
     for (const { marketId, fromMs, toMs, receivedFromMs, receivedToMs } of markets) {
       const start = { eventTimeMs: fromMs, receivedTimeMs: receivedFromMs };
       const end = { eventTimeMs: toMs, receivedTimeMs: receivedToMs };
       const gap = { marketId, cause, feed: `${FEED}.${table}`, start } as const;
       recorder.gaps.lost({ ...gap, knownTimeMs: clock.now() }, end);
     }
-    await store.writer.flush();
+    await this.#saveGaps();
+  }
+
+  /**
+   * Resolves once the gaps are in the engine. Where the engine may get no rows because the disk is full, they are in the
+   * journal: space for the engine may come only from the removal that waits here.
+   */
+  async #saveGaps(): Promise<void> {
+    const { writer } = this.#options.store;
+    if (writer.mayInsert && (await this.#isDone(writer.flush(), () => writer.mayInsert))) return;
+    if (await this.#isDone(writer.keep(), () => true)) return;
+    throw new StoreUnavailableError('neither engine nor journal accepted the gaps of removed rows');
+  }
+
+  /** False where a condition ended first, or the limit passed. @throws The reason of a stop. */
+  async #isDone(work: Promise<void>, isWorthwhile: () => boolean): Promise<boolean> {
+    const { clock } = this.#options;
+    const ended = new AbortController();
+    const wait = AbortSignal.any([this.#stop.signal, ended.signal]);
+    let isDone = false;
+    const done = work.then(() => {
+      isDone = true;
+    });
+    const end = () => ended.abort();
+    done.then(end, end);
+    const startedAt = clock.monotonic();
+    while (!ended.signal.aborted && isWorthwhile() && clock.monotonic() - startedAt < SAVE_LIMIT_MS) {
+      await sleep(clock, SAVE_POLL_MS, wait);
+      this.#stop.signal.throwIfAborted();
+    }
+    if (ended.signal.aborted) await done;
+    return isDone;
   }
 
   /** @param only A condition on the rows of each market. */

@@ -223,12 +223,17 @@ export class StoreWriter implements RecordSink {
    * Whether neither journal nor engine accepts rows: new rows exist only in memory, or are dropped when that is full.
    */
   get isDropping(): boolean {
-    return this.#full || (!this.#journalWorks && this.#options.mayInsert?.() === false);
+    return this.#full || (!this.#journalWorks && !this.mayInsert);
+  }
+
+  /** Whether the engine may get rows: it may not on a full disk. */
+  get mayInsert(): boolean {
+    return this.#options.mayInsert?.() ?? true;
   }
 
   /** Inserts everything into the engine, or leaves it in the journal when the engine is away. */
   async close(): Promise<void> {
-    const { clock, log, mayInsert = () => true } = this.#options;
+    const { clock, log } = this.#options;
     const { queue, recovery, alive, run } = this.#parts;
     this.#timer.cancel();
     this.#rotate();
@@ -236,7 +241,7 @@ export class StoreWriter implements RecordSink {
     const recoveryStopped = recovery.stop();
     const limit = new AbortController();
     const settled = queue.settled().catch(() => undefined);
-    if (mayInsert()) await Promise.race([settled, sleep(clock, CLOSE_LIMIT_MS, limit.signal)]);
+    if (this.mayInsert) await Promise.race([settled, sleep(clock, CLOSE_LIMIT_MS, limit.signal)]);
     limit.abort();
     await queue.stop();
     await recoveryStopped;
