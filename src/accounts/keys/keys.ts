@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely';
 import { createId, type RowSources } from '../../control/ids.ts';
 import type { Database } from '../../control/schema.ts';
 import { InvalidInputError } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/log.ts';
 import type { Tier } from '../../schema/tier.ts';
 import type { ApiKeysTable } from '../schemaAccounts.ts';
 import { type User, UserRepository } from '../users/users.ts';
@@ -35,12 +36,23 @@ export interface IssuedKey {
 export const MAX_LABEL_LENGTH = 128;
 /** Limit on a user's unrevoked keys from the dashboard; the operator's command line is not limited. */
 export const MAX_LIVE_KEYS_PER_USER = 20;
+/** Revoked keys kept of a user, the newest; older ones are deleted when the user creates or revokes a key. */
+export const MAX_REVOKED_KEYS_PER_USER = 100;
+/** Unrevoked keys in a user's list, the newest: the operator's command line may create any number. */
+const MAX_LISTED_LIVE_KEYS = 1_000;
+/** Keys deleted by one statement. More than one revocation adds, so the table shrinks to its limit. */
+const MAX_DELETED_AT_ONCE = 200;
+
+interface KeySources extends RowSources {
+  /** Reports deleted keys; without one, none are deleted. */
+  readonly logger?: Pick<Logger, 'info'>;
+}
 
 export class KeyRepository {
   readonly #db: Database;
-  readonly #sources: RowSources;
+  readonly #sources: KeySources;
 
-  constructor(db: Database, sources: RowSources) {
+  constructor(db: Database, sources: KeySources) {
     this.#db = db;
     this.#sources = sources;
   }
@@ -81,10 +93,24 @@ export class KeyRepository {
     return rows.map((row) => ({ ...toApiKey(row), email: row.email, tier: row.tier }));
   }
 
+  /** A user's newest unrevoked and newest revoked keys, oldest first. */
+  async listOwn(userId: string): Promise<ApiKey[]> {
+    const own = this.#db.selectFrom('api_keys').selectAll().where('user_id', '=', userId);
+    const live = own.where('revoked_ms', 'is', null).orderBy('created_ms', 'desc').orderBy('key_id', 'desc');
+    const revoked = own.where('revoked_ms', 'is not', null).orderBy('revoked_ms', 'desc');
+    const rows = await Promise.all([
+      live.limit(MAX_LISTED_LIVE_KEYS).execute(),
+      revoked.orderBy('key_id', 'desc').limit(MAX_REVOKED_KEYS_PER_USER).execute(),
+    ]);
+    const keys = rows.flat().map(toApiKey);
+    return keys.sort((a, b) => a.createdMs - b.createdMs || (a.keyId < b.keyId ? -1 : 1));
+  }
+
   /**
    * Once this resolves, no process admits a request with the key. Revoking again changes nothing and keeps the first
    * time.
-   * @param owner Restricts the search to keys of this user.
+   * @param owner Restricts the search to keys of this user, and deletes the user's oldest revoked keys beyond the
+   * limit.
    * @throws {InvalidInputError} If there is no key with this id.
    */
   async revoke(keyId: string, owner: { userId?: string } = {}): Promise<ApiKey> {
@@ -102,20 +128,43 @@ export class KeyRepository {
       .where('key_id', '=', keyId)
       .returningAll()
       .executeTakeFirstOrThrow();
+    if (userId !== undefined) await this.deleteOldRevoked(userId);
     return toApiKey(revoked);
+  }
+
+  /** Deletes a user's revoked keys beyond the newest, with their request counts, and logs their ids. */
+  async deleteOldRevoked(userId: string): Promise<void> {
+    const { logger } = this.#sources;
+    if (!logger) return;
+    const deleted = await this.#db
+      .deleteFrom('api_keys')
+      .where('key_id', 'in', (keys) =>
+        keys
+          .selectFrom('api_keys')
+          .select('key_id')
+          .where('user_id', '=', userId)
+          .where('revoked_ms', 'is not', null)
+          .orderBy('revoked_ms', 'desc')
+          .orderBy('key_id', 'desc')
+          .offset(MAX_REVOKED_KEYS_PER_USER)
+          .limit(MAX_DELETED_AT_ONCE),
+      )
+      .returning(['key_id', 'created_ms', 'last_used_ms', 'revoked_ms'])
+      .execute();
+    if (deleted.length > 0) logger.info({ user_id: userId, keys: deleted }, 'keys.revoked_deleted');
   }
 }
 
 /**
- * Creates a key of the calling user; null if the user has the maximum number of live keys.
+ * Creates a key of the calling user, and deletes the user's oldest revoked keys beyond the limit; null if the user has the maximum number of live keys.
  * @throws {InvalidInputError} If the label is invalid.
  */
 export async function issueOwnKey(
   db: Database,
-  sources: RowSources,
+  sources: KeySources,
   wanted: { userId: string; label: string; environment: KeyEnvironment },
 ): Promise<IssuedKey | null> {
-  return await db.transaction().execute(async (transaction) => {
+  const issued = await db.transaction().execute(async (transaction) => {
     // Locks the user's row, so two concurrent requests cannot both count before either has created its key.
     const owner = transaction.updateTable('users').set((users) => ({ tier: users.ref('tier') }));
     await owner.where('user_id', '=', wanted.userId).execute();
@@ -128,6 +177,8 @@ export async function issueOwnKey(
     if (live.count >= MAX_LIVE_KEYS_PER_USER) return null;
     return await new KeyRepository(transaction, sources).create(wanted);
   });
+  if (issued) await new KeyRepository(db, sources).deleteOldRevoked(wanted.userId);
+  return issued;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Database } from '../../control/schema.ts';
 import type { Clock, Timer } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
@@ -80,9 +81,21 @@ export class Usage {
     try {
       for (let at = 0; at < counted.length; at += MAX_ROWS_PER_WRITE) {
         const rows = counted.slice(at, at + MAX_ROWS_PER_WRITE);
+        const counts = rows.map(([keyId, requests]) => sql`when ${keyId} then cast(${requests} as bigint)`);
+        // A key may have been deleted since it was used: its count must not prevent those of other keys.
+        const known = this.#db
+          .selectFrom('api_keys')
+          .select(['key_id', sql<number>`cast(${dayMs} as bigint)`.as('day_ms')])
+          .select(sql<number>`case key_id ${sql.join(counts, sql` `)} end`.as('requests'))
+          .where(
+            'key_id',
+            'in',
+            rows.map(([keyId]) => keyId),
+          );
         await this.#db
           .insertInto('usage')
-          .values(rows.map(([key_id, requests]) => ({ key_id, day_ms: dayMs, requests })))
+          .columns(['key_id', 'day_ms', 'requests'])
+          .expression(known)
           .onConflict((conflict) =>
             conflict.columns(['key_id', 'day_ms']).doUpdateSet((usage) => ({
               requests: usage('usage.requests', '+', usage.ref('excluded.requests')),

@@ -1,5 +1,5 @@
 import type { Accounts } from '../../accounts/accounts.ts';
-import { MAX_LIVE_KEYS_PER_USER } from '../../accounts/keys/keys.ts';
+import { MAX_LIVE_KEYS_PER_USER, MAX_REVOKED_KEYS_PER_USER } from '../../accounts/keys/keys.ts';
 import { forbidden, notFound } from '../../http/refusal.ts';
 import { type Route, route } from '../../http/route.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -27,13 +27,13 @@ export function keyRoutes(parts: KeyDependencies): Route[] {
       path: '/app/keys',
       auth: 'session',
       access: { feature: null },
-      summary: 'List the user’s keys, including revoked ones, oldest first',
+      summary: `List the user’s keys, including the ${MAX_REVOKED_KEYS_PER_USER} revoked last, oldest first`,
       response: ownKeyListShape,
       handle: async (request) => {
         const { userId } = signedIn(request).user;
         const today = Math.floor(parts.clock.now() / DAY_MS) * DAY_MS;
         const [keys, requests] = await Promise.all([
-          parts.control.keys.list({ userId }),
+          parts.control.keys.listOwn(userId),
           parts.control.usage.since(userId, today - (USAGE_DAYS - 1) * DAY_MS),
         ]);
         const shown = keys.map((key) => ({
