@@ -132,6 +132,18 @@ export class TooManySendsError extends UnderroundError {
   }
 }
 
+/** Too many host names of a user are being looked up. Wait `retryAfterSeconds`. */
+export class TooManyLookupsError extends UnderroundError {
+  readonly code = 'too_many_lookups';
+  /** Whole seconds, at least 1. */
+  readonly retryAfterSeconds: number;
+
+  constructor(what: string, retryAfterSeconds: number) {
+    super(`${what}; retry in ${retryAfterSeconds} s`);
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
 /** A recorded market is larger than the memory limit for one market. */
 export class TooMuchDataError extends UnderroundError {
   readonly code = 'too_much_data';

@@ -117,7 +117,9 @@ describe.skipIf(opensslAbsent)(
         const sender = senderOn(guard);
         // Checked as at registration, then sent: the second lookup has a different result.
         if (n % 3 === 0)
-          await guard.checkRegistration(new URL(`https://rebind.test:${allowed.port}/`)).catch(() => null);
+          await guard
+            .checkRegistration(new URL(`https://rebind.test:${allowed.port}/`), 'usr_1')
+            .catch(() => null);
         const url = `https://rebind.test:${allowed.port}/`;
         const { outcome } = await sender.attempt(webhook(url), delivery);
         outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);

@@ -1,8 +1,9 @@
-import { conflict, forbidden, invalid, notFound } from '../../http/refusal.ts';
+import { conflict, forbidden, invalid, notFound, tooManyRequests } from '../../http/refusal.ts';
 import { type RawRequest, type Route, route } from '../../http/route.ts';
 import {
   InvalidInputError,
   OperatorOnlyError,
+  TooManyLookupsError,
   TooManySecretsError,
   UnsignedWebhookError,
 } from '../../runtime/errors.ts';
@@ -72,6 +73,9 @@ function collectionRoutes(parts: WebhookDependencies): Route[] {
           .create({ userId, ...request.body })
           .catch((error: unknown) => {
             if (error instanceof OperatorOnlyError) throw forbidden(error.message);
+            if (error instanceof TooManyLookupsError) {
+              throw tooManyRequests(error.message, error.retryAfterSeconds);
+            }
             // The URL of a chat is a secret.
             const shown = format === 'signed' ? url : MASK;
             throw error instanceof InvalidInputError ? invalidUrl(shown, error.message) : error;

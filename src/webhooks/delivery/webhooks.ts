@@ -7,6 +7,7 @@ import { DeliveryLog } from '../registry/deliveryLog.ts';
 import { DeliveryReports } from '../registry/deliveryReports.ts';
 import { WebhookRegistry } from '../registry/registry.ts';
 import { AddressPolicy } from '../target/addresses.ts';
+import { SystemLookups } from '../target/systemLookups.ts';
 import { type ResolveHost, TargetGuard } from '../target/target.ts';
 import { SendQuotas } from './sendQuotas.ts';
 
@@ -24,9 +25,9 @@ export interface WebhookControl extends Pick<Webhooks, 'registry' | 'log' | 'rep
   wake(): void;
 }
 
-/** The clock also limits how much each user sends by hand. */
+/** The clock also limits how much each user sends by hand, and how long a host name is looked up. */
 export interface WebhookSources extends RowSources {
-  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic' | 'after'>;
 }
 
 /** @throws {ConfigError} If an allowed network or the secret key cannot be read. */
@@ -43,7 +44,8 @@ export function openWebhooks(
 ): Webhooks {
   const { config, sources, resolve, isReader = false } = parts;
   const policy = new AddressPolicy(config.webhookAllowedNetworks);
-  const guard = resolve === undefined ? new TargetGuard(policy) : new TargetGuard(policy, resolve, resolve);
+  const here = resolve ?? new SystemLookups(sources.clock).resolve;
+  const guard = new TargetGuard(policy, resolve, here);
   const box = isReader ? passingSecretBox(sources.randomBytes) : openSecretBox(config, sources.randomBytes);
   const registry = new WebhookRegistry(database, { sources, guard, box, tickers: config.tickers });
   const log = new DeliveryLog(database, sources, new SendQuotas(sources.clock));

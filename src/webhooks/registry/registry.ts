@@ -86,11 +86,12 @@ export class WebhookRegistry {
    * Registers a webhook; null if the user already has the maximum. The caller has checked the tier.
    * @throws {InvalidInputError} If the URL is not allowed, or a member is invalid.
    * @throws {OperatorOnlyError} If the events are for operators, and the user is none.
+   * @throws {TooManyLookupsError} If too many host names of the user are being looked up.
    */
   async create(wanted: NewWebhook): Promise<IssuedWebhook | null> {
     const label = checkLabel(wanted.label);
     const url = parseTarget(wanted.url);
-    await this.#guard.checkRegistration(url);
+    await this.#guard.checkRegistration(url, wanted.userId);
     const { format = 'signed', events = ['opportunity'] } = wanted;
     const chat = format === 'signed' ? null : parseChatTarget(format, url);
     const { clock, randomBytes } = this.#sources;

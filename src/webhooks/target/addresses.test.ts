@@ -63,7 +63,9 @@ describe('networks that the operator allows', () => {
   ])('with %j allowed, localhost means %j', async (networks, addresses) => {
     const guard = new TargetGuard(new AddressPolicy(networks), async () => []);
     expect(await guard.addresses('localhost')).toEqual(addresses);
-    await expect(guard.checkRegistration(parseTarget('https://localhost/'))).resolves.toBeUndefined();
+    await expect(
+      guard.checkRegistration(parseTarget('https://localhost/'), 'usr_1'),
+    ).resolves.toBeUndefined();
   });
 
   it('if another network is allowed, localhost is refused', async () => {

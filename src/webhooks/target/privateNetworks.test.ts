@@ -31,7 +31,7 @@ const guardOf = ({ addresses }: Spelling) => {
 /** Null: it may be registered. */
 async function atRegistration(spelling: Spelling): Promise<string | null> {
   try {
-    await guardOf(spelling).checkRegistration(parseTarget(spelling.url));
+    await guardOf(spelling).checkRegistration(parseTarget(spelling.url), 'usr_1');
     return null;
   } catch (error) {
     if (!(error instanceof InvalidInputError)) throw error;

@@ -1,6 +1,8 @@
-import { lookup, Resolver } from 'node:dns/promises';
-import { InvalidInputError, TargetRefusedError } from '../../runtime/errors.ts';
+import { Resolver } from 'node:dns/promises';
+import { systemClock } from '../../runtime/clock.ts';
+import { InvalidInputError, TargetRefusedError, TooManyLookupsError } from '../../runtime/errors.ts';
 import { type AddressPolicy, isAddress } from './addresses.ts';
+import { type ResolveHere, SystemLookups } from './systemLookups.ts';
 
 const MAX_URL_LENGTH = 2048;
 /** Timeout of one DNS query, and its tries; the delivery's deadline also applies. */
@@ -44,7 +46,7 @@ export function hostOf({ hostname }: URL): string {
 export class TargetGuard {
   readonly #policy: AddressPolicy;
   readonly #resolve: ResolveHost;
-  readonly #resolveHere: ResolveHost;
+  readonly #resolveHere: ResolveHere;
 
   /**
    * @param resolve Returns the addresses to connect to.
@@ -53,7 +55,7 @@ export class TargetGuard {
   constructor(
     policy: AddressPolicy,
     resolve: ResolveHost = resolveByDns(),
-    resolveHere: ResolveHost = resolveBySystem(),
+    resolveHere: ResolveHere = new SystemLookups(systemClock).resolve,
   ) {
     this.#policy = policy;
     this.#resolve = resolve;
@@ -84,24 +86,26 @@ export class TargetGuard {
   /**
    * Checks at registration: a host without an address now may get one later; one with a private address is refused.
    * @throws {InvalidInputError} If the URL's host has a refused address.
+   * @throws {TooManyLookupsError} If too many names of the user are being looked up.
    */
-  async checkRegistration(url: URL): Promise<void> {
+  async checkRegistration(url: URL, userId: string): Promise<void> {
     const host = hostOf(url);
     try {
       if (isAddress(host)) this.checkAddress(host);
-      else await this.#checkName(host);
+      else await this.#checkName(host, userId);
     } catch (cause) {
+      if (cause instanceof TooManyLookupsError) throw cause;
       const reason = cause instanceof Error ? cause.message : String(cause);
       throw new InvalidInputError(`the URL is not allowed: ${reason}`, { cause });
     }
   }
 
   /** Checks name servers and this machine: a name in the hosts file may be private though no name server knows it. */
-  async #checkName(host: string): Promise<void> {
+  async #checkName(host: string, userId: string): Promise<void> {
     const isLoopback = LOOPBACK_NAMES.test(host);
     const [found, foundHere] = await Promise.all([
       this.#lookUp(host).catch(() => []),
-      isLoopback ? [] : this.#resolveHere(host).catch(() => []),
+      isLoopback ? [] : this.#here(host, userId),
     ]);
     this.#checkFound(host, found);
     this.#checkFound(host, foundHere, ' on this machine');
@@ -110,6 +114,13 @@ export class TargetGuard {
     if (LOCAL_NAMES.test(host) && !isAllowed) {
       throw new TargetRefusedError(`the host ${host} is no public name`);
     }
+  }
+
+  async #here(host: string, userId: string): Promise<readonly string[]> {
+    return await this.#resolveHere(host, userId).catch((error: unknown) => {
+      if (error instanceof TooManyLookupsError) throw error;
+      return [];
+    });
   }
 
   /** The refusal does not reveal the address: whoever registers a name may not know the network behind it. */
@@ -145,18 +156,5 @@ function resolveByDns(): ResolveHost {
     const [failed] = answers.filter((answer) => answer.status === 'rejected');
     if (found.length === 0 && failed) throw failed.reason;
     return found;
-  };
-}
-
-/**
- * Uses the system's resolver, which reads the hosts file and search domains. One name at a time: each occupies one of
- * the four threads that file reads also need.
- */
-export function resolveBySystem(): ResolveHost {
-  let before: Promise<unknown> = Promise.resolve();
-  return async (hostname) => {
-    const answer = before.then(() => lookup(hostname, { all: true }));
-    before = answer.catch(() => undefined);
-    return (await answer).map(({ address }) => address);
   };
 }
