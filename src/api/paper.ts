@@ -2,6 +2,7 @@ import { MICRO_PER_USDC } from '../core/fees.ts';
 import { type CursorScope, decodeCursor, encodeCursor } from '../http/cursor.ts';
 import { conflict, forbidden, notFound, tooManyRequests } from '../http/refusal.ts';
 import { type RawRequest, type Route, route } from '../http/route.ts';
+import { printRows, rowsObject } from '../http/rowPages.ts';
 import { required } from '../schema/api/fields.ts';
 import {
   paperChangeMembers,
@@ -22,6 +23,7 @@ import {
   type PaperStrategyService,
 } from '../trading/paper/paperStrategyService.ts';
 import { positionBody } from '../trading/paper/positionBody.ts';
+import type { ClosedPosition, PositionRow } from '../trading/paper/positions.ts';
 import { MAX_STRATEGIES_PER_USER, type PaperStrategy, type Refusal } from '../trading/paper/strategies.ts';
 
 const POSITION_ID = /^pos_[0-9a-f]{1,64}$/;
@@ -158,15 +160,20 @@ function readingRoutes({ paper }: PaperDependencies): Route[] {
         const place = decodeCursor(scope, cursor, POSITION_ID);
         await found(paper, request);
         const after = place && { openedMs: place.timeMs, positionId: place.tie };
-        const read = limit === 0 ? [] : await paper.positions.list(id, { after, limit: limit + 1 });
-        const rows = read.slice(0, limit);
-        const last = read.length > limit ? rows.at(-1) : undefined;
-        const body = {
-          count: limit === 0 ? await paper.positions.count(id) : rows.length,
-          positions: rows.map(positionBody),
-          next_cursor: last ? encodeCursor(scope, { timeMs: last.opened_ms, tie: last.position_id }) : null,
+        const printed = await printRows<PositionRow>({
+          limit,
+          read: (most, last) =>
+            paper.positions.list(id, { after: last ? placeOf(last) : after, limit: most }),
+          print: (row) => printJson(positionBody(row)),
+        });
+        const count = limit === 0 ? await paper.positions.count(id) : printed.count;
+        const next = printed.next;
+        const cursorOfNext = next && encodeCursor(scope, { timeMs: next.opened_ms, tie: next.position_id });
+        const around = {
+          head: JSON.stringify({ count }),
+          tail: JSON.stringify({ next_cursor: cursorOfNext }),
         };
-        return { body: printJson(body) };
+        return { body: rowsObject('positions', printed, around) };
       },
     }),
     route({
@@ -178,18 +185,27 @@ function readingRoutes({ paper }: PaperDependencies): Route[] {
       response: paperEquityShape,
       handle: async (request) => {
         const strategy = await found(paper, request);
-        const closed = await paper.positions.closed(strategy.strategyId);
         let sum = 0;
-        const points = closed.map(({ closed_ms, pnl_micro }) => {
-          sum += pnl_micro ?? 0;
-          return { ts: formatTime(closed_ms ?? 0), cumulative_pnl: sum / MICRO_PER_USDC };
+        const printed = await printRows<ClosedPosition>({
+          limit: Number.POSITIVE_INFINITY,
+          read: (limit, after) => paper.positions.closed(strategy.strategyId, { after, limit }),
+          print: ({ closed_ms, pnl_micro }) => {
+            sum += pnl_micro ?? 0;
+            return printJson({ ts: formatTime(closed_ms), cumulative_pnl: sum / MICRO_PER_USDC });
+          },
         });
-        const totals = { n_closed_positions: points.length, final_net_pnl: sum / MICRO_PER_USDC };
-        return { body: printJson({ paper_strategy_id: strategy.strategyId, ...totals, points }) };
+        const totals = { n_closed_positions: printed.count, final_net_pnl: sum / MICRO_PER_USDC };
+        const head = printJson({ paper_strategy_id: strategy.strategyId, ...totals });
+        return { body: rowsObject('points', printed, { head, tail: '{}' }) };
       },
     }),
   ];
 }
+
+const placeOf = ({ opened_ms, position_id }: PositionRow) => ({
+  openedMs: opened_ms,
+  positionId: position_id,
+});
 
 function divergenceRoutes({ paper }: PaperDependencies): Route[] {
   const shared = {

@@ -126,10 +126,14 @@ export function positionSuite(driver: string, open: () => Promise<Database>): vo
       expect(await reader.sessionsOf('0x3')).toEqual([]);
       const between = await reader.between(strategyId, { startMs: 500, endMs: 9_000, limit: 10 });
       expect(between.map(({ opened_ms }) => opened_ms)).toEqual([500, 1_000]);
-      expect(await reader.closed(strategyId)).toEqual([
+      const closed = await reader.closed(strategyId, { after: null, limit: 10 });
+      expect(closed).toMatchObject([
         { closed_ms: 1_500, pnl_micro: -7 },
         { closed_ms: 2_000, pnl_micro: 5 },
       ]);
+      const [first = null, ...rest] = closed;
+      expect(await reader.closed(strategyId, { after: first, limit: 10 })).toEqual(rest);
+      expect(await reader.closed(strategyId, { after: null, limit: 1 })).toEqual([first]);
       expect(await reader.heldMarkets()).toEqual(['0x1']);
     });
 

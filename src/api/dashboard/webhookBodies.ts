@@ -28,6 +28,8 @@ import { DELIVERY_FILTERS } from '../../webhooks/schemaWebhooks.ts';
 import { parseTarget } from '../../webhooks/target/target.ts';
 import { checked } from './members.ts';
 
+/** Characters of a reply, escaped for HTML, that a list of deliveries shows. */
+export const LISTED_HEAD_LENGTH = 100;
 const DEFAULT_LABEL = 'webhook';
 const labelType = jsonText(
   checked({ type: 'string', minLength: 1, maxLength: MAX_LABEL_LENGTH }, checkLabel),
@@ -118,7 +120,7 @@ export function toWebhookJson(webhook: Webhook) {
   };
 }
 
-export function toDeliveryJson(delivery: LoggedDelivery) {
+function toDeliveryJson(delivery: LoggedDelivery) {
   return {
     delivery_id: delivery.deliveryId,
     state: delivery.state,
@@ -136,6 +138,21 @@ export function toDeliveryJson(delivery: LoggedDelivery) {
     }),
     event: delivery.event,
   };
+}
+
+/** A delivery in a list of up to a thousand, each with up to twenty replies. */
+export function toListedDeliveryJson(delivery: LoggedDelivery) {
+  const shown = toDeliveryJson(delivery);
+  const attempt_log = shown.attempt_log.map((attempt) => {
+    return { ...attempt, response_head: listedHead(attempt.response_head) };
+  });
+  return { ...shown, attempt_log };
+}
+
+/** Does not end within an escaped character. */
+function listedHead(escaped: string): string {
+  if (escaped.length <= LISTED_HEAD_LENGTH) return escaped;
+  return escaped.slice(0, LISTED_HEAD_LENGTH).replace(/&[^;]*$/, '');
 }
 
 export function toDeliveryDetailJson({ delivery, body }: DeliveryWithBody, format: WebhookFormat) {

@@ -1,6 +1,7 @@
 import { type CursorScope, decodeCursor, encodeCursor } from '../../http/cursor.ts';
 import { conflict, notFound, tooManyRequests } from '../../http/refusal.ts';
 import { type RawRequest, type Route, route } from '../../http/route.ts';
+import { printRows, rowsObject } from '../../http/rowPages.ts';
 import { checkRange } from '../../http/rows.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { InvalidInputError, TooManySendsError } from '../../runtime/errors.ts';
@@ -16,9 +17,16 @@ import {
 } from '../../schema/api/webhookResources.ts';
 import { REDELIVERIES_PER_MINUTE, TESTS_PER_MINUTE } from '../../webhooks/delivery/sendQuotas.ts';
 import type { WebhookControl } from '../../webhooks/delivery/webhooks.ts';
+import type { LoggedDelivery } from '../../webhooks/registry/deliveryLog.ts';
 import type { Webhook } from '../../webhooks/registry/registration.ts';
 import { DELIVERY_FILTERS } from '../../webhooks/schemaWebhooks.ts';
-import { redeliverBody, toDeliveryDetailJson, toDeliveryJson, toSummaryJson } from './webhookBodies.ts';
+import {
+  LISTED_HEAD_LENGTH,
+  redeliverBody,
+  toDeliveryDetailJson,
+  toListedDeliveryJson,
+  toSummaryJson,
+} from './webhookBodies.ts';
 import { ownWebhook, unknownWebhook, webhookPath } from './webhooks.ts';
 
 interface DeliveryDependencies {
@@ -26,6 +34,8 @@ interface DeliveryDependencies {
   readonly clock: Pick<Clock, 'now'>;
 }
 
+/** Each has up to 60 KiB of attempts. */
+export const DELIVERIES_A_TURN = 50;
 const DELIVERY_ID_TIE = /^dl_[0-9a-f]+$/;
 const PATH = '/app/webhooks/{webhook_id}';
 const deliveryPath = { ...webhookPath, delivery_id: required(text(), '`delivery_id` from the delivery log') };
@@ -57,6 +67,7 @@ function logRoute(parts: DeliveryDependencies): Route {
   return route({
     ...{ method: 'GET', path: `${PATH}/deliveries`, ...SHARED, pathFields: webhookPath },
     summary: 'Delivery log, newest first; kept for seven days, or less if it is long',
+    description: `Of each reply the first ${LISTED_HEAD_LENGTH} characters; one delivery has more.`,
     query: {
       start,
       end,
@@ -80,12 +91,19 @@ function logRoute(parts: DeliveryDependencies): Route {
         return { body: JSON.stringify({ count, deliveries: [], next_cursor: null }) };
       }
       const after = place && { createdMs: place.timeMs, deliveryId: place.tie };
-      const found = await parts.webhooks.log.page(webhookId, { limit: most + 1, after, range });
-      const page = found.slice(0, most);
-      const last = found.length > most ? page.at(-1) : undefined;
-      const next = last ? encodeCursor(scope, { timeMs: last.createdMs, tie: last.deliveryId }) : null;
-      const deliveries = page.map(toDeliveryJson);
-      return { body: JSON.stringify({ count: deliveries.length, deliveries, next_cursor: next }) };
+      const printed = await printRows<LoggedDelivery>({
+        limit: most,
+        rowsATurn: DELIVERIES_A_TURN,
+        read: (limit, last) => parts.webhooks.log.page(webhookId, { limit, after: last ?? after, range }),
+        print: (delivery) => JSON.stringify(toListedDeliveryJson(delivery)),
+      });
+      const last = printed.next;
+      const next = last && encodeCursor(scope, { timeMs: last.createdMs, tie: last.deliveryId });
+      const around = {
+        head: JSON.stringify({ count: printed.count }),
+        tail: JSON.stringify({ next_cursor: next }),
+      };
+      return { body: rowsObject('deliveries', printed, around) };
     },
   });
 }

@@ -69,7 +69,7 @@ const deliveryMembers = {
       latency_ms: z.int(),
       /** Null on success. */
       error: z.string().nullable(),
-      /** The start of the reply's body, escaped for HTML. */
+      /** The start of the reply's body, escaped for HTML; shorter in a list. */
       response_head: z.string(),
     }),
   ),

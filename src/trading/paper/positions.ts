@@ -108,6 +108,10 @@ export function sumsOf(rows: readonly Pick<PositionRow, 'closed_ms' | 'pnl_micro
   };
 }
 
+export interface ClosedPosition extends Pick<PositionRow, 'position_id' | 'pnl_micro'> {
+  readonly closed_ms: number;
+}
+
 interface PositionPlace {
   readonly openedMs: number;
   readonly positionId: string;
@@ -168,16 +172,27 @@ export class PositionReader {
       .execute();
   }
 
-  /** In closing order. */
-  closed(strategyId: string): Promise<{ closed_ms: number | null; pnl_micro: number | null }[]> {
-    return this.#db
+  /** In closing order. @param after The last one of the page before; null: from the first. */
+  async closed(
+    strategyId: string,
+    { after, limit }: { after: ClosedPosition | null; limit: number },
+  ): Promise<ClosedPosition[]> {
+    let query = this.#db
       .selectFrom('paper_positions')
-      .select(['closed_ms', 'pnl_micro'])
+      .select(['position_id', 'closed_ms', 'pnl_micro'])
       .where('paper_strategy_id', '=', strategyId)
       .where('closed_ms', 'is not', null)
       .orderBy('closed_ms')
       .orderBy('position_id')
-      .execute();
+      .limit(limit);
+    if (after !== null) {
+      const place = [
+        ['closed_ms', after.closed_ms],
+        ['position_id', after.position_id],
+      ] as const;
+      query = query.where((row) => beyondPlace(row, '>', place));
+    }
+    return (await query.execute()) as ClosedPosition[];
   }
 
   /** Markets with open positions. */
