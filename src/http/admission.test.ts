@@ -5,7 +5,7 @@ import { DEFAULT_TIERS } from '../accounts/users/tiers.ts';
 import type { User } from '../accounts/users/users.ts';
 import type { ApiDependencies } from '../api/createApi.ts';
 import { StoreUnavailableError } from '../runtime/errors.ts';
-import { Admission } from './admission.ts';
+import { Admission, DECISIONS_A_TURN } from './admission.ts';
 import { route } from './route.ts';
 
 const DECLARED = route({
@@ -61,6 +61,25 @@ describe('requests read in one turn of the event loop', () => {
       ...['a read', 'b read', 'looked', 'a admitted', 'b admitted'],
       ...['c read', 'looked', 'c admitted'],
     ]);
+  });
+
+  test('are decided in order, at most a hundred a turn, however many arrived', async () => {
+    const { events, read } = rig();
+    const ids = Array.from({ length: 2 * DECISIONS_A_TURN + 1 }, (_, at) => `${at}`);
+    for (const id of ids) read(id);
+    const decided = () => events.filter((event) => event.endsWith('admitted'));
+    await nextTurn();
+    expect(decided()).toHaveLength(DECISIONS_A_TURN);
+    read('last');
+    await nextTurn();
+    expect(decided()).toHaveLength(2 * DECISIONS_A_TURN);
+    await nextTurn();
+    expect(decided()).toEqual([...ids, 'last'].map((id) => `${id} admitted`));
+    // The database is checked once a turn.
+    expect(events.filter((event) => event === 'looked')).toHaveLength(3);
+    read('later');
+    await nextTurn();
+    expect(events.at(-1)).toBe('later admitted');
   });
 
   test('a key revoked before the decision is refused, although its request arrived earlier', async () => {

@@ -19,6 +19,8 @@ import { sessionToken } from './sessionCookie.ts';
 const CHANGES_NOTHING = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** Header values for pages of our own and for an address that the user typed. */
 const OWN_SITE = new Set(['same-origin', 'none']);
+/** Requests decided before other work may run: one connection may send tens of thousands at once. */
+export const DECISIONS_A_TURN = 100;
 /** Minimum rates of a signed-in user, for tiers with lower limits. */
 const DASHBOARD_FLOOR = { requests_per_second: 10, requests_per_minute: 300 };
 
@@ -39,9 +41,9 @@ type Decided = (error?: Error) => void;
  * (401), request rate (429), the tier's permission for the route (403). It runs before any body is read, so a client
  * without a key cannot send megabytes.
  *
- * All requests read in one turn of the event loop are decided together, after the last of them was read. So one check
- * of whether the control database changed is enough for all, and no request is decided by state older than its arrival.
- * Their responses are sent together, which wakes a reader once instead of once per response.
+ * The requests read in one turn of the event loop are decided together, in order and at most {@link DECISIONS_A_TURN}
+ * a turn, after the last of them was read. So one check of whether the control database changed is enough for all of a
+ * turn, and no request is decided by state older than its arrival. Their responses are sent together, which wakes a reader once instead of once per response.
  */
 export class Admission {
   readonly #parts: AdmissionParts;
@@ -55,7 +57,7 @@ export class Admission {
    * `decided` receives the {@link RequestRefusedError} of a refused request, or the error that prevented the decision.
    */
   admit(call: Call, decided: Decided): void {
-    if (this.#arrived.length === 0) setImmediate(() => this.#decideAll());
+    if (this.#arrived.length === 0) setImmediate(() => this.#decideSome());
     this.#arrived.push({ call, decided });
   }
 
@@ -77,9 +79,9 @@ export class Admission {
       : refusedWith(verdict, reply, status);
   }
 
-  #decideAll(): void {
-    const arrived = this.#arrived;
-    this.#arrived = [];
+  #decideSome(): void {
+    const arrived = this.#arrived.splice(0, DECISIONS_A_TURN);
+    if (this.#arrived.length > 0) setImmediate(() => this.#decideSome());
     let moment: Moment;
     try {
       moment = this.#parts.accounts.moment();
