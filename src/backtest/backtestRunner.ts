@@ -94,7 +94,9 @@ export class BacktestRunner {
       for (const { job, progress, controller } of this.#running.values()) {
         if (!(await queue.keep(job.jobId, progress))) controller.abort();
       }
-      await queue.recover({ alone: false });
+      // A job that is being claimed now must be among the jobs of this process.
+      await this.#pumping;
+      await queue.recover({ alone: false, own: [...this.#running.keys()] });
     } catch (error) {
       // The next poll tries again; a lease outlasts many polls.
       log.warn({ err: error, leaseMs: LEASE_MS }, 'backtest.look_failed');

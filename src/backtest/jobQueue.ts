@@ -90,14 +90,16 @@ export class JobQueue {
   }
 
   /**
-   * Requeues jobs that other processes abandoned.
+   * Requeues abandoned jobs: those of processes that ended, and those whose claim or end this process could not save.
    * @param alone No other process runs jobs of this database, so every job of another runner is abandoned.
+   * @param own The jobs that this process runs.
    */
-  async recover({ alone }: { alone: boolean }): Promise<number> {
+  async recover({ alone, own = [] }: { alone: boolean; own?: readonly string[] }): Promise<number> {
     const lost = () => {
       const running = this.#db.updateTable('backtest_jobs').where('status', '=', 'running');
-      const others = running.where('runner', '!=', this.#runner);
-      return alone ? others : others.where('seen_ms', '<', this.#clock.now() - LEASE_MS);
+      if (alone) return running.where('runner', '!=', this.#runner);
+      const silent = running.where('seen_ms', '<', this.#clock.now() - LEASE_MS);
+      return own.length === 0 ? silent : silent.where('job_id', 'not in', own);
     };
     const failed = { status: 'failed' as const, error: LOST, completed_ms: this.#clock.now(), runner: null };
     await lost().set(failed).where('attempts', '>=', ATTEMPTS_MAX).execute();

@@ -127,6 +127,17 @@ export function jobSuite(name: string, open: () => Promise<Database>): void {
       expect((await jobs.find(jobId, { userId }))?.error).toMatch(/several times/);
     });
 
+    test('a silent job of the process itself returns to the queue, unless the process runs it', async () => {
+      const { clock, jobs, user, queue, submit } = await begin();
+      const userId = await user('a@example.com');
+      const jobId = (await submit(userId))?.jobId as string;
+      await queue('one').claim();
+      await clock.advance(LEASE_MS + 1);
+      expect(await queue('one').recover({ alone: false, own: [jobId] })).toBe(0);
+      expect(await queue('one').recover({ alone: false, own: ['bt_other'] })).toBe(1);
+      expect((await jobs.find(jobId, { userId }))?.status).toBe('queued');
+    });
+
     test('only the process that runs a job can finish it, and a cancelled job stays cancelled', async () => {
       const { jobs, user, queue, submit } = await begin();
       const userId = await user('a@example.com');

@@ -192,9 +192,10 @@ export const SERVING_MUTANTS: readonly TestedMutant[] = [
     "      .where('job_id', '=', jobId)",
   ),
   jobQueue(
-    "return alone ? others : others.where('seen_ms', '<', this.#clock.now() - LEASE_MS);",
-    "return alone ? others : others.where('seen_ms', '<', this.#clock.now());",
+    "running.where('seen_ms', '<', this.#clock.now() - LEASE_MS);",
+    "running.where('seen_ms', '<', this.#clock.now());",
   ),
+  jobQueue("return own.length === 0 ? silent : silent.where('job_id', 'not in', own);", 'return silent;'),
   jobQueue("where('attempts', '>=', ATTEMPTS_MAX)", "where('attempts', '>', ATTEMPTS_MAX)"),
   jobQueue("      .where('runner', '=', this.#runner)\n", ''),
   earlier(
