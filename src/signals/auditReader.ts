@@ -165,6 +165,12 @@ export class AuditReader {
     return detection;
   }
 
+  /** Whether a row was written but not recorded as published. */
+  async isUnpublished(auditId: string): Promise<boolean> {
+    const row = this.#db.selectFrom('audit_outbox').select('audit_id').where('audit_id', '=', auditId);
+    return (await row.executeTakeFirst()) !== undefined;
+  }
+
   async hasRows(marketId: string): Promise<boolean> {
     const rows = this.#db.selectFrom('audit_rows').select('seq').where('market_id', '=', marketId);
     return (await rows.limit(1).executeTakeFirst()) !== undefined;

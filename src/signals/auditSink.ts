@@ -17,7 +17,7 @@ const WAITING_MAX = 1_000;
 
 interface AuditSinkOptions {
   readonly audit: Pick<AuditLog, 'detected' | 'markPublished' | 'executable'>;
-  readonly reader: Pick<AuditReader, 'detection'>;
+  readonly reader: Pick<AuditReader, 'detection' | 'isUnpublished'>;
   readonly publisher: OpportunityPublisher;
   /** Publishing queues only: a row counts as published when `onHeard` is called. */
   readonly isQueued?: boolean;
@@ -50,18 +50,30 @@ export class AuditSink implements DetectionSink {
   }
 
   async detected(detection: Detection): Promise<WrittenDetection | null> {
-    const { audit, reader, log } = this.#options;
+    const { audit, log } = this.#options;
     const { auditId, marketId, tier, direction, detectedMs, receivedMs } = detection;
     const written = await this.#write('detected', auditId, () => audit.detected(detection));
     if (written === null) return null;
-    // False: another process wrote it first, and published it.
-    if (!written.value) {
-      const found = await this.#write('detected', auditId, () => reader.detection(auditId));
-      return found?.value ?? null;
-    }
+    if (!written.value) return await this.#known(auditId);
     const line = { auditId, marketId, tier, direction, detectedMs, receivedMs, ev: detection.evPerShare };
     log.info(line, 'signal.detected');
     await this.publish(detection);
+    return detection;
+  }
+
+  /**
+   * The row that exists already. It is published unless that was recorded: the commit of an earlier try may have
+   * succeeded without an answer.
+   */
+  async #known(auditId: string): Promise<Detection | null> {
+    const { reader } = this.#options;
+    const found = await this.#write('detected', auditId, async () => ({
+      detection: await reader.detection(auditId),
+      isUnpublished: await reader.isUnpublished(auditId),
+    }));
+    if (found === null) return null;
+    const { detection, isUnpublished } = found.value;
+    if (isUnpublished) await this.publish(detection);
     return detection;
   }
 

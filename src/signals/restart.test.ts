@@ -229,3 +229,35 @@ test('a write that succeeds at the third try is published once', async () => {
   expect(tries).toBe(3);
   expect(rig.published).toHaveLength(1);
 });
+
+test.each([1, 4])(
+  'a row whose commit was not acknowledged at %i tries is published once, when it is found',
+  async (unanswered) => {
+    const rig = await SignalRig.start();
+    const log = new AuditLog(rig.database, rig.clock);
+    let tries = 0;
+    const audit = {
+      detected: async (signal: Parameters<AuditLog['detected']>[0]) => {
+        const isWritten = await log.detected(signal);
+        // The row is committed, but the connection breaks before the answer.
+        if (++tries <= unanswered) throw new Error('Connection terminated unexpectedly');
+        return isWritten;
+      },
+      markPublished: (auditId: string) => log.markPublished(auditId),
+      executable: async () => {},
+    };
+    const { bus: publisher, clock, metrics } = rig;
+    const reader = new AuditReader(rig.database);
+    const sink = new AuditSink({ audit, reader, publisher, clock, metrics, log: silentLogger });
+    const detected = async () => {
+      const written = sink.detected(detection());
+      for (let ms = 0; ms < 1_000; ms += 100) await clock.advance(100);
+      return await written;
+    };
+    // Four tries are all; the host then finds the same opportunity again.
+    expect(await detected()).toEqual(unanswered < 4 ? detection() : null);
+    expect([await detected(), await detected()]).toEqual([detection(), detection()]);
+    expect(rig.published).toHaveLength(1);
+    expect(await reader.isUnpublished(detection().auditId)).toBe(false);
+  },
+);
