@@ -330,6 +330,25 @@ describe('the money of a run', () => {
   });
 });
 
+test('a gap after a taker’s fill takes back a maker’s later fill, though that was known first', () => {
+  const writer = new TapeWriter();
+  const level = (ms: number) => writer.book({ at: ms, bids: [[0.38, 100 + ms]], asks: [[0.4, 200 + ms]] });
+  for (const ms of [0, 1_000, 2_000, 3_000, 4_000, 5_000]) level(ms);
+  // A book of exactly the due time confirms no fill; the maker's trade arrives before the next book.
+  level(5_200);
+  writer.trade({ at: 5_500, side: 'SELL_YES', price: 0.39, shares: 10 });
+  for (const ms of [6_000, 7_000, 9_000, 10_000]) level(ms);
+  writer.gap({ start: 5_200, known: 8_000, end: 8_500 });
+  const rest = buy(10, { limitPrice: 0.39, timeInForce: 'gtc' });
+  const take = buy(30, { timeInForce: 'fak' });
+  const result = resultOf(at({ 1000: rest, 5000: take }), { runs: run(writer), terms: { cashUsd: 1_000 } });
+  expect(result.fills.map(({ liquidity, size }) => [liquidity, size])).toEqual([['taker', 30 * USD]]);
+  const [trade] = result.trades;
+  expect(result.trades).toMatchObject([{ size: 30 * USD, principal: 12 * USD, liquidity: 'taker' }]);
+  expect(trade?.pnl).toBe(18 * USD - (trade?.fees ?? 0));
+  expect(result.equity.at(-1)?.cash).toBe(1_000 * USD + (trade?.pnl ?? 0));
+});
+
 test('a market without books, data or resolution is listed with the reason', () => {
   const empty = new TapeWriter().tape();
   const untrusted = new TapeWriter().book({ at: 5, bids: [[0.3, 1]], asks: [], trusted: false }).tape();

@@ -54,6 +54,20 @@ test('reversing a later purchase leaves the earlier one, with its cost', () => {
   expect([ledger.cash, ledger.positions, ledger.fees, ledger.won]).toEqual([0, 0, 0, 0]);
 });
 
+test('the fills after a time are reversed, in whatever order they became known', () => {
+  const ledger = new Ledger();
+  const position = new Position(ledger, { token: 'yes', ...bought(3_900, 10, 5_500) });
+  position.buy(bought(4_000, 30, 5_200));
+  position.sell(7_000, filled('sell', 6_000, 5), { reason: 'take_profit', best: 6_000 });
+  position.sell(6_500, filled('sell', 5_000, 4), { reason: 'take_profit', best: 5_000 });
+  expect(position.reverseSince(6_500)).toBe('reopened');
+  expect([position.left, position.sales]).toEqual([36 * SHARE, 1]);
+  expect(position.reverseSince(5_200)).toBe('reopened');
+  const taker = filled('buy', 4_000, 30);
+  expect(position.trade()).toMatchObject({ size: 30 * SHARE, openedMs: 5_200, principal: taker.principal });
+  expect([ledger.cash, ledger.positions]).toEqual([-taker.principal - taker.fee, taker.principal]);
+});
+
 test('an exit decided at the very start of a gap stays, a later one is forgotten', () => {
   const position = new Position(new Ledger(), { token: 'yes', ...bought(4_000, 10, 1_000) });
   position.exiting = { reason: 'stop_loss', sinceMs: 1_500 };

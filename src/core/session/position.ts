@@ -86,7 +86,10 @@ interface Entry extends Purchase {
 export class Position<Own extends string = never> {
   readonly token: Token;
   readonly #ledger: Ledger;
-  /** Oldest first; never empty, except after the position was reversed. */
+  /**
+   * In the order in which they became known; a trade may fill a resting order before an earlier fill of a taker is
+   * confirmed. Never empty, except after the position was reversed.
+   */
   #entries: Entry[] = [];
   #exits: Exit<Own>[] = [];
   /** Shares still held, in units. */
@@ -166,7 +169,7 @@ export class Position<Own extends string = never> {
   reverseSince(timeMs: number): 'kept' | 'reopened' | 'gone' {
     const kept = this.#exits.filter(({ of }) => of.timeMs <= timeMs);
     const changed = kept.length < this.#exits.length;
-    for (const exit of this.#exits.slice(kept.length)) {
+    for (const exit of this.#exits.filter(({ of }) => of.timeMs > timeMs)) {
       this.#ledger.reverse(exit.posting);
       this.left += exit.of.size;
       this.#costLeft -= exit.posting.positions;
@@ -180,7 +183,7 @@ export class Position<Own extends string = never> {
   #reverseEntries(timeMs: number): 'reopened' | 'gone' | null {
     const kept = this.#entries.filter(({ openedMs }) => openedMs <= timeMs);
     if (kept.length === this.#entries.length) return null;
-    for (const { posting, fill } of this.#entries.slice(kept.length)) {
+    for (const { posting, fill } of this.#entries.filter(({ openedMs }) => openedMs > timeMs)) {
       this.#ledger.reverse(posting);
       this.left -= fill.size;
       this.#costLeft -= fill.principal;
