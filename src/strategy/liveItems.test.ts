@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { randomTape } from '../../test/support/tapes.ts';
+import { RUN_TERMS, strategyOf } from '../../test/support/runs.ts';
+import { END_MS, randomTape, START_MS, TAPE_MARKET, TapeWriter } from '../../test/support/tapes.ts';
+import { itemsOf } from '../core/run/itemsOf.ts';
 import type { RunItem } from '../core/run/runner.ts';
-import type { MarketTape, TapeSide } from '../core/session/tape.ts';
+import { startRun } from '../core/run/startRun.ts';
+import type { MarketTape, TapeGap, TapeSide } from '../core/session/tape.ts';
 import { LiveItems } from './liveItems.ts';
 
 /** The rows of a tape with arrival numbers of a range, as a store reads them. */
@@ -78,4 +81,65 @@ test('the items of a market do not depend on where its stretches end', () => {
     }),
     { numRuns: 60 },
   );
+});
+
+/** One book a second; the arrival numbers of its rows are the milliseconds since the window's start, and 1 or 2. */
+function secondsTape({ from, to }: { from: number; to: number }, gaps: readonly TapeGap[]): MarketTape {
+  const writer = new TapeWriter();
+  for (let second = from; second <= to; second++)
+    writer.book({ at: second * 1_000, bids: [[0.38, 100 + second]], asks: [[0.4, 200 + second]] });
+  const { books, quotes, ...tape } = writer.tape();
+  const seqs = (receivedMs: Float64Array, add: number) => receivedMs.map((ms) => ms - START_MS + add);
+  return {
+    ...tape,
+    ...{ prices: null, gaps },
+    books: books && { ...books, seq: seqs(books.receivedMs, 1) },
+    quotes: { ...quotes, seq: seqs(quotes.receivedMs, 2) },
+  };
+}
+
+/** Whether the market is trusted after these items. */
+function isTrustedAfter(items: Iterable<RunItem>): boolean | null {
+  let isTrusted: boolean | null = null;
+  const definition = strategyOf((_, context) => {
+    isTrusted = context.market(TAPE_MARKET.marketId).trusted;
+  });
+  const runner = startRun({ definition, params: {}, terms: RUN_TERMS });
+  for (const item of items) runner.push(item);
+  return isTrusted;
+}
+
+function* liveItemsOf(stretches: readonly { tape: MarketTape; toMs: number }[]): Generator<RunItem> {
+  const items = new LiveItems();
+  for (const { tape, toMs } of stretches) {
+    items.addMarket({ tape, resolution: null });
+    yield* items.before(toMs);
+  }
+}
+
+const gapOf = (startMs: number, knownMs: number, end?: { ms: number; seq: number }): TapeGap => ({
+  ...{ startMs: START_MS + startMs, knownMs: START_MS + knownMs, knownSeq: knownMs },
+  ...(end === undefined ? { endMs: null } : { endMs: START_MS + end.ms, endSeq: end.seq }),
+});
+
+test('two gaps that end with the same row both end in a live run', () => {
+  const gaps = [
+    gapOf(2_000, 4_000, { ms: 6_000, seq: 6_005 }),
+    gapOf(3_000, 5_000, { ms: 6_000, seq: 6_006 }),
+  ];
+  const tape = secondsTape({ from: 0, to: 12 }, gaps);
+  expect(isTrustedAfter(itemsOf([{ tape, resolution: null }]))).toBe(true);
+  expect(isTrustedAfter(liveItemsOf([{ tape, toMs: END_MS }]))).toBe(true);
+});
+
+test('a gap whose start moved between two stretches of a live run is given once, and ends', () => {
+  // A restarted recorder may find an earlier last proven row; the detection is the same.
+  const [open, ended] = [gapOf(3_000, 4_000), gapOf(2_000, 4_000, { ms: 8_000, seq: 8_005 })];
+  const stretches = [
+    { tape: secondsTape({ from: 0, to: 6 }, [open]), toMs: START_MS + 6_500 },
+    { tape: secondsTape({ from: 7, to: 12 }, [ended]), toMs: END_MS },
+  ];
+  const items = [...liveItemsOf(stretches)];
+  expect(items.filter(({ kind }) => kind === 'gap')).toHaveLength(1);
+  expect(isTrustedAfter(items)).toBe(true);
 });

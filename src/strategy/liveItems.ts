@@ -96,9 +96,9 @@ export class LiveItems {
       case 'book':
         return this.#market(item.marketId).onBook(item);
       case 'gap':
-        return this.#market(item.marketId).isNew(`gap ${item.startMs}`) ? item : null;
+        return this.#market(item.marketId).isNew(`gap ${item.id}`) ? item : null;
       case 'gap_end':
-        return this.#market(item.marketId).isNew(`gap_end ${item.endMs}`) ? item : null;
+        return this.#market(item.marketId).isNew(`gap_end ${item.id}`) ? item : null;
       case 'resolved':
         return this.#market(item.marketId).isNew('resolved') ? item : null;
       case 'quote':

@@ -1,3 +1,4 @@
+import { gapKey } from '../session/gapReplay.ts';
 import type { MarketTape, TapeGap } from '../session/tape.ts';
 import type { RunItem } from './runner.ts';
 
@@ -18,17 +19,20 @@ export function gapItemsOf(tape: MarketTape): GapItem[] {
   return tape.gaps.flatMap((gap) => itemsOfGap(tape, gap)).sort((a, b) => a.order - b.order);
 }
 
-function itemsOfGap(tape: MarketTape, { startMs, knownMs, endMs, knownSeq, endSeq }: TapeGap): GapItem[] {
+function itemsOfGap(tape: MarketTape, gap: TapeGap): GapItem[] {
+  const { startMs, knownMs, endMs, knownSeq, endSeq } = gap;
   const { marketId } = tape.market;
+  const id = gapKey(gap);
   const seq = knownSeq ?? firstSeqFrom(tape, knownMs);
   const order = knownSeq ?? seq - BEFORE;
-  const known: GapItem = { order, item: { kind: 'gap', seq, timeMs: knownMs, marketId, startMs } };
+  const known: GapItem = { order, item: { kind: 'gap', id, seq, timeMs: knownMs, marketId, startMs } };
   if (endMs === null) return [known];
   // Without arrival numbers the end counts as known at once; it applies from the first record after it.
   const endOrder = knownSeq === undefined ? order : (endSeq ?? knownSeq);
   const passedMs = knownSeq === undefined ? Math.max(endMs, knownMs) : endMs;
   const end = {
     kind: 'gap_end',
+    id,
     seq: knownSeq === undefined ? seq : endOrder,
     timeMs: knownMs,
     marketId,

@@ -38,10 +38,10 @@ export type RunItem = { readonly seq: number; readonly timeMs: number } & (
     }
   | { readonly kind: 'price'; readonly price: UnderlyingEvent }
   | { readonly kind: 'perp_depth'; readonly depth: PerpDepthEvent }
-  /** A gap was detected; it reaches back to `startMs`. Each gap comes once. */
-  | { readonly kind: 'gap'; readonly marketId: string; readonly startMs: number }
+  /** A gap was detected; it reaches back to `startMs`. Each gap comes once; `id` (see `gapKey`) names it in its market. */
+  | { readonly kind: 'gap'; readonly id: number; readonly marketId: string; readonly startMs: number }
   /** The end of a gap became known. The market is trusted again with its first book received from then on. */
-  | { readonly kind: 'gap_end'; readonly marketId: string; readonly endMs: number }
+  | { readonly kind: 'gap_end'; readonly id: number; readonly marketId: string; readonly endMs: number }
   | { readonly kind: 'resolved'; readonly marketId: string; readonly resolution: Resolution }
 );
 
