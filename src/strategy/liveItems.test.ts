@@ -143,3 +143,14 @@ test('a gap whose start moved between two stretches of a live run is given once,
   expect(items.filter(({ kind }) => kind === 'gap')).toHaveLength(1);
   expect(isTrustedAfter(items)).toBe(true);
 });
+
+test('a market that was paid out keeps no books: the next one is the last', () => {
+  const tape = secondsTape({ from: 0, to: 12 }, []);
+  const items = new LiveItems();
+  items.addMarket({ tape, resolution: { payoutYes: 1, resolvedTimeMs: START_MS + 7_000 } });
+  const kinds = [...items.before(END_MS)].map(({ kind }) => kind);
+  const paidAt = kinds.indexOf('resolved');
+  const books = (given: readonly string[]) => given.filter((kind) => kind === 'book').length;
+  // The payout is given just before the book that was received after it.
+  expect([books(kinds.slice(0, paidAt)), books(kinds.slice(paidAt))]).toEqual([8, 1]);
+});

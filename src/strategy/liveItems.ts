@@ -69,7 +69,11 @@ export class LiveItems {
     const due = this.#facts.filter(({ fromMs, market }) => fromMs <= timeMs && market.listed !== null);
     if (due.length === 0) return;
     this.#facts = this.#facts.filter((fact) => !due.includes(fact));
-    for (const { make } of due) yield this.#placed(make());
+    for (const { make, market } of due) {
+      const item = this.#placed(make());
+      yield item;
+      if (item.kind === 'resolved') market.forgetBooks();
+    }
   }
 
   #addFact(fact: Fact): void {
@@ -116,7 +120,8 @@ export class LiveItems {
 
 /** What earlier stretches of a market have given. */
 class LiveMarket {
-  readonly #ladders = new StretchedLadders();
+  /** Null: the market was paid out. Runs ignore its later books, so a run over weeks does not keep its last ones. */
+  #ladders: StretchedLadders | null = new StretchedLadders();
   readonly #given = new Set<string>();
   /** As it was listed; null: not yet. */
   listed: TapeMarket | null = null;
@@ -138,10 +143,15 @@ class LiveMarket {
   /** Within a stretch no book repeats the one before it, but its first may repeat the last of the stretch before. */
   onBook(item: BookItem): BookItem | null {
     const ladders = this.#ladders;
+    if (ladders === null) return null;
     const isFirst = ladders.begin(item);
     const repeats = isFirst && item.trusted === this.#trusted && ladders.repeatsLast(item);
     this.#trusted = item.trusted;
     return repeats ? null : { ...item, book: ladders.number(item), ladders };
+  }
+
+  forgetBooks(): void {
+    this.#ladders = null;
   }
 }
 
