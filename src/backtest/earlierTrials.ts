@@ -55,7 +55,7 @@ async function* jobsBefore(
   for (let after: Place | null = null; ; ) {
     let query = all
       .select(['job_id', 'submitted_ms', 'spec'])
-      .select(sql<string | null>`substr(result, length(result) - ${RECEIPT_CHARACTERS})`.as('receipt'))
+      .select(endOfResult().as('receipt'))
       .where('baseline_ms', 'is', null)
       .where('status', 'not in', SHOW_NOTHING)
       .where((row) => beyondPlace(row, '<', orderOf(own)))
@@ -73,6 +73,12 @@ async function* jobsBefore(
     if (last === undefined || rows.length < PAGE_JOBS) return;
     after = { submittedMs: last.submitted_ms, jobId: last.job_id };
   }
+}
+
+/** A shorter result is whole: SQLite counts a negative start from the end, so that `substr` alone would cut it. */
+function endOfResult() {
+  return sql<string | null>`case when length(result) <= ${RECEIPT_CHARACTERS} then result
+    else substr(result, length(result) - ${RECEIPT_CHARACTERS}) end`;
 }
 
 function orderOf({ submittedMs, jobId }: Place) {

@@ -39,11 +39,11 @@ export function earlierTrialsSuite(name: string, open: () => Promise<Database>):
       return job?.jobId as string;
     };
     /** Submits a job and finishes it, with a result on these data. */
-    const done = async (userId: string, spec: JobSpec, dataHash = OLD) => {
+    const done = async (userId: string, spec: JobSpec, dataHash = OLD, characters = 5_000) => {
       const jobId = await submit(userId, spec);
       await queue.claim();
       const result = {
-        cells: 'x'.repeat(5_000),
+        cells: 'x'.repeat(characters),
         receipt: { data_hash: dataHash, code_version: 'test', seed: 1 },
       };
       await queue.finish(jobId, { result: JSON.stringify(result) });
@@ -116,6 +116,17 @@ export function earlierTrialsSuite(name: string, open: () => Promise<Database>):
       for (const dataHash of [OLD, OLD, NEW]) await done(userId, sweep(17), dataHash);
       expect(await trialsBefore(userId, sweep(40))).toBe(34);
       expect(await trialsBefore(userId, sweep(17), 'c'.repeat(64))).toBe(34 + 40);
+    });
+
+    test('know the data of a job however short its result is', async () => {
+      const { user, done, trialsBefore } = await begin();
+      const userId = await user('a@example.com');
+      const lengths = [0, 500, 700, 800, 850, 870, 880, 890, 900, 1_000, 2_000];
+      for (const [at, characters] of lengths.entries())
+        await done(userId, sweep(17, { sizeUsd: 10 + at }), NEW, characters);
+      // A job without known data would be the same question on the same data, and end the count.
+      for (const at of lengths.keys())
+        expect(await trialsBefore(userId, sweep(17, { sizeUsd: 10 + at }))).toBe(17 * (lengths.length + at));
     });
 
     test('exclude later jobs, and include every page of earlier jobs', async () => {
