@@ -60,8 +60,11 @@ function submitRoutes(parts: BacktestDependencies): Route[] {
       success: 201,
       refusals: [400, 403, 429],
       response: backtestJobShape,
-      handle: (request) =>
-        submit(parts, request, { kind: 'backtest', ...allowedSpec(parts, request, request.body) }),
+      handle: (request) => {
+        const problems = executionProblems(request.body);
+        if (problems.length > 0) throw invalid(problems);
+        return submit(parts, request, { kind: 'backtest', ...allowedSpec(parts, request, request.body) });
+      },
     }),
     route({
       method: 'POST',
