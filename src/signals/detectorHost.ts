@@ -189,15 +189,20 @@ export class DetectorHost {
     for (const point of points) this.#prices[point.ticker].push(point);
   }
 
-  /** The open opportunities, audited or not yet. */
-  *openOpportunities(): IterableIterator<{
+  /**
+   * The opportunities that are still open at `nowMs`, audited or not yet. A reader neither begins nor ends one: both
+   * would change the audit.
+   */
+  *openOpportunities(nowMs: number): IterableIterator<{
     watched: WatchedMarket;
     opportunity: OpenOpportunity;
     prices: TickerPrices;
   }> {
     for (const { watched, tracker } of this.#watches.values()) {
+      if (tracker.open.length === 0) continue;
       const prices = this.#prices[watched.ticker];
-      for (const opportunity of tracker.open) yield { watched, opportunity, prices };
+      watched.price(prices, nowMs);
+      for (const opportunity of tracker.openIn(watched)) yield { watched, opportunity, prices };
     }
   }
 
@@ -206,13 +211,6 @@ export class DetectorHost {
     const watched = this.#watches.get(marketId)?.watched ?? null;
     watched?.price(this.#prices[watched.ticker], this.#options.clock.now());
     return watched;
-  }
-
-  /** Closes expired opportunities, so that readers see none that is over. */
-  refresh(nowMs: number): void {
-    for (const watch of this.#watches.values()) {
-      if (watch.tracker.open.length > 0) this.#evaluate(watch, nowMs);
-    }
   }
 
   close(): void {

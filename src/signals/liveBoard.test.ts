@@ -126,3 +126,26 @@ test('shows the larger expected profit first, down to the edge that is asked for
   expect(rig.board({ minEdge: middle + 1e-9 })).toHaveLength(1);
   expect(rig.board({ limit: 1 }).map(({ market_id }) => market_id)).toEqual(ids.slice(0, 1));
 });
+
+test('reading the board writes no row: an endgame is found by the next evaluation', async () => {
+  const rig = await SignalRig.start();
+  rig.market();
+  for (let second = 0; second < 169; second++) {
+    rig.clock.stepWall(1_000);
+    for (const source of ['binance_spot', 'chainlink'] as const)
+      rig.price(97_300 + (second % 2) * 10, source);
+  }
+  // The pair stays open, so every reader prices the market.
+  rig.book({ yes: [[4600, 80 * SHARE]], no: [[4700, 100 * SHARE]] });
+  await rig.settle();
+  const tiers = async () => (await rig.rows()).map(({ detection: { tier } }) => tier);
+  const before = await tiers();
+  // Nothing has happened but that the endgame's range began.
+  rig.clock.stepWall(T0 + 180_500 - rig.clock.now());
+  expect(rig.board()).not.toEqual([]);
+  await rig.settle();
+  expect(await tiers()).toEqual(before);
+  await rig.clock.advance(1_000);
+  await rig.settle();
+  expect(await tiers()).toEqual(['endgame', ...before]);
+});

@@ -52,12 +52,11 @@ export class LiveBoard implements Board {
     this.#clock = clock;
   }
 
-  /** Logical ones first, then by expected P&L; only audited ones. Reading also closes expired opportunities. */
+  /** Logical ones first, then by expected P&L; only audited ones. */
   read(query: BoardQuery): { asOfMs: number; opportunities: LiveOpportunityBody[] } {
     const asOfMs = this.#clock.now();
-    this.#host.refresh(asOfMs);
     const { tickers, eventTypes, minEdge, limit } = query;
-    const opportunities = [...this.#host.openOpportunities()]
+    const opportunities = [...this.#host.openOpportunities(asOfMs)]
       .filter(({ opportunity }) => isShown(opportunity))
       .filter(({ watched }) => tickers.includes(watched.ticker) && eventTypes.includes(watched.eventType))
       .flatMap((entry) => bodyOf(entry, query.sigmaSeconds) ?? [])

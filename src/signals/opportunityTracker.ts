@@ -61,6 +61,14 @@ export class OpportunityTracker {
     return begun ?? NONE;
   }
 
+  /** The open opportunities that this state has too, with its readings. Changes nothing. */
+  openIn(state: MarketState): OpenOpportunity[] {
+    return this.open.flatMap((open) => {
+      const signal = DETECTORS[open.slot](state);
+      return signal?.direction === open.signal.direction ? [{ ...open, signal }] : [];
+    });
+  }
+
   /**
    * Forgets the opportunities of a kind whose row could not be written; the next state that has one begins it again.
    */
