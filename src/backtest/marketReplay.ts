@@ -36,7 +36,7 @@ export interface MarketSweep {
 }
 
 export function notReplayed(skipped: SkipReason): MarketOutcome {
-  return { replay: { skipped, trades: [], orders: NO_ORDERS }, coverage: 0 };
+  return { replay: { skipped, trades: [], orders: NO_ORDERS, paidOutCost: 0 }, coverage: 0 };
 }
 
 export function notSwept(skipped: SkipReason, cells: number): MarketSweep {

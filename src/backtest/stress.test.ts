@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { randomTape, START_MS } from '../../test/support/tapes.ts';
+import { randomTape, START_MS, TapeWriter } from '../../test/support/tapes.ts';
 import type { MarketTape } from '../core/session/tape.ts';
 import { DEFAULT_PARAMS } from '../schema/api/strategies.ts';
 import type { Strategy, Stress } from '../schema/strategy.ts';
@@ -83,6 +83,27 @@ describe('a replay under stress', () => {
     const late = markets.filter(({ stressed }) => stressed?.kind === 'disputed');
     const cost = late.reduce((sum, { replay }) => sum + (replay.trades[0]?.principal ?? 0), 0);
     expect(body.late_usd_max).toBeCloseTo(cost / 1e6, 9);
+  });
+
+  test('has no shares waiting that were sold before the payout', () => {
+    const strategy: Strategy = {
+      ...{ type: 'condition_based', side: 'buy_yes', max_trades_per_market: 1, stop_loss: [] },
+      entry: [{ metric: 'token_price', operator: 'below', value: 0.3 }],
+      take_profit: [{ metric: 'token_price', operator: 'above', value: 0.5 }],
+    };
+    const tape = new TapeWriter()
+      .book({ at: 10_000, bids: [[0.24, 100]], asks: [[0.25, 100]] })
+      .book({ at: 11_000, bids: [[0.24, 99]], asks: [[0.25, 100]] })
+      .book({ at: 20_000, bids: [[0.6, 30]], asks: [[0.7, 100]] })
+      .book({ at: 21_000, bids: [[0.6, 30]], asks: [[0.7, 99]] })
+      .tape();
+    const cell = { ...cellOf({ ...STRESS, void_share: 0, disputed_share: 1 }), strategy };
+    const outcome = replayOne(tape, RESOLUTION, cell);
+    // 30 of 40 shares were sold at 0.60; the 10 that wait cost 2.50 USD.
+    expect(outcome.replay.trades).toMatchObject([
+      { size: 40_000_000, principal: 10_000_000, exitReason: 'resolved', exitLevels: 1 },
+    ]);
+    expect(stressedBody([{ ...outcome, market: tape.market }], 10).late_usd_max).toBe(2.5);
   });
 
   test('gives each cell of a sweep the P&L of its own backtest under stress', () => {

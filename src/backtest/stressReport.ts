@@ -26,18 +26,19 @@ export function stressedBody(markets: readonly StressableResult[], sizeUsd: numb
   };
 }
 
-/** The most money that waits for late payouts at one time, at the cost of the shares. */
+/** The most money that waits for late payouts at one time, at the cost of the shares that the venue paid out. */
 function lateUsdMax(markets: readonly StressableResult[]): number {
   const changes = markets.flatMap(({ replay, stressed }) => {
     if (stressed?.kind !== 'disputed') return [];
-    return replay.trades.flatMap(({ principal, closedMs }, at) => {
-      const lateMs = stressed.replay.trades[at]?.closedMs ?? null;
-      if (closedMs === null || lateMs === null || lateMs === closedMs) return [];
-      return [
-        { timeMs: closedMs, micro: principal },
-        { timeMs: lateMs, micro: -principal },
-      ];
-    });
+    const { trades, paidOutCost: micro } = stressed.replay;
+    // Only a payout has another time: all shares held at the end wait from the plain one to the late one.
+    const at = replay.trades.findIndex(({ closedMs }, n) => closedMs !== trades[n]?.closedMs);
+    const [timeMs, lateMs] = [replay.trades[at]?.closedMs ?? null, trades[at]?.closedMs ?? null];
+    if (timeMs === null || lateMs === null) return [];
+    return [
+      { timeMs, micro },
+      { timeMs: lateMs, micro: -micro },
+    ];
   });
   // At equal times the money that arrives counts first.
   changes.sort((a, b) => a.timeMs - b.timeMs || a.micro - b.micro);

@@ -25,6 +25,8 @@ export interface MarketReplay {
   readonly skipped: SkipReason | null;
   readonly trades: readonly Trade[];
   readonly orders: OrderCounts;
+  /** Cost of the shares that the venue paid out, whole micro-USD without fees. */
+  readonly paidOutCost: number;
 }
 
 /** @param resolution As the venue named it; null: not yet. @param listener Receives all session events. */
@@ -42,7 +44,8 @@ export function replayMarket(
   },
 ): MarketReplay {
   const skipped = skipReason(prepared, terms, resolution);
-  if (skipped !== null || resolution === null) return { skipped, trades: [], orders: NO_ORDERS };
+  if (skipped !== null || resolution === null)
+    return { skipped, trades: [], orders: NO_ORDERS, paidOutCost: 0 };
   const session = new MarketSession(prepared, { terms, ledger, listener });
   const { rows, lastGapRow } = prepared;
   const { count } = rows;
@@ -50,11 +53,13 @@ export function replayMarket(
     session.step(row);
     if (session.finished && row >= lastGapRow) break;
   }
+  const held = ledger.positions;
   session.settle(resolution);
+  const paidOutCost = held - ledger.positions;
   const trades = session.trades();
   // Decided afterwards: no strategy could know whether a strike would still arrive.
   const blind = trades.length === 0 && terms.strategy.needs.strike && !strikeKnown(prepared.market);
-  return { skipped: blind ? 'no_strike' : null, trades, orders: session.orders };
+  return { skipped: blind ? 'no_strike' : null, trades, orders: session.orders, paidOutCost };
 }
 
 /** Share of the window, 0..1, in which the book was proven and in no gap. */
