@@ -116,6 +116,25 @@ describe('the report of a run', () => {
     expect(report.underwater.points.map(({ pct }) => pct)).toEqual([null, null, null, null, null]);
   });
 
+  test.each([0, 20, 40])(
+    'has the figures of 40 or fewer results alone, whatever is still open (%i)',
+    (resolved) => {
+      const report = (open: number) => {
+        const markets = Array.from({ length: resolved + open }, (_, n) =>
+          runMarket(n, n < resolved ? {} : { skipped: 'unresolved' }),
+        );
+        const held = { closedMs: null, exitPrice: null, exitReason: null, pnl: null };
+        const trades = markets.map((market, n) =>
+          runTrade(market, { price: 0.5, won: n % 4 !== 0, ...(n < resolved ? {} : held) }),
+        );
+        return reportOf({ ...EMPTY_RUN, markets, trades }, { ...RUN_CONTEXT, trialsBefore: 10 });
+      };
+      const { intervals, markets_traded, selection, sharpe_per_market, win_rate } = report(0);
+      expect(report(40)).toMatchObject({ intervals, markets_traded, selection, sharpe_per_market, win_rate });
+      expect([markets_traded, intervals === null]).toEqual([resolved, resolved < 30]);
+    },
+  );
+
   test('has null and not 0 where nothing was measured', () => {
     const report = reportOf(EMPTY_RUN, RUN_CONTEXT);
     expect(reportShape.parse(report)).toEqual(report);

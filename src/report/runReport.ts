@@ -7,7 +7,7 @@ import { TICKS_PER_USDC, UNITS_PER_SHARE } from '../core/money.ts';
 import type { EquityPoint, RunFill, RunMarket, RunOrder, RunResult, RunTrade } from '../core/run/result.ts';
 import type { RunTerms } from '../core/run/terms.ts';
 import type { OrderCounts } from '../core/session/sessionEvents.ts';
-import type { MarketResult } from '../core/session/summary.ts';
+import { isTraded, type MarketResult } from '../core/session/summary.ts';
 import type { Outcome } from '../schema/market.ts';
 import {
   type LatencyPoint,
@@ -190,7 +190,7 @@ function marketBody(market: RunMarket, trades: MarketResult['replay']['trades'])
 
 /** P&L of each traded market over the average cost of a market's purchases. */
 function returnsOnStake(markets: readonly MarketResult[]): number[] {
-  const traded = markets.map(({ replay }) => replay.trades).filter((trades) => trades.length > 0);
+  const traded = markets.map(({ replay }) => replay.trades).filter(isTraded);
   const cost = traded.flat().reduce((sum, { principal }) => sum + principal, 0) / MICRO_PER_USDC;
   return traded.map((trades) => (pnlUsd(trades) * traded.length) / cost);
 }

@@ -97,7 +97,7 @@ describe('a summary', () => {
     expect(summarize([market(0, [5, -5])], 10).largestTradeShare).toBeNull();
   });
 
-  test('counts each traded market once for its intervals, with its closed trades', () => {
+  test('counts each market with a result once for its intervals, with its trades', () => {
     const open = market(2, [1]);
     const still = open.replay.trades.map((trade) => ({ ...trade, closedMs: null, pnl: null }));
     const traded = tradedMarkets([
@@ -105,10 +105,20 @@ describe('a summary', () => {
       market(1, []),
       { ...open, replay: { ...open.replay, trades: still } },
     ]);
-    expect(traded).toEqual([
-      { pnl: 0.5, trades: 2, won: 1 },
-      { pnl: 0, trades: 0, won: 0 },
-    ]);
+    expect(traded).toEqual([{ pnl: 0.5, trades: 2, won: 1 }]);
+  });
+
+  test('does not take a market with an open position for one that earned 0', () => {
+    const closed = [market(0, [2]), market(1, [-1]), market(2, [3])];
+    const half = market(3, [4, 1]);
+    const trades = half.replay.trades.map((trade, at) =>
+      at === 0 ? trade : { ...trade, closedMs: null, pnl: null },
+    );
+    const summary = summarize([...closed, { ...half, replay: { ...half.replay, trades } }], 10);
+    const { marketsTraded, sharpePerMarket, sortinoRatio } = summarize(closed, 10);
+    expect(summary).toMatchObject({ marketsTotal: 4, marketsTraded, sharpePerMarket, sortinoRatio });
+    // Its closed trade counts among the trades.
+    expect(summary).toMatchObject({ tradesTotal: 4, totalPnl: 8 });
   });
 
   test('of no markets has no ratios and no infinite values', () => {

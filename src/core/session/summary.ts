@@ -85,7 +85,7 @@ interface ClosedTrade {
 export function summarize(markets: readonly MarketResult[], sizeUsd: number): Summary {
   const closed = closedTrades(markets);
   const pnls = closed.map(({ pnl }) => pnl);
-  const traded = markets.filter(({ replay }) => replay.trades.length > 0);
+  const traded = markets.filter(({ replay }) => isTraded(replay.trades));
   const returns = traded.map((market) => pnlOf(market) / sizeUsd);
   const perYear = marketsPerYear(traded);
   const figures = tradeFigures(pnls);
@@ -162,12 +162,17 @@ function largestShare(pnls: readonly number[]): number | null {
  */
 export function tradedMarkets(markets: readonly MarketResult[]): TradedMarket[] {
   return markets
-    .filter(({ replay }) => replay.trades.length > 0)
+    .filter(({ replay }) => isTraded(replay.trades))
     .map((market) => {
       const closed = market.replay.trades.filter(({ closedMs, pnl }) => closedMs !== null && pnl !== null);
       const won = closed.filter(({ pnl }) => (pnl ?? 0) > 0).length;
       return { pnl: pnlOf(market), trades: closed.length, won };
     });
+}
+
+/** Whether a market has a result: it was traded, and no position is open. Until then its P&L is unknown, and not 0. */
+export function isTraded(trades: readonly Pick<Trade, 'pnl'>[]): boolean {
+  return trades.length > 0 && trades.every(({ pnl }) => pnl !== null);
 }
 
 /** P&L of one market in USD, 0 if it was not traded. */
