@@ -121,6 +121,16 @@ describe('a summary', () => {
     expect(summary).toMatchObject({ tradesTotal: 4, totalPnl: 8 });
   });
 
+  test('sums the purchases that rested without a fill, where the strategy lets purchases rest', () => {
+    const rested = (refused: number, notReached: number) => {
+      const { replay, ...rest } = market(refused, []);
+      const orders = { ...NO_ORDERS, placed: refused + notReached, resting: { refused, notReached } };
+      return { ...rest, replay: { ...replay, orders } };
+    };
+    const { orders } = summarize([rested(1, 2), market(5, []), rested(3, 4)], 10);
+    expect(orders).toEqual({ ...NO_ORDERS, placed: 10, resting: { refused: 4, notReached: 6 } });
+  });
+
   test('of no markets has no ratios and no infinite values', () => {
     expect(summarize([], 10)).toEqual({
       ...{

@@ -134,6 +134,12 @@ function ordersOf(markets: readonly Pick<MarketResult, 'replay'>[]): OrderCounts
       ...{ untrusted: missed('untrusted'), unconfirmed: missed('unconfirmed') },
     },
     takenBack: total(({ takenBack }) => takenBack),
+    ...(all.some(({ resting }) => resting !== undefined) && {
+      resting: {
+        refused: total(({ resting }) => resting?.refused ?? 0),
+        notReached: total(({ resting }) => resting?.notReached ?? 0),
+      },
+    }),
   };
 }
 
