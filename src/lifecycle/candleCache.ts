@@ -45,7 +45,8 @@ export class CandleCache {
     const entry = this.#entryOf(key);
     const { candle } = entry;
     if (candle !== null && (candle.closed || wanted.price === 'open')) return candle[wanted.price];
-    if (!entry.asking && entry.backoff.ready(nowMs)) void this.#ask(entry, wanted);
+    const isDue = entry.backoff.ready(this.#options.clock.monotonic());
+    if (!entry.asking && isDue) void this.#ask(entry, wanted);
     return null;
   }
 
@@ -56,11 +57,11 @@ export class CandleCache {
     try {
       entry.candle = await candles.candle({ exchange, ticker, interval, startTimeMs });
       if (entry.candle === null || !(entry.candle.closed || wanted.price === 'open')) {
-        entry.backoff.failed(clock.now());
+        entry.backoff.failed(clock.monotonic());
       }
     } catch (error) {
       if (!(error instanceof UnderroundError)) throw error;
-      const retryInMs = entry.backoff.failed(clock.now());
+      const retryInMs = entry.backoff.failed(clock.monotonic());
       const { code, message: reason } = error;
       log.warn({ exchange, ticker, interval, startTimeMs, code, reason, retryInMs }, 'candle.failed');
     } finally {

@@ -72,17 +72,10 @@ export class Discovery {
    * Requests windows that are not found yet and ended markets that are due, in one request.
    * @param due Called only when a request is possible, because it names each market once per step.
    */
-  requestWindows({
-    missing,
-    due,
-    nowMs,
-  }: {
-    missing: readonly string[];
-    due: () => readonly string[];
-    nowMs: number;
-  }): void {
-    if (this.#isRequestingSlugs || !this.#requests.ready(nowMs)) return;
-    const asked = missing.filter((slug) => this.#unknown.get(slug)?.ready(nowMs) ?? true);
+  requestWindows({ missing, due }: { missing: readonly string[]; due: () => readonly string[] }): void {
+    const nowAt = this.#options.clock.monotonic();
+    if (this.#isRequestingSlugs || !this.#requests.ready(nowAt)) return;
+    const asked = missing.filter((slug) => this.#unknown.get(slug)?.ready(nowAt) ?? true);
     for (const slug of due()) this.#unanswered.add(slug);
     const slugs = [...this.#unanswered, ...asked];
     if (slugs.length === 0) return;
@@ -98,8 +91,8 @@ export class Discovery {
   /** Lists a series around now: finds windows that the computed slugs missed and reveals differences. */
   list({ ticker, eventType, nowMs }: { ticker: Ticker; eventType: EventType; nowMs: number }): void {
     const series = seriesSlug(ticker, eventType);
-    if (this.#isRequestingSeries || !this.#requests.ready(nowMs)) return;
     const { clock } = this.#options;
+    if (this.#isRequestingSeries || !this.#requests.ready(clock.monotonic())) return;
     if (clock.monotonic() < (this.#freshUntil.get(series) ?? Number.NEGATIVE_INFINITY)) return;
     this.#isRequestingSeries = true;
     const current = windowAt(eventType, nowMs);
@@ -128,7 +121,7 @@ export class Discovery {
     } catch (error) {
       if (!(error instanceof UnderroundError)) throw error;
       const askedMs = error instanceof VenueRefusedError ? (error.retryAfterMs ?? REFUSED_RETRY_MS) : 0;
-      const retryInMs = this.#requests.failed(clock.now(), askedMs);
+      const retryInMs = this.#requests.failed(clock.monotonic(), askedMs);
       if (!this.#stopped)
         log.warn({ kind, code: error.code, reason: error.message, retryInMs }, 'listing.failed');
       return null;
@@ -175,7 +168,7 @@ export class Discovery {
   }
 
   #noteUnknown(asked: readonly string[], accepted: ReadonlySet<string>): void {
-    const nowMs = this.#options.clock.now();
+    const nowAt = this.#options.clock.monotonic();
     for (const slug of asked) {
       if (accepted.has(slug)) {
         this.#unknown.delete(slug);
@@ -184,7 +177,7 @@ export class Discovery {
       if (this.#unknown.size >= UNKNOWN_SLUGS_MAX) this.#unknown.clear();
       const backoff = this.#unknown.get(slug) ?? new Backoff(UNKNOWN_SLUG_RETRY, this.#options.random);
       this.#unknown.set(slug, backoff);
-      const retryInMs = backoff.failed(nowMs);
+      const retryInMs = backoff.failed(nowAt);
       if (backoff.tries === 1) this.#options.log.info({ slug, retryInMs }, 'listing.window_missing');
     }
   }

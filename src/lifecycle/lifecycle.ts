@@ -84,7 +84,8 @@ export class Lifecycle {
   /** Ids of markets whose tokens the exchange labels differently: neither subscribed nor recorded. */
   readonly #refused = new Set<string>();
   #timer: Timer | null = null;
-  #lastListingMs = Number.NEGATIVE_INFINITY;
+  /** Monotonic. */
+  #lastListingAt = Number.NEGATIVE_INFINITY;
   #listingTurn = 0;
   readonly #subscribedGauge;
   readonly #disagreements;
@@ -202,8 +203,8 @@ export class Lifecycle {
     const nowMs = this.#options.clock.now();
     const wanted = wantedWindows(this.#series, nowMs);
     const missing = wanted.filter((one) => this.#marketOf(one) === undefined).map(({ slug }) => slug);
-    this.#discovery.requestWindows({ missing, due: () => this.#due(nowMs), nowMs });
-    this.#payouts?.tick(nowMs);
+    this.#discovery.requestWindows({ missing, due: () => this.#due(nowMs) });
+    this.#payouts?.tick();
     this.#crossCheck(nowMs);
     this.#subscribe(wanted, nowMs);
     for (const market of this.#markets.values()) this.#age(market, nowMs);
@@ -227,8 +228,9 @@ export class Lifecycle {
 
   /** Lists one series at a time to spread the load over the period. */
   #crossCheck(nowMs: number): void {
-    if (nowMs - this.#lastListingMs < LISTING_PERIOD_MS / this.#series.length) return;
-    this.#lastListingMs = nowMs;
+    const nowAt = this.#options.clock.monotonic();
+    if (nowAt - this.#lastListingAt < LISTING_PERIOD_MS / this.#series.length) return;
+    this.#lastListingAt = nowAt;
     const one = this.#series[this.#listingTurn++ % this.#series.length];
     if (one !== undefined) this.#discovery.list({ ...one, nowMs });
   }

@@ -35,9 +35,10 @@ interface OpenPricesOptions {
 interface WantedPrice {
   readonly query: OpenPriceQuery;
   price: number | null;
-  askedMs: number;
-  /** When a reader last wanted it. */
-  wantedMs: number;
+  /** Monotonic. */
+  askedAt: number;
+  /** When a reader last wanted it; monotonic. */
+  wantedAt: number;
 }
 
 /**
@@ -48,7 +49,8 @@ export class OpenPrices {
   readonly #options: OpenPricesOptions;
   readonly #wanted = new Map<string, WantedPrice>();
   readonly #backoff: Backoff;
-  #askedMs = Number.NEGATIVE_INFINITY;
+  /** Monotonic. */
+  #askedAt = Number.NEGATIVE_INFINITY;
   #isAsking = false;
   /** When the endpoint last answered; null before. */
   answeredMs: number | null = null;
@@ -70,31 +72,32 @@ export class OpenPrices {
     if (nowMs < startTimeMs + WANTED_AFTER_MS || nowMs >= endTimeMs) return null;
     const query = { ticker, eventType, startTimeMs, endTimeMs, lookbackSeconds: rule.lookbackSeconds };
     const wanted = this.#wanted.get(slug);
+    const nowAt = this.#options.clock.monotonic();
     if (wanted === undefined) {
       // Requested from the next call on, when every window of this moment is known and the first to end can be chosen.
-      this.#wanted.set(slug, { query, price: null, askedMs: Number.NEGATIVE_INFINITY, wantedMs: nowMs });
+      this.#wanted.set(slug, { query, price: null, askedAt: Number.NEGATIVE_INFINITY, wantedAt: nowAt });
       return null;
     }
-    wanted.wantedMs = nowMs;
-    if (wanted.price === null) this.#askNext(nowMs);
+    wanted.wantedAt = nowAt;
+    if (wanted.price === null) this.#askNext(nowAt);
     return wanted.price;
   }
 
-  #askNext(nowMs: number): void {
-    if (this.#isAsking || nowMs - this.#askedMs < ASK_PERIOD_MS || !this.#backoff.ready(nowMs)) return;
+  #askNext(nowAt: number): void {
+    if (this.#isAsking || nowAt - this.#askedAt < ASK_PERIOD_MS || !this.#backoff.ready(nowAt)) return;
     let next: WantedPrice | null = null;
     for (const [slug, wanted] of this.#wanted) {
-      if (nowMs - wanted.wantedMs > FORGET_AFTER_MS) this.#wanted.delete(slug);
-      else if (wanted.price === null && nowMs - wanted.askedMs >= REPEAT_AFTER_MS)
+      if (nowAt - wanted.wantedAt > FORGET_AFTER_MS) this.#wanted.delete(slug);
+      else if (wanted.price === null && nowAt - wanted.askedAt >= REPEAT_AFTER_MS)
         next = next === null || isBefore(wanted, next) ? wanted : next;
     }
-    if (next !== null) void this.#ask(next, nowMs);
+    if (next !== null) void this.#ask(next, nowAt);
   }
 
-  async #ask(wanted: WantedPrice, nowMs: number): Promise<void> {
+  async #ask(wanted: WantedPrice, nowAt: number): Promise<void> {
     const { source, clock, log } = this.#options;
     this.#isAsking = true;
-    this.#askedMs = wanted.askedMs = nowMs;
+    this.#askedAt = wanted.askedAt = nowAt;
     try {
       wanted.price = await source.openPrice(wanted.query);
       this.answeredMs = clock.now();
@@ -103,7 +106,7 @@ export class OpenPrices {
       if (!(error instanceof UnderroundError)) throw error;
       const isTooMany = error instanceof HttpRefusedError && error.status === 429;
       const atLeastMs = isTooMany ? Math.max(TOO_MANY_PAUSE_MS, error.retryAfterMs ?? 0) : 0;
-      const retryInMs = this.#backoff.failed(clock.now(), atLeastMs);
+      const retryInMs = this.#backoff.failed(clock.monotonic(), atLeastMs);
       const { ticker, eventType, startTimeMs } = wanted.query;
       const { code, message: reason } = error;
       log.warn({ ticker, eventType, startTimeMs, code, reason, retryInMs }, 'open_price.failed');
@@ -114,5 +117,5 @@ export class OpenPrices {
 }
 
 function isBefore(a: WantedPrice, b: WantedPrice): boolean {
-  return a.askedMs === b.askedMs ? a.query.endTimeMs < b.query.endTimeMs : a.askedMs < b.askedMs;
+  return a.askedAt === b.askedAt ? a.query.endTimeMs < b.query.endTimeMs : a.askedAt < b.askedAt;
 }

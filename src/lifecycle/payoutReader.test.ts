@@ -36,7 +36,7 @@ function setUp() {
     onPayout,
   });
   const tick = async () => {
-    reader.tick(clock.now());
+    reader.tick();
     await clock.advance(1000);
   };
   return { clock, metrics, asked, paid, state, reader, tick };
@@ -117,7 +117,7 @@ test('reports nothing after its end', async () => {
   const { paid, state, reader, clock } = setUp();
   state.final = [{ marketId: idOf(1), firstPayout: 1, resolvedTimeMs: 1 }];
   reader.add(market(1), 0);
-  reader.tick(clock.now());
+  reader.tick();
   reader.stop();
   await clock.advance(1000);
   expect(paid).toEqual([]);

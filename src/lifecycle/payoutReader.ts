@@ -81,8 +81,9 @@ export class PayoutReader {
   }
 
   /** Sends the next request when it is due; call it once a second. */
-  tick(nowMs: number): void {
-    if (this.#isAsking || this.#waiting.size === 0 || !this.#backoff.ready(nowMs)) return;
+  tick(): void {
+    const nowAt = this.#options.clock.monotonic();
+    if (this.#isAsking || this.#waiting.size === 0 || !this.#backoff.ready(nowAt)) return;
     const asked = new Map([...this.#waiting].slice(0, CONDITIONS_PER_REQUEST));
     for (const marketId of asked.keys()) this.#waiting.delete(marketId);
     this.#isAsking = true;
@@ -120,7 +121,7 @@ export class PayoutReader {
   #failed(asked: ReadonlyMap<string, WaitingMarket>, error: UnderroundError): void {
     const { clock, log } = this.#options;
     const retryAfterMs = error instanceof VenueRefusedError ? (error.retryAfterMs ?? 0) : 0;
-    const retryInMs = this.#backoff.failed(clock.now(), retryAfterMs);
+    const retryInMs = this.#backoff.failed(clock.monotonic(), retryAfterMs);
     this.#answers.inc({ outcome: 'failed' }, asked.size);
     const mayRepeat = isRetryable(error) && !this.#stopped;
     for (const [marketId, waiting] of asked) {

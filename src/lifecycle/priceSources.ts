@@ -27,6 +27,8 @@ export class PriceSources {
   readonly #parts: PriceSourceParts;
   /** Receive time of the newest live average by feed. */
   readonly #lastMs = new Map<string, number>();
+  /** The same on the monotonic clock. */
+  readonly #lastAt = new Map<string, number>();
 
   constructor(clock: Clock, parts: PriceSourceParts) {
     this.#clock = clock;
@@ -35,7 +37,9 @@ export class PriceSources {
 
   /** Notes a price as received. Repeated points of the past do not show that a stream delivers. */
   price({ source, receivedTimeMs, isHistory }: UnderlyingEvent, feed: string): void {
-    if (source === 'twap60' && isHistory !== true) this.#lastMs.set(feed, receivedTimeMs);
+    if (source !== 'twap60' || isHistory === true) return;
+    this.#lastMs.set(feed, receivedTimeMs);
+    this.#lastAt.set(feed, this.#clock.monotonic());
   }
 
   /** Best first; the first live one is in use. */
@@ -55,7 +59,7 @@ export class PriceSources {
       return row('refused', 'the venue refuses the credentials: create new ones and restart');
     if (feedState === 'retrying_credentials')
       return row('refused', 'the venue refuses the credentials: tried again every minute, five times');
-    return this.#isLive(lastMs)
+    return this.#isLive(POLYBOLT)
       ? row('live', null)
       : row('silent', 'no price in time for 10 s: see its feed below');
   }
@@ -63,7 +67,7 @@ export class PriceSources {
   #rtds(): PriceSourceStatus {
     const lastMs = this.#lastMs.get(RTDS) ?? null;
     if (!this.#parts.hasRtds) return { source: 'rtds', state: 'off', lastMs, missing: null };
-    if (this.#isLive(lastMs)) return { source: 'rtds', state: 'live', lastMs, missing: null };
+    if (this.#isLive(RTDS)) return { source: 'rtds', state: 'live', lastMs, missing: null };
     const missing =
       'the venue announced its removal for October 2026; UNDERROUND_RTDS_URL=off stops the attempts';
     return { source: 'rtds', state: 'silent', lastMs, missing };
@@ -85,7 +89,8 @@ export class PriceSources {
     return { source: 'crypto_price', state: 'ready', lastMs, missing: null };
   }
 
-  #isLive(lastMs: number | null): boolean {
-    return lastMs !== null && this.#clock.now() - lastMs < LIVE_MS;
+  #isLive(feed: string): boolean {
+    const lastAt = this.#lastAt.get(feed);
+    return lastAt !== undefined && this.#clock.monotonic() - lastAt < LIVE_MS;
   }
 }

@@ -102,6 +102,8 @@ export class ResolutionPollSchedule {
       return true;
     }
     const schedule = market.status === 'resolved' ? CONFIRMING_POLLS : OUTCOME_POLLS;
+    // The clock was set back after the last poll: the polls go on from the time that it shows now.
+    poll.outcomeAskedMs = Math.min(poll.outcomeAskedMs, sinceEndMs);
     if (sinceEndMs < nextPollMs(schedule, poll.outcomeAskedMs)) return false;
     poll.outcomeAskedMs = sinceEndMs;
     if (sinceEndMs >= ALARM_AFTER_END_MS && !poll.alarmed) {
@@ -118,6 +120,8 @@ export class ResolutionPollSchedule {
 function strikeDue(poll: Poll, nowMs: number): boolean {
   const { market } = poll;
   const sinceStartMs = nowMs - market.startTimeMs;
+  // Polls before the start were of a clock that was set back since.
+  if (sinceStartMs < 0) poll.strikeStep = 0;
   if (market.strikeBasis === 'listing' || sinceStartMs < 0) return false;
   const step = poll.strikeStep;
   while (sinceStartMs >= (STRIKE_POLLS_MS[poll.strikeStep] ?? Number.POSITIVE_INFINITY)) poll.strikeStep++;

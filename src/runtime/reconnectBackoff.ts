@@ -1,11 +1,11 @@
 import { type BackoffLimits, backoffDelayMs } from './backoff.ts';
 
-/** Decides when a failed operation may be retried. */
+/** Decides when a failed operation may be retried. Times are monotonic: the wall clock may be set back. */
 export class Backoff {
   readonly #limits: BackoffLimits;
   readonly #random: () => number;
   #tries = 0;
-  #notBeforeMs = 0;
+  #notBefore = 0;
 
   constructor(limits: BackoffLimits, random: () => number) {
     this.#limits = limits;
@@ -16,23 +16,23 @@ export class Backoff {
     return this.#tries;
   }
 
-  ready(nowMs: number): boolean {
-    return nowMs >= this.#notBeforeMs;
+  ready(nowAt: number): boolean {
+    return nowAt >= this.#notBefore;
   }
 
   /**
    * @param atLeastMs The wait requested by the other side (Retry-After), if any.
    * @returns The wait until the next try.
    */
-  failed(nowMs: number, atLeastMs = 0): number {
+  failed(nowAt: number, atLeastMs = 0): number {
     const delayMs = Math.max(backoffDelayMs(this.#limits, this.#tries, this.#random), atLeastMs);
     this.#tries++;
-    this.#notBeforeMs = nowMs + delayMs;
+    this.#notBefore = nowAt + delayMs;
     return delayMs;
   }
 
   reset(): void {
     this.#tries = 0;
-    this.#notBeforeMs = 0;
+    this.#notBefore = 0;
   }
 }

@@ -1,7 +1,8 @@
 import { beforeEach, expect, test } from 'vitest';
 import { DELIVERY, deliveryQueueOn } from '../../../test/support/deliveryQueues.ts';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
-import type { DeliveryQueue } from './deliveryQueue.ts';
+import type { SigningWebhook } from '../registry/registration.ts';
+import type { DeliveryQueue, DeliveryQueueOptions } from './deliveryQueue.ts';
 
 let clock: FakeClock;
 let attempted: string[];
@@ -10,16 +11,14 @@ let queue: DeliveryQueue;
 beforeEach(() => {
   clock = new FakeClock();
   attempted = [];
-  queue = deliveryQueueOn(
-    clock,
-    () => 0,
-    async (_, { deliveryId }) => {
-      attempted.push(deliveryId);
-      const reply = { status: 200, responseHead: '', error: null, retryAfterMs: null, pauseMs: null };
-      return { outcome: 'delivered', ...reply, startedMs: clock.now(), latencyMs: 1 };
-    },
-  );
+  queue = deliveryQueueOn(clock, () => 0, attempt);
 });
+
+const attempt: DeliveryQueueOptions['attempt'] = async (_, { deliveryId }) => {
+  attempted.push(deliveryId);
+  const reply = { status: 200, responseHead: '', error: null, retryAfterMs: null, pauseMs: null };
+  return { outcome: 'delivered', ...reply, startedMs: clock.now(), latencyMs: 1 };
+};
 
 test('a delivery is not attempted from the millisecond of its expiry on', () => {
   queue.add({ ...DELIVERY, deliveryId: 'late', expiresMs: clock.now() });
@@ -38,4 +37,16 @@ test('a waiting delivery is hastened by its row, and not by an older version of 
   expect(attempted).toEqual(['dl_1']);
   await clock.advance(10_000);
   expect(attempted).toHaveLength(1);
+});
+
+test('a chat is written to again after its pause although the wall clock was set back', async () => {
+  const chat = { path: '/', spacingMs: 1_000 } as SigningWebhook['chat'];
+  queue = deliveryQueueOn(clock, () => 0, attempt, { chat });
+  queue.add({ ...DELIVERY, deliveryId: 'first' });
+  queue.add({ ...DELIVERY, deliveryId: 'second' });
+  await clock.advance(0);
+  expect(attempted).toEqual(['first']);
+  clock.stepWall(-3_600_000);
+  await clock.advance(1_000);
+  expect(attempted).toEqual(['first', 'second']);
 });

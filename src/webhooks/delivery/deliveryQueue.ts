@@ -40,8 +40,8 @@ export class DeliveryQueue {
   /** Ids of in-flight deliveries, kept until their outcome is persisted. */
   readonly #held = new Set<string>();
   #underWay = 0;
-  /** No attempt begins before this: a chat limits how often it is written to. */
-  #opensMs = 0;
+  /** No attempt begins before this, monotonic: a chat limits how often it is written to. */
+  #opensAt = 0;
   #opening: Timer | null = null;
   /** Called when no attempt is in flight. */
   #idle: (() => void) | null = null;
@@ -150,8 +150,9 @@ export class DeliveryQueue {
       const delivery = this.#ready[0];
       if (delivery === undefined) return;
       const isLate = nowMs >= delivery.expiresMs;
-      if (!isLate && nowMs < this.#opensMs) {
-        this.#pumpAt(this.#opensMs);
+      const nowAt = this.#parts.clock.monotonic();
+      if (!isLate && nowAt < this.#opensAt) {
+        this.#pumpIn(this.#opensAt - nowAt);
         return;
       }
       this.#ready.shift();
@@ -159,7 +160,7 @@ export class DeliveryQueue {
         this.#parts.changed({ delivery, state: 'expired' });
         continue;
       }
-      if (chat !== null) this.#opensMs = nowMs + chat.spacingMs;
+      if (chat !== null) this.#opensAt = nowAt + chat.spacingMs;
       this.#underWay++;
       void this.#parts.attempt(this.#webhook, delivery).then((result) => {
         this.#underWay--;
@@ -170,17 +171,18 @@ export class DeliveryQueue {
     }
   }
 
-  #pumpAt(timeMs: number): void {
-    const { clock } = this.#parts;
-    this.#opening ??= clock.after(timeMs - clock.now(), () => {
+  #pumpIn(delayMs: number): void {
+    this.#opening ??= this.#parts.clock.after(delayMs, () => {
       this.#opening = null;
       this.#pump();
     });
   }
 
   #tried(delivery: Delivery, result: AttemptResult): void {
-    const opensMs = this.#parts.clock.now() + (result.pauseMs ?? 0);
-    if (result.pauseMs !== null) this.#opensMs = Math.max(this.#opensMs, opensMs);
+    const { clock } = this.#parts;
+    const { pauseMs } = result;
+    if (pauseMs !== null) this.#opensAt = Math.max(this.#opensAt, clock.monotonic() + pauseMs);
+    const opensMs = clock.now() + (pauseMs ?? 0);
     const entry = {
       ...{ at_ms: result.startedMs, status: result.status, latency_ms: result.latencyMs },
       ...{ error: result.error, response_head: result.responseHead },
