@@ -44,3 +44,22 @@ test('an answer ends the growth of the delay between requests that fail', async 
   await ask();
   expect(delays.at(-1)).toBe(500);
 });
+
+test('a market whose book could not be read is neither absent nor settled', async () => {
+  const clock = new FakeClock();
+  const verdicts: string[] = [];
+  const audit = new BookAudit({
+    ...{ clock, random: () => 0, metrics: new Metrics(), log: silentLogger },
+    rest: {
+      books: async (_, onUnusable) => {
+        onUnusable?.('2');
+        return [];
+      },
+    },
+    onAnswer: ({ verdict }) => verdicts.push(verdict),
+  });
+  audit.request(recorded);
+  audit.tick();
+  await clock.advance(0);
+  expect([verdicts, audit.isAvailable]).toEqual([['unusable'], true]);
+});

@@ -17,7 +17,11 @@ const RETRY: BackoffLimits = { firstMs: 1_000, maxMs: 60_000 };
 
 /** A source of requested books: `ClobRest`. */
 export interface BookSource {
-  books(tokenIds: readonly string[]): Promise<readonly BookSnapshotEvent[]>;
+  /** @param onUnusable Called with each token whose book was answered in a form that cannot be used. */
+  books(
+    tokenIds: readonly string[],
+    onUnusable?: (tokenId: string) => void,
+  ): Promise<readonly BookSnapshotEvent[]>;
 }
 
 /**
@@ -28,9 +32,10 @@ export interface BookSource {
  * - `behind`: the answer is older than our book. Answers can be cached, and their time is that of the book's last
  *   change, not of the read, so such an answer proves nothing.
  * - `unverified`: the hash does not match the levels.
+ * - `unusable`: the book of a token cannot be read, or is of an unknown protocol version.
  * - `absent`: a token has no book, as after the settlement.
  */
-type Verdict = 'equal' | 'differs' | 'behind' | 'unverified' | 'absent';
+type Verdict = 'equal' | 'differs' | 'behind' | 'unverified' | 'unusable' | 'absent';
 
 export interface Answer {
   readonly recorded: RecordedMarket;
@@ -95,8 +100,10 @@ export class BookAudit {
   async #send(rest: BookSource, asked: readonly RecordedMarket[]): Promise<void> {
     const { clock, log, onAnswer } = this.#options;
     let books: readonly BookSnapshotEvent[];
+    const unusable = new Set<string>();
     try {
-      books = await rest.books(asked.flatMap(({ market }) => [market.yesTokenId, market.noTokenId]));
+      const tokenIds = asked.flatMap(({ market }) => [market.yesTokenId, market.noTokenId]);
+      books = await rest.books(tokenIds, (tokenId) => unusable.add(tokenId));
     } catch (error) {
       if (!(error instanceof UnderroundError)) throw error;
       const retryAfterMs = error instanceof VenueRefusedError ? (error.retryAfterMs ?? 0) : 0;
@@ -109,7 +116,8 @@ export class BookAudit {
     for (const recorded of asked) {
       const { yesTokenId, noTokenId } = recorded.market;
       const own = books.filter(({ tokenId }) => tokenId === yesTokenId || tokenId === noTokenId);
-      const verdict = judgeAnswer(recorded.book, own);
+      const isUnusable = unusable.has(yesTokenId) || unusable.has(noTokenId);
+      const verdict = isUnusable ? 'unusable' : judgeAnswer(recorded.book, own);
       this.#audits.inc({ outcome: verdict });
       onAnswer({ recorded, verdict, books: own });
     }

@@ -176,7 +176,7 @@ export class Watchdog {
     if (watched === undefined) return;
     const nowAt = this.#options.clock.monotonic();
     watched.isSettled = verdict === 'absent';
-    watched.isBlind = verdict === 'behind' || verdict === 'unverified';
+    watched.isBlind = verdict === 'behind' || verdict === 'unverified' || verdict === 'unusable';
     const isBook = verdict === 'equal' || verdict === 'differs';
     if (!isBook || recorded.book.waitingSinceMs !== null) return;
     const gap = this.#options.recorder.gaps.of(recorded.market.marketId);

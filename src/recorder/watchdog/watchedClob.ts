@@ -58,9 +58,9 @@ export class WatchedClob {
     this.#restart = new VenueRestart({ rest, clock, log, metrics, isLost, onSign });
     // An answer is compared with a book that includes the frames received before it.
     const asked: BookSource | null = rest && {
-      books: async (tokenIds) => {
+      books: async (tokenIds, onUnusable) => {
         try {
-          const books = await rest.books(tokenIds);
+          const books = await rest.books(tokenIds, onUnusable);
           sockets.receiveWaiting();
           return books;
         } catch (error) {

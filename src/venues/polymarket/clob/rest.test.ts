@@ -211,6 +211,25 @@ describe('ClobRest', () => {
     expect(text).toContain('underround_unknown_versions_total{where="book"} 1');
   });
 
+  test('a book that cannot be read is reported, and the other books of the answer are used', async () => {
+    const unusable: string[] = [];
+    const books = async (answer: readonly unknown[]) => {
+      venue.answerJson(answer);
+      const found = await clob.books(['111', '222', '333'], (tokenId) => unusable.push(tokenId));
+      return found.map(({ tokenId }) => tokenId);
+    };
+    expect(await books([{ ...raw, asset_id: '222', timestamp: '' }, raw])).toEqual(['111']);
+    expect(unusable.splice(0)).toEqual(['222']);
+    expect(await books([raw, { ...raw, asset_id: '333', version: 'v3' }])).toEqual(['111']);
+    expect(unusable.splice(0)).toEqual(['333']);
+    // It may be the book of any token that has none.
+    expect(await books([null, raw])).toEqual(['111']);
+    expect(unusable.splice(0)).toEqual(['222', '333']);
+    expect(await books([raw])).toEqual(['111']);
+    expect(unusable).toEqual([]);
+    expect(metrics.venueDrift.takeSetAside()).toHaveLength(3);
+  });
+
   test('uses no rules of an unknown version', async () => {
     venue.answerJson({ c: '0xab', itode: true, v: 'v3' });
     expect(await clob.rules('0xab')).toBeNull();
@@ -221,7 +240,7 @@ describe('ClobRest', () => {
 
   test('sets an answer aside that cannot be mapped, and reports the unknown fields of one that can', async () => {
     venue.answerJson([{ ...raw, hash: 7 }]);
-    await expect(clob.books(['1'])).rejects.toThrow(VenueMessageError);
+    expect(await clob.books(['1'])).toEqual([]);
     venue.answerJson({ error: 'maintenance' });
     await expect(clob.rules('0xab')).rejects.toThrow(VenueMessageError);
     const frames = metrics.venueDrift.takeSetAside();

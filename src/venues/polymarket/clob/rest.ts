@@ -169,24 +169,47 @@ export class ClobRest {
   }
 
   /**
-   * The books of these tokens. Left out are tokens without a book (settled markets), and books of an unknown protocol
-   * version.
+   * The books of these tokens. Left out are tokens without a book (settled markets) and books that cannot be used.
+   * @param onUnusable Called with each token whose book may exist but could not be read, or is of an unknown protocol
+   *   version. Where such a book does not name its token, these are all tokens of its request without a book.
    */
-  async books(tokenIds: readonly string[]): Promise<readonly BookSnapshotEvent[]> {
+  async books(
+    tokenIds: readonly string[],
+    onUnusable: (tokenId: string) => void = () => {},
+  ): Promise<readonly BookSnapshotEvent[]> {
     const events: BookSnapshotEvent[] = [];
     for (let at = 0; at < tokenIds.length; at += TOKENS_PER_REQUEST) {
-      const batch = tokenIds.slice(at, at + TOKENS_PER_REQUEST).map((tokenId) => ({ token_id: tokenId }));
-      const { body, receivedTimeMs } = await this.#http.post(`${this.#baseUrl}/books`, batch);
+      const batch = tokenIds.slice(at, at + TOKENS_PER_REQUEST);
+      const asked = batch.map((tokenId) => ({ token_id: tokenId }));
+      const { body, receivedTimeMs } = await this.#http.post(`${this.#baseUrl}/books`, asked);
       // The venue answers 404 when no token of the request has a book.
       const list = (raw: unknown) => parseShape(z.array(z.unknown()), raw, 'clob books');
+      const left = new Set(batch);
+      const unusable: unknown[] = [];
       for (const raw of this.#watch.read('books', body ?? [], receivedTimeMs, list)) {
-        if (this.#isUnknown('book', raw, { field: 'version', id: 'market', timeMs: receivedTimeMs }))
-          continue;
-        const read = (one: unknown) => mapRestBook(one, receivedTimeMs);
-        events.push(this.#watch.read('book', raw, receivedTimeMs, read));
+        const event = this.#bookOf(raw, receivedTimeMs);
+        if (event === null) unusable.push((raw as { asset_id?: unknown } | null)?.asset_id);
+        else {
+          events.push(event);
+          left.delete(event.tokenId);
+        }
       }
+      const isNamed = unusable.every((tokenId) => batch.includes(tokenId as string));
+      for (const tokenId of left) if (!isNamed || unusable.includes(tokenId)) onUnusable(tokenId);
     }
     return events;
+  }
+
+  /** Null for a book that cannot be used; it is set aside, and the other books of its answer are used. */
+  #bookOf(raw: unknown, receivedTimeMs: number): BookSnapshotEvent | null {
+    const version = { field: 'version', id: 'market', timeMs: receivedTimeMs };
+    if (this.#isUnknown('book', raw, version)) return null;
+    try {
+      return this.#watch.read('book', raw, receivedTimeMs, (one) => mapRestBook(one, receivedTimeMs));
+    } catch (error) {
+      if (error instanceof VenueMessageError) return null;
+      throw error;
+    }
   }
 
   /** The market according to the exchange; null when unknown there. */
