@@ -116,7 +116,8 @@ export class Discovery {
     const { clock, log } = this.#options;
     try {
       const listed = await run();
-      this.#requests.reset();
+      // The other of two requests at once may have been refused: its pause goes on.
+      if (this.#requests.ready(clock.monotonic())) this.#requests.reset();
       return this.#stopped ? null : listed;
     } catch (error) {
       if (!(error instanceof UnderroundError)) throw error;

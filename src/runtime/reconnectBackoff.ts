@@ -27,7 +27,8 @@ export class Backoff {
   failed(nowAt: number, atLeastMs = 0): number {
     const delayMs = Math.max(backoffDelayMs(this.#limits, this.#tries, this.#random), atLeastMs);
     this.#tries++;
-    this.#notBefore = nowAt + delayMs;
+    // Of two operations at once, the one that may be retried sooner must not shorten the wait of the other.
+    this.#notBefore = Math.max(this.#notBefore, nowAt + delayMs);
     return delayMs;
   }
 

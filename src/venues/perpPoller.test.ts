@@ -292,6 +292,28 @@ describe.each(PERP_VENUES)('polling %s', (name) => {
   });
 });
 
+test('a rate limit that is answered after a ban does not end the ban', async () => {
+  const held: ((status: number, body: string) => void)[] = [];
+  venue.answer = (_request, response) => {
+    held.push((status, body) => response.writeHead(status).end(body));
+  };
+  start('bybit', ['BTC', 'ETH']);
+  await clock.advance(0);
+  await until(() => held.length === 1);
+  await clock.advance(100);
+  await until(() => held.length === 2);
+  held[0]!(403, 'access too frequent');
+  await until(() => failures.length === 1);
+  held[1]!(200, '{"retCode":10006,"retMsg":"Too many visits!","result":{}}');
+  await until(() => failures.length === 2);
+  expect(failures.map(({ failure }) => failure)).toEqual(['banned', 'rate_limited']);
+  await clock.advance(599_000);
+  expect(await outcomes()).toMatchObject({ 'bybit skipped_paused': expect.any(Number) });
+  expect(held).toHaveLength(2);
+  await clock.advance(1_200);
+  await until(() => held.length > 2);
+});
+
 test('two venues have each their own feed and counts', async () => {
   answerBooks(PERP_SAMPLES.okx);
   start('okx');

@@ -147,7 +147,9 @@ export class PerpPoller {
     const failure = failureOf(venue, error);
     const pauseMs = pauseOf(failure, error, { attempt: symbol.failures++, random });
     const until = clock.monotonic() + pauseMs;
-    if (failure === 'banned' || failure === 'rate_limited') this.#allPausedUntil = until;
+    const isOfAddress = failure === 'banned' || failure === 'rate_limited';
+    // Of several requests in flight, one that is only limited must not end the ban that another reported.
+    if (isOfAddress) this.#allPausedUntil = Math.max(this.#allPausedUntil, until);
     else symbol.pausedUntil = until;
     const { ticker, failures } = symbol;
     this.#count(symbol, failure);

@@ -71,9 +71,10 @@ export const VENUE_MUTANTS: readonly TestedMutant[] = [
   ),
   poller('if (symbol.inFlight) return this.#count(symbol', 'if (false) return this.#count(symbol'),
   poller(
-    "if (failure === 'banned' || failure === 'rate_limited') this.#allPausedUntil = until;\n    else ",
+    'if (isOfAddress) this.#allPausedUntil = Math.max(this.#allPausedUntil, until);\n    else ',
     '',
   ),
+  poller('Math.max(this.#allPausedUntil, until)', 'until'),
   poller('symbol.failures = 0;', ''),
   http(
     'if (/^\\d{1,9}$/.test(text)) return Number(text) * 1000;',
