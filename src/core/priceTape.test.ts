@@ -109,3 +109,13 @@ describe('TradeTape', () => {
     expect([tape.at(T + 1500_000), tape.at(T + 1000_000)]).toEqual([1500, null]);
   });
 });
+
+it('a point for averages alone is not the price of its second until it is added for any use', () => {
+  const tape = new PointTape();
+  tape.add(1_000, 10);
+  tape.add(2_000, 20, 'average');
+  expect([tape.at(2_000), tape.meanUntil(2_000, 2)]).toEqual([null, 15]);
+  tape.add(1_000, 11, 'average');
+  tape.add(2_000, 21);
+  expect([tape.at(1_000), tape.at(2_000), tape.meanUntil(2_000, 2)]).toEqual([10, 20, 15]);
+});

@@ -20,25 +20,41 @@ export class PointTape implements Tape {
   readonly #prices = new Float64Array(KEPT_SECONDS);
   /** The second in each slot; a slot of another second is empty. */
   readonly #seconds = new Float64Array(KEPT_SECONDS).fill(-1);
+  /** 1 where the price counts in averages only. */
+  readonly #averaged = new Uint8Array(KEPT_SECONDS);
 
-  /** The first price of a second is kept: the relay repeats points, it does not correct them. */
-  add(timeMs: number, price: number): void {
+  /**
+   * The first price of a second is kept: the relay repeats points, it does not correct them.
+   * @param use `average`: the price is not returned as that of its second, unless the point is added again for any use.
+   */
+  add(timeMs: number, price: number, use: 'any' | 'average' = 'any'): void {
     if (timeMs % 1000 !== 0) return;
     const second = timeMs / 1000;
     const slot = second % KEPT_SECONDS;
-    if ((this.#seconds[slot] as number) >= second) return;
+    const known = this.#seconds[slot] as number;
+    if (known > second) return;
+    if (known === second) {
+      if (use === 'any') this.#averaged[slot] = 0;
+      return;
+    }
     this.#seconds[slot] = second;
     this.#prices[slot] = price;
+    this.#averaged[slot] = use === 'average' ? 1 : 0;
   }
 
   at(timeMs: number): number | null {
-    const second = timeMs / 1000;
-    const slot = second % KEPT_SECONDS;
-    return this.#seconds[slot] === second ? (this.#prices[slot] as number) : null;
+    const slot = (timeMs / 1000) % KEPT_SECONDS;
+    return this.#averaged[slot] === 1 ? null : this.#received(timeMs);
   }
 
   meanUntil(endMs: number, seconds: number): number | null {
-    return meanOf(this, endMs, seconds);
+    return meanOf((timeMs) => this.#received(timeMs), endMs, seconds);
+  }
+
+  #received(timeMs: number): number | null {
+    const second = timeMs / 1000;
+    const slot = second % KEPT_SECONDS;
+    return this.#seconds[slot] === second ? (this.#prices[slot] as number) : null;
   }
 }
 
@@ -75,14 +91,14 @@ export class TradeTape implements Tape {
   }
 
   meanUntil(endMs: number, seconds: number): number | null {
-    return meanOf(this, endMs, seconds);
+    return meanOf((timeMs) => this.at(timeMs), endMs, seconds);
   }
 }
 
-function meanOf(tape: Tape, endMs: number, seconds: number): number | null {
+function meanOf(priceAt: (timeMs: number) => number | null, endMs: number, seconds: number): number | null {
   let sum = 0;
   for (let back = seconds - 1; back >= 0; back--) {
-    const price = tape.at(endMs - back * 1000);
+    const price = priceAt(endMs - back * 1000);
     if (price === null) return null;
     sum += price;
   }

@@ -77,6 +77,7 @@ export class Collector {
       this.priceSources.price(event, feed);
       this.#strikes.price(event);
     };
+    recorder.onLatePoint = (event) => this.#strikes.latePoint(event);
     this.#lifecycle = this.#polymarket(options);
   }
 

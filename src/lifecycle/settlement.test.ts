@@ -21,6 +21,24 @@ const askedFor = (at: LifecycleSetUp, slug: string) =>
   at.listings.asked.filter((slugs) => slugs.includes(slug)).length;
 
 describe('strike', () => {
+  it('a second that the relay brings late counts in the average, and is no price of its own', async () => {
+    const at = setUpLifecycle();
+    at.lifecycle.start([]);
+    await until(at, WINDOW.startTimeMs - 1);
+    const relayed = (back: number, lateMs: number) => {
+      const eventTimeMs = WINDOW.startTimeMs - back * 1000;
+      const times = { eventTimeMs, receivedTimeMs: eventTimeMs + lateMs };
+      const point = { kind: 'underlying', ticker: 'BTC', source: 'chainlink', price: 97_000 + back } as const;
+      at.recorder.underlying({ ...point, ...times });
+    };
+    for (let back = 59; back > 0; back--) relayed(back, 1_000);
+    await until(at, WINDOW.startTimeMs + 4_500);
+    expect(at.latest(SLUG)).toMatchObject({ strikePrice: null });
+    relayed(0, 6_000);
+    await until(at, WINDOW.startTimeMs + 7_000);
+    expect(at.latest(SLUG)).toMatchObject({ strikePrice: 97_029.5, strikeBasis: 'chainlink_ticks' });
+  });
+
   it('is first estimated, then relayed, then official, each with the time it became known', async () => {
     const at = setUpLifecycle();
     at.lifecycle.start([]);

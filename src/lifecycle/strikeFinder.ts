@@ -89,12 +89,17 @@ export class StrikeFinder {
     );
   }
 
-  /** Records a price as received, including repeated and late ones. */
+  /** Records a price as received, including repeated ones. */
   price({ ticker, source, eventTimeMs, price }: UnderlyingEvent): void {
     const tapes = this.#tapes[ticker];
     if (source === 'chainlink') tapes.chainlink.add(eventTimeMs, price);
     else if (source === 'twap60') tapes.twap60.add(eventTimeMs, price);
     else if (source === 'binance_spot') tapes.trades.add(eventTimeMs, price);
+  }
+
+  /** Records a Chainlink point that arrived late: it counts in averages, but is not the price of its second. */
+  latePoint({ ticker, eventTimeMs, price }: UnderlyingEvent): void {
+    this.#tapes[ticker].chainlink.add(eventTimeMs, price, 'average');
   }
 
   /** @returns The record with the prices known by `nowMs`; the same object when nothing is new. */

@@ -70,8 +70,10 @@ export class Recorder implements LiveRecording {
   /** Number of events that changed nothing: repeated, of unknown tokens or markets, or before the first book. */
   ignoredCount = 0;
   readonly recent = new RecentSnapshotCounter();
-  /** Called with every price of an underlying and its feed, including repeated ones. */
+  /** Called with every price of an underlying and its feed, including repeated ones, unless it is late. */
   onUnderlying: ((event: UnderlyingEvent, feed: string) => void) | null = null;
+  /** Called with late Chainlink points, which count only in averages over past seconds. */
+  onLatePoint: ((event: UnderlyingEvent) => void) | null = null;
   /** Called with a market whose winner the venue's stream named, after its record is written. */
   onResolved: ((market: Market) => void) | null = null;
   /** Called at the end of each finished action, after its records. */
@@ -304,6 +306,7 @@ export class Recorder implements LiveRecording {
     const isHistory = event.isHistory === true;
     const isLateNews = this.lags !== null && !isHistory && isLate(event);
     if (!isLateNews) this.onUnderlying?.(event, feed);
+    else if (event.source === 'chainlink') this.onLatePoint?.(event);
     const news = this.#prices.update(event);
     if (news === 'differs') this.#counters.priceConflicts.inc({ source: event.source });
     if (news !== 'new') return;

@@ -185,7 +185,8 @@ export const CORE_MUTANTS: readonly TestedMutant[] = [
     'if (this.#newestSecond <= second) return null;',
     'if (this.#newestSecond < second) return null;',
   ),
-  priceTape('>= second) return;', '> second) return;'),
+  priceTape('if (known === second) {', 'if (false) {'),
+  priceTape("this.#averaged[slot] = use === 'average' ? 1 : 0;", ''),
   venueRules('if (row.fromMs > timeMs) continue;', 'if (row.fromMs >= timeMs) continue;'),
   marketRules('timeMs < this.#untilMs', 'timeMs <= this.#untilMs'),
   marketRules(

@@ -110,6 +110,7 @@ export function setUpLifecycle({
   const openPrices = website && new OpenPrices({ ...common, random, source: website });
   const strikes = new StrikeFinder({ ...common, candles: desk, openPrices });
   recorder.onUnderlying = (event) => strikes.price(event);
+  recorder.onLatePoint = (event) => strikes.latePoint(event);
   const winners = new Map<string, string>();
   const rules = new Map<string, ClobMarketRules>();
   /** Taker delays in the exchange's records, by market. */

@@ -66,6 +66,7 @@ export class PricedVenue {
       this.sources.price(event, feed);
       this.#strikeFinder.price(event);
     };
+    recorder.onLatePoint = (event) => this.#strikeFinder.latePoint(event);
     this.#timers = [
       every(clock, VENUE_TICK_MS, () => server.deliver((batch) => late.send(faults.lateMs.polybolt, batch))),
       every(clock, REVIEW_MS, () => this.#review()),
