@@ -2,8 +2,7 @@ import { DataGapError, UnderroundError, VenueMessageError } from '../../runtime/
 import type { Logger } from '../../runtime/log.ts';
 import type { UnderlyingEvent } from '../../schema/events.ts';
 import { type Market, TICKERS, type Ticker, UNKNOWN } from '../../schema/market.ts';
-import { BinanceDepthBook } from '../../venues/binance/depthBook.ts';
-import { binanceMessageOf, binanceSymbol, mapBinanceFrame } from '../../venues/binance/mapper.ts';
+import { binanceMessageOf, mapBinanceFrame } from '../../venues/binance/mapper.ts';
 import { BINANCE_KINDS } from '../../venues/binance/messages.ts';
 import { BybitDepthBook, bybitSymbol, mapBybitAnswer } from '../../venues/bybit/mapper.ts';
 import { mapCoinbaseFrame } from '../../venues/coinbase/mapper.ts';
@@ -21,6 +20,7 @@ import { RTDS_KINDS } from '../../venues/polymarket/rtds/messages.ts';
 import { mergeListing } from '../marketMerge.ts';
 import type { Recorder } from '../recorder.ts';
 import type { ArchivedEvent } from './archives/archiveItem.ts';
+import { BinanceFutures } from './binanceFutures.ts';
 import { UnlistedMarketAdopter } from './unlistedMarketAdopter.ts';
 
 /** How long after a window's end to search for the prices that decide it. */
@@ -54,9 +54,7 @@ export class FrameRouter {
   /** Markets recorded without a listing. */
   readonly #adopted = new Set<string>();
   readonly #bybit = new Map<Ticker, BybitDepthBook>();
-  readonly #binance = new Map<Ticker, BinanceDepthBook>();
-  /** The futures ticker of the recording: a REST snapshot does not name its symbol. */
-  #binanceTicker: Ticker | null = null;
+  readonly #futures = new BinanceFutures();
 
   /**
    * @param options.strikes Finds strikes and closes in the frames as time passes, where no other source exists.
@@ -226,17 +224,7 @@ export class FrameRouter {
     if ('M' in message)
       for (const event of mapBinanceFrame(frame, receivedTimeMs, this.#spot))
         this.#recorder.underlying(event);
-    const named = TICKERS.find((ticker) => binanceSymbol(ticker) === message.s);
-    // Only futures updates name the previous update, and only futures snapshots carry a time.
-    if (message.e === 'depthUpdate' && message.pu !== undefined && named !== undefined)
-      this.#binanceTicker = named;
-    else if (message.lastUpdateId === undefined || message.E === undefined) return;
-    const ticker = this.#binanceTicker;
-    if (ticker === null) return;
-    const book = this.#binance.get(ticker) ?? new BinanceDepthBook('usdm', binanceSymbol(ticker));
-    this.#binance.set(ticker, book);
-    const depth = book.apply(frame, ticker, receivedTimeMs);
-    if (depth !== null) this.#recorder.perpDepth(depth);
+    for (const depth of this.#futures.apply(frame, message, receivedTimeMs)) this.#recorder.perpDepth(depth);
   }
 
   #refuse(feed: RoutedFeed, frame: string, error: UnderroundError, receivedTimeMs: number): void {

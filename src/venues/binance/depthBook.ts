@@ -38,6 +38,11 @@ export class BinanceDepthBook {
     this.#symbol = symbol;
   }
 
+  /** Whether the book waits for a snapshot. */
+  get isWaiting(): boolean {
+    return this.#lastUpdateId === null;
+  }
+
   /**
    * Applies one text frame: a REST snapshot or a `depthUpdate`. Other frames change nothing.
    * @returns The book after the frame; null while waiting for a snapshot, for old or foreign frames, and for a spot
