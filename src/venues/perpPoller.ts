@@ -8,6 +8,7 @@ import type { Ticker } from '../schema/market.ts';
 import type { MessageWatch } from './drift/messageWatch.ts';
 import { HttpClient, HttpRefusedError } from './http.ts';
 import { type BookRequest, PERP_FEEDS, PerpRefusedError, type PerpVenue, type Refusal } from './perpVenue.ts';
+import { notAhead } from './venueTime.ts';
 
 /** The specification's cadence; a venue that allows fewer requests for so many symbols is polled less often. */
 const PERIOD_MS = 200;
@@ -107,7 +108,7 @@ export class PerpPoller {
     try {
       const { body, ...times } = await this.#ask(symbol.request);
       if (this.#closed) return;
-      const read = (raw: unknown) => venue.map(raw, { ticker: symbol.ticker, ...times });
+      const read = (raw: unknown) => notAhead(venue.map(raw, { ticker: symbol.ticker, ...times }));
       this.#answered(symbol, this.#watch.read('orderbook', body, times.receivedTimeMs, read));
     } catch (error) {
       if (!(error instanceof UnderroundError)) throw error;

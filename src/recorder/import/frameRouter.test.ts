@@ -66,3 +66,37 @@ describe('the snapshot of a Binance futures book, which names no symbol', () => 
     expect(route([...named, snapshot(903, '3000'), ...later])).toEqual([]);
   });
 });
+
+describe('a relayed price whose time cannot be right', () => {
+  function route(timeBy: 'clock' | 'receipt', wrongTimeMs: number) {
+    const metrics = new Metrics();
+    const sink = new MemorySink();
+    const recorder = new Recorder({
+      ...{ clock: new FakeClock(START), sink, log: silentLogger, metrics, timeBy },
+    });
+    const router = new FrameRouter({ recorder, log: silentLogger });
+    const timesMs = [START + 1_000, wrongTimeMs, START + 3_000];
+    for (const [index, timestamp] of timesMs.entries()) {
+      const payload = { symbol: 'btcusd', source: 'chainlink', timestamp, value: 97_000 };
+      const frame = { v: 1, channel: 'price.crypto', seq: index + 1, ts: START, payload };
+      router.route('polymarket.polybolt', JSON.stringify(frame), START + (index + 1) * 1_000 + 900);
+    }
+    const stored = sink.underlyings.map(({ eventTimeMs }) => eventTimeMs - START);
+    return { stored, rejected: router.rejected, setAside: metrics.venueDrift.takeSetAside().length };
+  }
+  const DAY_MS = 86_400_000;
+
+  test.each([
+    ['in microseconds', 'clock', (START + 2_000) * 1_000],
+    ['in microseconds, in a recording', 'receipt', (START + 2_000) * 1_000],
+    ['in seconds', 'clock', START / 1_000 + 2],
+    ['more than a day ahead', 'clock', START + 2_901 + DAY_MS],
+  ] as const)('is set aside, and the series goes on: %s', (_, timeBy, timeMs) => {
+    expect(route(timeBy, timeMs)).toEqual({ stored: [1_000, 3_000], rejected: 1, setAside: 1 });
+  });
+
+  test('the clock of a recording is unknown, and our own may be wrong by hours', () => {
+    expect(route('receipt', START + 3 * DAY_MS).rejected).toBe(0);
+    expect(route('clock', START + 2_900 + DAY_MS).rejected).toBe(0);
+  });
+});

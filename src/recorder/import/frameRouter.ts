@@ -17,6 +17,7 @@ import { mapPolyboltFrame } from '../../venues/polymarket/polybolt/mapper.ts';
 import { POLYBOLT_KINDS } from '../../venues/polymarket/polybolt/messages.ts';
 import { mapRtdsFrame } from '../../venues/polymarket/rtds/mapper.ts';
 import { RTDS_KINDS } from '../../venues/polymarket/rtds/messages.ts';
+import { notAhead } from '../../venues/venueTime.ts';
 import { mergeListing } from '../marketMerge.ts';
 import type { Recorder } from '../recorder.ts';
 import type { ArchivedEvent } from './archives/archiveItem.ts';
@@ -201,6 +202,8 @@ export class FrameRouter {
   }
 
   #relayed(events: readonly UnderlyingEvent[], feed: RoutedFeed): void {
+    // Only a recording may have another clock than the venue.
+    if (this.#recorder.lags !== null) for (const event of events) notAhead(event);
     for (const event of events) {
       if (this.#tickers.has(event.ticker)) this.#recorder.underlying(event, feed);
     }

@@ -17,9 +17,9 @@
  */
 import { z } from 'zod';
 import { knownKeys, type MessageKinds } from '../drift/knownKeys.ts';
+import { venueTimeMs } from '../venueTime.ts';
 
 const level = z.tuple([z.string(), z.string()]);
-const timeMs = z.number().int().positive();
 const id = z.number().int().nonnegative();
 
 export const bybitEnvelope = z.object({ retCode: z.number().int(), retMsg: z.string(), result: z.unknown() });
@@ -28,16 +28,16 @@ export const bybitOrderbook = z.object({
   s: z.string(),
   b: z.array(level),
   a: z.array(level),
-  ts: timeMs,
+  ts: venueTimeMs,
   u: id,
-  cts: timeMs.optional(),
+  cts: venueTimeMs.optional(),
 });
 
 export const bybitStreamFrame = z.object({
   topic: z.string().startsWith('orderbook.'),
   type: z.enum(['snapshot', 'delta']),
-  ts: timeMs,
-  cts: timeMs.optional(),
+  ts: venueTimeMs,
+  cts: venueTimeMs.optional(),
   data: z.object({ s: z.string(), b: z.array(level), a: z.array(level), u: id }),
 });
 

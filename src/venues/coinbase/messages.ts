@@ -10,12 +10,13 @@
  */
 import { z } from 'zod';
 import { knownKeys, type MessageKinds } from '../drift/knownKeys.ts';
+import { isVenueTime } from '../venueTime.ts';
 
 export const coinbaseTicker = z.object({
   type: z.literal('ticker'),
   product_id: z.string(),
   price: z.string().regex(/^\d{1,12}(\.\d{1,12})?$/),
-  time: z.iso.datetime(),
+  time: z.iso.datetime().refine((text) => isVenueTime(Date.parse(text))),
 });
 
 const TRADE = 'type sequence product_id price side time trade_id';

@@ -16,12 +16,13 @@
  */
 import { z } from 'zod';
 import { knownKeys, type MessageKinds } from '../drift/knownKeys.ts';
+import { venueTimeMs } from '../venueTime.ts';
 
 const side = z.array(z.object({ px: z.string(), sz: z.string() }));
 
 export const hyperliquidBook = z.object({
   coin: z.string(),
-  time: z.number().int().positive(),
+  time: venueTimeMs,
   levels: z.tuple([side, side]),
 });
 export type HyperliquidSide = z.infer<typeof side>;

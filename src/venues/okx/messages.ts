@@ -15,6 +15,7 @@
 import { z } from 'zod';
 import type { Ticker } from '../../schema/market.ts';
 import { knownKeys, type MessageKinds } from '../drift/knownKeys.ts';
+import { isVenueTime } from '../venueTime.ts';
 
 const level = z.tuple([z.string(), z.string()]).rest(z.unknown());
 
@@ -27,7 +28,10 @@ export const okxEnvelope = z.object({
 export const okxBook = z.object({
   asks: z.array(level),
   bids: z.array(level),
-  ts: z.string().regex(/^[1-9]\d{12}$/),
+  ts: z
+    .string()
+    .regex(/^[1-9]\d{12}$/)
+    .refine((text) => isVenueTime(Number(text))),
   seqId: z.number().int().nonnegative(),
 });
 

@@ -10,16 +10,11 @@ import type {
 } from '../../../schema/events.ts';
 import { isProtocolVersion, normalMarketId, unknownVersion } from '../../../schema/protocol.ts';
 import type { MessageWatch } from '../../drift/messageWatch.ts';
+import { TIME_MS_MAX, TIME_MS_MIN } from '../../venueTime.ts';
 import { type RawMessage, TEXT_FRAMES } from './messages.ts';
 
 /** Real asset and market ids are long; the bound keeps a hostile frame from becoming a key of our maps. */
 const ID_LENGTH_MAX = 100;
-/**
- * 2000 to 2100. Published times never decrease, so a time in another unit (microseconds, say) would make every later
- * change of its market look old.
- */
-const TIME_MS_MIN = 946_684_800_000;
-const TIME_MS_MAX = 4_102_444_800_000;
 /** The market channel sends condition ids in the internal form. */
 const MARKET_ID_LENGTH = 66;
 /** Messages whose version matters here; `new_market` is about markets that are not followed yet. */

@@ -14,6 +14,7 @@ import { knownKeys, type MessageKinds } from '../../drift/knownKeys.ts';
 import type { MessageWatch } from '../../drift/messageWatch.ts';
 import type { HttpClient } from '../../http.ts';
 import { parseShape } from '../../json.ts';
+import { isVenueTime } from '../../venueTime.ts';
 import { reportUnknownVersion } from '../reportUnknownVersion.ts';
 import { takerDelayOf } from '../takerDelay.ts';
 
@@ -32,7 +33,10 @@ const level = z.object({ price: z.string(), size: z.string() });
 const book = z.object({
   market: z.string().min(1),
   asset_id: z.string().min(1),
-  timestamp: z.string().regex(/^\d{13}$/),
+  timestamp: z
+    .string()
+    .regex(/^\d{13}$/)
+    .refine((text) => isVenueTime(Number(text))),
   hash: z.string(),
   bids: z.array(level),
   asks: z.array(level),

@@ -18,6 +18,7 @@
  */
 import { z } from 'zod';
 import { knownKeys, type MessageKinds } from '../../drift/knownKeys.ts';
+import { venueTimeMs } from '../../venueTime.ts';
 
 export const SPOT_CHANNEL = 'price.crypto';
 export const TWAP_CHANNEL = 'price.crypto.twap';
@@ -27,7 +28,7 @@ export const CHAINLINK = 'chainlink';
 export const TWAP_WINDOW_SECONDS = 60;
 
 const point = z.object({
-  timestamp: z.number().int().positive(),
+  timestamp: venueTimeMs,
   value: z.number().positive(),
   full_accuracy_value: z.string().optional(),
 });

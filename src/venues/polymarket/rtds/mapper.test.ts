@@ -50,14 +50,14 @@ describe('mapRtdsFrame', () => {
       payload: {
         symbol: 'eth/usd',
         data: [
-          { timestamp: 1000, value: 3300.5 },
-          { timestamp: 2000, value: 3301 },
+          { timestamp: 1_784_851_201_000, value: 3300.5 },
+          { timestamp: 1_784_851_202_000, value: 3301 },
         ],
       },
     });
     expect(mapRtdsFrame(frame, 7)).toMatchObject([
-      { ticker: 'ETH', price: 3300.5, eventTimeMs: 1000 },
-      { ticker: 'ETH', price: 3301, eventTimeMs: 2000 },
+      { ticker: 'ETH', price: 3300.5, eventTimeMs: 1_784_851_201_000 },
+      { ticker: 'ETH', price: 3301, eventTimeMs: 1_784_851_202_000 },
     ]);
   });
 

@@ -16,11 +16,10 @@
  */
 import { z } from 'zod';
 import { knownKeys, type MessageKinds } from '../../drift/knownKeys.ts';
-
-const timeMs = z.number().int().positive();
+import { venueTimeMs } from '../../venueTime.ts';
 
 const point = z.object({
-  timestamp: timeMs,
+  timestamp: venueTimeMs,
   value: z.number().positive(),
   full_accuracy_value: z.string().optional(),
 });
