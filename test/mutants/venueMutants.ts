@@ -70,10 +70,7 @@ export const VENUE_MUTANTS: readonly TestedMutant[] = [
     'event.updateId < last.updateId',
   ),
   poller('if (symbol.inFlight) return this.#count(symbol', 'if (false) return this.#count(symbol'),
-  poller(
-    'if (isOfAddress) this.#allPausedUntil = Math.max(this.#allPausedUntil, until);\n    else ',
-    '',
-  ),
+  poller('if (isOfAddress) this.#allPausedUntil = Math.max(this.#allPausedUntil, until);\n    else ', ''),
   poller('Math.max(this.#allPausedUntil, until)', 'until'),
   poller('symbol.failures = 0;', ''),
   http(
