@@ -210,11 +210,7 @@ export class RecordedMarket implements LiveMarketRecording {
 
   /** The record of a trade; null for a trade already recorded. */
   tradeRecord(event: TokenTradeEvent, seq: number): TradeRecord | null {
-    const outcome = event.tokenId === this.market.yesTokenId ? 'YES' : 'NO';
-    const side: TradeSide = `${event.side}_${outcome}`;
-    const origin = event.transactionHash ?? String(event.eventTimeMs);
-    const tradeId = `${origin}:${side}:${event.price}:${event.size}`;
-    const key = `${event.eventTimeMs}:${tradeId}`;
+    const { side, tradeId, key } = this.#idOf(event);
     if (this.#trades.has(key)) return null;
     this.#trades.add(key);
     if (this.#trades.size > TRADES_REMEMBERED_MAX)
@@ -222,5 +218,18 @@ export class RecordedMarket implements LiveMarketRecording {
     this.#tradeTimeMs = Math.max(this.#tradeTimeMs, event.eventTimeMs);
     const { marketId, price, size, receivedTimeMs } = event;
     return { seq, marketId, eventTimeMs: this.#tradeTimeMs, receivedTimeMs, side, price, size, tradeId };
+  }
+
+  /** Whether a trade is already recorded. */
+  hasTrade(event: TokenTradeEvent): boolean {
+    return this.#trades.has(this.#idOf(event).key);
+  }
+
+  #idOf(event: TokenTradeEvent): { side: TradeSide; tradeId: string; key: string } {
+    const outcome = event.tokenId === this.market.yesTokenId ? 'YES' : 'NO';
+    const side: TradeSide = `${event.side}_${outcome}`;
+    const origin = event.transactionHash ?? String(event.eventTimeMs);
+    const tradeId = `${origin}:${side}:${event.price}:${event.size}`;
+    return { side, tradeId, key: `${event.eventTimeMs}:${tradeId}` };
   }
 }

@@ -300,6 +300,31 @@ describe('Recorder', () => {
     recorder.close();
   });
 
+  it('is not late because a quiet market’s newest change or trade is repeated', () => {
+    for (const repeated of ['change', 'trade'] as const) {
+      const { recorder, wire, sink } = setUp('clock');
+      recorder.clobFrame(wire.snapshot(T0), T0);
+      const [change] = wire.action(T0 + 10, [{ side: 'BUY', price: 4800, size: SHARE }]);
+      const trade = {
+        price: '0.5',
+        size: '1',
+        side: 'BUY',
+        timestamp: `${T0 + 10}`,
+        transaction_hash: '0x1',
+      };
+      const ids = { market: MARKET.marketId, asset_id: MARKET.yesTokenId, event_type: 'last_trade_price' };
+      const frames = { change: change!, trade: JSON.stringify({ ...ids, ...trade }) };
+      for (const frame of Object.values(frames)) recorder.clobFrame(frame, T0 + 20);
+      recorder.clobFrame(frames[repeated], T0 + 8_000);
+      expect(recorder.lags?.lateFor(MARKET)).toBeNull();
+      expect(sink.trades).toHaveLength(1);
+      const [news] = wire.action(T0 + 11, [{ side: 'BUY', price: 4800, size: 2 * SHARE }]);
+      recorder.clobFrame(news!, T0 + 8_000);
+      expect(recorder.lags?.lateFor(MARKET)?.feed).toBe('polymarket.clob');
+      recorder.close();
+    }
+  });
+
   it('keeps event times monotonic and ignores changes older than the book', async () => {
     const { sink, recorder, wire, metrics } = setUp();
     recorder.clobFrame(wire.snapshot(T0), T0);

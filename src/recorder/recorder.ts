@@ -403,11 +403,16 @@ export class Recorder implements LiveRecording {
     if (market.noTokenId !== UNKNOWN) this.#byToken.set(market.noTokenId, recorded);
   }
 
-  /** Counts new data only: a repetition of known data is always late, and harmless. */
-  #noteLag({ market, book }: RecordedMarket, event: ClobEvent): void {
+  /**
+   * Counts new data only: a repetition of known data is always late, and harmless. A change with the time of the newest
+   * state is part of it; a trade has the time of the change that it causes, and often follows it.
+   */
+  #noteLag(recorded: RecordedMarket, event: ClobEvent): void {
     if (this.lags === null || (event.kind !== 'book_change' && event.kind !== 'trade')) return;
-    if (event.eventTimeMs < book.eventTimeMs) return;
-    this.lags.book(market, event.receivedTimeMs - event.eventTimeMs);
+    const { market, book } = recorded;
+    const sinceStateMs = event.eventTimeMs - book.eventTimeMs;
+    const isNew = event.kind === 'trade' ? sinceStateMs >= 0 && !recorded.hasTrade(event) : sinceStateMs > 0;
+    if (isNew) this.lags.book(market, event.receivedTimeMs - event.eventTimeMs);
   }
 
   #nextSeq(): number {
