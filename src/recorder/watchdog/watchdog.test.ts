@@ -14,18 +14,29 @@ import { ClockStepDetector, Watchdog, type WatchdogOptions, type WatchedFeed } f
 
 const GROUP = 'BTC-5m';
 
-/** A watchdog over proven markets of one group, on a feed that has been silent since `spokeAt`. */
-function watch({ markets, rest }: { markets: readonly Market[]; rest: WatchdogOptions['rest'] }) {
+/**
+ * A watchdog over markets of one group, on a feed that has been silent since `spokeAt`.
+ * @param unanswered Markets whose subscription gets no answer; all others are proven.
+ */
+function watch({
+  markets,
+  rest,
+  unanswered = [],
+}: {
+  markets: readonly Market[];
+  rest: WatchdogOptions['rest'];
+  unanswered?: readonly Market[];
+}) {
   const clock = new FakeClock(MARKET.startTimeMs);
   const common = { clock, log: silentLogger, metrics: new Metrics() };
   const recorder = new Recorder({ ...common, sink: new MemorySink(), timeBy: 'clock' });
-  const line = { spokeAt: 0, resubscribed: [] as string[] };
+  const line = { spokeAt: 0, isUp: true, resubscribed: [] as string[] };
   const feed: WatchedFeed = {
     subscribe: () => undefined,
     unsubscribe: () => undefined,
     resubscribe: (_, [yesTokenId]) => line.resubscribed.push(String(yesTokenId)),
     reconnect: () => undefined,
-    isUp: () => true,
+    isUp: () => line.isUp,
     isDoubled: () => false,
     silentForMs: () => clock.monotonic() - line.spokeAt,
     maintain: () => undefined,
@@ -34,6 +45,7 @@ function watch({ markets, rest }: { markets: readonly Market[]; rest: WatchdogOp
   const tokens = markets.flatMap(({ yesTokenId, noTokenId }) => [yesTokenId, noTokenId]);
   for (const market of markets) {
     recorder.track(market);
+    if (unanswered.includes(market)) continue;
     const wire = new WireMarket(market);
     wire.set({ side: 'BUY', price: 4_900, size: 1_000_000 });
     recorder.clobFrame(wire.snapshot(clock.now()), clock.now());
@@ -81,6 +93,41 @@ test('when a feed delivers again after minutes, every market in a gap is request
   line.resubscribed.length = 0;
   await clock.advance(1_000);
   expect(new Set(line.resubscribed).size).toBe(30);
+});
+
+test('a market whose subscription gets no answer is subscribed again every 3 s until its book arrives', async () => {
+  const { clock, recorder, line } = watch({ markets: [MARKET], rest: null, unanswered: [MARKET] });
+  await clock.advance(2_900);
+  expect(line.resubscribed).toEqual([]);
+  await clock.advance(6_200);
+  expect(line.resubscribed).toEqual(Array(3).fill(MARKET.yesTokenId));
+  line.isUp = false;
+  await clock.advance(10_000);
+  // The next connection subscribes to everything.
+  expect(line.resubscribed).toHaveLength(3);
+  line.isUp = true;
+  const wire = new WireMarket();
+  wire.set({ side: 'BUY', price: 4_900, size: 1_000_000 });
+  recorder.clobFrame(wire.snapshot(clock.now()), clock.now());
+  await clock.advance(5_000);
+  expect(line.resubscribed).toHaveLength(3);
+  expect(recorder.gaps.of(MARKET.marketId)).toBeNull();
+});
+
+test('many unanswered markets are subscribed again in turn, and none after its window', async () => {
+  const markets = Array.from({ length: 30 }, (_, index) => ({
+    ...{ ...MARKET, endTimeMs: MARKET.startTimeMs + 6_500 },
+    ...{ marketId: `0x${index}`, yesTokenId: `yes ${index}`, noTokenId: `no ${index}` },
+  }));
+  const { clock, line } = watch({ markets, rest: null, unanswered: markets });
+  await clock.advance(3_950);
+  expect(line.resubscribed).toHaveLength(10);
+  await clock.advance(2_000);
+  expect(new Set(line.resubscribed).size).toBe(30);
+  await clock.advance(1_000);
+  const before = line.resubscribed.length;
+  await clock.advance(1_000);
+  expect(line.resubscribed).toHaveLength(before);
 });
 
 test('changes of a window that arrive late, after its end, are in a gap; a market without any has none', async () => {

@@ -139,6 +139,10 @@ export class Watchdog {
     if (unproven !== null && nowMs - unproven.sinceMs >= askMs) this.#requestBook(watched, nowAt);
     if (market.status === 'resolved' || watched.isSettled) return;
     if (nowMs >= market.endTimeMs) watched.overSince ??= nowAt;
+    else if (watched.recorded.gapStart === null) {
+      this.#renewUnanswered(watched, nowAt);
+      return;
+    }
     const { lastKnownAt, overSince } = watched;
     // Until something follows the end of the window, its last rows may have been lost.
     if (overSince !== null && lastKnownAt > overSince) return;
@@ -156,6 +160,15 @@ export class Watchdog {
     this.#requestBook(watched, nowAt);
     if (silentMs < suspectMs) return;
     if (!this.#audit.isAvailable || watched.isBlind) this.#probe(watched, silentMs, nowAt);
+  }
+
+  /** Subscribes again to a market of which nothing has ever arrived: it has no row yet at which a gap could start. */
+  #renewUnanswered(watched: WatchdogMarket, nowAt: number): void {
+    if (!this.#options.feed.isUp(watched.group)) return;
+    if (nowAt - Math.max(watched.watchedAt, watched.renewedAt) < limit.SNAPSHOT_PATIENCE_MS) return;
+    if (!this.#renewals.claim(watched, nowAt)) return;
+    watched.renewedAt = nowAt;
+    this.#renew(watched);
   }
 
   /** Without answers from the venue, renews the subscription to find out whether the feed still works. */
