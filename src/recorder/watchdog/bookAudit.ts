@@ -33,7 +33,7 @@ export interface BookSource {
  *   change, not of the read, so such an answer proves nothing.
  * - `unverified`: the hash does not match the levels.
  * - `unusable`: the book of a token cannot be read, or is of an unknown protocol version.
- * - `absent`: a token has no book, as after the settlement.
+ * - `absent`: a token has no book, as after the settlement or shortly after a restart of the venue.
  */
 type Verdict = 'equal' | 'differs' | 'behind' | 'unverified' | 'unusable' | 'absent';
 

@@ -145,6 +145,52 @@ test('changes of a window that arrive late, after its end, are in a gap; a marke
   expect(causes()).toEqual(['late_feed', null]);
 });
 
+describe('an open market of which the venue has no book', () => {
+  /** @param absentAnswers How many answers have no book; the next ones have another book than ours. */
+  function withoutBook(absentAnswers: number) {
+    const askedAt: number[] = [];
+    const wire = new WireMarket();
+    wire.set({ side: 'BUY', price: 5_200, size: 1_000_000 });
+    const rest = {
+      books: async () => {
+        askedAt.push(clock.monotonic());
+        if (askedAt.length <= absentAnswers) return [];
+        return mapClobFrame(wire.snapshot(clock.now()), clock.now()) as BookSnapshotEvent[];
+      },
+    };
+    const { clock, recorder, line } = watch({ markets: [MARKET], rest });
+    return { clock, recorder, line, askedAt };
+  }
+
+  it('is asked about again after each silence of 8 s, without a gap', async () => {
+    const { clock, recorder, line, askedAt } = withoutBook(Number.POSITIVE_INFINITY);
+    await clock.advance(100_000);
+    expect(askedAt.slice(0, 4)).toEqual([8_000, 16_000, 24_000, 32_000]);
+    expect(askedAt).toHaveLength(12);
+    expect(line.resubscribed).toEqual([]);
+    expect(recorder.gaps.of(MARKET.marketId)).toBeNull();
+  });
+
+  it('has a gap once the venue answers another book', async () => {
+    const { clock, recorder, askedAt } = withoutBook(1);
+    await clock.advance(16_900);
+    expect(askedAt).toEqual([8_000, 16_000]);
+    expect(recorder.gaps.of(MARKET.marketId)).toBeNull();
+    await clock.advance(200);
+    expect(recorder.gaps.of(MARKET.marketId)).toMatchObject({ startTimeMs: MARKET.startTimeMs });
+  });
+
+  it('is settled when the answer comes after the end of its window', async () => {
+    const { clock, recorder, askedAt } = withoutBook(Number.POSITIVE_INFINITY);
+    const settledAt = MARKET.endTimeMs - MARKET.startTimeMs + 500;
+    await clock.advance(settledAt - 1_000);
+    const before = askedAt.length;
+    await clock.advance(60_000);
+    expect(askedAt.slice(before)).toEqual([settledAt]);
+    expect(recorder.gaps.of(MARKET.marketId)).toBeNull();
+  });
+});
+
 describe('a window that ends while its market is silent', () => {
   const ending = { ...MARKET, endTimeMs: MARKET.startTimeMs + 5_000 };
 

@@ -188,7 +188,10 @@ export class Watchdog {
     const watched = this.#markets.get(recorded.market.marketId);
     if (watched === undefined) return;
     const nowAt = this.#options.clock.monotonic();
-    watched.isSettled = verdict === 'absent';
+    const isOver = this.#options.clock.now() >= recorded.market.endTimeMs;
+    watched.isSettled = verdict === 'absent' && isOver;
+    // The venue may have no book of an open market for a moment, as after its restart: it is asked again.
+    if (verdict === 'absent' && !isOver) watched.confirmedAt = nowAt;
     watched.isBlind = verdict === 'behind' || verdict === 'unverified' || verdict === 'unusable';
     const isBook = verdict === 'equal' || verdict === 'differs';
     if (!isBook || recorded.book.waitingSinceMs !== null) return;

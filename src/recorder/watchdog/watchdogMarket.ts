@@ -15,13 +15,13 @@ export class WatchdogMarket {
   readonly watchedAt: number;
   /** Time of the last frame for the token that has been silent longer, to the tick. */
   lastFrameAt: number;
-  /** Time of the venue's last answer that the book is unchanged. */
+  /** Time of the venue's last answer that the book is unchanged, or that it has none of an open market. */
   confirmedAt = Number.NEGATIVE_INFINITY;
   /** Time of the first answer that shows data we lack; null once frames arrived after it. */
   aheadSince: number | null = null;
   /** The last answer proved nothing about the book. */
   isBlind = false;
-  /** The venue has no book of a token: the market is settled. */
+  /** The window is over and the venue has no book of a token: the market is settled. */
   isSettled = false;
   /** Since when its window has been over; null before. */
   overSince: number | null = null;
@@ -58,7 +58,7 @@ export class WatchdogMarket {
     return Math.abs(this.#lastFrameAt[0] - this.#lastFrameAt[1]) >= LOPSIDED_MS;
   }
 
-  /** Time of the last frame or of the venue's last answer that confirms the book. */
+  /** Time of the last frame or of the venue's last answer that does not contradict the book. */
   get lastKnownAt(): number {
     return Math.max(this.lastFrameAt, this.confirmedAt);
   }
