@@ -184,7 +184,7 @@ export class Lifecycle {
     log.error({ slug, marketId, yesTokenId, noTokenId, exchange: tokens }, 'market.labels_contradicted');
     this.#refused.add(marketId);
     const recorded = recorder.recorded(marketId);
-    const start = neverStored(market.recordedSinceMs ?? knownTimeMs);
+    const start = neverStored(market, market.recordedSinceMs ?? knownTimeMs);
     // Another gap that is open now may have begun later.
     recorder.gaps.abandon(marketId, knownTimeMs);
     if (recorded !== null) recorder.lose(recorded, { cause: 'book_mismatch', start, knownTimeMs });

@@ -113,14 +113,18 @@ describe('the exchange’s labels of the tokens', () => {
     tokens: tokens.map(([tokenId, outcome]) => ({ tokenId, outcome })),
   });
 
-  async function answered(labels: (yes: string, no: string) => [string, string][]) {
+  /** @param bookTimeMs When the first book last changed at the venue. */
+  async function answered(
+    labels: (yes: string, no: string) => [string, string][],
+    bookTimeMs: number = START + 50,
+  ) {
     const at = setUp();
     at.lifecycle.start([]);
     await at.clock.advance(100);
     const market = at.latest(V1_SLUG)!;
     const wire = new WireMarket(market);
     wire.set({ side: 'BUY', price: 4900, size: 5_000_000 });
-    at.recorder.clobFrame(wire.snapshot(START + 50), START + 100);
+    at.recorder.clobFrame(wire.snapshot(bookTimeMs), START + 100);
     at.rules.set(market.marketId, labelled(...labels(market.yesTokenId, market.noTokenId)));
     at.listings.series = [V1_SLUG];
     await at.clock.advance(10_000);
@@ -163,6 +167,19 @@ describe('the exchange’s labels of the tokens', () => {
     await clock.advance(market.endTimeMs - START + 1_000_000);
     expect(sink.markets.slice(written).filter(({ slug }) => slug === market.slug)).toEqual([]);
     lifecycle.stop();
+  });
+
+  it('that are exchanged put a first book that had not changed for a day into the gap', async () => {
+    const bookTimeMs = START - 86_400_000;
+    const exchanged = (yes: string, no: string): [string, string][] => [
+      [yes, 'Down'],
+      [no, 'Up'],
+    ];
+    const { sink, market } = await answered(exchanged, bookTimeMs);
+    expect(sink.books[0]).toMatchObject({ eventTimeMs: bookTimeMs, trusted: true });
+    const gap = sink.gaps.findLast(({ marketId }) => marketId === market.marketId);
+    expect(gap?.startTimeMs).toBeLessThan(bookTimeMs);
+    expect(gap?.startReceivedMs).toBe(START + 100 - 60_000);
   });
 
   it.each<[string, (yes: string, no: string) => [string, string][]]>([

@@ -42,6 +42,8 @@ import { FeedLagMonitor, PRICE_FEEDS } from './watchdog/feedLagMonitor.ts';
 export const SUBSCRIBED_AFTER_END_MS = 300_000;
 /** How long before its end a run may have received rows of a market that has none stored; deliberately generous. */
 const NEVER_STORED_MS = 60_000;
+/** The venue lists a market days before its window, so no row of it is older; deliberately generous. */
+const LISTED_EARLY_MS = 30 * 86_400_000;
 
 interface RecorderOptions {
   sink: RecordSink;
@@ -141,7 +143,7 @@ export class Recorder implements LiveRecording {
     for (const recorded of this.#markets.values()) {
       const { endTimeMs, status } = recorded.market;
       if (endTimeMs + SUBSCRIBED_AFTER_END_MS <= lastAliveTimeMs || status === 'resolved') continue;
-      const start = recorded.gapStart ?? neverStored(lastAliveTimeMs);
+      const start = recorded.gapStart ?? neverStored(recorded.market, lastAliveTimeMs);
       this.lose(recorded, { cause: 'process_down', start, knownTimeMs: nowMs, feed: 'underround' });
     }
   }
@@ -488,8 +490,11 @@ export class Recorder implements LiveRecording {
   }
 }
 
-/** The start of a market's gap when none of its rows was stored. */
-export function neverStored(lastAliveTimeMs: number): RowTimes {
-  const timeMs = lastAliveTimeMs - NEVER_STORED_MS;
-  return { eventTimeMs: timeMs, receivedTimeMs: timeMs };
+/**
+ * The start of a market's gap when none of its rows was stored. By venue time it precedes every possible row: the first
+ * book of a quiet market has the time of its last change, which may be long before its receipt.
+ */
+export function neverStored({ startTimeMs }: Market, lastAliveTimeMs: number): RowTimes {
+  const receivedTimeMs = lastAliveTimeMs - NEVER_STORED_MS;
+  return { eventTimeMs: Math.min(startTimeMs, receivedTimeMs) - LISTED_EARLY_MS, receivedTimeMs };
 }

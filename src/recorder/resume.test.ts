@@ -83,9 +83,10 @@ it('records the downtime as a gap of each market that it continues', async () =>
   expect(recorder.gaps.isOpen(MARKET.marketId)).toBe(true);
 });
 
-it('starts the gap a minute before the last run’s end if no row of a market was stored', async () => {
+it('starts the gap of a market without a stored row before any row that it may have had', async () => {
   const { gaps } = await resume([MARKET], []);
-  expect(gaps).toMatchObject([{ startTimeMs: DOWN_SINCE - 60_000, startReceivedMs: DOWN_SINCE - 60_000 }]);
+  const startTimeMs = Math.min(MARKET.startTimeMs, DOWN_SINCE - 60_000) - 30 * 86_400_000;
+  expect(gaps).toMatchObject([{ startTimeMs, startReceivedMs: DOWN_SINCE - 60_000 }]);
 });
 
 it('records the downtime for ended markets that were still subscribed', async () => {
@@ -127,7 +128,7 @@ it('records the downtime also for markets that ended too long ago to be followed
   const markets = [ended(30), ended(40, 'resolved'), ended(23)];
   const { followed, gaps } = await resume(markets, [], { downSinceMs });
   expect(followed.map(({ marketId }) => marketId)).toEqual(['0x23']);
-  const lost = { cause: 'process_down', startTimeMs: downSinceMs - 60_000 };
+  const lost = { cause: 'process_down', startReceivedMs: downSinceMs - 60_000 };
   expect(gaps).toMatchObject([
     { ...lost, marketId: '0x30', endTimeMs: NOW, repairedBy: null },
     { ...lost, marketId: '0x23', endTimeMs: null },

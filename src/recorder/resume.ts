@@ -58,10 +58,11 @@ export async function resumeRecording(options: {
   const aliveSeq = ((lastAliveTimeMs ?? 0) + AFTER_ALIVE_MS) * SEQS_PER_MILLISECOND;
   recorder.continueAfter(Math.max(numbered, lastAliveTimeMs === null ? 0 : aliveSeq));
   const lastBooks = new Map(books.map((book) => [book.marketId, book]));
-  for (const { marketId, status, endTimeMs } of stored) {
+  for (const market of stored) {
+    const { marketId, status, endTimeMs } = market;
     // Followed markets get their gap below, and it ends with their book.
     if (endTimeMs > followedAfterMs || status === 'resolved' || lastAliveTimeMs === null) continue;
-    const start = proven.get(marketId) ?? neverStored(lastAliveTimeMs);
+    const start = proven.get(marketId) ?? neverStored(market, lastAliveTimeMs);
     const gap = { marketId, start, cause: 'process_down', feed: 'underround', knownTimeMs: nowMs } as const;
     recorder.gaps.passed(gap, { eventTimeMs: nowMs, receivedTimeMs: nowMs }, null);
   }
