@@ -251,6 +251,63 @@ export async function marketsRecordedIn(
   return rows.map(({ marketId }) => marketId);
 }
 
+/** The verified rows of a market, books or quotes, next to a span of venue time; null where there is none. */
+interface ProvenAround {
+  /** The last row before the span. */
+  readonly before: RowTimes | null;
+  /** The first row after the span. */
+  readonly after: RowTimes | null;
+}
+
+/** @param span Includes both its ends. Markets without a verified row outside the span are omitted. */
+export async function loadProvenAround(
+  reader: StoreReader,
+  marketIds: readonly string[],
+  span: { fromMs: number; toMs: number },
+): Promise<Map<string, ProvenAround>> {
+  const around = new Map<string, ProvenAround>();
+  const isBefore = "ts < fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')";
+  const isAfter = "ts > fromUnixTimestamp64Milli({toMs:Int64}, 'UTC')";
+  const of = (table: string) =>
+    `SELECT market_id, ts, received FROM ${table}
+     WHERE trusted AND market_id IN {marketIds:Array(String)} AND (${isBefore} OR ${isAfter})`;
+  const times = (row: string) => `[toUnixTimestamp64Milli(${row}.1), toUnixTimestamp64Milli(${row}.2)]`;
+  for (let from = 0; from < marketIds.length; from += MARKETS_PER_QUERY) {
+    const rows = await reader.rows<{ marketId: string } & Record<'beforeMs' | 'afterMs', [number, number][]>>(
+      `SELECT market_id AS marketId, if(earlier = 0, [], [${times('last')}]) AS beforeMs,
+         if(later = 0, [], [${times('first')}]) AS afterMs
+       FROM (SELECT market_id, countIf(${isBefore}) AS earlier, countIf(${isAfter}) AS later,
+           maxIf((ts, received), ${isBefore}) AS last, minIf((ts, received), ${isAfter}) AS first
+         FROM (${of('books')} UNION ALL ${of('quotes')}) GROUP BY market_id)`,
+      { marketIds: marketIds.slice(from, from + MARKETS_PER_QUERY), ...span },
+    );
+    for (const { marketId, beforeMs, afterMs } of rows)
+      around.set(marketId, { before: rowTimes(beforeMs[0]), after: rowTimes(afterMs[0]) });
+  }
+  return around;
+}
+
+function rowTimes(times: readonly [number, number] | undefined): RowTimes | null {
+  return times === undefined ? null : { eventTimeMs: times[0], receivedTimeMs: times[1] };
+}
+
+/** The end of each market's window, Unix ms; markets without a record are omitted. */
+export async function loadEndTimes(
+  reader: StoreReader,
+  marketIds: readonly string[],
+): Promise<Map<string, number>> {
+  const ends = new Map<string, number>();
+  for (let from = 0; from < marketIds.length; from += MARKETS_PER_QUERY) {
+    const rows = await reader.rows<{ marketId: string; endTimeMs: number }>(
+      `SELECT market_id AS marketId, toUnixTimestamp64Milli(end_time) AS endTimeMs FROM markets FINAL
+       WHERE market_id IN {marketIds:Array(String)}`,
+      { marketIds: marketIds.slice(from, from + MARKETS_PER_QUERY) },
+    );
+    for (const { marketId, endTimeMs } of rows) ends.set(marketId, endTimeMs);
+  }
+  return ends;
+}
+
 /** All gaps of the given markets. */
 export function loadGapsOf(
   reader: StoreReader,
