@@ -366,12 +366,10 @@ export class MarketDesk {
   }
 
   #miss(order: InFlight, knownMs: number, reason: MissReason): void {
-    if (order.limit !== null) order.limit.hasEnded = true;
     this.#options.listener.onReport({ kind: 'miss', order, knownMs, reason });
   }
 
   #refuse(order: InFlight, knownMs: number, reason: Refusal): void {
-    if (order.limit !== null) order.limit.hasEnded = true;
     this.#options.listener.onReport({ kind: 'refused', order, knownMs, reason });
   }
 }
