@@ -13,6 +13,7 @@ const consumption = of(
 const queuePosition = of('src/core/fills/queue.ts', 'src/core/fills/queue.test.ts');
 const ladderSide = of('src/core/ladderSide.ts', 'src/core/ladderSide.test.ts');
 const marketDesk = of('src/core/desk/marketDesk.ts', 'src/core/desk/marketDesk.test.ts');
+const replacement = of('src/core/desk/marketDesk.ts', 'src/core/desk/replacement.test.ts');
 const deskBook = of('src/core/desk/deskBook.ts', 'src/core/desk/marketDesk.test.ts');
 const restingOrders = of('src/core/desk/restingOrders.ts', 'src/core/desk/marketDesk.test.ts');
 const limitOrder = of('src/core/desk/limitOrder.ts', 'src/core/desk/marketDesk.test.ts');
@@ -39,6 +40,7 @@ const volatility = of(
   'src/core/pricing/volatilityEstimator.test.ts',
 );
 const returns = of('src/core/statistics/returns.ts', 'src/core/statistics/returns.test.ts');
+const bootstrap = of('src/core/statistics/bootstrap.ts', 'src/core/statistics/bootstrap.test.ts');
 const overfitting = of('src/core/statistics/overfitting.ts', 'src/core/statistics/overfitting.test.ts');
 const sweepLuck = of('src/core/statistics/sweepLuck.ts', 'src/core/statistics/sweepLuck.test.ts');
 const paired = of('src/core/statistics/pairedDifference.ts', 'src/core/statistics/pairedDifference.test.ts');
@@ -82,6 +84,12 @@ export const CORE_MUTANTS: readonly TestedMutant[] = [
   walk('Math.floor(side.sizes[at] as number)', 'Math.round(side.sizes[at] as number)'),
   walk('at < side.count ?', 'at <= side.count ?'),
   walk('if (price < limitPrice) break;', 'if (price <= limitPrice) break;'),
+  walk('if (size <= 0) return;', ''),
+  walk(
+    'size = Math.max(0, Math.floor((principal * TICK_UNITS_PER_MICRO) / price));',
+    'size = Math.floor((principal * TICK_UNITS_PER_MICRO) / price);',
+    'a walk consumes no negative size',
+  ),
   walk('new Walk(fee, Math.floor)', 'new Walk(fee, Math.ceil)'),
   walk("action === 'buy' ? Math.ceil : Math.floor", "action === 'buy' ? Math.floor : Math.ceil"),
   walk('feeOnTop ? walk.principal : walk.spent', 'walk.principal'),
@@ -89,6 +97,7 @@ export const CORE_MUTANTS: readonly TestedMutant[] = [
   engine('price < TICKS_PER_USDC;', 'price <= TICKS_PER_USDC;'),
   engine('bid <= ask && price > 0', 'bid < ask && price > 0'),
   engine('return placedMs + latencyMs + takerHoldMs;', 'return placedMs + Math.max(latencyMs, takerHoldMs);'),
+  engine('if (displayed(side, at) > 0) return', 'if (displayed(side, at) >= 0) return'),
   engine('filled - decided : decided - filled', 'filled - decided : filled - decided'),
   consumption('shown > entry.shown) continue;', 'shown >= entry.shown) continue;'),
   consumption('entry.shown = shown;', ''),
@@ -98,6 +107,22 @@ export const CORE_MUTANTS: readonly TestedMutant[] = [
   queuePosition('Math.min(this.ahead, size)', 'size'),
   queuePosition('decrease.from = Math.max(decrease.size, decrease.from - recorded);', ''),
   queuePosition('this.#credits = [];', ''),
+  queuePosition('credit.size -= explained;', ''),
+  queuePosition('Math.min(Math.max(0, decreased), credit.size)', 'Math.min(decreased, credit.size)'),
+  queuePosition(
+    'this.#base = Math.min(this.ahead, size);\n      this.#decreases = [];',
+    'this.#base = Math.min(this.ahead, size);',
+  ),
+  queuePosition(
+    'this.#base = 0;\n    this.#decreases = [];',
+    'this.#base = 0;',
+    'with nothing ahead of us a decrease changes nothing',
+  ),
+  queuePosition(
+    'this.#shown = null;\n    this.#decreases',
+    'this.#decreases',
+    'the infinite size ahead has the same effect',
+  ),
   queuePosition('Math.floor(size - this.ahead)', 'Math.round(size - this.ahead)'),
   ladderSide('|| a.sizes[i] !== b.sizes[i])\n', ')\n'),
   marketDesk('while (this.nextDueMs <= sinceMs)', 'while (this.nextDueMs < sinceMs)'),
@@ -112,6 +137,61 @@ export const CORE_MUTANTS: readonly TestedMutant[] = [
   ),
   marketDesk('order.dueMs < timeMs && !', 'order.dueMs <= timeMs && !'),
   marketDesk('< rules.minimumSize(placedMs)', '<= rules.minimumSize(placedMs)'),
+  marketDesk(
+    'takerHoldMs });\n    if (dueMs >= market.endTimeMs)',
+    'takerHoldMs });\n    if (dueMs > market.endTimeMs)',
+  ),
+  marketDesk(
+    'placedMs + latencyMs;\n    if (dueMs >= market.endTimeMs)',
+    'placedMs + latencyMs;\n    if (dueMs > market.endTimeMs)',
+  ),
+  marketDesk('while (this.nextDueMs < timeMs) this', 'while (this.nextDueMs <= timeMs) this'),
+  marketDesk(
+    'if (this.nextDueMs >= timeMs) return;',
+    'if (this.nextDueMs > timeMs) return;',
+    'no order is due then, and the second advance ends nothing more',
+  ),
+  marketDesk(
+    'Math.max(0, replaced.order.dueMs - placedMs)',
+    'replaced.order.dueMs - placedMs',
+    'the latency, the other bound, is never negative',
+  ),
+  marketDesk(
+    'Math.min(terms.expiresMs ?? Number.POSITIVE_INFINITY, market.endTimeMs)',
+    'terms.expiresMs ?? market.endTimeMs',
+  ),
+  marketDesk('this.advance(knownMs);\n    if', 'if'),
+  marketDesk('refusedAt(outages, order.arrivesMs', 'refusedAt(outages, order.dueMs'),
+  marketDesk(
+    'limit.hasEnded = !isOpen;',
+    '',
+    'an order without a rest is refused as a replaced one in both cases',
+  ),
+  replacement('|| !replaced.hasEnded || replaced.left === 0', '|| replaced.left === 0'),
+  replacement('|| !replaced.hasEnded || replaced.left === 0', '|| !replaced.hasEnded'),
+  replacement('if (replaced !== null && dueMs === arrivesMs) {', 'if (replaced !== null) {'),
+  replacement('if (limit.left <= 0) {', 'if (limit.left < 0) {'),
+  replacement('limit.filled += fill.size;', ''),
+  deskBook('if (displayed(remaining, at) > 0) return true;', 'return true;'),
+  deskBook(
+    'if (own.count === 0 || other.count === 0) return false;',
+    'if (own.count === 0 || other.count === 0) return true;',
+  ),
+  deskBook(
+    '&& size < limit.left; at++',
+    '; at++',
+    'a filled order has nothing left to take from the next level',
+  ),
+  deskBook(
+    'Math.floor(((budget - fill.principal)',
+    'Math.ceil(((budget - fill.principal)',
+    'one micro-USD buys at least one unit at any price',
+  ),
+  deskBook(
+    'return !wasTrusted;\n    this.#observed = book;',
+    'return !wasTrusted;',
+    'the same book changes nothing a second time',
+  ),
   deskBook('this.trusted && !(bid > ask)', 'this.trusted && !(bid >= ask)'),
   deskBook('ownBest >= otherBest : ownBest <= otherBest', 'ownBest > otherBest : ownBest < otherBest'),
   deskBook('best < fineBelow || best > fineAbove', 'best <= fineBelow || best >= fineAbove'),
@@ -125,6 +205,7 @@ export const CORE_MUTANTS: readonly TestedMutant[] = [
     'the loop above has found a level at the worst price itself',
   ),
   limitOrder('return isInRange ? 0 : null;', 'return 0;'),
+  limitOrder('if (count === 0) return 0;', 'if (count === 0) return null;'),
   limitOrder('if (timeMs >= this.endsMs) return;', ''),
   outage(
     'effectiveMs < untilMs',
@@ -177,6 +258,21 @@ export const CORE_MUTANTS: readonly TestedMutant[] = [
   overfitting('const from = (skipped + period) * trials;', 'const from = period * trials;'),
   sweepLuck('if (pbo < OVERFITTING_MAX) return [];', 'if (pbo <= OVERFITTING_MAX) return [];'),
   sweepLuck('trials: results.trials + trialsBefore', 'trials: results.trials'),
+  sweepLuck('Math.max(RETURNS_MIN, Math.ceil(markets))', 'Math.ceil(markets)'),
+  sweepLuck('Math.ceil(markets))', 'Math.floor(markets))'),
+  sweepLuck('returns.length < needed', 'returns.length <= needed'),
+  sweepLuck('if (returns.length < RETURNS_MIN) {', 'if (returns.length <= RETURNS_MIN) {'),
+  sweepLuck('Math.min(won, lost) >= EACH_WAY_MIN', 'Math.min(won, lost) > EACH_WAY_MIN'),
+  sweepLuck(
+    'Math.max(1, correlation + (1 - correlation) * varying)',
+    'correlation + (1 - correlation) * varying',
+  ),
+  bootstrap('Math.min(this.#length, this.#count - taken)', 'this.#length'),
+  bootstrap(
+    'Math.max(1, Math.floor((RESAMPLES + 1) * level))',
+    'Math.floor((RESAMPLES + 1) * level)',
+    'from 30 markets on, each bound leaves several resamples outside',
+  ),
   paired('freedom: count - 1', 'freedom: count'),
   wilson('(centre + half) / (1 + weight)', 'centre + half'),
   settlement('isStrike ? market.startTimeMs : market.endTimeMs', 'market.startTimeMs'),

@@ -82,6 +82,16 @@ describe('an order that rests', () => {
     expect(resting({ limitPrice: 4_700 }).reports[0]).toMatchObject({ kind: 'accepted', ahead: 40 * SHARE });
   });
 
+  test('with an empty side has nobody ahead', () => {
+    const rig = new DeskRig().book(0, [], ASKS);
+    rig.place(1, 0, { limitPrice: 4_800 });
+    expect(rig.book(100, [], ASKS).reports[0]).toMatchObject({ kind: 'accepted', ahead: 0 });
+  });
+
+  test('is filled by a book that crosses its price with no other bid', () => {
+    expect(resting().book(200, [], [[0.47, 20]]).makerFills).toMatchObject([{ size: 20 }]);
+  });
+
   test('is filled by a book that crosses its price, once for each displayed size', () => {
     const crossed = [
       [0.47, 20],
@@ -160,6 +170,21 @@ describe('an order that would trade at once', () => {
     expect(rig.book(300, BIDS, ASKS).told).toEqual([told]);
   });
 
+  test('does not meet a message of its due time, though an earlier order does', () => {
+    const rig = new DeskRig().book(0, BIDS, ASKS);
+    rig.place(1, 0, { limitPrice: 5_000, timeInForce: 'fak' });
+    rig.place(2, 100, { limitPrice: 5_100, timeInForce: 'fak' });
+    expect(rig.book(300, BIDS, ASKS).told).toEqual([['fill', 1, 200, 'taker', 50]]);
+    expect(rig.book(301, BIDS, ASKS).told[1]).toEqual(['fill', 2, 300, 'taker', 50]);
+  });
+
+  test('rests if our orders have consumed all that it would meet', () => {
+    const rig = new DeskRig().book(0, BIDS, ASKS);
+    rig.place(1, 0, { limitPrice: 5_000, size: 60 * SHARE, timeInForce: 'fak' });
+    rig.book(300, BIDS, ASKS).place(2, 300, { limitPrice: 5_000 });
+    expect(rig.book(400, BIDS, ASKS).told[1]).toEqual(['accepted', 2, 350]);
+  });
+
   test('is refused if it is post-only', () => {
     expect(resting({ limitPrice: 5_000, postOnly: true }).told).toEqual([
       ['refused', 1, 100, 'post_only_would_trade'],
@@ -189,18 +214,35 @@ describe('an order that would trade at once', () => {
   });
 });
 
+type Refused = Partial<OrderTerms> & { limitPrice: number; at?: number };
+
 describe('a refusal', () => {
-  test.each([
+  test.each<[string, Refused, string]>([
     ['a price between two ticks', { limitPrice: 4_805 }, 'not_a_tick'],
     ['four shares', { limitPrice: 4_800, size: 4 * SHARE }, 'below_minimum_size'],
     ['after the end', { limitPrice: 4_800, at: 299_960 }, 'window_ended'],
-  ])('%s', (_, { at = 0, ...terms }: { limitPrice: number; size?: number; at?: number }, reason) => {
+    ['at the end', { limitPrice: 4_800, at: 299_950 }, 'window_ended'],
+    ['held until the end', { limitPrice: 4_800, at: 299_800, timeInForce: 'fak' }, 'window_ended'],
+  ])('%s', (_, { at = 0, ...terms }, reason) => {
     expect(new DeskRig().book(0, BIDS, ASKS).place(1, at, terms)).toBe(reason);
   });
 
   test('five shares are enough', () => {
     const rig = new DeskRig().book(0, BIDS, ASKS);
     expect(rig.place(1, 0, { limitPrice: 4_800, size: 5 * SHARE })).toBe(START_MS + 50);
+  });
+
+  test('a millisecond before the end is early enough', () => {
+    const rig = new DeskRig().book(0, BIDS, ASKS);
+    expect(rig.place(1, 299_949, { limitPrice: 4_800 })).toBe(START_MS + 299_999);
+    expect(rig.place(2, 299_799, { limitPrice: 4_800, timeInForce: 'fak' })).toBe(START_MS + 299_999);
+  });
+
+  test('an order that the venue held before its restart still fills', () => {
+    const outages = restartOf({ fromMs: START_MS + 1_000, untilMs: START_MS + 31_000 });
+    const rig = new DeskRig({ outages }).book(0, BIDS, ASKS);
+    rig.place(1, 900, { limitPrice: 5_000, timeInForce: 'fak' });
+    expect(rig.book(1_200, BIDS, ASKS).told).toEqual([['fill', 1, 1_100, 'taker', 50]]);
   });
 
   test('a price of 0.485 is a tick once the book shows one', () => {
@@ -277,6 +319,7 @@ describe('an order ends', () => {
   test.each([
     ['at its expiry', { timeInForce: 'gtd', expiresMs: START_MS + 700 }, 700],
     ['at the market’s end', {}, 300_000],
+    ['at the market’s end before its expiry', { timeInForce: 'gtd', expiresMs: START_MS + 400_000 }, 300_000],
   ] as const)('%s', (_, terms, at) => {
     const rig = resting(terms).trade(at + 1, 'SELL_YES', 0.4, 900);
     expect(rig.told.slice(1)).toEqual([['expired', 1, at]]);
@@ -357,6 +400,15 @@ describe('a gap', () => {
       ['taken_back', 150],
     ]);
     expect(rig.desk.hasOrders).toBe(false);
+  });
+
+  test('an order that expired before the gap became known has expired', () => {
+    const rig = resting({ timeInForce: 'gtd', expiresMs: START_MS + 150 });
+    rig.desk.gapKnown(START_MS + 200, START_MS + 300);
+    expect(rig.told.slice(1)).toEqual([
+      ['expired', 1, 150],
+      ['taken_back', 200],
+    ]);
   });
 
   test('an order due at the very start of a gap met the known book', () => {

@@ -3,7 +3,7 @@ import { ladder } from '../../../test/support/tapes.ts';
 import { TakerFee } from '../fees.ts';
 import { mirroredView } from '../session/tape.ts';
 import { Consumption } from './consumption.ts';
-import { dueTime, fillTaker, limitOf, midSide, slippageOf } from './engine.ts';
+import { dueTime, fillTaker, limitOf, midSide, slippageOf, whyNothing } from './engine.ts';
 
 const SHARE = 1_000_000;
 const FEE = new TakerFee({ rate: 0.07, exponent: 1, base: 'share', decimals: 5, rounding: 'half_up' });
@@ -43,6 +43,13 @@ describe('a taker order', () => {
     const terms = { best: 100, maxSlippage: 300, maxFillPrice: 350 };
     expect([limitOf('buy', terms), limitOf('buy', { ...terms, best: 40 })]).toEqual([350, 340]);
     expect([limitOf('sell', terms), limitOf('sell', { ...terms, best: 340 })]).toEqual([0, 40]);
+  });
+
+  test('is not filled for lack of depth if all displayed sizes are consumed, else because of its limit', () => {
+    expect(whyNothing({ count: 1, prices: Uint16Array.of(5_000), sizes: Float64Array.of(0) })).toBe(
+      'no_depth',
+    );
+    expect(whyNothing({ count: 1, prices: Uint16Array.of(5_000), sizes: Float64Array.of(1) })).toBe('price');
   });
 
   test('meets the book after latency and hold', () => {

@@ -81,6 +81,22 @@ describe('a trade and the decrease that it caused count once', () => {
     expect(queue.ahead).toBe(30);
   });
 
+  test('a trade explains only as much as its size', () => {
+    const queue = queueOf('optimistic', { ahead: 60, shown: 100 });
+    queue.traded(30, 100);
+    queue.displayed(70, 200);
+    queue.displayed(50, 300);
+    expect(queue.ahead).toBe(10);
+  });
+
+  test('an increase does not let a trade explain more', () => {
+    const queue = queueOf('optimistic', { ahead: 60, shown: 100 });
+    queue.traded(30, 100);
+    queue.displayed(120, 200);
+    queue.displayed(70, 300);
+    expect(queue.ahead).toBe(10);
+  });
+
   test.each(QUEUE_MODELS)(
     'a trade of half a decrease leaves all that is displayed ahead, model %s',
     (model) => {
@@ -115,6 +131,14 @@ describe('an unknown position', () => {
     expect(queue.ahead).toBe(60);
     queue.displayed(null, 3);
     queue.displayed(40, 4);
+    expect(queue.ahead).toBe(40);
+  });
+
+  test('a decrease before the level was out of sight counts once', () => {
+    const queue = queueOf('optimistic', { ahead: 60, shown: 100 });
+    queue.displayed(80, 1);
+    queue.displayed(null, 2);
+    queue.displayed(100, 3);
     expect(queue.ahead).toBe(40);
   });
 

@@ -146,6 +146,11 @@ describe('buying and selling shares', () => {
     expect(buyForBudget(asks, { budget: USDC, fee: FREE })?.size).toBe(1);
   });
 
+  test('a level without a whole unit is not part of the fill', () => {
+    const asks = { count: 2, prices: Uint16Array.of(4_000, 5_000), sizes: Float64Array.of(0.9, 3) };
+    expect(buyShares(asks, { size: 2, fee: FREE })?.levels).toEqual([{ price: 5_000, size: 2 }]);
+  });
+
   test('nothing is displayed beyond the last level, whatever the arrays still contain', () => {
     const asks = { count: 1, prices: Uint16Array.of(5_000, 5_100), sizes: Float64Array.of(7.9, 9) };
     expect([displayed(asks, 0), displayed(asks, 1)]).toEqual([7, 0]);

@@ -55,6 +55,13 @@ describe('the intervals of a result', () => {
     expect(resultIntervals(traded, draws())?.winRate).toEqual({ low: 0.25, high: 0.25 });
   });
 
+  test('draw as many markets as there are: of blocks of three, the eleventh gives one of 31', () => {
+    const traded = Array.from({ length: 31 }, (_, at) => ({ pnl: Number(at === 2), trades: 1, won: 0 }));
+    const intervals = resultIntervals(traded, { below: () => 0 });
+    expect(intervals?.totalPnl.low).toBeCloseTo(10, 9);
+    expect(intervals?.totalPnl.high).toBeCloseTo(10, 9);
+  });
+
   test('are null below 30 markets', () => {
     expect(resultIntervals(markets('few', { count: 29 }), draws())).toBeNull();
     expect(resultIntervals(markets('few', { count: 30 }), draws())).not.toBeNull();

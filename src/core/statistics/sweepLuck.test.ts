@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Random } from '../random.ts';
 import { type Moments, momentsOf, sharpeRatio } from './returns.ts';
 import { type SweepLuck, type SweptCells, sweepLuck } from './sweepLuck.ts';
-import { deflatedSharpe } from './trackRecord.ts';
+import { deflatedSharpe, expectedMaximum, minTrackRecord } from './trackRecord.ts';
 
 /** @param columns Returns of each cell, null where it did not trade. */
 function swept(columns: readonly (readonly (number | null)[])[]): SweptCells {
@@ -129,6 +129,25 @@ describe('the bar that the best cell must pass', () => {
     expect(luck).toMatchObject({ trials: 17, trialsBefore: 100 });
   });
 
+  test('needs a whole number of markets, rounded up', () => {
+    const luck = judge(cells(400, 0.3));
+    const { results, trials } = cells(400, 0.3).trials;
+    const returns = [...results.filter((_, at) => at % trials === 3)];
+    const { mean, deviation, ...shape } = momentsOf(returns) as Moments;
+    const bar = Math.sqrt(luck.sharpeVariance as number) * expectedMaximum(20);
+    const needed = minTrackRecord({ ...shape, sharpe: mean / deviation }, bar) as number;
+    expect(luck.best).toBe(3);
+    expect(needed).toBeGreaterThan(30);
+    expect(luck.minTrackRecordMarkets).toBe(Math.ceil(needed));
+  });
+
+  test('is passed by 30 markets with 5 losses, the fewest of both, if the ratio is high', () => {
+    const column = Array.from({ length: 30 }, (_, at) => (at % 6 === 0 ? -0.1 : 1));
+    const luck = judge(swept([column]));
+    expect(luck.minTrackRecordMarkets).toBe(30);
+    expect(luck.warnings).toEqual(['too few markets or cells to estimate overfitting']);
+  });
+
   test('rises with the number of earlier trials', () => {
     const given = swept([edge, ...noise]);
     expect(judge(given, 1_000).deflatedSharpe).toBeLessThan(judge(given).deflatedSharpe as number);
@@ -155,6 +174,13 @@ describe('the effective number of trials', () => {
 
   test('is one for copies', () => {
     expect(judge(swept([column, column, column])).effectiveTrials).toBeCloseTo(1, 9);
+  });
+
+  test('is never below one, however the correlation of copies is rounded', () => {
+    for (let count = 3; count < 60; count++) {
+      const copy = normals(random, count);
+      expect(judge(swept([copy, copy, copy])).effectiveTrials, `${count} markets`).toBeGreaterThanOrEqual(1);
+    }
   });
 
   test('is nearly their number for independent cells', () => {
