@@ -22,6 +22,8 @@ const latency = of('src/core/desk/latency.ts', 'src/core/desk/latency.test.ts');
 const session = of('src/core/session/session.ts', 'src/core/session/replay.test.ts');
 const restingEntry = of('src/core/session/restingEntry.ts', 'src/core/session/restingEntry.test.ts');
 const position = of('src/core/session/position.ts', 'src/core/session/position.test.ts');
+const positionBook = of('src/core/session/positionBook.ts', 'src/core/session/positionBook.test.ts');
+const depth = of('src/core/session/depth.ts', 'src/core/session/depth.test.ts');
 const summary = of('src/core/session/summary.ts', 'src/core/session/summary.test.ts');
 const gapEnds = of('src/core/session/gapEnds.ts', 'src/core/session/gapKnowledge.test.ts');
 const newestBooks = of('src/core/session/newestBooks.ts', 'src/core/session/newestBooks.test.ts');
@@ -233,6 +235,38 @@ export const CORE_MUTANTS: readonly TestedMutant[] = [
   position('of.timeMs <= timeMs);', 'of.timeMs < timeMs);'),
   position('weighted += slippage * fill.size;', 'weighted += slippage;'),
   position('closedMs: last?.of.timeMs ?? null', 'closedMs: last?.of.timeMs ?? 0'),
+  position('Math.floor(size * payout)', 'Math.round(size * payout)'),
+  position('const proceeds = this.#costLeft;', 'const proceeds = this.#bought.principal;'),
+  position('if (of.slippage === null) continue;', ''),
+  position(
+    'size === this.left ? this.#costLeft : partOf(this.#costLeft, size, this.left)',
+    'partOf(this.#costLeft, size, this.left)',
+    'the part of all shares is the whole cost: the division is only avoided',
+  ),
+  positionBook('this.#closed.length < this.#strategy', 'this.#closed.length <= this.#strategy'),
+  positionBook('this.held = position;\n    this.#updateFinished();', 'this.held = position;'),
+  positionBook(
+    'this.#closed.push(position);\n    this.held = null;\n    this.#updateFinished();',
+    'this.#closed.push(position);\n    this.held = null;',
+  ),
+  positionBook('position !== this.held);\n    this.#updateFinished();', 'position !== this.held);'),
+  positionBook('sum + 1 + sales', 'sum + sales'),
+  depth('(offsets[book - 1] as number) > levels', '(offsets[book - 1] as number) >= levels'),
+  depth('trusted[book] === trusted[last] &&', ''),
+  depth('if (count !== Math.min(levels, (offsets[other + 1] as number) - otherFrom)) return false;', ''),
+  depth('|| sizes[from + i] !== sizes[otherFrom + i]) return false;', ') return false;'),
+  session('Math.floor(price * TICKS_PER_USDC + 1e-6)', 'Math.floor(price * TICKS_PER_USDC)'),
+  session('Math.floor(price * TICKS_PER_USDC + 1e-6)', 'Math.round(price * TICKS_PER_USDC)'),
+  session(
+    'timeMs < this.#market.endTimeMs',
+    'timeMs <= this.#market.endTimeMs',
+    'an order of the end itself reaches the venue too late: the desk refuses it',
+  ),
+  summary('returns.length < RETURNS_MIN ?', 'returns.length <= RETURNS_MIN ?'),
+  summary('pnls.filter((pnl) => pnl > 0)', 'pnls.filter((pnl) => pnl >= 0)'),
+  summary('filter(({ pnl }) => (pnl ?? 0) > 0)', 'filter(({ pnl }) => (pnl ?? 0) >= 0)'),
+  summary('takenBack: total(({ takenBack }) => takenBack),', 'takenBack: 0,'),
+  summary('traded.length < 2 ? null', 'traded.length < 1 ? null', 'one return has neither of the ratios'),
   summary('totalPnl / -maxDrawdown', 'totalPnl / maxDrawdown'),
   summary('exitSlippage === null ? [entrySlippage]', 'exitSlippage === null ? [entrySlippage, 0]'),
   gapEnds('endMs + AFTER_MS > receivedMs', 'endMs > receivedMs'),
@@ -251,6 +285,11 @@ export const CORE_MUTANTS: readonly TestedMutant[] = [
   holdings('payoutYes : 1 - payoutYes;', 'payoutYes : payoutYes;'),
   probability('distanceToStrike(outlook) - deviationAhead', 'distanceToStrike(outlook) + deviationAhead'),
   probability('insideMean : spot) >= strike', 'insideMean : spot) > strike'),
+  probability(
+    'secondsLeft >= twapSeconds ? secondsLeft - (2',
+    'secondsLeft > twapSeconds ? secondsLeft - (2',
+    'both formulas agree at the beginning of the average',
+  ),
   secondPrices('Math.floor(fromMs / 1_000) + 1', 'Math.floor(fromMs / 1_000)'),
   volatility('if (known < RETURNS_MIN) return null;', 'if (known <= RETURNS_MIN) return null;'),
   volatility('this.#shift = last - level;', ''),
@@ -295,5 +334,8 @@ export const CORE_MUTANTS: readonly TestedMutant[] = [
     'Math.floor(fee.charged(fill) * (1 - makerRebate))',
   ),
   bestPriceAge('Math.max(0, nowMs - (this.#sinceMs[at] as number))', 'nowMs - (this.#sinceMs[at] as number)'),
+  logical('if (taken > 0) levels.push', 'levels.push'),
+  logical('if (noLeft === 0) noLeft', 'if (noLeft <= 1) noLeft'),
+  logical('state.model.yesProb ?? impliedYesProb(state)', 'impliedYesProb(state)'),
   logical('const heldMs = Math.min(', 'const heldMs = Math.max('),
 ];

@@ -39,6 +39,31 @@ test('an open position has no exit yet: null, not 0', () => {
   expect(position.trade()).toMatchObject({ ...open, pnl: null });
 });
 
+test('a payout of one half is rounded down to a whole micro-USD', () => {
+  const fill: Fill = { size: 3, principal: 2, fee: 0, levels: [{ price: 4_000, size: 3 }] };
+  const purchase = { token: 'yes', decidedMs: 1, openedMs: 1, fill, best: 4_000 } as const;
+  const position = new Position(new Ledger(), purchase);
+  position.settle(9_000, 0.5);
+  expect(position.trade().pnl).toBe(-1);
+});
+
+test('a void market pays back the cost of the shares that are left', () => {
+  const position = new Position(new Ledger(), { token: 'yes', ...bought(4_000, 10, 1_000) });
+  position.sell(3_000, filled('sell', 6_000, 4), { reason: 'take_profit', best: 6_000 });
+  position.settle(9_000, null);
+  const fees = filled('buy', 4_000, 10).fee + filled('sell', 6_000, 4).fee;
+  expect(position.trade().pnl).toBe(2.4 * SHARE + 2.4 * SHARE - 4 * SHARE - fees);
+});
+
+test('the slippage and the levels of the exit are those of the sales, not of the payout', () => {
+  const position = new Position(new Ledger(), { token: 'yes', ...bought(4_000, 10, 1_000) });
+  position.sell(3_000, filled('sell', 6_000, 4), { reason: 'take_profit', best: 6_100 });
+  position.settle(9_000, 1);
+  const { exitSlippage, exitLevels } = position.trade();
+  expect(exitSlippage).toBeCloseTo(0.01, 12);
+  expect(exitLevels).toBe(1);
+});
+
 test('reversing a later purchase leaves the earlier one, with its cost', () => {
   const ledger = new Ledger();
   const position = new Position(ledger, { token: 'no', ...bought(4_000, 10, 1_000) });

@@ -69,6 +69,24 @@ describe('a taker order', () => {
     expect(orders.placed).toBe(1);
   });
 
+  test.each([
+    [0.57, 0.57, 1],
+    [0.5701, 0.57, 0],
+    [0.5701, 0.57006, 0],
+    [0.5701, 0.5701, 1],
+  ])('offered at %d fills with a maximum price of %d, rounded down to ticks: %d', (ask, most, filled) => {
+    const strategy: Strategy = {
+      type: 'threshold_entry',
+      threshold: 0.6,
+      direction: 'below',
+      side: 'buy_yes',
+    };
+    const offer = { bids: [[0.5, 100]], asks: [[ask, 100]] } as const;
+    const tape = new TapeWriter().book({ at: 0, ...offer }).book({ at: 10_000, ...offer });
+    const { orders } = replay(tape.tape(), { strategy, params: { max_fill_price: most } });
+    expect([orders.filled, orders.missed.price > 0]).toEqual([filled, filled === 0]);
+  });
+
   test('walks the book in force after latency and hold, with the fee added', () => {
     const tape = cheapAt(10_000)
       .book({

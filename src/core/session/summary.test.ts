@@ -83,6 +83,7 @@ describe('a summary', () => {
       );
     expect(of(29)).toMatchObject({ sharpeRatio: null });
     expect(of(29).sharpePerMarket).not.toBeNull();
+    expect(of(30).sharpeRatio).not.toBeNull();
     const runs = of(32);
     const perYear = (32 * 365 * 24) / (31 + 1 / 12);
     const returns = results.map((pnl) => pnl / 10);
@@ -95,6 +96,19 @@ describe('a summary', () => {
     expect(summarize([market(0, [5, -3])], 10).largestTradeShare).toBe(2.5);
     expect(summarize([market(0, [5, -6])], 10).largestTradeShare).toBeNull();
     expect(summarize([market(0, [5, -5])], 10).largestTradeShare).toBeNull();
+  });
+
+  test('does not count a trade without a gain as won', () => {
+    expect(summarize([market(0, [0, 1])], 10)).toMatchObject({ tradesWon: 1, winRate: 0.5 });
+    expect(tradedMarkets([market(0, [0, 1])])).toEqual([{ pnl: 1, trades: 2, won: 1 }]);
+  });
+
+  test('sums the fills that gaps reversed', () => {
+    const [one, other] = [market(0, [1]), market(1, [1])].map((of, at) => ({
+      ...of,
+      replay: { ...of.replay, orders: { ...NO_ORDERS, takenBack: at + 1 } },
+    })) as [MarketResult, MarketResult];
+    expect(summarize([one, other], 10).orders.takenBack).toBe(3);
   });
 
   test('counts each market with a result once for its intervals, with its trades', () => {

@@ -52,6 +52,28 @@ describe('a pair of outcomes for sale', () => {
     expect(signal !== null).toBe(expected);
   });
 
+  test('has the probability of the model where it knows one, else that of the prices', () => {
+    const [known, unknown] = [0.7, null].map((yesProb) => {
+      const state = marketState(PAIR);
+      state.model.yesProb = yesProb;
+      return detectLogical(state)?.modelYesProb;
+    });
+    expect(known).toBe(0.7);
+    expect(unknown).toBeCloseTo(0.455, 12);
+  });
+
+  test('has no level without a whole unit, and uses the last unit of each', () => {
+    const side = (prices: readonly number[], sizes: readonly number[]) => ({
+      ...{ count: prices.length, prices: Uint16Array.from(prices), sizes: Float64Array.from(sizes) },
+    });
+    const { fee } = marketState(PAIR);
+    expect(walkPairs(side([3_000, 3_100], [0.4, 5]), side([3_000], [5]), fee).yesLevels).toEqual([
+      { price: 3_100, size: 5 },
+    ]);
+    const walk = walkPairs(side([3_000, 3_100], [1, 2]), side([3_000, 3_100], [2, 1]), fee);
+    expect(walk.size).toBe(3);
+  });
+
   test('over two levels per side is bought until a pair costs more than 1', () => {
     const signal = detectLogical(
       marketState({
