@@ -19,6 +19,9 @@ const underlying = of('src/venues/underlying.ts', 'src/venues/underlying.test.ts
 const bookHash = of(`${POLYMARKET}/book/bookHash.ts`, `${POLYMARKET}/book/bookHash.test.ts`);
 const unproven = of(`${POLYMARKET}/book/unprovenStates.ts`, `${POLYMARKET}/book/unprovenStates.test.ts`);
 const overdue = of(`${POLYMARKET}/book/unprovenStates.ts`, 'src/recorder/overdueFrames.test.ts');
+const lastTrade = of(`${POLYMARKET}/book/lastTradeGuesser.ts`, `${POLYMARKET}/book/lastTradeGuesser.test.ts`);
+const recipe = of(`${POLYMARKET}/book/hashCheck.ts`, `${POLYMARKET}/book/hashCheck.test.ts`);
+const tokenReset = of(`${POLYMARKET}/book/tokenBook.ts`, `${POLYMARKET}/book/tokenBook.test.ts`);
 const hashCheck = of(`${POLYMARKET}/book/hashCheck.ts`, `${POLYMARKET}/book/marketBook.test.ts`);
 const changeLog = of(`${POLYMARKET}/book/recentChangeLog.ts`, `${POLYMARKET}/book/lateFrames.test.ts`);
 const tokenBook = of(`${POLYMARKET}/book/tokenBook.ts`, `${POLYMARKET}/book/marketBook.test.ts`);
@@ -27,6 +30,7 @@ const clob = of(`${POLYMARKET}/clob/mapper.ts`, `${POLYMARKET}/clob/mapper.test.
 const merge = of(`${POLYMARKET}/clob/connectionMerge.ts`, `${POLYMARKET}/clob/connectionMerge.test.ts`);
 const joins = of(`${POLYMARKET}/clob/joinBuffer.ts`, `${POLYMARKET}/clob/shard.test.ts`);
 const shard = of(`${POLYMARKET}/clob/shard.ts`, `${POLYMARKET}/clob/shard.test.ts`);
+const scouting = of(`${POLYMARKET}/clob/feed.ts`, `${POLYMARKET}/clob/scouting.test.ts`);
 const gamma = of(`${POLYMARKET}/gamma/mapper.ts`, `${POLYMARKET}/gamma/mapper.test.ts`);
 const polybolt = of(`${POLYMARKET}/polybolt/feed.ts`, `${POLYMARKET}/polybolt/feed.test.ts`);
 const rtds = of(`${POLYMARKET}/rtds/mapper.ts`, `${POLYMARKET}/rtds/mapper.test.ts`);
@@ -80,6 +84,15 @@ export const VENUE_MUTANTS: readonly TestedMutant[] = [
   http('backoffDelayMs(RETRY, attempt, random)', 'backoffDelayMs(RETRY, 0, random)'),
   http('error.retryAfterMs <= RETRY_AFTER_HONOURED_MS', 'error.retryAfterMs < RETRY_AFTER_HONOURED_MS'),
   underlying('firstPending.delete(event.ticker) ?', 'firstPending.has(event.ticker) ?'),
+  lastTrade('this.#prices.length >= PRICES_MAX', 'this.#prices.length > PRICES_MAX'),
+  lastTrade('this.#prices.length = 0;', ''),
+  recipe('this.#replacedTick = null;\n    return true;', 'return true;'),
+  recipe(
+    'return this.#snapshotFailures >= SNAPSHOT_FAILURES_MAX;',
+    'return this.#snapshotFailures > SNAPSHOT_FAILURES_MAX;',
+  ),
+  tokenReset('return this.frames > this.#framesAtReset;', 'return this.frames >= this.#framesAtReset;'),
+  tokenReset('this.timeMs = 0;\n    this.announcedHash', 'this.announcedHash'),
   hashCheck(
     'this.#snapshotFailures >= SNAPSHOT_FAILURES_MAX) this',
     'this.#snapshotFailures > SNAPSHOT_FAILURES_MAX) this',
@@ -94,6 +107,10 @@ export const VENUE_MUTANTS: readonly TestedMutant[] = [
   marketBook('Math.max(this.eventTimeMs, this.#openTimeMs)', 'this.#openTimeMs'),
   joins('?? 0) < join.timeMs) return [];', '?? 0) <= join.timeMs) return [];'),
   shard('behind < CONNECTION_BEHIND_FRAMES', 'behind <= CONNECTION_BEHIND_FRAMES'),
+  scouting('down.length > 0 && down.length < this.#downBefore', 'down.length < this.#downBefore'),
+  scouting('nowMs - this.#followedAt >= FOLLOW_PERIOD_MS', 'nowMs - this.#followedAt > FOLLOW_PERIOD_MS'),
+  scouting('nowMs - this.#scoutedAt >= SCOUT_PERIOD_MS', 'nowMs - this.#scoutedAt > SCOUT_PERIOD_MS'),
+  scouting('down[this.#scoutTurn++ % down.length]', 'down[0]'),
   clob('return ticks === 10_000 ? null : ticks;', 'return ticks;'),
   clob('ms >= TIME_MS_MIN && ms < TIME_MS_MAX', 'ms >= 0 && ms < TIME_MS_MAX'),
   merge(
