@@ -29,6 +29,7 @@ const marketBook = of(`${POLYMARKET}/book/marketBook.ts`, `${POLYMARKET}/book/ma
 const clob = of(`${POLYMARKET}/clob/mapper.ts`, `${POLYMARKET}/clob/mapper.test.ts`);
 const merge = of(`${POLYMARKET}/clob/connectionMerge.ts`, `${POLYMARKET}/clob/connectionMerge.test.ts`);
 const joins = of(`${POLYMARKET}/clob/joinBuffer.ts`, `${POLYMARKET}/clob/shard.test.ts`);
+const joinBuffer = of(`${POLYMARKET}/clob/joinBuffer.ts`, `${POLYMARKET}/clob/joinBuffer.test.ts`);
 const shard = of(`${POLYMARKET}/clob/shard.ts`, `${POLYMARKET}/clob/shard.test.ts`);
 const scouting = of(`${POLYMARKET}/clob/feed.ts`, `${POLYMARKET}/clob/scouting.test.ts`);
 const gamma = of(`${POLYMARKET}/gamma/mapper.ts`, `${POLYMARKET}/gamma/mapper.test.ts`);
@@ -107,6 +108,11 @@ export const VENUE_MUTANTS: readonly TestedMutant[] = [
   marketBook('Math.max(this.eventTimeMs, this.#openTimeMs)', 'this.#openTimeMs'),
   joins('?? 0) < join.timeMs) return [];', '?? 0) <= join.timeMs) return [];'),
   shard('behind < CONNECTION_BEHIND_FRAMES', 'behind <= CONNECTION_BEHIND_FRAMES'),
+  joinBuffer('join.timeMs = Math.max(join.timeMs, timeMs);', 'join.timeMs = timeMs;'),
+  joinBuffer('this.#joins[connection].clear();\n', '\n'),
+  joinBuffer('this.#newest[connection].clear();', ''),
+  joinBuffer('this.#newest[connection].delete(marketId);', ''),
+  joinBuffer('if (!(timeMs > (this.#newest[connection].get(marketId) ?? 0))) return;', ''),
   scouting('down.length > 0 && down.length < this.#downBefore', 'down.length < this.#downBefore'),
   scouting('nowMs - this.#followedAt >= FOLLOW_PERIOD_MS', 'nowMs - this.#followedAt > FOLLOW_PERIOD_MS'),
   scouting('nowMs - this.#scoutedAt >= SCOUT_PERIOD_MS', 'nowMs - this.#scoutedAt > SCOUT_PERIOD_MS'),

@@ -1,0 +1,62 @@
+import { beforeEach, expect, test } from 'vitest';
+import { FakeClock } from '../../../../test/support/fakeClock.ts';
+import { JoinBuffer } from './joinBuffer.ts';
+
+const book = (assetId: string, timeMs: number) => ({
+  ...{ event_type: 'book', asset_id: assetId, market: '0xa', timestamp: String(timeMs) },
+});
+const change = (timeMs: number) =>
+  JSON.stringify({ market: '0xa', event_type: 'price_change', timestamp: String(timeMs) });
+
+let buffer: JoinBuffer;
+
+/** Connection 0 has served the market up to 100; connection 1 joins with books of later times. */
+beforeEach(() => {
+  buffer = new JoinBuffer(new FakeClock());
+  buffer.onBooks(0, { news: [book('yes', 100), book('no', 100)], repeated: [] });
+});
+
+function join(...books: readonly ReturnType<typeof book>[]): void {
+  buffer.onBooks(1, { news: [], repeated: books });
+}
+
+/** Whether a frame of connection 0 of this time releases a held frame of connection 1. */
+function releases(timeMs: number): boolean {
+  const text = change(timeMs);
+  buffer.hold(0, text);
+  return buffer.releasedBy(0, text).length > 0;
+}
+
+test('a join waits for the time of its newest book, in whatever order its books come', () => {
+  join(book('yes', 300), book('no', 200));
+  expect(buffer.hold(1, change(310))).toBe(true);
+  expect([releases(299), releases(300)]).toEqual([false, true]);
+});
+
+test('a later frame with an earlier time does not take back what a connection has delivered', () => {
+  expect(buffer.hold(0, change(300))).toBe(false);
+  expect(buffer.hold(0, change(150))).toBe(false);
+  join(book('yes', 250));
+  expect(buffer.hold(1, change(310))).toBe(false);
+});
+
+test('a lost connection holds nothing back', () => {
+  join(book('yes', 300));
+  buffer.onDown(1);
+  expect(buffer.joiningTokens(1)).toEqual(new Set());
+  expect(buffer.hold(1, change(310))).toBe(false);
+});
+
+test('what a lost connection had delivered releases nothing', () => {
+  buffer.hold(0, change(400));
+  buffer.onDown(0);
+  join(book('yes', 300));
+  expect([buffer.hold(1, change(310)), releases(299)]).toEqual([true, false]);
+});
+
+test('a forgotten market is new again: what was delivered of it releases nothing', () => {
+  buffer.hold(0, change(400));
+  buffer.forget(['yes']);
+  join(book('yes', 300));
+  expect([buffer.hold(1, change(310)), releases(299)]).toEqual([true, false]);
+});
