@@ -48,7 +48,13 @@ export function serveSockets(
   // In its own scope, because the plugin's hooks would otherwise run for every request of every route.
   app.register((scope, _options, done) => {
     scope.register(websocket, {
-      options: { server: handshakes, maxPayload: SOCKET_MESSAGE_MAX_BYTES, perMessageDeflate: false },
+      options: {
+        server: handshakes,
+        maxPayload: SOCKET_MESSAGE_MAX_BYTES,
+        perMessageDeflate: false,
+        // One message a turn: one read may contain hundreds of thousands.
+        allowSynchronousEvents: false,
+      },
       // `ws` is already closing it with the right code; destroying it now would hide that code from the client.
       errorHandler: (error: NodeJS.ErrnoException, socket: WebSocket, request) => {
         parts.log.info(

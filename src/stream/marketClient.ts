@@ -209,7 +209,7 @@ export class MarketClient {
   #subscribe(selection: Selection, resume: StreamPlace | null): void {
     const unknown = selection.marketIds.find((marketId) => this.#source.find(marketId) === null);
     if (unknown !== undefined) throw new CommandError(`unknown market_id ${unknown.slice(0, 80)}`);
-    this.subscriptions.add(selection, (marketId) => this.#source.find(marketId)?.record ?? null);
+    this.subscriptions.add(selection, this.#marketOf);
     if (resume === null) {
       this.#acknowledge();
       this.#join(this.#joining(this.#source.log.head.seq));
@@ -223,8 +223,10 @@ export class MarketClient {
     this.#connection.checkBuffered();
   }
 
+  readonly #marketOf = (marketId: string) => this.#source.find(marketId)?.record ?? null;
+
   #unsubscribe(selection: Selection): void {
-    this.subscriptions.remove(selection);
+    this.subscriptions.remove(selection, this.#marketOf);
     for (const market of [...this.#sent.keys()]) {
       if (this.subscriptions.matches(market.record)) continue;
       this.#sent.delete(market);

@@ -29,11 +29,12 @@ export class StreamSubscriptions {
     }
   }
 
-  remove(selection: Selection): void {
+  /** @param marketOf A name without a market is not remembered: a client may invent any number. */
+  remove(selection: Selection, marketOf: (marketId: string) => Market | null): void {
     for (const series of seriesOf(selection)) this.#series.delete(series);
     for (const marketId of selection.marketIds) {
       this.#marketIds.delete(marketId);
-      this.#without.add(marketId);
+      if (marketOf(marketId) !== null) this.#without.add(marketId);
     }
   }
 
