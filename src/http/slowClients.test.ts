@@ -206,6 +206,7 @@ describe('over real connections', () => {
   test.each([
     ['a stream', request(TRADES)],
     ['a compressed stream', request(TRADES, 'Accept-Encoding: gzip\r\n')],
+    ['a stream before another request', request(TRADES) + request('/livez')],
   ])('%s that is not read is cut', async (_name, text) => {
     const { clock, cuts, isOpen } = await rig(endless, text);
     while (isOpen()) {

@@ -109,6 +109,8 @@ class HttpConnection implements PacedClient {
   readonly socket: Socket;
   /** The newest response on this connection. */
   response: ServerResponse | null = null;
+  /** Responses that are not complete: a client may send further requests before it reads the first answer. */
+  readonly #unsent = new Set<ServerResponse>();
   readonly #cut: (connection: HttpConnection, takenBytes: number) => void;
 
   constructor(socket: Socket, cut: (connection: HttpConnection, takenBytes: number) => void) {
@@ -116,10 +118,17 @@ class HttpConnection implements PacedClient {
     this.#cut = cut;
   }
 
+  begins(response: ServerResponse): void {
+    this.response = response;
+    this.#unsent.add(response);
+    response.once('close', () => this.#unsent.delete(response));
+  }
+
   waitingBytes(): number {
     const { socket, response } = this;
     if (socket.writableLength === 0) return 0;
-    if (response?.writableNeedDrain && !response.writableEnded) return Number.POSITIVE_INFINITY;
+    for (const { writableNeedDrain, writableEnded } of this.#unsent)
+      if (writableNeedDrain && !writableEnded) return Number.POSITIVE_INFINITY;
     const queued = Math.max(0, (response?.writableLength ?? 0) - socket.writableLength);
     return queued + socket.bytesWritten - this.acceptedBytes();
   }
@@ -170,8 +179,7 @@ export function cutSlowClients(
     socket.once('close', () => forget(socket));
   });
   app.server.on('request', (request, response) => {
-    const connection = connections.get(request.socket);
-    if (connection) connection.response = response;
+    connections.get(request.socket)?.begins(response);
   });
   app.server.on('upgrade', (request) => forget(request.socket));
 }
