@@ -97,6 +97,8 @@ export class DeliveryQueue {
     if (webhook.state === 'paused') {
       this.#pause();
     } else if (webhook.activeSinceMs !== before.activeSinceMs || before.state === 'paused') {
+      // What waits is from before the pause, which may have ended before this process saw it.
+      this.#pause();
       this.#paused = false;
       this.#failures = webhook.consecutiveFailures;
     }

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import { opportunity } from '../../../test/support/opportunity.ts';
+import { answering, openTestWebhooks, states } from '../../../test/support/webhooks.ts';
+
+it('what waited when its owner paused it is not sent after a resumption, however soon', async () => {
+  const t = await openTestWebhooks();
+  const { webhookId } = await t.register();
+  let status = 500;
+  const to = answering(t, () => status);
+  const dispatcher = await t.dispatcher(to);
+  dispatcher.enqueue(opportunity({ nowMs: t.clock.now() }));
+  await t.clock.advance(50);
+  expect(to.attempts).toHaveLength(1);
+  status = 200;
+  await t.webhooks.registry.pause({ webhookId });
+  expect(await states(t)).toEqual(['skipped']);
+  await t.clock.advance(1);
+  await t.webhooks.registry.resume({ webhookId });
+  // The sender reads the registration only now.
+  dispatcher.wake();
+  await t.clock.advance(60_000);
+  expect(to.attempts).toHaveLength(1);
+  expect(await states(t)).toEqual(['skipped']);
+});
