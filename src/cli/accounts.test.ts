@@ -39,6 +39,15 @@ describe('keys', () => {
     expect((await json('keys', 'create', '--email', 'a@example.com')).tier).toBe('pro');
   });
 
+  it('create records the tier that it sets', async () => {
+    await json('keys', 'create', '--email', 'a@example.com');
+    await json('keys', 'create', '--email', 'a@example.com', '--tier', 'pro');
+    const db = await openControlDatabase({ dataDir: dataDir(), databaseUrl: null });
+    const events = await db.selectFrom('account_events').select(['action', 'email', 'detail']).execute();
+    await db.destroy();
+    expect(events).toEqual([{ action: 'set_tier', email: 'a@example.com', detail: 'pro' }]);
+  });
+
   it('list prints ids but never keys, and filters by user', async () => {
     const a = await json('keys', 'create', '--email', 'a@example.com', '--label', 'one');
     await json('keys', 'create', '--email', 'b@example.com', '--label', 'two');

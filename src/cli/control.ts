@@ -2,9 +2,10 @@ import type { KeyRepository } from '../accounts/keys/keys.ts';
 import type { MaintenanceSwitch } from '../accounts/maintenanceSwitch.ts';
 import type { AccountEvents } from '../accounts/users/accountEvents.ts';
 import type { SessionRepository } from '../accounts/users/sessions.ts';
-import type { UserRepository } from '../accounts/users/users.ts';
+import type { User, UserRepository } from '../accounts/users/users.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../control/schema.ts';
+import type { AccountAction } from '../schema/accountAction.ts';
 import type { WebhookSources } from '../webhooks/delivery/webhooks.ts';
 import { printFailure } from './failure.ts';
 
@@ -55,6 +56,17 @@ export async function withControl(
     printFailure(error);
     process.exitCode = 1;
   }
+}
+
+/** Adds an action of the command line to the events shown on the operator page. */
+export async function recordAction(
+  { events }: Pick<Control, 'events'>,
+  action: AccountAction,
+  { email }: Pick<User, 'email'>,
+  detail: string | null = null,
+): Promise<void> {
+  const { COMMAND_LINE } = await import('../accounts/users/accountEvents.ts');
+  await events.record({ action, email, actor: COMMAND_LINE, detail });
 }
 
 async function openControl(options: ControlOptions, access: ControlAccess): Promise<Control> {

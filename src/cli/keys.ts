@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { OwnedApiKey } from '../accounts/keys/keys.ts';
 import { formatTime } from '../schema/time.ts';
-import { type Control, type ControlOptions, parseTier, withControl } from './control.ts';
+import { type Control, type ControlOptions, parseTier, recordAction, withControl } from './control.ts';
 import { formatTable } from './table.ts';
 
 interface CreateOptions extends ControlOptions {
@@ -43,13 +43,17 @@ export function registerKeys(program: Command): void {
 }
 
 function create(options: CreateOptions): Promise<void> {
-  const run = async ({ database, sources, config, settled }: Control) => {
+  const run = async (control: Control) => {
+    const { database, sources, config, settled } = control;
     const { issueKey } = await import('../accounts/keys/keys.ts');
     const tier = options.tier === undefined ? null : await parseTier(options.tier);
     const wanted = { email: options.email, tier, label: options.label, environment: config.keyEnvironment };
     const { key, record, user } = await issueKey(database, sources, wanted);
     // The tier applies to all keys of the user, so wait until every server applies it.
-    if (tier !== null) await settled();
+    if (tier !== null) {
+      await recordAction(control, 'set_tier', user, tier);
+      await settled();
+    }
     if (options.json) {
       const shown = { key_id: record.keyId, key, label: record.label, email: user.email, tier: user.tier };
       console.log(JSON.stringify(shown));

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import type { User } from '../accounts/users/users.ts';
-import type { AccountAction } from '../schema/accountAction.ts';
 import { formatTime } from '../schema/time.ts';
-import { type Control, type ControlOptions, parseTier, withControl } from './control.ts';
+import { type Control, type ControlOptions, parseTier, recordAction, withControl } from './control.ts';
 import { readSecret } from './readSecret.ts';
 import { formatTable } from './table.ts';
 
@@ -77,7 +76,7 @@ function create(options: TierOptions): Promise<void> {
 function setTier(options: TierOptions): Promise<void> {
   return withControl(options, 'change', async (control) => {
     const user = await control.users.setTier(options.email, await parseTier(options.tier));
-    await note(control, 'set_tier', user, user.tier);
+    await recordAction(control, 'set_tier', user, user.tier);
     await control.settled();
     show(options, user);
   });
@@ -86,7 +85,7 @@ function setTier(options: TierOptions): Promise<void> {
 function setOperator(email: string, options: ControlOptions): Promise<void> {
   return withControl(options, 'change', async (control) => {
     const user = await control.users.setOperator(email);
-    await note(control, 'set_operator', user);
+    await recordAction(control, 'set_operator', user);
     await control.settled();
     show(options, user);
   });
@@ -101,7 +100,7 @@ function resetTotp(email: string, options: ControlOptions): Promise<void> {
     if (!(await removeSecondFactor(control.database, user.userId))) {
       throw new InvalidInputError('this user has no one-time codes');
     }
-    await note(control, 'reset_totp', user);
+    await recordAction(control, 'reset_totp', user);
     show(options, user);
   });
 }
@@ -109,7 +108,7 @@ function resetTotp(email: string, options: ControlOptions): Promise<void> {
 function setSuspended(options: UserOptions, suspended: boolean): Promise<void> {
   return withControl(options, 'change', async (control) => {
     const user = await control.users.update(options, { suspended });
-    await note(control, suspended ? 'suspend' : 'unsuspend', user);
+    await recordAction(control, suspended ? 'suspend' : 'unsuspend', user);
     await control.settled();
     show(options, user);
   });
@@ -123,7 +122,7 @@ function setPassword(options: UserOptions): Promise<void> {
     const password = checkPassword(await readSecret('New password: '), normaliseEmail(options.email));
     const user = await users.setPassword(options, await new Passwords().hash(password));
     await sessions.endAll(user.userId);
-    await note(control, 'set_password', user);
+    await recordAction(control, 'set_password', user);
     show(options, user);
   });
 }
@@ -133,17 +132,6 @@ function list(options: ControlOptions): Promise<void> {
     const all = await users.list();
     console.log(options.json ? JSON.stringify({ users: all.map(toJson) }) : toTable(all));
   });
-}
-
-/** Adds an action of the command line to the events shown on the operator page. */
-async function note(
-  { events }: Control,
-  action: AccountAction,
-  { email }: User,
-  detail: string | null = null,
-): Promise<void> {
-  const { COMMAND_LINE } = await import('../accounts/users/accountEvents.ts');
-  await events.record({ action, email, actor: COMMAND_LINE, detail });
 }
 
 function show(options: ControlOptions, user: User): void {

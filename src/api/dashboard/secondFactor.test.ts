@@ -72,6 +72,14 @@ it('signing in requires the password and then a code, which works once', async (
   expect(await signIn(code())).toEqual([200, EMAIL, undefined]);
 });
 
+it('the operator sees that somebody had the password but no code', async () => {
+  const { enable, signIn, user } = await open();
+  await enable();
+  await signIn();
+  const { events } = (await user.ask('GET', '/app/operator/events')).json();
+  expect(events[0]).toMatchObject({ action: 'sign_in', email: EMAIL, reason: 'code missing' });
+});
+
 it('of two sign-ins with one code at the same time, one succeeds', async () => {
   const { enable, signIn } = await open();
   const { code } = await enable();

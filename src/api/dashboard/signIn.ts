@@ -84,7 +84,7 @@ function signInRoute(parts: SignInDependencies, attempts: SignInAttempts): Route
       }
       if (known.suspended) return await refuse('the user is suspended', forbidden('This user is suspended'));
       const { isEnabled } = await parts.secondFactors.state(known.userId);
-      if (isEnabled && body.code === null) throw codeRequired(CODE_NEEDED);
+      if (isEnabled && body.code === null) return await refuse('code missing', codeRequired(CODE_NEEDED));
       if (isEnabled && body.code !== null && !(await parts.secondFactors.use(known.userId, body.code))) {
         return await refuse('wrong code', codeRequired('The code is wrong or was used'));
       }
