@@ -95,7 +95,12 @@ describe.each(DRIVERS)('requests refused without a known user, counted %s,', (_d
     const { app, rateLimits } = rig();
     for (let used = 1; used < FAILED_PER_MINUTE; used++) await rateLimits.failure('127.0.0.1');
     await app.listen({ port: 0, host: '127.0.0.1' });
-    expect(await answerTo(app, head)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(await answerTo(app, head)).toMatch(
+      new RegExp(
+        `^HTTP/1.1 ${status} .*\\r\\nratelimit-policy: "failed-auth".*\\r\\nratelimit: "failed-auth"`,
+        'is',
+      ),
+    );
     expect(await answerTo(app, head)).toMatch(/^HTTP\/1.1 429 .*\r\nretry-after: 60\r\n/is);
   });
 

@@ -1,7 +1,7 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import type { RateLimits } from '../accounts/limits/limits.ts';
+import type { RateLimits, RateVerdict } from '../accounts/limits/limits.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { DataSource, RequestIds } from './lifecycle.ts';
 import { badRequest } from './refusal.ts';
@@ -74,20 +74,21 @@ function refuse(
   refusing: Refusing,
   send: (refusal: Refusal) => void,
 ): void {
-  const waitSeconds = countRefusal(request.socket, refusing);
-  const refuseAfter = (seconds: number) => send(refusalOf(proper, request, seconds, refusing));
-  if (waitSeconds instanceof Promise) void waitSeconds.then(refuseAfter);
-  else refuseAfter(waitSeconds);
+  const counted = countRefusal(request.socket, refusing);
+  const refuseWith = (verdict: RateVerdict | null) => send(refusalOf(proper, request, verdict, refusing));
+  if (counted instanceof Promise) void counted.then(refuseWith);
+  else refuseWith(counted);
 }
 
 /** Adds the headers of every response and logs the request, because no hook runs for it. */
 function refusalOf(
   proper: number,
   request: UnreadRequest,
-  waitSeconds: number,
+  verdict: RateVerdict | null,
   { nextId, dataSource, log }: Refusing,
 ): Refusal {
   const id = nextId(request);
+  const waitSeconds = verdict?.retryAfterSeconds ?? 0;
   const status = waitSeconds > 0 ? 429 : proper;
   log.info({ request_id: id, status }, 'http.unread_refused');
   const body = JSON.stringify({ detail: STATUS_CODES[status] });
@@ -100,6 +101,7 @@ function refusalOf(
       connection: 'close',
       'x-request-id': id,
       'x-content-type-options': 'nosniff',
+      ...(verdict === null ? {} : { 'ratelimit-policy': verdict.policy, ratelimit: verdict.limit }),
       ...(waitSeconds > 0 ? { 'retry-after': String(waitSeconds) } : {}),
       ...(dataSource === 'live' ? {} : { 'x-data-source': dataSource }),
     },
@@ -112,10 +114,7 @@ function refusalOf(
 function countRefusal(
   { remoteAddress }: Socket,
   { transport, rateLimits }: Refusing,
-): number | Promise<number> {
-  if (!rateLimits || remoteAddress === undefined || transport.trustProxy?.(remoteAddress, 0)) return 0;
-  const verdict = rateLimits.failure(remoteAddress);
-  return verdict instanceof Promise
-    ? verdict.then(({ retryAfterSeconds }) => retryAfterSeconds)
-    : verdict.retryAfterSeconds;
+): RateVerdict | null | Promise<RateVerdict> {
+  if (!rateLimits || remoteAddress === undefined || transport.trustProxy?.(remoteAddress, 0)) return null;
+  return rateLimits.failure(remoteAddress);
 }

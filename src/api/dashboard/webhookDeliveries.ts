@@ -82,9 +82,9 @@ function logRoute(parts: DeliveryDependencies): Route {
     handle: async (request) => {
       const { limit: most, state, start: startMs, end: endMs } = request.query;
       checkRange(startMs, endMs);
-      const { webhookId } = await find(parts, request);
-      const scope: CursorScope = ['webhook_deliveries', webhookId, startMs, endMs, state];
+      const scope: CursorScope = ['webhook_deliveries', request.path.webhook_id, startMs, endMs, state];
       const place = decodeCursor(scope, request.query.cursor, DELIVERY_ID_TIE);
+      const { webhookId } = await find(parts, request);
       const range = { startMs, endMs, state };
       if (most === 0) {
         const count = await parts.webhooks.log.count(webhookId, range);
