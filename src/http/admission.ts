@@ -43,7 +43,8 @@ type Decided = (error?: Error) => void;
  *
  * The requests read in one turn of the event loop are decided together, in order and at most {@link DECISIONS_A_TURN}
  * a turn, after the last of them was read. So one check of whether the control database changed is enough for all of a
- * turn, and no request is decided by state older than its arrival. Their responses are sent together, which wakes a reader once instead of once per response.
+ * turn, and no request is decided by state older than its arrival. Their responses are sent together, which wakes a
+ * reader once instead of once per response.
  */
 export class Admission {
   readonly #parts: AdmissionParts;
