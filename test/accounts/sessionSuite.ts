@@ -184,8 +184,10 @@ export function sessionSuite(driver: string, open: () => Promise<Database>): voi
       });
 
       it('a failed write is logged and stops nothing', async () => {
+        const { record } = await issue('a@example.com');
         const usage = usageOn(db);
-        usage.note('key_none');
+        await db.schema.dropTable('usage').execute();
+        usage.note(record.keyId);
         await usage.close();
         expect(logged.splice(0)).toEqual([{ err: expect.any(Error), keys: 1 }]);
       });
