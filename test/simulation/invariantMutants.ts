@@ -18,8 +18,8 @@ export const INVARIANT_MUTANTS: Readonly<Record<(typeof CHECKS)[number], Mutant>
   // A loss that is healed within a second is no gap.
   lost_rows_in_gaps: {
     file: 'src/recorder/bookTrust.ts',
-    search: 'if (wasWrong || unproven.wasOverdue)',
-    replacement: 'if (!wasWrong && unproven.wasOverdue)',
+    search: 'if (wasWrong || wasOverdue)',
+    replacement: 'if (!wasWrong && wasOverdue)',
   },
   // A proven state is trusted although its gap stays open.
   no_trust_in_gaps: {

@@ -56,7 +56,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
         socket.send(boardOf(ROW));
       }
     });
-    await page.getByRole('link', { name: 'Signals' }).click();
+    await page.getByRole('link', { name: 'Signals', exact: true }).click();
     const state = page.getByRole('group', { name: 'The board' });
     await state.getByText('live', { exact: true }).waitFor();
     await page.locator('tbody tr').or(page.getByText('No open opportunities')).first().waitFor();

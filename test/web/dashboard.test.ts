@@ -204,7 +204,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
   it('shows open opportunities, their history and realised P&L', async () => {
     const watched = await dashboard.signedIn();
     const { page } = watched;
-    await page.getByRole('link', { name: 'Signals' }).click();
+    await page.getByRole('link', { name: 'Signals', exact: true }).click();
     await page.getByRole('slider', { name: 'Minimum edge in cents' }).focus();
     await page.keyboard.press('Home');
     await page.getByText('Edge of at least 0¢').waitFor();
