@@ -1,14 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../test/support/fakeClock.ts';
 import { recordingLines, recordingsAbsent } from '../../test/support/fixtures.ts';
-import { MemorySink } from '../../test/support/memorySink.ts';
+import { recordedWire } from '../../test/support/recordedWire.ts';
 import { MARKET, WireMarket } from '../../test/support/wire.ts';
 import { silentLogger } from '../runtime/log.ts';
-import { Metrics } from '../runtime/metrics.ts';
 import type { BookSnapshotEvent } from '../schema/events.ts';
 import { mapClobFrame } from '../venues/polymarket/clob/mapper.ts';
 import type { RecordedMarket } from './recordedMarket.ts';
-import { Recorder } from './recorder.ts';
 
 const T0 = 1_795_176_010_000;
 const SHARE = 1_000_000;
@@ -17,22 +14,7 @@ const LOST = [
   { side: 'BUY', price: 4800, size: 0 },
 ] as const;
 
-function setUp(market = MARKET, log = silentLogger) {
-  const sink = new MemorySink();
-  const metrics = new Metrics();
-  const clock = new FakeClock(T0);
-  const recorder = new Recorder({ sink, clock, log, metrics, timeBy: 'receipt' });
-  recorder.track(market);
-  const wire = new WireMarket();
-  for (let i = 1; i <= 10; i++) {
-    wire.set({ side: 'BUY', price: 5000 - i * 100, size: i * SHARE });
-    wire.set({ side: 'SELL', price: 4900 + i * 100, size: (20 - i) * SHARE });
-  }
-  const play = (frames: readonly (string | undefined)[], atMs: number) => {
-    for (const frame of frames) if (frame !== undefined) recorder.clobFrame(frame, atMs);
-  };
-  return { sink, recorder, wire, metrics, play };
-}
+const setUp = (market = MARKET, log = silentLogger) => recordedWire(T0, market, log);
 
 describe('the trust in a book', () => {
   it('is lost with a gap from the last proven row, when a mismatch lasts a second longer than its action', () => {

@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../test/support/fakeClock.ts';
-import { MemorySink } from '../../test/support/memorySink.ts';
-import { MARKET, WireMarket } from '../../test/support/wire.ts';
-import { silentLogger } from '../runtime/log.ts';
-import { Metrics } from '../runtime/metrics.ts';
-import { Recorder } from './recorder.ts';
+import { recordedWire } from '../../test/support/recordedWire.ts';
 
 const T0 = 1_795_176_010_000;
 const SHARE = 1_000_000;
@@ -14,20 +9,9 @@ const LOST = [
 ] as const;
 
 function setUp() {
-  const sink = new MemorySink();
-  const parts = { sink, clock: new FakeClock(T0), log: silentLogger, metrics: new Metrics() };
-  const recorder = new Recorder({ ...parts, timeBy: 'receipt' });
-  recorder.track(MARKET);
-  const wire = new WireMarket();
-  for (let i = 1; i <= 10; i++) {
-    wire.set({ side: 'BUY', price: 5000 - i * 100, size: i * SHARE });
-    wire.set({ side: 'SELL', price: 4900 + i * 100, size: (20 - i) * SHARE });
-  }
-  const play = (frames: readonly (string | undefined)[], atMs: number) => {
-    for (const frame of frames) if (frame !== undefined) recorder.clobFrame(frame, atMs);
-  };
-  play([wire.snapshot(T0)], T0);
-  return { sink, recorder, wire, play };
+  const rig = recordedWire(T0);
+  rig.play([rig.wire.snapshot(T0)], T0);
+  return rig;
 }
 
 const buy = (price: number, shares: number) => ({ side: 'BUY', price, size: shares * SHARE }) as const;
