@@ -140,7 +140,7 @@ function rounded(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** Null for what was not measured: JSON has no NaN. */
+/** The rounded value, or null if nothing was measured: JSON cannot contain NaN. */
 function known(value: number): number | null {
   return Number.isFinite(value) ? rounded(value) : null;
 }

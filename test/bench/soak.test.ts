@@ -72,7 +72,7 @@ describe('figures of a soak run', () => {
     expect(figureOf(times, 'read, p99, highest minute')).toBe(90);
   });
 
-  test('leave out what is unknown', () => {
+  test('omit a value that was not measured', () => {
     const figures = soakFigures([minuteOf(1, 1, { stream_p99_ms: null })]);
     expect(figures.filter(({ name }) => /growth|WebSocket/.test(name))).toEqual([]);
     expect(soakFigures([]).every(({ value }) => value === 0)).toBe(true);

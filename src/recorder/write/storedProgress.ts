@@ -105,8 +105,9 @@ export class StoredProgress {
   }
 
   /**
-   * Age of the oldest received message that is not stored, in milliseconds; 0 when all are. It is the larger of two: the
-   * time since it arrived here, and the stream's time from what is stored to the newest message.
+   * Age of the oldest received message that is not stored, in milliseconds; 0 when all are stored. It is the time since
+   * that message arrived here. While a backlog is read, the stream times of the last stored and the newest message are
+   * further apart; then it is their difference.
    */
   lagMs(): number {
     return Math.max(0, ...this.lagsMs());

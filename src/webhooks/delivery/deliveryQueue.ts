@@ -97,7 +97,8 @@ export class DeliveryQueue {
     if (webhook.state === 'paused') {
       this.#pause();
     } else if (webhook.activeSinceMs !== before.activeSinceMs || before.state === 'paused') {
-      // What waits is from before the pause, which may have ended before this process saw it.
+      // The webhook was paused and resumed. Waiting deliveries are older than the pause, so they are skipped, even if this
+      // process never saw the pause.
       this.#pause();
       this.#paused = false;
       this.#failures = webhook.consecutiveFailures;

@@ -3,7 +3,7 @@ import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { TooManySendsError } from '../../runtime/errors.ts';
 import { SendQuotas, TESTS_PER_MINUTE } from './sendQuotas.ts';
 
-test('a user who has sent the most of a minute is refused, with the seconds to wait rounded up', async () => {
+test('a user at the limit of a minute is refused, and the seconds to wait are rounded up', async () => {
   const clock = new FakeClock();
   const quotas = new SendQuotas(clock);
   expect(quotas.consume('test', 'u1', TESTS_PER_MINUTE + 5)).toBe(TESTS_PER_MINUTE);

@@ -54,7 +54,7 @@ test('what a lost connection had delivered releases nothing', () => {
   expect([buffer.hold(1, change(310)), releases(299)]).toEqual([true, false]);
 });
 
-test('a forgotten market is new again: what was delivered of it releases nothing', () => {
+test('after a market is forgotten, its earlier deliveries release nothing that is held back', () => {
   buffer.hold(0, change(400));
   buffer.forget(['yes']);
   join(book('yes', 300));
