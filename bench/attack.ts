@@ -23,6 +23,7 @@ import { quantile } from './quantile.ts';
 import { bookSource } from './storeBooks.ts';
 import { engineClient, receiptP99, type Span } from './storedReceipts.ts';
 import type { VenueReport, VenueThreadOptions } from './venueThread.ts';
+import { answerOf } from './workerAnswer.ts';
 
 const ROUNDS = 8;
 /** Book changes as a share of the real venues'. */
@@ -144,13 +145,6 @@ async function takeTurn(bench: Bench, { forMs, attack }: { forMs: number; attack
   const venues = await answerOf<VenueReport>(bench.venues, null);
   const attackersMs = attack === undefined ? 0 : (await answerOf<AttackReport>(attackers, null)).cpuMs;
   return { fromMs, toMs, victim, venues, attackersMs };
-}
-
-async function answerOf<T>(worker: Worker, message: unknown): Promise<T> {
-  const answered = once(worker, 'message');
-  worker.postMessage(message);
-  const [answer] = (await answered) as [T];
-  return answer;
 }
 
 /** Short turns with and without the attack, one after the other: a machine whose speed drifts slows both alike. */

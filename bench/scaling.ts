@@ -7,10 +7,11 @@ import type { Figure } from './figure.ts';
 import { cpuMs, measureMachine } from './processCost.ts';
 import type { SpreadLoad, SpreadReport } from './scalingClients.ts';
 import { busiestMarket, type LiveForm, measureForm, portOf, requestText } from './scalingLive.ts';
-import { answerOf, makeKeys, ScalingRig, type SharedServers, streamSize } from './scalingRig.ts';
+import { makeKeys, ScalingRig, type SharedServers, streamSize } from './scalingRig.ts';
 import { machineFigure, measureWriters } from './scalingWriters.ts';
 import { engineClient } from './storedReceipts.ts';
 import type { VenueThreadOptions } from './venueThread.ts';
+import { answerOf } from './workerAnswer.ts';
 
 /** Book changes as a share of the real venues': two cores must carry every process. */
 const VENUES: VenueThreadOptions = { seed: 'scaling', density: 0.2 };

@@ -20,6 +20,7 @@ import { NatsServer } from '../test/support/natsProcess.ts';
 import { startPostgres } from '../test/support/postgresServer.ts';
 import { engineClient } from './storedReceipts.ts';
 import type { VenueReport, VenueThreadOptions } from './venueThread.ts';
+import { answerOf } from './workerAnswer.ts';
 
 const SECRET_KEY = '5a'.repeat(32);
 
@@ -111,13 +112,6 @@ export class ScalingRig {
 export interface Venues {
   readonly urls: Readonly<Record<string, string>>;
   report(): Promise<VenueReport>;
-}
-
-export async function answerOf<T>(worker: Worker, message: unknown): Promise<T> {
-  const answered = once(worker, 'message');
-  worker.postMessage(message);
-  const [answer] = (await answered) as [T];
-  return answer;
 }
 
 /** Keys of as many users of the highest tier. */

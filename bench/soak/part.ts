@@ -7,8 +7,9 @@ import type { StoreClient } from '../../src/store/engine/client.ts';
 import { ServiceProcess } from '../../test/crash/faults/serviceProcess.ts';
 import { measureMachine, residentMb } from '../processCost.ts';
 import { quantile } from '../quantile.ts';
-import { answerOf, makeKeys, ScalingRig, type Venues } from '../scalingRig.ts';
+import { makeKeys, ScalingRig, type Venues } from '../scalingRig.ts';
 import { engineClient, receiptP99, type Span } from '../storedReceipts.ts';
+import { answerOf } from '../workerAnswer.ts';
 import type { ReadersOptions, ReadersReport } from './readers.ts';
 import type { Minute } from './samples.ts';
 

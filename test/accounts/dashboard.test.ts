@@ -346,7 +346,8 @@ describe('an operator', () => {
       ...{ user_id: expect.stringMatching(ID), email: expect.any(String), tier: 'free' },
       ...{ operator: expect.any(Boolean), suspended: false, created_at: TIME },
     };
-    expect(listed).toEqual({ users: [record], count: 1, total: 2, limit: 1, offset: 1 });
+    const around = { count: 1, total: 2, limit: 1, offset: 1, next_cursor: null };
+    expect(listed).toEqual({ users: [record], ...around });
     const { user_id } = (await user.ask('GET', '/app/me')).json().user;
     const path = `/app/users/${user_id}`;
     const promoted = await operator.ask('PATCH', path, { tier: 'premium' });
@@ -361,6 +362,25 @@ describe('an operator', () => {
     expect(await use()).toBe(200);
     expect(await operator.status('PATCH', '/app/users/usr_none', { tier: 'pro' })).toBe(404);
     expect(await operator.status('PATCH', path, { tier: 'gold' })).toBe(422);
+  });
+
+  it('pages through users by cursor, of the same search only', async () => {
+    const { signedUp } = await openDashboard();
+    const operator = await signedUp('op@example.com');
+    for (const name of ['a', 'b', 'c']) await signedUp(`${name}@example.com`);
+    const seen: string[] = [];
+    let after = '';
+    for (let pages = 0; pages < 3; pages++) {
+      const answer = await operator.ask('GET', `/app/users?search=example&limit=2${after}`);
+      const { users, total, next_cursor } = answer.json();
+      expect(total).toBe(4);
+      seen.push(...users.map(({ email }: { email: string }) => email));
+      if (next_cursor === null) break;
+      after = `&cursor=${next_cursor}`;
+    }
+    // Users of one millisecond are ordered by their random ids.
+    expect(seen.sort()).toEqual(['a@example.com', 'b@example.com', 'c@example.com', 'op@example.com']);
+    expect(await operator.status('GET', `/app/users?limit=2${after}`)).toBe(400);
   });
 
   it('cannot suspend their own account', async () => {

@@ -27,8 +27,11 @@ type UserName = { readonly email: string } | { readonly userId: string };
 
 interface UserPage {
   readonly limit: number;
+  /** Ignored with `after`. */
   readonly offset: number;
   readonly search?: string | null;
+  /** The last user of the previous page. */
+  readonly after?: Pick<User, 'createdMs' | 'userId'> | null;
 }
 
 interface UserChange {
@@ -197,9 +200,17 @@ export class UserRepository {
   }
 
   /** A page of users, oldest first. @param search Part of the address, in any case; null: all users. */
-  async page({ limit, offset, search = null }: UserPage): Promise<User[]> {
-    const rows = this.#oldestFirst().where((user) => containing(user, search));
-    return (await rows.limit(limit).offset(offset).execute()).map(toUser);
+  async page({ limit, offset, search = null, after = null }: UserPage): Promise<User[]> {
+    const rows = this.#oldestFirst()
+      .where((user) => containing(user, search))
+      .limit(limit);
+    const page =
+      after === null
+        ? rows.offset(offset)
+        : rows.where((user) =>
+            user(user.refTuple('created_ms', 'user_id'), '>', user.tuple(after.createdMs, after.userId)),
+          );
+    return (await page.execute()).map(toUser);
   }
 
   /** @param search As for `page`. */

@@ -1,12 +1,13 @@
 import type { Accounts } from '../../accounts/accounts.ts';
 import type { User } from '../../accounts/users/users.ts';
+import { decodeCursor, encodeCursor } from '../../http/cursor.ts';
 import { conflict, notFound } from '../../http/refusal.ts';
 import { type Route, route } from '../../http/route.ts';
 import { InvalidInputError } from '../../runtime/errors.ts';
 import { userListShape, userShape } from '../../schema/api/accountResources.ts';
 import { jsonBoolean, jsonLiteral, optionalMember } from '../../schema/api/body.ts';
 import { optional, required } from '../../schema/api/fields.ts';
-import { limit, offset } from '../../schema/api/parameters.ts';
+import { cursor, limit, offset } from '../../schema/api/parameters.ts';
 import { literal, text } from '../../schema/api/types.ts';
 import { TIERS } from '../../schema/tier.ts';
 import { formatTime } from '../../schema/time.ts';
@@ -14,6 +15,7 @@ import { signedIn } from './signedIn.ts';
 
 /** Longest part of an address that is searched for. */
 const SEARCH_MAX = 254;
+const USER_ID_TIE = /^usr_[\w-]{1,64}$/;
 
 /** What an operator does about users. */
 export function userRoutes(parts: { control: Pick<Accounts, 'users' | 'events' | 'settled'> }): Route[] {
@@ -27,20 +29,26 @@ export function userRoutes(parts: { control: Pick<Accounts, 'users' | 'events' |
       query: {
         limit: limit(100, 1000),
         offset,
+        cursor,
         search: optional(
           text({ minLength: 1, maxLength: SEARCH_MAX }),
           'Only users whose e-mail address contains this, in any case',
         ),
       },
       response: userListShape,
-      handle: async ({ query: { limit: most, offset: from, search } }) => {
+      handle: async ({ query: { limit: most, offset: from, search, cursor: given } }) => {
         const { users } = parts.control;
-        const [page, total] = await Promise.all([
-          users.page({ limit: most, offset: from, search }),
+        const scope = ['users', search];
+        const place = decodeCursor(scope, given, USER_ID_TIE);
+        const after = place && { createdMs: place.timeMs, userId: place.tie };
+        const [found, total] = await Promise.all([
+          users.page({ limit: most + 1, offset: from, search, after }),
           users.count(search),
         ]);
-        const shown = page.map(toJson);
-        const body = { users: shown, count: shown.length, total, limit: most, offset: from };
+        const shown = found.slice(0, most).map(toJson);
+        const last = found.length > most ? found[most - 1] : undefined;
+        const next_cursor = last ? encodeCursor(scope, { timeMs: last.createdMs, tie: last.userId }) : null;
+        const body = { users: shown, count: shown.length, total, limit: most, offset: from, next_cursor };
         return { body: JSON.stringify(body) };
       },
     }),

@@ -85,6 +85,7 @@ export const userListShape = z.strictObject({
   total: z.int(),
   limit: z.int(),
   offset: z.int(),
+  next_cursor: z.string().nullable(),
 });
 
 export const secondFactorShape = z.strictObject({

@@ -406,6 +406,7 @@ export type UserList = {
   total: number;
   limit: number;
   offset: number;
+  next_cursor: string | null;
 };
 export type User = {
   user_id: string;
@@ -2225,7 +2226,7 @@ export interface Operations {
   end?: string | null | undefined;
   state?: 'pending' | 'delivered' | 'failed' | 'skipped' | 'expired' | 'undelivered' | null | undefined;
 }; answer: WebhookQueuedRange };
-  'GET /app/users': { path: Record<never, never>; query: { limit?: number | undefined; offset?: number | undefined; search?: string | undefined }; body: undefined; answer: UserList };
+  'GET /app/users': { path: Record<never, never>; query: { limit?: number | undefined; offset?: number | undefined; cursor?: string | undefined; search?: string | undefined }; body: undefined; answer: UserList };
   'PATCH /app/users/{user_id}': { path: { user_id: string }; query: Record<never, never>; body: {
   tier?: 'free' | 'pro' | 'plus' | 'premium' | null | undefined;
   suspended?: boolean | null | undefined;
