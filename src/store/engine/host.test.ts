@@ -221,6 +221,11 @@ describe('readers that do not read', () => {
   });
 });
 
+test('the engine keeps at most 64 idle threads', async () => {
+  const setting = "SELECT value FROM system.server_settings WHERE name = 'max_thread_pool_free_size'";
+  expect((await raw('/', setting)).body).toBe('64\n');
+});
+
 test('streamed answers leave sessions for short reads', async () => {
   const abort = new AbortController();
   const streams = Array.from({ length: STREAMS_MAX + 3 }, () =>
