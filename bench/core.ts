@@ -1,3 +1,4 @@
+import type { FinishedAction } from '../src/venues/polymarket/book/bookAction.ts';
 import { MarketBook } from '../src/venues/polymarket/book/marketBook.ts';
 import { mapClobFrame } from '../src/venues/polymarket/clob/mapper.ts';
 import { MARKET, WireMarket } from '../test/support/wire.ts';
@@ -40,23 +41,22 @@ function secondsOf(run: () => void): number {
 function process(snapshot: string, frames: readonly string[], checkHashes: boolean): number {
   let quotes = 0;
   let [bid, ask]: (number | null)[] = [null, null];
-  const book = new MarketBook(
-    { ...MARKET, tickSize: '0.01' },
-    ({ yes }) => {
-      if (yes.bids.best === bid && yes.asks.best === ask) return;
-      bid = yes.bids.best;
-      ask = yes.asks.best;
-      quotes++;
-    },
-    { checkHashes },
-  );
+  const book = new MarketBook({ ...MARKET, tickSize: '0.01' }, { checkHashes });
+  const { bids, asks } = book.yes;
+  const record = (action: FinishedAction | null) => {
+    if (action === null || (bids.best === bid && asks.best === ask)) return;
+    bid = bids.best;
+    ask = asks.best;
+    quotes++;
+  };
   for (const frame of [snapshot, ...frames]) {
     for (const event of mapClobFrame(frame, 1)) {
-      if (event.kind === 'book_change') book.applyChanges(event);
-      else if (event.kind === 'book_snapshot') book.applySnapshot(event);
+      if (event.kind !== 'book_change' && event.kind !== 'book_snapshot') continue;
+      record(book.finishBefore(event));
+      record(book.apply(event).finished);
     }
   }
-  book.finishQuiet();
+  record(book.finishQuiet());
   return quotes;
 }
 

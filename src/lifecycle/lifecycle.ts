@@ -6,7 +6,8 @@ import {
   withRules,
   withWinner,
 } from '../recorder/marketMerge.ts';
-import { neverStored, type Recorder, SUBSCRIBED_AFTER_END_MS } from '../recorder/recorder.ts';
+import { neverStored, SUBSCRIBED_AFTER_END_MS } from '../recorder/recordedSpan.ts';
+import type { Recorder } from '../recorder/recorder.ts';
 import { type Clock, every, type Timer } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';

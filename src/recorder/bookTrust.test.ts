@@ -329,8 +329,10 @@ describe('the trust in a book', () => {
     expect(shown()).toMatchObject({ quotedTimeMs: T0 });
     play(wire.action(T0 + 2, [{ side: 'BUY', price: 4900, size: 0 }]), T0 + 20);
     expect(shown()).toMatchObject({ quotedTimeMs: T0 + 20 });
-    const recorded = recorder.recorded(MARKET.marketId);
-    recorded?.book.distrust(T0 + 30);
+    recorder.distrust(recorder.recorded(MARKET.marketId) as RecordedMarket, {
+      cause: 'clock_step',
+      knownTimeMs: T0 + 30,
+    });
     expect(shown()).toMatchObject({ trusted: false, quotedTimeMs: T0 + 30 });
     play([wire.action(T0 + 3, LOST)[0]], T0 + 40);
     expect(shown()).toBe('unfinished');
@@ -382,7 +384,7 @@ describe('the trust in a book', () => {
     play(wire.action(T0 + 200, [{ side: 'BUY', price: 4900, size: 5 * SHARE }]), T0 + 200);
     expect(sink.books.at(-1)).toMatchObject({ trusted: false });
     recorder.trust.isStoreDown = false;
-    recorded.rewrite(T0 + 300);
+    recorder.rewrite(recorded, T0 + 300);
     expect(sink.gaps.at(-1)).toMatchObject({ startTimeMs: T0, endTimeMs: T0 + 200, repairedBy: 'store' });
     expect(sink.gaps.at(-1)).toMatchObject({ startReceivedMs: T0, endReceivedMs: T0 + 300 });
     expect(sink.books.at(-1)).toMatchObject({ trusted: true });

@@ -1,7 +1,7 @@
 import type { Metrics } from '../runtime/metrics.ts';
 import type { GapCause, RowTimes } from '../schema/gap.ts';
 import type { Market } from '../schema/market.ts';
-import type { FinishedAction } from '../venues/polymarket/book/marketBook.ts';
+import type { FinishedAction } from '../venues/polymarket/book/bookAction.ts';
 import { UnprovenStates } from '../venues/polymarket/book/unprovenStates.ts';
 import type { GapTracker } from './gapTracker.ts';
 import type { RecordedMarket, Unproven } from './recordedMarket.ts';

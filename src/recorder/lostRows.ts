@@ -4,7 +4,8 @@ import type { RowTimes } from '../schema/gap.ts';
 import type { LostPart } from '../store/journal/lostPart.ts';
 import { loadEndTimes, loadProvenAround, marketsRecordedIn } from '../store/queries/resume.ts';
 import type { StoreReader } from '../store/reader.ts';
-import { type Recorder, SUBSCRIBED_AFTER_END_MS } from './recorder.ts';
+import { SUBSCRIBED_AFTER_END_MS } from './recordedSpan.ts';
+import type { Recorder } from './recorder.ts';
 
 interface LostRowsWriter {
   flush(): Promise<void>;
@@ -87,7 +88,7 @@ function endByMemory(
   const recorded = recorder.recorded(marketId);
   if (recorded === null) return null;
   const { book, market } = recorded;
-  if (book.eventTimeMs >= fromMs) recorded.rewrite(knownTimeMs);
+  if (book.eventTimeMs >= fromMs) recorder.rewrite(recorded, knownTimeMs);
   const live = recorded.liveBook();
   const isProven = live !== null && live !== 'unfinished' && live.trusted;
   if (isProven) return { eventTimeMs: Math.max(book.eventTimeMs, toMs), receivedTimeMs: knownTimeMs };

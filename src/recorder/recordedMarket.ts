@@ -4,7 +4,8 @@ import type { GapCause, RowTimes } from '../schema/gap.ts';
 import type { Market } from '../schema/market.ts';
 import type { BookRecord, QuoteRecord, TradeRecord, TradeSide } from '../schema/records.ts';
 import type { StoredBook } from '../store/queries/resume.ts';
-import { type FinishedAction, MarketBook } from '../venues/polymarket/book/marketBook.ts';
+import type { FinishedAction } from '../venues/polymarket/book/bookAction.ts';
+import { MarketBook } from '../venues/polymarket/book/marketBook.ts';
 import type { UnprovenStates } from '../venues/polymarket/book/unprovenStates.ts';
 import type { LiveBookView, LiveMarketRecording } from './liveRecording.ts';
 
@@ -55,18 +56,11 @@ export class RecordedMarket implements LiveMarketRecording {
   #tradeTimeMs = 0;
   readonly #trades = new Set<string>();
 
-  constructor(market: Market, onFinished: (recorded: RecordedMarket, action: FinishedAction) => void) {
+  constructor(market: Market) {
     this.market = market;
     this.#tickSize = formatPrice(market.tickSize);
-    this.book = new MarketBook(
-      {
-        marketId: market.marketId,
-        yesTokenId: market.yesTokenId,
-        noTokenId: market.noTokenId,
-        tickSize: this.#tickSize,
-      },
-      (_, action) => onFinished(this, action),
-    );
+    const { marketId, yesTokenId, noTokenId } = market;
+    this.book = new MarketBook({ marketId, yesTokenId, noTokenId, tickSize: this.#tickSize });
   }
 
   /**
@@ -192,10 +186,9 @@ export class RecordedMarket implements LiveMarketRecording {
     return { ...this.market, noTokenId: tokenId };
   }
 
-  /** Forces a full book row, in case earlier rows were dropped. */
-  rewrite(nowMs: number): void {
+  /** The next action is a quote, whether or not it changes the best prices or the trust. */
+  forgetQuote(): void {
     this.#quoteTrusted = null;
-    this.book.republish(nowMs);
   }
 
   #noteQuote({ trusted, receivedTimeMs }: { trusted: boolean; receivedTimeMs: number }): void {

@@ -1,6 +1,6 @@
 import { isLate } from '../core/lateness.ts';
 import { parsePrice } from '../core/money.ts';
-import type { Clock, Timer } from '../runtime/clock.ts';
+import type { Clock } from '../runtime/clock.ts';
 import { VenueMessageError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
@@ -21,7 +21,7 @@ import type { RecordSink } from '../schema/records.ts';
 import type { StoredBook } from '../store/queries/resume.ts';
 import { MessageWatch, setAsideRefused } from '../venues/drift/messageWatch.ts';
 import { PERP_FEEDS } from '../venues/perpVenue.ts';
-import { ACTION_QUIET_MS, type Applied, type FinishedAction } from '../venues/polymarket/book/marketBook.ts';
+import type { BookEvent, FinishedAction } from '../venues/polymarket/book/bookAction.ts';
 import { CLOB_KINDS } from '../venues/polymarket/clob/knownKeys.ts';
 import { mapClobFrame } from '../venues/polymarket/clob/mapper.ts';
 import { type FoundVersion, reportUnknownVersion } from '../venues/polymarket/reportUnknownVersion.ts';
@@ -33,17 +33,12 @@ import { marketOfLostFrame } from './lostFrame.ts';
 import { withWinner } from './marketMerge.ts';
 import { RecentSnapshotCounter } from './recentSnapshotCounter.ts';
 import { RecordedMarket } from './recordedMarket.ts';
+import { neverStored, SUBSCRIBED_AFTER_END_MS } from './recordedSpan.ts';
 import { recorderCounters } from './recorderCounters.ts';
 import { Sequence } from './sequence.ts';
 import { UnderlyingPriceCache } from './underlyingPriceCache.ts';
+import { WaitingActions } from './waitingActions.ts';
 import { FeedLagMonitor, PRICE_FEEDS } from './watchdog/feedLagMonitor.ts';
-
-/** How long an ended, unresolved market stays subscribed: trading continues for tens of seconds. */
-export const SUBSCRIBED_AFTER_END_MS = 300_000;
-/** How long before its end a run may have received rows of a market that has none stored; deliberately generous. */
-const NEVER_STORED_MS = 60_000;
-/** The venue lists a market days before its window, so no row of it is older; deliberately generous. */
-const LISTED_EARLY_MS = 30 * 86_400_000;
 
 interface RecorderOptions {
   sink: RecordSink;
@@ -85,21 +80,23 @@ export class Recorder implements LiveRecording {
   readonly #prices = new UnderlyingPriceCache();
   readonly #markets = new Map<string, RecordedMarket>();
   readonly #byToken = new Map<string, RecordedMarket>();
-  readonly #waiting = new Set<RecordedMarket>();
+  readonly #waiting: WaitingActions;
   readonly #perpUpdateIds = new Map<string, number>();
-  #timer: Timer | null = null;
-  /** True while a requested book is being applied. */
-  #asked = false;
   readonly #watch: MessageWatch;
   readonly #counters;
 
   constructor(options: RecorderOptions) {
     this.#options = options;
-    const { sink, log, metrics } = options;
+    const { sink, clock, log, metrics } = options;
     this.gaps = new GapTracker({ sink, log, metrics, nextSeq: () => this.#nextSeq() });
     this.lags = options.timeBy === 'clock' ? new FeedLagMonitor(options) : null;
     const isLate = (market: Market) => this.lags !== null && this.lags.lateFor(market) !== null;
     this.trust = new BookTrust({ gaps: this.gaps, metrics, isLate, byHashOnly: options.isProvenByHashOnly });
+    this.#waiting = new WaitingActions({
+      clock,
+      finish: (recorded) => this.#finishWaiting(recorded),
+      onDue: (nowMs) => this.finishQuiet(nowMs),
+    });
     this.#counters = recorderCounters(metrics);
     this.drift = metrics.venueDrift;
     this.#watch = new MessageWatch({ feed: CLOB_FEED, kinds: CLOB_KINDS, drift: this.drift });
@@ -151,16 +148,29 @@ export class Recorder implements LiveRecording {
   /** Opens a gap of a market whose feed has lost data: its book waits for new snapshots. */
   lose(recorded: RecordedMarket, gap: Parameters<BookTrust['open']>[1]): void {
     // The completed part of the running action was received before the loss.
-    recorded.book.finishQuiet();
+    this.#finishWaiting(recorded);
     this.trust.open(recorded, gap);
-    recorded.book.disconnect(gap.knownTimeMs);
+    this.#record(recorded, recorded.book.disconnect(gap.knownTimeMs));
   }
 
   /** Opens a gap of a market whose book may be wrong, until the next announced hashes verify. */
   distrust(recorded: RecordedMarket, gap: Parameters<BookTrust['open']>[1]): void {
-    recorded.book.finishQuiet();
+    this.#finishWaiting(recorded);
     this.trust.open(recorded, gap);
-    recorded.book.distrust(gap.knownTimeMs);
+    this.#record(recorded, recorded.book.distrust(gap.knownTimeMs));
+  }
+
+  /** Writes a full row of the market's newest book, in case earlier rows were dropped. */
+  rewrite(recorded: RecordedMarket, nowMs: number): void {
+    recorded.forgetQuote();
+    this.#finishWaiting(recorded);
+    this.#record(recorded, recorded.book.republish(nowMs));
+  }
+
+  /** Writes a row if the trust in the market's newest book has changed for a reason outside it. */
+  reannounce(recorded: RecordedMarket, nowMs: number): void {
+    this.#finishWaiting(recorded);
+    this.#record(recorded, recorded.book.reannounce(nowMs));
   }
 
   market(marketId: string): Market | null {
@@ -185,8 +195,8 @@ export class Recorder implements LiveRecording {
   untrack(marketId: string): void {
     const recorded = this.#markets.get(marketId);
     if (recorded === undefined) return;
-    recorded.book.finishQuiet();
-    this.#waiting.delete(recorded);
+    this.#finishWaiting(recorded);
+    this.#waiting.forget(recorded);
     this.trust.forget(recorded);
     this.#markets.delete(marketId);
     this.#byToken.delete(recorded.market.yesTokenId);
@@ -219,7 +229,7 @@ export class Recorder implements LiveRecording {
       this.#lostTo(marketOfLostFrame(text), receivedTimeMs);
       isUnderstood = false;
     } finally {
-      this.#armTimer();
+      if (this.#options.timeBy === 'clock') this.#waiting.startTimer();
     }
     return isUnderstood;
   }
@@ -267,7 +277,6 @@ export class Recorder implements LiveRecording {
     }
     recorded.received(event);
     if (recorded.market.noTokenId === UNKNOWN) this.#nameNoToken(recorded, event);
-    const { book } = recorded;
     this.#noteLag(recorded, event);
     if (event.kind === 'book_change') this.#change(recorded, event);
     else if (event.kind === 'book_snapshot') this.#snapshot(recorded, event);
@@ -277,7 +286,7 @@ export class Recorder implements LiveRecording {
         return;
       }
       recorded.unproven?.states.noteTrade(event.price);
-      book.applyTrade(event);
+      this.#apply(recorded, event);
       const record = recorded.tradeRecord(event, this.#nextSeq());
       if (record !== null) this.#options.sink.trade(record);
     } else if (event.kind === 'tick_size_change') this.#tickSize(recorded, event);
@@ -294,10 +303,8 @@ export class Recorder implements LiveRecording {
 
   /** Applies a market's books from an answer of the venue; the caller has checked that they are newer. */
   applyRequestedBooks(recorded: RecordedMarket, books: readonly BookSnapshotEvent[]): void {
-    this.#asked = true;
-    for (const event of books) this.#applied(recorded, recorded.book.applySnapshot(event));
-    recorded.book.finishQuiet();
-    this.#asked = false;
+    for (const event of books) this.#apply(recorded, event, true);
+    this.#finishWaiting(recorded, true);
   }
 
   /**
@@ -335,32 +342,25 @@ export class Recorder implements LiveRecording {
 
   /** Ends the actions of all markets but one that are quiet long enough at `nowMs`; Infinity ends all. */
   finishQuiet(nowMs: number, butMarketId?: string): void {
-    for (const recorded of this.#waiting) {
-      if (recorded.market.marketId === butMarketId) continue;
-      const since = recorded.book.waitingSinceMs;
-      if (since !== null && nowMs - since < ACTION_QUIET_MS) continue;
-      recorded.book.finishQuiet();
-      this.#waiting.delete(recorded);
-    }
+    this.#waiting.finishQuiet(nowMs, butMarketId);
     if (nowMs !== Number.POSITIVE_INFINITY) this.trust.due(nowMs);
   }
 
   close(): void {
-    this.#timer?.cancel();
+    this.#waiting.stopTimer();
     this.finishQuiet(Number.POSITIVE_INFINITY);
     // A live feed's next start detects the loss; a recording has no further frames.
     if (this.#options.timeBy === 'receipt') this.trust.due(Number.POSITIVE_INFINITY);
   }
 
   #change(recorded: RecordedMarket, event: BookChangeEvent): void {
-    const { book, unproven } = recorded;
-    unproven?.states.noteChanges(event, book.recent);
-    this.#applied(recorded, book.applyChanges(event));
+    recorded.unproven?.states.noteChanges(event, recorded.book.recent);
+    this.#apply(recorded, event);
   }
 
   #snapshot(recorded: RecordedMarket, event: BookSnapshotEvent): void {
     const { book, market } = recorded;
-    this.#applied(recorded, book.applySnapshot(event));
+    this.#apply(recorded, event);
     if (!book.recipeRefuted) return;
     const { hash, tokenId, receivedTimeMs } = event;
     const subject = { category: 'hash_recipe', feed: CLOB_FEED, kind: 'book', key: market.marketId } as const;
@@ -380,9 +380,10 @@ export class Recorder implements LiveRecording {
     this.track(recorded.nameNoToken(other));
   }
 
-  #tickSize({ market, book }: RecordedMarket, { tickSize, receivedTimeMs }: TickSizeChangeEvent): void {
-    book.applyTickSize(tickSize, receivedTimeMs);
-    const ticks = parsePrice(tickSize);
+  #tickSize(recorded: RecordedMarket, event: TickSizeChangeEvent): void {
+    const { market } = recorded;
+    this.#apply(recorded, event);
+    const ticks = parsePrice(event.tickSize);
     if (ticks !== null && ticks !== market.tickSize) this.track({ ...market, tickSize: ticks });
   }
 
@@ -398,7 +399,7 @@ export class Recorder implements LiveRecording {
   }
 
   #add(market: Market): void {
-    const recorded = new RecordedMarket(market, (at, action) => this.#finished(at, action));
+    const recorded = new RecordedMarket(market);
     recorded.isNew = this.#options.timeBy === 'clock';
     this.#markets.set(market.marketId, recorded);
     this.#byToken.set(market.yesTokenId, recorded);
@@ -421,9 +422,14 @@ export class Recorder implements LiveRecording {
     return this.#sequence.next(this.#options.clock.now());
   }
 
-  #applied(recorded: RecordedMarket, result: Applied): void {
-    if (result !== 'applied') this.#ignore(result);
-    if (recorded.book.waitingSinceMs !== null) this.#waiting.add(recorded);
+  /** @param asked The event is a book that we requested. */
+  #apply(recorded: RecordedMarket, event: BookEvent, asked = false): void {
+    const { book } = recorded;
+    this.#record(recorded, book.finishBefore(event), asked);
+    const { outcome, finished } = book.apply(event);
+    this.#record(recorded, finished, asked);
+    if (outcome !== 'applied') this.#ignore(outcome);
+    this.#waiting.add(recorded);
   }
 
   #ignore(why: string): void {
@@ -431,8 +437,14 @@ export class Recorder implements LiveRecording {
     this.#counters.ignored.inc({ why });
   }
 
-  #finished(recorded: RecordedMarket, finished: FinishedAction): void {
-    const trusted = this.trust.finished(recorded, finished, this.#asked);
+  #finishWaiting(recorded: RecordedMarket, asked = false): void {
+    this.#record(recorded, recorded.book.finishQuiet(), asked);
+  }
+
+  /** Writes the records of a finished action, before the book changes again. */
+  #record(recorded: RecordedMarket, finished: FinishedAction | null, asked = false): void {
+    if (finished === null) return;
+    const trusted = this.trust.finished(recorded, finished, asked);
     const action = trusted === finished.trusted ? finished : { ...finished, trusted };
     this.#counters.actions.inc({ end: action.end, trusted: String(trusted) });
     if (trusted && recorded.market.recordedSinceMs === null && recorded.isNew)
@@ -475,26 +487,4 @@ export class Recorder implements LiveRecording {
     this.distrust(recorded, { cause: 'frame_rejected', knownTimeMs: receivedTimeMs });
     recorded.rejectedTimeMs = receivedTimeMs;
   }
-
-  #armTimer(): void {
-    const { clock, timeBy } = this.#options;
-    if (timeBy !== 'clock' || this.#timer !== null || this.#waiting.size === 0) return;
-    this.#timer = clock.after(ACTION_QUIET_MS, () => {
-      // Runs one turn later, after data that is already in the sockets.
-      this.#timer = clock.after(0, () => {
-        this.#timer = null;
-        this.finishQuiet(clock.now());
-        this.#armTimer();
-      });
-    });
-  }
-}
-
-/**
- * The start of a market's gap when none of its rows was stored. By venue time it precedes every possible row: the first
- * book of a quiet market has the time of its last change, which may be long before its receipt.
- */
-export function neverStored({ startTimeMs }: Market, lastAliveTimeMs: number): RowTimes {
-  const receivedTimeMs = lastAliveTimeMs - NEVER_STORED_MS;
-  return { eventTimeMs: Math.min(startTimeMs, receivedTimeMs) - LISTED_EARLY_MS, receivedTimeMs };
 }

@@ -17,7 +17,8 @@ import { loadRecentBooks } from '../store/queries/resume.ts';
 import type { StoreReader } from '../store/reader.ts';
 import { OUTCOME_AWAITED_MS } from './liveRecording.ts';
 import { RECENT_MS, type RecentSnapshotCounter } from './recentSnapshotCounter.ts';
-import { neverStored, type Recorder, SUBSCRIBED_AFTER_END_MS } from './recorder.ts';
+import { neverStored, SUBSCRIBED_AFTER_END_MS } from './recordedSpan.ts';
+import type { Recorder } from './recorder.ts';
 
 /** Rows may be journaled this long after the last sign of life of their run. */
 const AFTER_ALIVE_MS = 200;

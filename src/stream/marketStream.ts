@@ -4,7 +4,7 @@ import { FanOut } from '../runtime/fanOut.ts';
 import type { Gap } from '../schema/gap.ts';
 import type { FollowedAssets, Market, Ticker } from '../schema/market.ts';
 import type { BookRecord, GapRecord, MarketRecord } from '../schema/records.ts';
-import { ACTION_QUIET_MS } from '../venues/polymarket/book/marketBook.ts';
+import { ACTION_QUIET_MS } from '../venues/polymarket/book/bookAction.ts';
 import { BookText, type LiveBook } from './bookText.ts';
 import { ChangeLog, RETAINED_BYTES_MAX, RETAINED_MS } from './changeLog.ts';
 import { CLIENTS_AT_ONCE, type Connection } from './connection.ts';

@@ -26,6 +26,7 @@ const hashCheck = of(`${POLYMARKET}/book/hashCheck.ts`, `${POLYMARKET}/book/mark
 const changeLog = of(`${POLYMARKET}/book/recentChangeLog.ts`, `${POLYMARKET}/book/lateFrames.test.ts`);
 const tokenBook = of(`${POLYMARKET}/book/tokenBook.ts`, `${POLYMARKET}/book/marketBook.test.ts`);
 const marketBook = of(`${POLYMARKET}/book/marketBook.ts`, `${POLYMARKET}/book/marketBook.test.ts`);
+const actionFrames = of(`${POLYMARKET}/book/actionFrames.ts`, `${POLYMARKET}/book/marketBook.test.ts`);
 const clob = of(`${POLYMARKET}/clob/mapper.ts`, `${POLYMARKET}/clob/mapper.test.ts`);
 const merge = of(`${POLYMARKET}/clob/connectionMerge.ts`, `${POLYMARKET}/clob/connectionMerge.test.ts`);
 const joins = of(`${POLYMARKET}/clob/joinBuffer.ts`, `${POLYMARKET}/clob/shard.test.ts`);
@@ -104,8 +105,8 @@ export const VENUE_MUTANTS: readonly TestedMutant[] = [
   changeLog('&& timeMs <= untilMs)', ')'),
   tokenBook("change.side === 'BUY' ? this.bids : this.asks", "change.side === 'BUY' ? this.asks : this.bids"),
   tokenBook('bid !== null && ask !== null && bid > ask', 'bid !== null && ask !== null && bid >= ask'),
-  marketBook('this.#aloneSinceMs >= LOPSIDED_MS', 'this.#aloneSinceMs > LOPSIDED_MS'),
-  marketBook('Math.max(this.eventTimeMs, this.#openTimeMs)', 'this.#openTimeMs'),
+  actionFrames('this.#aloneSinceMs >= LOPSIDED_MS', 'this.#aloneSinceMs > LOPSIDED_MS'),
+  marketBook('Math.max(this.eventTimeMs, timeMs)', 'timeMs'),
   joins('?? 0) < join.timeMs) return [];', '?? 0) <= join.timeMs) return [];'),
   shard('behind < CONNECTION_BEHIND_FRAMES', 'behind <= CONNECTION_BEHIND_FRAMES'),
   joinBuffer('join.timeMs = Math.max(join.timeMs, timeMs);', 'join.timeMs = timeMs;'),

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { BookPlayer } from '../../../test/support/bookPlayer.ts';
 import { marketState } from '../../../test/support/marketState.ts';
 import { MARKET, WireMarket } from '../../../test/support/wire.ts';
 import { MarketBook } from '../../venues/polymarket/book/marketBook.ts';
-import { mapClobFrame } from '../../venues/polymarket/clob/mapper.ts';
 import { COST_SCALE, TakerFee } from '../fees.ts';
 import { LadderSide } from '../ladderSide.ts';
 import { Random } from '../random.ts';
@@ -231,26 +231,22 @@ test('a book with mirrored tokens never shows an opportunity, however its action
   for (let cents = 50; cents < 100; cents++) wire.set({ side: 'SELL', price: cents * 100, size: 5_000_000 });
   const state = marketState({});
   const seen = { states: 0, untrusted: 0, cheapBetweenFrames: 0, signals: 0 };
-  const book = new MarketBook({ ...MARKET, tickSize: '0.01' }, ({ yes, no }, { trusted }) => {
+  const book = new MarketBook({ ...MARKET, tickSize: '0.01' });
+  const { yes, no } = book;
+  const player = new BookPlayer(book, ({ trusted }) => {
     seen.states++;
     if (!trusted) seen.untrusted++;
     if (detectLogical({ ...state, yes, no, trusted }) !== null) seen.signals++;
   });
-  const offer = (frame: string) => {
-    for (const event of mapClobFrame(frame, 1)) {
-      if (event.kind === 'book_change') book.applyChanges(event);
-      else if (event.kind === 'book_snapshot') book.applySnapshot(event);
-    }
-  };
-  offer(wire.snapshot(MARKET.startTimeMs));
+  player.play(wire.snapshot(MARKET.startTimeMs), 1);
   for (let i = 1; i <= 3_000; i++) {
     const timeMs = MARKET.startTimeMs + i;
     for (const frame of wire.action(timeMs, moveOfTouch(wire, random)).flatMap(byToken)) {
       // One frame in two hundred is lost, so that the book is wrong until the next snapshot.
-      if (random.next() > 0.005) offer(frame);
-      if (walkPairs(book.yes.asks, book.no.asks, state.fee).size > 0) seen.cheapBetweenFrames++;
+      if (random.next() > 0.005) player.play(frame, 1);
+      if (walkPairs(yes.asks, no.asks, state.fee).size > 0) seen.cheapBetweenFrames++;
     }
-    if (i % 20 === 0) offer(wire.snapshot(timeMs));
+    if (i % 20 === 0) player.play(wire.snapshot(timeMs), 1);
   }
   expect(seen.states).toBeGreaterThan(2_000);
   // Otherwise there would have been nothing to detect wrongly.

@@ -1,7 +1,7 @@
 import type { StreamBodies, StreamMessage, StreamPlace } from '../../bus/recordStream.ts';
 import type { RowTimes } from '../../schema/gap.ts';
 import type { Market } from '../../schema/market.ts';
-import { SUBSCRIBED_AFTER_END_MS } from '../recorder.ts';
+import { SUBSCRIBED_AFTER_END_MS } from '../recordedSpan.ts';
 import { joinMarkets } from './marketJoin.ts';
 import {
   changedGaps,

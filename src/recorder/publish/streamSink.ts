@@ -18,7 +18,7 @@ import type {
   TradeRecord,
   UnderlyingRecord,
 } from '../../schema/records.ts';
-import type { FinishedAction } from '../../venues/polymarket/book/marketBook.ts';
+import type { FinishedAction } from '../../venues/polymarket/book/bookAction.ts';
 import { snapshotOf } from '../bookCopy.ts';
 import type { RecordedMarket } from '../recordedMarket.ts';
 import { ladderHash } from './ladderHash.ts';

@@ -231,7 +231,7 @@ export class Watchdog {
     const isLag = gap.cause === 'late_feed' || gap.cause === 'clock_step';
     if (isLag && recorder.lags?.lateFor(watched.recorded.market)) return;
     if (gap.cause === 'late_feed' && gap.feed !== CLOB_FEED) {
-      watched.recorded.book.reannounce(this.#options.clock.now());
+      recorder.reannounce(watched.recorded, this.#options.clock.now());
       if (!recorder.gaps.isOpen(gap.marketId)) return;
     }
     if (this.#mayClose(watched, gap)) this.#requestBook(watched, nowAt);
@@ -311,7 +311,7 @@ export class Watchdog {
         recorder.trust.open(recorded, { cause: 'store_down', start, knownTimeMs: nowMs, feed: 'underround' });
       else if (dropping || gap === null) continue;
       // Publishes the book as untrusted now, or the whole book to a store that has missed rows in a gap of any cause.
-      recorded.rewrite(nowMs);
+      recorder.rewrite(recorded, nowMs);
     }
   }
 
@@ -321,7 +321,7 @@ export class Watchdog {
     const { lags } = recorder;
     if (lags === null) return;
     for (const { recorded } of this.#markets.values()) {
-      const { market, book } = recorded;
+      const { market } = recorded;
       // The last rows of a window may arrive late, after its end. Where they did not, nothing is in doubt any more.
       const isDone = market.endTimeMs <= nowMs && !recorded.isInDoubt;
       const late = isDone ? null : lags.lateFor(market);
@@ -329,7 +329,7 @@ export class Watchdog {
       if (late === null || cause === null || recorder.gaps.isOpen(market.marketId)) continue;
       const feed = cause === 'late_feed' ? late.feed : 'underround';
       recorder.trust.open(recorded, { cause, feed, knownTimeMs: nowMs });
-      book.reannounce(nowMs);
+      recorder.reannounce(recorded, nowMs);
     }
   }
 

@@ -1,5 +1,5 @@
 import type { RowTimes } from '../../schema/gap.ts';
-import { LOPSIDED_MS } from '../../venues/polymarket/book/marketBook.ts';
+import { LOPSIDED_MS } from '../../venues/polymarket/book/actionFrames.ts';
 import type { RecordedMarket } from '../recordedMarket.ts';
 
 /** Averaging period of a market's frame rate; for a newer market, its age, but at least `RATE_MS_MIN`. */

@@ -1,5 +1,5 @@
 import type { Level, Snapshot } from '../../../src/client/schema.ts';
-import { LOPSIDED_MS } from '../../../src/venues/polymarket/book/marketBook.ts';
+import { LOPSIDED_MS } from '../../../src/venues/polymarket/book/actionFrames.ts';
 import type { Answered } from '../world/apiClient.ts';
 import type { VenueMarket } from '../world/venueMarket.ts';
 import type { World } from '../world/world.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { BookPlayer } from '../../../../test/support/bookPlayer.ts';
 import { MARKET, WireMarket } from '../../../../test/support/wire.ts';
 import { ConnectionMerge } from '../clob/connectionMerge.ts';
-import { mapClobFrame } from '../clob/mapper.ts';
 import { MarketBook } from './marketBook.ts';
 import { RecentChangeLog } from './recentChangeLog.ts';
 
@@ -32,7 +32,7 @@ const delays = fc.array(fc.integer({ min: 0, max: 3000 }), { minLength: 1, maxLe
 /** A venue and a book that has the venue's snapshot of `T0`. */
 function venueAndBook() {
   const wire = venue();
-  const book = new MarketBook({ ...MARKET, tickSize: '0.01' }, () => undefined);
+  const book = new MarketBook({ ...MARKET, tickSize: '0.01' });
   const feed = feedOf(book);
   feed(wire.snapshot(T0));
   return { wire, book, feed };
@@ -40,11 +40,8 @@ function venueAndBook() {
 
 /** Applies a frame and returns the book's result for each of its events. */
 function feedOf(book: MarketBook) {
-  return (text: string) =>
-    mapClobFrame(text, T0).map((event) => {
-      if (event.kind === 'book_snapshot') return book.applySnapshot(event);
-      return event.kind === 'book_change' ? book.applyChanges(event) : null;
-    });
+  const player = new BookPlayer(book);
+  return (text: string) => player.play(text, T0);
 }
 
 function venue(): WireMarket {
@@ -81,16 +78,12 @@ describe('a book fed by two connections', () => {
         const truths = new Set([first.truth, ...frames.map(({ truth }) => truth)]);
         const shown: string[] = [];
         const ids = { ...MARKET, tickSize: '0.01' };
-        const book = new MarketBook(ids, ({ yes }, { trusted }) => {
+        const book = new MarketBook(ids);
+        const { yes } = book;
+        const player = new BookPlayer(book, ({ trusted }) => {
           if (trusted) shown.push(yes.bids.toWireJson() + yes.asks.toWireJson());
         });
-        const feed = (text: string, atMs: number) => {
-          for (const event of mapClobFrame(text, atMs)) {
-            if (event.kind === 'book_snapshot') book.applySnapshot(event);
-            if (event.kind === 'book_change') book.applyChanges(event);
-          }
-        };
-        feed(first.text, T0);
+        player.play(first.text, T0);
         const gone = new Set(lost);
         const arrivals = [a, b].flatMap((lag, connection) => {
           let last = 0;
@@ -104,12 +97,12 @@ describe('a book fed by two connections', () => {
         const merge = new ConnectionMerge();
         let quietSince = 0;
         for (const { connection, text, atMs } of arrivals.sort((x, y) => x.atMs - y.atMs)) {
-          if (atMs - quietSince >= 20) book.finishQuiet();
+          if (atMs - quietSince >= 20) player.finishQuiet();
           quietSince = atMs;
-          if (merge.offer(connection, text, atMs, true)) feed(text, T0 + atMs);
+          if (merge.offer(connection, text, atMs, true)) player.play(text, T0 + atMs);
         }
-        book.finishQuiet();
-        expect(book.yes.bids.toWireJson() + book.yes.asks.toWireJson()).toBe(frames.at(-1)?.truth);
+        player.finishQuiet();
+        expect(yes.bids.toWireJson() + yes.asks.toWireJson()).toBe(frames.at(-1)?.truth);
         expect(book.trusted).toBe(true);
         for (const state of shown) expect(truths.has(state)).toBe(true);
       }),
@@ -123,7 +116,7 @@ describe('a book fed by two connections', () => {
       [{ side: 'BUY', off: 1, size: 200 }],
       [{ side: 'BUY', off: 1, size: 250 }],
     ]);
-    const book = new MarketBook({ ...MARKET, tickSize: '0.01' }, () => undefined);
+    const book = new MarketBook({ ...MARKET, tickSize: '0.01' });
     const feed = feedOf(book);
     feed(first.text);
     const [one, two, three] = frames.map(({ text }) => text) as [string, string, string];

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { BookPlayer } from '../../../../test/support/bookPlayer.ts';
 import { recording, recordingLines, recordingsAbsent } from '../../../../test/support/fixtures.ts';
 import { MARKET, WireMarket } from '../../../../test/support/wire.ts';
 import { formatPrice, formatSize } from '../../../core/money.ts';
-import type { ClobEvent } from '../../../schema/events.ts';
+import type { TickSizeChangeEvent } from '../../../schema/events.ts';
 import { mapClobFrame } from '../clob/mapper.ts';
-import { type FinishedAction, MarketBook } from './marketBook.ts';
+import type { FinishedAction } from './bookAction.ts';
+import { MarketBook } from './marketBook.ts';
 import { TokenBook } from './tokenBook.ts';
 
 const POLYBOT = 'polymarket/alimohammad1995-PolybotV2';
@@ -19,30 +21,25 @@ interface Finished extends FinishedAction {
   best: [number | null, number | null];
 }
 
-function apply(book: MarketBook, event: ClobEvent): void {
-  if (event.kind === 'book_snapshot') book.applySnapshot(event);
-  if (event.kind === 'book_change') book.applyChanges(event);
-  if (event.kind === 'trade') book.applyTrade(event);
-}
-
 /** Plays recorded frames; `finished` lists each action with the index of the frame that ended it. */
 function play(frames: readonly string[], tickSize: string) {
   const events = frames.map((frame, i) => mapClobFrame(frame, 1000 + i));
   const first = events.flat().filter((event) => event.kind === 'book_snapshot');
   const finished: (Finished & { frame: number })[] = [];
   let frame = 0;
-  const book = new MarketBook(
-    {
-      marketId: first[0]!.marketId,
-      yesTokenId: first[0]!.tokenId,
-      noTokenId: first[1]!.tokenId,
-      tickSize,
-    },
-    (b, action) => finished.push({ ...action, frame, best: [b.yes.bids.best, b.yes.asks.best] }),
-  );
-  for (; frame < events.length; frame++) for (const event of events[frame]!) apply(book, event);
-  book.finishQuiet();
-  return { book, finished };
+  const book = new MarketBook({
+    marketId: first[0]!.marketId,
+    yesTokenId: first[0]!.tokenId,
+    noTokenId: first[1]!.tokenId,
+    tickSize,
+  });
+  const { bids, asks } = book.yes;
+  const player = new BookPlayer(book, (action) => {
+    finished.push({ ...action, frame, best: [bids.best, asks.best] });
+  });
+  for (; frame < events.length; frame++) for (const event of events[frame]!) player.apply(event);
+  player.finishQuiet();
+  return { book, finished, player };
 }
 
 function topOf(book: MarketBook, tokenId: string) {
@@ -87,11 +84,10 @@ describe.skipIf(recordingsAbsent)(
 
     it('stays untrusted after a lost frame until the next whole books', () => {
       const frames = recordedFrames(`${FIFA}/bid-cancel-batch.jsonl`);
-      const { book, finished } = play([...frames.slice(0, 4), ...frames.slice(5)], '0.001');
+      const { book, finished, player } = play([...frames.slice(0, 4), ...frames.slice(5)], '0.001');
       expect(finished.at(-1)).toMatchObject({ trusted: false, end: 'quiet' });
-      for (const event of mapClobFrame(frames[0]!.replaceAll('1789156453209', '1789156453300'), 5000))
-        apply(book, event);
-      book.finishQuiet();
+      player.play(frames[0]!.replaceAll('1789156453209', '1789156453300'), 5000);
+      player.finishQuiet();
       // The hash covers the time, so the shifted copy cannot verify: only a real later snapshot can.
       expect(book.trusted).toBe(false);
     });
@@ -120,16 +116,23 @@ function afterSnapshot(
   }
   const finished: Finished[] = [];
   const ids = { ...MARKET, tickSize: wire.tickSize };
-  const onFinished = (b: MarketBook, action: FinishedAction) =>
-    finished.push({ ...action, best: [b.yes.bids.best, b.yes.asks.best] });
-  const book = new MarketBook(ids, onFinished, options);
+  const book = new MarketBook(ids, options);
+  const { bids, asks } = book.yes;
+  const player = new BookPlayer(book, (action) => {
+    finished.push({ ...action, best: [bids.best, asks.best] });
+  });
   const feed = (...frames: string[]) => {
-    for (const frame of frames) for (const event of mapClobFrame(frame, T0)) apply(book, event);
+    for (const frame of frames) player.play(frame, T0);
   };
   feed(wire.snapshot(T0));
-  book.finishQuiet();
+  player.finishQuiet();
   finished.length = 0;
-  return { wire, book, finished, feed };
+  return { wire, book, finished, feed, player };
+}
+
+function tickSizeChange(tickSize: string, receivedTimeMs: number): TickSizeChangeEvent {
+  const { marketId, yesTokenId: tokenId } = MARKET;
+  return { kind: 'tick_size_change', marketId, tokenId, eventTimeMs: T0, receivedTimeMs, tickSize };
 }
 
 /** The first frame of an action with the changes of one token only. */
@@ -139,6 +142,34 @@ function onlyOne(token: 'yes' | 'no', [frame]: readonly string[]): string {
 }
 
 describe('a market’s book', () => {
+  it('returns a superseded action while its levels are still the book’s, and refuses to lose it', () => {
+    const { wire, book, finished, feed } = afterSnapshot();
+    const [first, rest] = wire.action(T0 + 10, [
+      { side: 'BUY', price: 4900, size: 0 },
+      { side: 'BUY', price: 4800, size: 0 },
+    ]);
+    feed(first!);
+    const [next] = mapClobFrame(rest!.replaceAll(`${T0 + 10}`, `${T0 + 11}`), T0 + 5);
+    if (next?.kind !== 'book_change') throw new Error('not a change');
+    expect(() => book.apply(next)).toThrow('finishBefore() was not called before apply()');
+    expect(() => book.distrust(T0 + 5)).toThrow('finishQuiet() must end the waiting action first');
+    expect([finished, book.yes.bids.best]).toEqual([[], 4800]);
+    expect(book.finishBefore(next)).toMatchObject({
+      end: 'superseded',
+      eventTimeMs: T0 + 10,
+      trusted: false,
+    });
+    expect([book.yes.bids.best, book.finishBefore(next)]).toEqual([4800, null]);
+    expect([book.apply(next).outcome, book.yes.bids.best]).toEqual(['applied', 4700]);
+  });
+
+  it('ignores a change without levels', () => {
+    const { wire, book, finished, feed } = afterSnapshot();
+    const [frame] = wire.action(T0 + 10, [{ side: 'BUY', price: 4500, size: SHARE }]);
+    feed(JSON.stringify({ ...JSON.parse(frame!), price_changes: [] }), frame!);
+    expect([finished.length, book.trusted]).toEqual([1, true]);
+  });
+
   it('applies a whole book with the same millisecond as the last change', () => {
     const { wire, finished, feed } = afterSnapshot();
     const [first] = wire.action(T0 + 10, [
@@ -159,12 +190,12 @@ describe('a market’s book', () => {
   });
 
   it('proves a waiting action hashed with the old tick size when its trade arrives after the change', () => {
-    const { wire, book, finished, feed } = afterSnapshot();
+    const { wire, finished, feed, player } = afterSnapshot();
     const trade = wire.trade(T0 + 3, { price: 3300, size: SHARE });
     feed(...wire.action(T0 + 3, [{ side: 'BUY', price: 4500, size: SHARE }]));
-    book.applyTickSize('0.001', T0 + 4);
+    player.apply(tickSizeChange('0.001', T0 + 4));
     feed(trade);
-    book.finishQuiet();
+    player.finishQuiet();
     expect(finished).toMatchObject([{ trusted: true }]);
     wire.tickSize = '0.001';
     feed(...wire.action(T0 + 20, [{ side: 'BUY', price: 4510, size: SHARE }]));
@@ -172,56 +203,56 @@ describe('a market’s book', () => {
   });
 
   it('proves a published unproven book when its trade arrives, even after a tick size change', () => {
-    const { wire, book, finished, feed } = afterSnapshot();
+    const { wire, finished, feed, player } = afterSnapshot();
     const trade = wire.trade(T0 + 3, { price: 3300, size: SHARE });
     feed(...wire.action(T0 + 3, [{ side: 'BUY', price: 4500, size: SHARE }]));
-    book.finishQuiet();
-    for (let token = 0; token < 2; token++) book.applyTickSize('0.001', T0 + 30);
+    player.finishQuiet();
+    for (let token = 0; token < 2; token++) player.apply(tickSizeChange('0.001', T0 + 30));
     feed(trade);
     expect(finished.map(({ trusted }) => trusted)).toEqual([false, true]);
   });
 
   it('stays untrusted after a doubt and a trade when only best prices prove the book', () => {
-    const { wire, book, finished, feed } = afterSnapshot({ checkHashes: false });
-    book.distrust(T0 + 5);
+    const { wire, book, finished, feed, player } = afterSnapshot({ checkHashes: false });
+    player.note(book.distrust(T0 + 5));
     feed(wire.trade(T0 + 10, { price: 5000, size: SHARE }));
-    book.applyTickSize('0.001', T0 + 11);
+    player.apply(tickSizeChange('0.001', T0 + 11));
     expect(finished).toMatchObject([{ trusted: false }]);
     feed(...wire.action(T0 + 20, [{ side: 'BUY', price: 4500, size: SHARE }]));
-    book.finishQuiet();
+    player.finishQuiet();
     expect(finished[1]).toMatchObject({ trusted: true });
   });
 
   it('is not proven once its actions have named only one token for half a second', () => {
-    const { wire, book, finished, feed } = afterSnapshot();
+    const { wire, book, finished, feed, player } = afterSnapshot();
     for (const timeMs of [T0 + 10, T0 + 509, T0 + 510]) {
       feed(onlyOne('yes', wire.action(timeMs, [{ side: 'BUY', price: 4500, size: timeMs - T0 }])));
-      book.finishQuiet();
+      player.finishQuiet();
     }
     expect(finished.map(({ trusted }) => trusted)).toEqual([true, true, false]);
     expect(book.isLopsided).toBe(true);
   });
 
   it('never goes back in time when the tokens’ frames arrive in another order', () => {
-    const { wire, book, finished, feed } = afterSnapshot();
+    const { wire, finished, feed, player } = afterSnapshot();
     const earlier = onlyOne('no', wire.action(T0 + 10, [{ side: 'BUY', price: 4500, size: SHARE }]));
     feed(onlyOne('yes', wire.action(T0 + 20, [{ side: 'BUY', price: 4400, size: SHARE }])));
-    book.finishQuiet();
+    player.finishQuiet();
     feed(earlier);
-    book.finishQuiet();
+    player.finishQuiet();
     expect(finished.map(({ eventTimeMs }) => eventTimeMs)).toEqual([T0 + 20, T0 + 20]);
   });
 
   it('publishes nothing after a disconnect until both tokens’ whole books arrive', () => {
-    const { wire, book, finished, feed } = afterSnapshot();
-    book.disconnect(T0 + 5);
+    const { wire, book, finished, feed, player } = afterSnapshot();
+    player.note(book.disconnect(T0 + 5));
     expect(finished).toMatchObject([{ trusted: false, end: 'disconnected' }]);
     const [yes, no] = wire.books(T0 + 10);
     feed(yes!);
-    book.finishQuiet();
+    player.finishQuiet();
     expect(finished).toHaveLength(1);
     feed(no!);
-    book.finishQuiet();
+    player.finishQuiet();
     expect(finished[1]).toMatchObject({ trusted: true, best: [4900, 5000] });
   });
 });
@@ -257,8 +288,8 @@ describe('the protocol version of a book', () => {
   };
   const verified = (message: object) => {
     const ids = { marketId: RECORDED.market, yesTokenId: TOKEN, noTokenId: '2', tickSize: '0.01' };
-    const book = new MarketBook(ids, () => undefined);
-    for (const event of mapClobFrame(JSON.stringify([message]), 1)) apply(book, event);
+    const book = new MarketBook(ids);
+    new BookPlayer(book).play(JSON.stringify([message]), 1);
     return [book.yes.verified, book.recipeProven, book.context.version];
   };
 

@@ -2,49 +2,24 @@ import { isMirror, mirrorOf } from '../../../core/ladderSide.ts';
 import type {
   BookChangeEvent,
   BookSnapshotEvent,
-  LevelChange,
   Levels,
+  TickSizeChangeEvent,
   TokenTradeEvent,
 } from '../../../schema/events.ts';
+import { ActionFrames } from './actionFrames.ts';
+import {
+  type ActionEnd,
+  type ActionForm,
+  type Applied,
+  applied,
+  type BookEvent,
+  type FinishedAction,
+  LATE_FRAME_MS,
+} from './bookAction.ts';
 import { HashCheck } from './hashCheck.ts';
 import { tradePriceText } from './lastTradeGuesser.ts';
 import { RecentChangeLog } from './recentChangeLog.ts';
 import { type HashContext, TokenBook } from './tokenBook.ts';
-
-/** How long an action with an unverified hash waits for more frames. */
-export const ACTION_QUIET_MS = 20;
-
-/** Each change names both tokens of a market. If only one is named for this long (venue time), the other is frozen. */
-export const LOPSIDED_MS = 500;
-
-/** Why an action ended: its hash verified, the next action began, no frame followed, or the feed was lost. */
-type ActionEnd = 'verified' | 'superseded' | 'quiet' | 'disconnected';
-
-/** A frame that one connection lost may be this much older, in venue time, than the state that contains it. */
-export const LATE_FRAME_MS = 1_000;
-
-/**
- * The frames of an action: level changes, a whole book of a token, a late frame, one that came too late (states that
- * should have been published lie between it and this one), or the rest of the last action.
- */
-type ActionForm = 'changes' | 'book' | 'late' | 'overdue' | 'rest';
-
-export interface FinishedAction {
-  readonly end: ActionEnd;
-  readonly form: ActionForm;
-  /** Venue time, made monotonic per market. */
-  readonly eventTimeMs: number;
-  /** Receive time of the action's last frame. */
-  readonly receivedTimeMs: number;
-  /** The levels of either token changed since the last finished action. */
-  readonly changed: boolean;
-  /** It includes a book sent on subscription or answered over REST, as opposed to one that follows a trade. */
-  readonly isFirstBook: boolean;
-  readonly trusted: boolean;
-}
-
-/** The outcome of applying an event; a `late` one set only levels that nothing newer had set. */
-export type Applied = 'applied' | 'late' | 'stale' | 'before_snapshot' | 'unknown_token';
 
 /**
  * Both books of one market, built from venue actions.
@@ -52,6 +27,9 @@ export type Applied = 'applied' | 'late' | 'stale' | 'before_snapshot' | 'unknow
  * The venue splits one action of its engine over several frames. Each announces the hash and best prices of
  * the state AFTER the whole action (recorded 2026-09-11). So frames are applied on arrival, but the state is
  * published only when the hashes verify, when a frame of another action arrives, or after `ACTION_QUIET_MS`.
+ *
+ * Every method that finishes an action returns it, and the levels are that action's state until the next call. So an
+ * event takes two calls: `finishBefore` returns the action that the event supersedes, `apply` the one that it completes.
  */
 export class MarketBook {
   readonly marketId: string;
@@ -64,25 +42,17 @@ export class MarketBook {
   trusted = false;
   /** Venue time of the last finished action; never decreases. */
   eventTimeMs = 0;
-  #openTimeMs = 0;
-  #changed = false;
-  #tokensInAction = 0;
-  /** The only token that the last actions named, as a bit (0: they named both), and the venue time since when. */
-  #aloneToken = 0;
-  #aloneSinceMs = 0;
-  #form: ActionForm = 'changes';
-  /** The last action, if it ended unproven because no frame followed: the rest of its frames may still come. */
-  #halfAction: { readonly timeMs: number; readonly tokens: number } | null = null;
   /** The changes since the book was last proven. */
   readonly recent = new RecentChangeLog();
+  readonly #frames: ActionFrames;
   readonly #check: HashCheck;
+  #changed = false;
+  #form: ActionForm = 'changes';
   #isFirstBook = false;
   #tradeTimeMs = 0;
-  readonly #onFinished: (book: MarketBook, action: FinishedAction) => void;
 
   constructor(
     ids: { marketId: string; yesTokenId: string; noTokenId: string; tickSize: string },
-    onFinished: (book: MarketBook, action: FinishedAction) => void,
     options: { checkHashes: boolean } = { checkHashes: true },
   ) {
     this.marketId = ids.marketId;
@@ -96,8 +66,8 @@ export class MarketBook {
       negRisk: false,
       version: null,
     };
+    this.#frames = new ActionFrames(this.yes);
     this.#check = new HashCheck(this, options.checkHashes);
-    this.#onFinished = onFinished;
   }
 
   /** Hashes prove this market's books; while false, only announced best prices do. */
@@ -120,7 +90,7 @@ export class MarketBook {
 
   /** Whether changes named only one token for `LOPSIDED_MS`: the other is frozen, even if its last hash verified. */
   get isLopsided(): boolean {
-    return this.#aloneToken !== 0 && this.#openTimeMs - this.#aloneSinceMs >= LOPSIDED_MS;
+    return this.#frames.isLopsided;
   }
 
   /** NO is the exact mirror of YES, because the venue keeps one book. */
@@ -128,81 +98,29 @@ export class MarketBook {
     return isMirror(this.yes.bids, this.no.asks) && isMirror(this.yes.asks, this.no.bids);
   }
 
-  applySnapshot(event: BookSnapshotEvent): Applied {
-    const token = this.#token(event.tokenId);
-    if (token === null) return 'unknown_token';
-    token.frames++;
-    if (token.known && event.eventTimeMs < token.timeMs) return 'stale';
+  /** Ends the waiting action if the event belongs to another one. Call it before `apply`, with the same event. */
+  finishBefore(event: BookEvent): FinishedAction | null {
+    if (!this.#isSuperseding(event)) return null;
     // Before the book that completes the market, there is no state worth publishing.
-    if (this.#belongsToAnother(event.eventTimeMs, token, event.hash)) this.#finish('superseded', token.known);
-    this.#openTimeMs = event.eventTimeMs;
-    if (event.tickSize !== null) this.context.tickSize = event.tickSize;
-    if (event.lastTradePrice !== null) this.context.lastTradePrice = event.lastTradePrice;
-    if (event.version !== null) this.context.version = event.version;
-    this.#noteToken(token);
-    if (this.#form === 'changes') this.#form = 'book';
-    // Books that follow trades do not carry the last trade price.
-    if (event.lastTradePrice !== null) this.#isFirstBook = true;
-    this.#noteTradeCandidates(token);
-    if (token.applySnapshot(event)) this.#changed = true;
-    this.#noteTradeCandidates(token);
-    if (event.lastTradePrice !== null) this.#check.judgeSnapshot(token, event.lastTradePrice);
-    this.#afterFrame(event.receivedTimeMs);
-    return 'applied';
-  }
-
-  applyChanges(event: BookChangeEvent): Applied {
-    const { changes, eventTimeMs, receivedTimeMs } = event;
-    let [late, ofUnknown] = [false, 0];
-    for (const { tokenId } of changes) {
-      const token = this.#token(tokenId);
-      if (token === null) return 'unknown_token';
-      token.frames++;
-      if (!token.known) ofUnknown++;
-      else if (eventTimeMs < token.timeMs) late = true;
-    }
-    if (ofUnknown > 0) {
-      const known = changes.filter(({ tokenId }) => this.#token(tokenId)?.known);
-      return known.length === 0 ? 'before_snapshot' : this.applyChanges({ ...event, changes: known });
-    }
-    if (late) return this.#applyLate(event);
-    // All changes of a frame belong to one action: end the action they supersede before applying any of them.
-    if (this.waitingSinceMs !== null) this.#supersede(changes, eventTimeMs);
-    if (this.#isRest(event)) this.#form = 'rest';
-    this.#openTimeMs = eventTimeMs;
-    for (const change of changes) {
-      const token = this.#token(change.tokenId) as TokenBook;
-      this.#noteToken(token);
-      if (token.applyChange(change, eventTimeMs)) this.#changed = true;
-      this.recent.note(token === this.yes ? 0 : 1, change.side, change.price, eventTimeMs);
-      this.#check.guesses.note(change.price);
-    }
-    if (changes.length > 0) this.#afterFrame(receivedTimeMs);
-    return 'applied';
+    const isSecondBook = event.kind === 'book_snapshot' && this.#token(event.tokenId)?.known === false;
+    return this.#finish('superseded', !isSecondBook);
   }
 
   /**
-   * A trade enters the hash of both tokens' books. Its message may arrive before the change it caused, after it, or
-   * after a later trade's. So an older trade is ignored, and the replaced price stays a candidate.
+   * Applies an event. Trades and tick sizes are always `applied`.
+   * @returns What it did, and the action that it completed.
+   * @throws {Error} If the event supersedes the waiting action: its state would be lost.
    */
-  applyTrade(event: TokenTradeEvent): void {
-    if (event.eventTimeMs < this.#tradeTimeMs) return;
-    this.#tradeTimeMs = event.eventTimeMs;
-    this.#check.guesses.replaced(this.context.lastTradePrice);
-    this.context.lastTradePrice = tradePriceText(event.price);
-    this.#judgeAgain(event.receivedTimeMs);
-  }
-
-  /** The tick size changed. It enters the hash at once, but not the hash of an action that is already waiting. */
-  applyTickSize(tickSize: string, receivedTimeMs: number): void {
-    if (tickSize !== this.context.tickSize) this.#check.tickReplaced(this.context.tickSize);
-    this.context.tickSize = tickSize;
-    this.#judgeAgain(receivedTimeMs);
+  apply(event: BookEvent): Applied {
+    if (this.#isSuperseding(event)) throw new Error('finishBefore() was not called before apply()');
+    if (event.kind === 'book_change') return this.#applyChanges(event);
+    if (event.kind === 'book_snapshot') return this.#applySnapshot(event);
+    return applied('applied', event.kind === 'trade' ? this.#applyTrade(event) : this.#applyTickSize(event));
   }
 
   /** Ends the waiting action after `ACTION_QUIET_MS` without a frame, or at the end of a recording. */
-  finishQuiet(): void {
-    if (this.waitingSinceMs !== null) this.#finish('quiet');
+  finishQuiet(): FinishedAction | null {
+    return this.waitingSinceMs === null ? null : this.#finish('quiet');
   }
 
   /** Loads a stored state, so that an equal snapshot is no change. Mirrored books may omit the NO levels. */
@@ -220,39 +138,83 @@ export class MarketBook {
     this.no.restore(state.mirrored ? { bids: mirrorOf(asks), asks: mirrorOf(bids) } : state.no);
   }
 
-  /** The feed is lost: the book may be wrong until the next snapshots of both tokens. */
-  disconnect(receivedTimeMs: number): void {
-    this.finishQuiet();
+  /**
+   * The feed is lost: the book may be wrong until the next snapshots of both tokens. As for the three methods below,
+   * `finishQuiet` must have ended the waiting action.
+   */
+  disconnect(receivedTimeMs: number): FinishedAction | null {
+    this.#expectNoWaitingAction();
     this.yes.reset();
     this.no.reset();
-    this.#aloneToken = 0;
-    this.distrust(receivedTimeMs);
+    this.#frames.reset();
+    return this.distrust(receivedTimeMs);
   }
 
   /** The book may be wrong for a reason outside it: untrusted until the next announced hashes verify. */
-  distrust(receivedTimeMs: number): void {
-    this.finishQuiet();
+  distrust(receivedTimeMs: number): FinishedAction | null {
+    this.#expectNoWaitingAction();
     this.yes.distrust();
     this.no.distrust();
-    if (!this.trusted) return;
+    if (!this.trusted) return null;
     // The loss of trust is a state of its own. The venue has no time for it, so it gets that of the last event.
-    this.#openTimeMs = this.eventTimeMs;
-    this.#publish('disconnected', receivedTimeMs, false);
+    this.#frames.timeMs = this.eventTimeMs;
+    return this.#publish('disconnected', receivedTimeMs, false);
   }
 
   /** Publishes the state again as if it had changed. */
-  republish(receivedTimeMs: number): void {
-    this.finishQuiet();
+  republish(receivedTimeMs: number): FinishedAction | null {
     this.#changed = true;
-    this.reannounce(receivedTimeMs);
+    return this.reannounce(receivedTimeMs);
   }
 
   /** Publishes the state again because its trust changed for a reason outside the book. */
-  reannounce(receivedTimeMs: number): void {
-    this.finishQuiet();
-    if (!this.yes.known || !this.no.known) return;
-    this.#openTimeMs = this.eventTimeMs;
-    this.#publish('quiet', receivedTimeMs, this.#judge('quiet'));
+  reannounce(receivedTimeMs: number): FinishedAction | null {
+    this.#expectNoWaitingAction();
+    if (!this.yes.known || !this.no.known) return null;
+    this.#frames.timeMs = this.eventTimeMs;
+    return this.#publish('quiet', receivedTimeMs, this.#judge('quiet'));
+  }
+
+  #applySnapshot(event: BookSnapshotEvent): Applied {
+    const token = this.#token(event.tokenId);
+    if (token === null) return applied('unknown_token');
+    token.frames++;
+    if (isStale(event, token)) return applied('stale');
+    this.#frames.timeMs = event.eventTimeMs;
+    if (event.tickSize !== null) this.context.tickSize = event.tickSize;
+    if (event.lastTradePrice !== null) this.context.lastTradePrice = event.lastTradePrice;
+    if (event.version !== null) this.context.version = event.version;
+    this.#frames.add(token);
+    if (this.#form === 'changes') this.#form = 'book';
+    // Books that follow trades do not carry the last trade price.
+    if (event.lastTradePrice !== null) this.#isFirstBook = true;
+    this.#noteTradeCandidates(token);
+    if (token.applySnapshot(event)) this.#changed = true;
+    this.#noteTradeCandidates(token);
+    if (event.lastTradePrice !== null) this.#check.judgeSnapshot(token, event.lastTradePrice);
+    return applied('applied', this.#afterFrame(event.receivedTimeMs));
+  }
+
+  #applyChanges(event: BookChangeEvent): Applied {
+    const { changes, eventTimeMs, receivedTimeMs } = event;
+    const admission = this.#admit(event);
+    if (admission !== 'applied') {
+      this.#countFrame(event);
+      return admission === 'late' ? this.#applyLate(event) : applied(admission);
+    }
+    if (changes.length === 0) return applied('applied');
+    if (this.#isRest(event)) this.#form = 'rest';
+    this.#frames.timeMs = eventTimeMs;
+    for (const change of changes) {
+      const token = this.#token(change.tokenId) as TokenBook;
+      token.frames++;
+      if (!token.known) continue;
+      this.#frames.add(token);
+      if (token.applyChange(change, eventTimeMs)) this.#changed = true;
+      this.recent.note(token === this.yes ? 0 : 1, change.side, change.price, eventTimeMs);
+      this.#check.guesses.note(change.price);
+    }
+    return applied('applied', this.#afterFrame(receivedTimeMs));
   }
 
   /**
@@ -263,19 +225,42 @@ export class MarketBook {
     let set = false;
     for (const { tokenId, side, price, size } of changes) {
       const token = this.#token(tokenId) as TokenBook;
-      if (eventTimeMs < token.snapshotTimeMs) continue;
+      if (!token.known || eventTimeMs < token.snapshotTimeMs) continue;
       if (!this.recent.isNewest(token === this.yes ? 0 : 1, side, price, eventTimeMs)) continue;
       if (!token.setLate(side, price, size)) continue;
       this.#check.guesses.note(price);
       set = true;
     }
-    if (!set) return 'stale';
+    if (!set) return applied('stale');
     this.#changed = true;
     if (this.#form !== 'overdue')
-      this.#form = this.#openTimeMs - eventTimeMs > LATE_FRAME_MS ? 'overdue' : 'late';
-    if (this.waitingSinceMs !== null) this.#afterFrame(receivedTimeMs);
-    else this.#publish('quiet', receivedTimeMs, this.#judge('quiet'));
-    return 'late';
+      this.#form = this.#frames.timeMs - eventTimeMs > LATE_FRAME_MS ? 'overdue' : 'late';
+    const isWaiting = this.waitingSinceMs !== null;
+    return applied(
+      'late',
+      isWaiting
+        ? this.#afterFrame(receivedTimeMs)
+        : this.#publish('quiet', receivedTimeMs, this.#judge('quiet')),
+    );
+  }
+
+  /**
+   * A trade enters the hash of both tokens' books. Its message may arrive before the change it caused, after it, or
+   * after a later trade's. So an older trade is ignored, and the replaced price stays a candidate.
+   */
+  #applyTrade(event: TokenTradeEvent): FinishedAction | null {
+    if (event.eventTimeMs < this.#tradeTimeMs) return null;
+    this.#tradeTimeMs = event.eventTimeMs;
+    this.#check.guesses.replaced(this.context.lastTradePrice);
+    this.context.lastTradePrice = tradePriceText(event.price);
+    return this.#judgeAgain(event.receivedTimeMs);
+  }
+
+  /** The tick size changed. It enters the hash at once, but not the hash of an action that is already waiting. */
+  #applyTickSize({ tickSize, receivedTimeMs }: TickSizeChangeEvent): FinishedAction | null {
+    if (tickSize !== this.context.tickSize) this.#check.tickReplaced(this.context.tickSize);
+    this.context.tickSize = tickSize;
+    return this.#judgeAgain(receivedTimeMs);
   }
 
   #token(tokenId: string): TokenBook | null {
@@ -283,46 +268,63 @@ export class MarketBook {
     return tokenId === this.no.tokenId ? this.no : null;
   }
 
-  #noteToken(token: TokenBook): void {
-    this.#tokensInAction |= token === this.yes ? 1 : 2;
-  }
-
-  #supersede(changes: readonly LevelChange[], timeMs: number): void {
-    for (const { tokenId, hash } of changes) {
-      if (!this.#belongsToAnother(timeMs, this.#token(tokenId) as TokenBook, hash)) continue;
-      this.#finish('superseded');
-      return;
+  #countFrame({ changes }: BookChangeEvent): void {
+    for (const { tokenId } of changes) {
+      const token = this.#token(tokenId);
+      if (token !== null) token.frames++;
     }
   }
 
-  /** An action has one time and one hash per token; a different time or hash begins the next action. */
-  #belongsToAnother(timeMs: number, token: TokenBook, hash: string | null): boolean {
-    if (this.waitingSinceMs === null) return false;
-    const seen = (this.#tokensInAction & (token === this.yes ? 1 : 2)) !== 0;
-    return timeMs !== this.#openTimeMs || (seen && token.announcedHash !== hash);
+  /** Changes of a token without a book are left out, not the whole frame. */
+  #admit({ changes, eventTimeMs }: BookChangeEvent): Applied['outcome'] {
+    let [late, known] = [false, false];
+    for (const { tokenId } of changes) {
+      const token = this.#token(tokenId);
+      if (token === null) return 'unknown_token';
+      if (!token.known) continue;
+      known = true;
+      if (eventTimeMs < token.timeMs) late = true;
+    }
+    if (!known && changes.length > 0) return 'before_snapshot';
+    return late ? 'late' : 'applied';
   }
 
-  /**
-   * Whether the frame belongs to the last action, which ended because its frames came further apart than
-   * `ACTION_QUIET_MS`: on a busy machine, one read ends in the middle of an action.
-   */
-  #isRest({ changes, eventTimeMs }: BookChangeEvent): boolean {
-    const half = this.#halfAction;
-    if (half === null || this.waitingSinceMs !== null || eventTimeMs !== half.timeMs) return false;
-    return changes.every(({ tokenId, hash }) => {
+  /** Whether the event begins an action while another one waits. All changes of a frame belong to one action. */
+  #isSuperseding(event: BookEvent): boolean {
+    if (this.waitingSinceMs === null) return false;
+    const { eventTimeMs } = event;
+    if (event.kind === 'book_snapshot') {
+      const token = this.#token(event.tokenId);
+      return token !== null && !isStale(event, token) && this.#frames.isOther(token, eventTimeMs, event.hash);
+    }
+    if (event.kind !== 'book_change' || this.#admit(event) !== 'applied') return false;
+    for (const { tokenId, hash } of event.changes) {
       const token = this.#token(tokenId) as TokenBook;
-      return (half.tokens & (token === this.yes ? 1 : 2)) === 0 || token.announcedHash === hash;
+      if (token.known && this.#frames.isOther(token, eventTimeMs, hash)) return true;
+    }
+    return false;
+  }
+
+  #isRest({ changes, eventTimeMs }: BookChangeEvent): boolean {
+    if (!this.#frames.isHalf || this.waitingSinceMs !== null) return false;
+    return changes.every((change) => {
+      const token = this.#token(change.tokenId) as TokenBook;
+      return !token.known || this.#frames.isRest(token, eventTimeMs, change);
     });
   }
 
-  #afterFrame(receivedTimeMs: number): void {
-    this.waitingSinceMs = receivedTimeMs;
-    this.#finishIfVerified();
+  #expectNoWaitingAction(): void {
+    if (this.waitingSinceMs !== null) throw new Error('finishQuiet() must end the waiting action first');
   }
 
-  #finishIfVerified(): void {
-    if (this.#tokensInAction !== 3 || !this.yes.agreesOnBest || !this.no.agreesOnBest) return;
-    if (this.#check.verify(this.context.lastTradePrice)) this.#finish('verified');
+  #afterFrame(receivedTimeMs: number): FinishedAction | null {
+    this.waitingSinceMs = receivedTimeMs;
+    return this.#finishIfVerified();
+  }
+
+  #finishIfVerified(): FinishedAction | null {
+    if (!this.#frames.nameBothTokens || !this.yes.agreesOnBest || !this.no.agreesOnBest) return null;
+    return this.#check.verify(this.context.lastTradePrice) ? this.#finish('verified') : null;
   }
 
   /** A trade happens at a best price: the one before it or the one after it. */
@@ -332,30 +334,23 @@ export class MarketBook {
   }
 
   /** A late input of the hash arrived: the waiting action may now be complete, or the published state proven. */
-  #judgeAgain(receivedTimeMs: number): void {
-    if (this.waitingSinceMs !== null) this.#finishIfVerified();
-    else if (!this.trusted && this.yes.known && this.no.known && this.#judge('quiet'))
-      this.#publish('verified', receivedTimeMs, true);
+  #judgeAgain(receivedTimeMs: number): FinishedAction | null {
+    if (this.waitingSinceMs !== null) return this.#finishIfVerified();
+    const isUnproven = !this.trusted && this.yes.known && this.no.known;
+    return isUnproven && this.#judge('quiet') ? this.#publish('verified', receivedTimeMs, true) : null;
   }
 
   /** @param showsOneSide Whether to publish an unproven book when the other token's book has never arrived. */
-  #finish(end: ActionEnd, showsOneSide = true): void {
+  #finish(end: ActionEnd, showsOneSide = true): FinishedAction | null {
     const receivedTimeMs = this.waitingSinceMs as number;
     this.waitingSinceMs = null;
-    this.#noteAlone();
-    const half = { timeMs: this.#openTimeMs, tokens: this.#tokensInAction };
-    this.#tokensInAction = 0;
-    if (this.yes.known && this.no.known) this.#publish(end, receivedTimeMs, this.#judge(end));
-    else if (showsOneSide && this.isOneSided) this.#publish(end, receivedTimeMs, false);
-    this.#halfAction = end === 'quiet' && !this.trusted ? half : null;
+    this.#frames.end();
+    let action: FinishedAction | null = null;
+    if (this.yes.known && this.no.known) action = this.#publish(end, receivedTimeMs, this.#judge(end));
+    else if (showsOneSide && this.isOneSided) action = this.#publish(end, receivedTimeMs, false);
+    this.#frames.isHalf = end === 'quiet' && !this.trusted;
     this.#check.guesses.clear();
-  }
-
-  #noteAlone(): void {
-    const named = this.#tokensInAction === 3 ? 0 : this.#tokensInAction;
-    if (named === this.#aloneToken) return;
-    this.#aloneToken = named;
-    this.#aloneSinceMs = this.#openTimeMs;
+    return action;
   }
 
   #judge(end: ActionEnd): boolean {
@@ -367,14 +362,26 @@ export class MarketBook {
     return (verified || byBest) && !this.yes.crossed && !this.no.crossed && !this.isLopsided;
   }
 
-  #publish(end: ActionEnd, receivedTimeMs: number, trusted: boolean): void {
-    const [changed, form, isFirstBook] = [this.#changed, this.#form, this.#isFirstBook];
+  #publish(end: ActionEnd, receivedTimeMs: number, trusted: boolean): FinishedAction {
+    const { timeMs } = this.#frames;
+    this.trusted = trusted;
+    if (trusted) this.recent.proven(timeMs);
+    this.eventTimeMs = Math.max(this.eventTimeMs, timeMs);
+    const action: FinishedAction = {
+      end,
+      form: this.#form,
+      eventTimeMs: this.eventTimeMs,
+      receivedTimeMs,
+      changed: this.#changed,
+      isFirstBook: this.#isFirstBook,
+      trusted,
+    };
     this.#changed = this.#isFirstBook = false;
     this.#form = 'changes';
-    this.trusted = trusted;
-    if (trusted) this.recent.proven(this.#openTimeMs);
-    this.eventTimeMs = Math.max(this.eventTimeMs, this.#openTimeMs);
-    const { eventTimeMs } = this;
-    this.#onFinished(this, { end, form, eventTimeMs, receivedTimeMs, changed, isFirstBook, trusted });
+    return action;
   }
+}
+
+function isStale({ eventTimeMs }: BookSnapshotEvent, token: TokenBook): boolean {
+  return token.known && eventTimeMs < token.timeMs;
 }

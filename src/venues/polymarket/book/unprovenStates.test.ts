@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { BookPlayer } from '../../../../test/support/bookPlayer.ts';
 import { MARKET, WireMarket } from '../../../../test/support/wire.ts';
 import { mapClobFrame } from '../clob/mapper.ts';
 import { MarketBook } from './marketBook.ts';
@@ -13,13 +14,9 @@ function proven() {
   wire.set({ side: 'BUY', price: 4_900, size: SHARE });
   wire.set({ side: 'SELL', price: 5_100, size: SHARE });
   const { marketId, yesTokenId, noTokenId } = MARKET;
-  const book = new MarketBook({ marketId, yesTokenId, noTokenId, tickSize: '0.01' }, () => undefined);
-  const receive = (frame: string) => {
-    for (const event of mapClobFrame(frame, T0)) {
-      if (event.kind === 'book_snapshot') book.applySnapshot(event);
-      else if (event.kind === 'book_change') book.applyChanges(event);
-    }
-  };
+  const book = new MarketBook({ marketId, yesTokenId, noTokenId, tickSize: '0.01' });
+  const player = new BookPlayer(book);
+  const receive = (frame: string) => player.play(frame, T0);
   receive(wire.snapshot(T0));
   return { wire, book, receive };
 }

@@ -2,9 +2,10 @@ import type { LadderSide } from '../../../core/ladderSide.ts';
 import { TICKS_PER_USDC } from '../../../core/money.ts';
 import type { BookChangeEvent, LevelChange } from '../../../schema/events.ts';
 import { PROTOCOL_VERSIONS } from '../../../schema/protocol.ts';
+import { LATE_FRAME_MS } from './bookAction.ts';
 import { bookHash } from './bookHash.ts';
 import { tradePriceText } from './lastTradeGuesser.ts';
-import { LATE_FRAME_MS, type MarketBook } from './marketBook.ts';
+import type { MarketBook } from './marketBook.ts';
 import type { RecentChangeLog } from './recentChangeLog.ts';
 import type { HashContext, TokenBook } from './tokenBook.ts';
 
