@@ -37,6 +37,8 @@ export class ClobConnection {
   readonly load: LoadMeter;
   /** Monotonic time of the last frame with data, or of the start. */
   lastDataAt: number;
+  /** Monotonic time at which it was last opened. */
+  openedAt = Number.NEGATIVE_INFINITY;
   readonly #tokens: ReadonlySet<string>;
   readonly #socket: ReconnectingSocket;
   /** The venue ended the last connection because all subscribed markets were over. */
@@ -60,7 +62,10 @@ export class ClobConnection {
       keepAlive: KEEP_ALIVE,
       // The watchdog judges silence by earlier activity and by asking the venue: a quiet night is no fault.
       silenceLimitMs: null,
-      onOpen: (send) => send(JSON.stringify({ ...assets(this.#tokens), type: 'market' })),
+      onOpen: (send) => {
+        this.openedAt = clock.monotonic();
+        send(JSON.stringify({ ...assets(this.#tokens), type: 'market' }));
+      },
       onFrame: (text, receivedTimeMs) => {
         if (text !== KEEP_ALIVE.answer) {
           this.frames++;

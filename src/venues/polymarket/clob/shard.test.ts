@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { FakeClock } from '../../../../test/support/fakeClock.ts';
 import { LocalVenue, until } from '../../../../test/support/localVenue.ts';
 import { DelayedSocketDriver } from '../../../../test/support/waitingSockets.ts';
@@ -206,24 +206,83 @@ describe('a connection that joins another', () => {
   });
 });
 
-test.each([
-  [29, 2],
-  [30, 3],
-])('beside a silent connection %i frames of its twin make %i connections', async (count, opened) => {
+/** Two open connections without a venue, silent for 6 s. */
+async function silentPair() {
   const sockets = new DelayedSocketDriver();
   const parts = { url: 'ws://venue', random: () => 0, log: silentLogger, metrics: new Metrics() };
   const doubled = new ClobFeed({
     ...{ ...parts, sockets, clock, onFrame: () => undefined, onDisconnect: () => undefined },
     isDoubled: () => true,
   });
+  onTestFinished(() => doubled.close());
   doubled.subscribe(GROUP, ['1', '2']);
-  const [one, other] = sockets.connections;
-  for (const connection of [one, other]) connection!.onOpen();
+  const { connections } = sockets;
+  for (const connection of connections) connection.onOpen();
   await clock.advance(6_000);
-  for (let n = 0; n < count; n++) other!.onFrame(change(n), clock.now(), 10);
+  let n = 0;
+  const hear = (at: number, count: number) => {
+    for (let i = 0; i < count; i++) connections[at]?.onFrame(change(n++), clock.now(), 10);
+  };
+  return { doubled, connections, hear };
+}
+
+test.each([
+  [29, 2],
+  [30, 3],
+])('beside a silent connection %i frames of its twin make %i connections', async (count, opened) => {
+  const { doubled, connections, hear } = await silentPair();
+  hear(1, count);
   doubled.maintain();
-  expect(sockets.connections).toHaveLength(opened);
-  await doubled.close();
+  expect(connections).toHaveLength(opened);
+});
+
+test('frames of its twin from before a connection last spoke do not count', async () => {
+  const { doubled, connections, hear } = await silentPair();
+  hear(1, 25);
+  hear(0, 1);
+  await clock.advance(999);
+  doubled.maintain();
+  await clock.advance(1);
+  hear(1, 4);
+  doubled.maintain();
+  await clock.advance(4_999);
+  hear(1, 25);
+  doubled.maintain();
+  expect(connections).toHaveLength(2);
+  hear(1, 1);
+  doubled.maintain();
+  expect(connections).toHaveLength(2);
+  await clock.advance(1);
+  doubled.maintain();
+  expect(connections).toHaveLength(3);
+});
+
+test.each(['was replaced', 'was down'])('a connection that %s has 6 s for its first frame', async (how) => {
+  const { doubled, connections, hear } = await silentPair();
+  if (how === 'was down') connections[0]?.onClosed('closed 1013', clock.now(), null);
+  hear(1, 40);
+  doubled.maintain();
+  await clock.advance(500);
+  hear(1, 40);
+  doubled.maintain();
+  expect(connections).toHaveLength(3);
+  await clock.advance(10_000);
+  hear(1, 40);
+  doubled.maintain();
+  // It is not open yet.
+  expect(connections).toHaveLength(3);
+  connections[2]?.onOpen();
+  await clock.advance(100);
+  hear(1, 40);
+  doubled.maintain();
+  expect(connections).toHaveLength(3);
+  await clock.advance(5_899);
+  hear(1, 40);
+  doubled.maintain();
+  expect(connections).toHaveLength(3);
+  await clock.advance(1);
+  doubled.maintain();
+  expect(connections).toHaveLength(4);
 });
 
 test('a connection whose frames wait for this thread is not taken for one that is silent beside its twin', async () => {

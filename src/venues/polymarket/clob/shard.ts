@@ -73,16 +73,12 @@ export class ClobShard {
     for (const index of [0, 1] as const) this.#passHeld(index, 'due');
     const nowMs = this.#options.clock.monotonic();
     for (const [i, connection, other] of [[0, a, b] as const, [1, b, a] as const]) {
+      // A connection that has just been opened could not deliver anything before.
+      const silentMs = nowMs - Math.max(connection.lastDataAt, connection.openedAt);
       // Counts the twin's frames since this connection last spoke.
-      if (nowMs - connection.lastDataAt < 1000) this.#framesSeen[i] = other.frames;
+      if (silentMs < 1000) this.#framesSeen[i] = other.frames;
       const behind = other.frames - (this.#framesSeen[i] ?? 0);
-      if (
-        !connection.isUp ||
-        nowMs - connection.lastDataAt < CONNECTION_SILENCE_MS ||
-        behind < CONNECTION_BEHIND_FRAMES
-      )
-        continue;
-      this.#framesSeen[i] = other.frames;
+      if (!connection.isUp || silentMs < CONNECTION_SILENCE_MS || behind < CONNECTION_BEHIND_FRAMES) continue;
       connection.reconnect(`silent for ${CONNECTION_SILENCE_MS} ms beside its twin`);
     }
   }
