@@ -62,6 +62,38 @@ describe('the intervals of a result', () => {
     expect(intervals?.totalPnl.high).toBeCloseTo(10, 9);
   });
 
+  test('leave out as many resamples as Student’s distribution says: 22 on each side for 30 markets', () => {
+    const traded = markets('exact', { count: 30 });
+    const random = draws();
+    // Blocks of three; the quantile of 14 degrees of freedom is 2.1448, widened by the square root of 30 / 27.
+    const totals = Array.from({ length: 1_999 }, () => {
+      let total = 0;
+      for (let block = 0; block < 10; block++) {
+        const from = random.below(30);
+        for (let at = from; at < from + 3; at++) total += traded[at % 30]?.pnl ?? 0;
+      }
+      return total;
+    }).sort((a, b) => a - b);
+    const intervals = resultIntervals(traded, draws());
+    expect(intervals?.totalPnl.low).toBeCloseTo(totals[22] as number, 9);
+    expect(intervals?.totalPnl.high).toBeCloseTo(totals[1_998 - 22] as number, 9);
+  });
+
+  test('have the Sharpe ratio of what was drawn', () => {
+    const traded = markets('ratio', { count: 31 });
+    const drawn = Array.from({ length: 31 }, (_, at) => traded[at % 3]?.pnl ?? 0);
+    const mean = drawn.reduce((sum, pnl) => sum + pnl, 0) / 31;
+    const variance = drawn.reduce((sum, pnl) => sum + (pnl - mean) ** 2, 0) / 30;
+    const { low = 0, high = 0 } = resultIntervals(traded, { below: () => 0 })?.sharpePerMarket ?? {};
+    expect(low).toBeCloseTo(mean / Math.sqrt(variance), 9);
+    expect(high).toBe(low);
+  });
+
+  test.each([0.3, -0.3])('have no Sharpe interval if one bound is of equal results of %d', (pnl) => {
+    const traded = Array.from({ length: 40 }, (_, at) => ({ pnl: at === 7 ? 0.1 : pnl, trades: 1, won: 0 }));
+    expect(resultIntervals(traded, draws())?.sharpePerMarket).toBeNull();
+  });
+
   test('are null below 30 markets', () => {
     expect(resultIntervals(markets('few', { count: 29 }), draws())).toBeNull();
     expect(resultIntervals(markets('few', { count: 30 }), draws())).not.toBeNull();

@@ -12,6 +12,7 @@ import { MarketSession, type SessionTerms } from '../session/session.ts';
 import type { SessionEvent } from '../session/sessionEvents.ts';
 import type { MarketTape } from '../session/tape.ts';
 import { compileStrategy } from './compile.ts';
+import { ConditionScans, scannedItem } from './conditionScan.ts';
 import { WAIT } from './strategy.ts';
 
 const RESOLUTION = { payoutYes: 0, resolvedTimeMs: START_MS + 400_000 };
@@ -57,6 +58,17 @@ function* cases(): Generator<{ prepared: PreparedMarket; strategy: ConditionBase
     for (const [i, strategy] of strategies.entries()) yield { prepared, strategy, name: `${n}.${i}` };
   }
 }
+
+test('no condition is true at no row, and a search from behind the end finds the end', () => {
+  const [{ prepared }] = [...cases()] as [{ prepared: PreparedMarket }];
+  const { columns } = prepared;
+  expect(new ConditionScans([], columns).nextAll(0)).toBe(columns.end);
+  const item = scannedItem(
+    { metric: 'token_price', operator: 'above', value: 2 },
+    { own: 'yes', price: 'ask' },
+  );
+  expect(new ConditionScans([item], columns).nextAll(columns.end + 5)).toBe(columns.end);
+});
 
 test('at every proven row of the window the search returns the intent of the row’s own test', () => {
   let [wishes, waits] = [0, 0];

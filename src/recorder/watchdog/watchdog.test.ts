@@ -22,10 +22,12 @@ function watch({
   markets,
   rest,
   unanswered = [],
+  isDoubled = false,
 }: {
   markets: readonly Market[];
   rest: WatchdogOptions['rest'];
   unanswered?: readonly Market[];
+  isDoubled?: boolean;
 }) {
   const clock = new FakeClock(MARKET.startTimeMs);
   const common = { clock, log: silentLogger, metrics: new Metrics() };
@@ -37,7 +39,7 @@ function watch({
     resubscribe: (_, [yesTokenId]) => line.resubscribed.push(String(yesTokenId)),
     reconnect: () => undefined,
     isUp: () => line.isUp,
-    isDoubled: () => false,
+    isDoubled: (group) => group === GROUP && isDoubled,
     silentForMs: () => clock.monotonic() - line.spokeAt,
     maintain: () => undefined,
   };
@@ -75,6 +77,30 @@ test('a market requested just before its gap is requested again in the gap as so
   expect(recorder.gaps.of(MARKET.marketId)?.cause).toBe('clock_step');
   // At most one request every 250 ms, and a tick every 100 ms.
   expect(askedAt).toEqual([8_000, 8_300]);
+});
+
+test.each([
+  ['at once, but for the rest of its action', false, 1_100],
+  ['later where a twin connection may deliver what the first has lost', true, 1_500],
+])('an unproven book is requested %s', async (_when, isDoubled, expectedAt) => {
+  const askedAt: number[] = [];
+  const rest = {
+    books: async () => {
+      askedAt.push(clock.monotonic());
+      return [];
+    },
+  };
+  const { clock, recorder } = watch({ markets: [MARKET], rest, isDoubled });
+  const wire = new WireMarket();
+  wire.set({ side: 'BUY', price: 4_900, size: 1_000_000 });
+  await clock.advance(1_000);
+  wire.action(clock.now() - 2, [{ side: 'BUY', price: 4_800, size: 1_000_000 }]);
+  for (const frame of wire.action(clock.now() - 1, [{ side: 'BUY', price: 4_700, size: 1_000_000 }]))
+    recorder.clobFrame(frame, clock.now());
+  await clock.advance(expectedAt - 1_000 - 1);
+  expect(askedAt).toEqual([]);
+  await clock.advance(1);
+  expect(askedAt).toEqual([expectedAt]);
 });
 
 test('when a feed delivers again after minutes, every market in a gap is requested within a second', async () => {

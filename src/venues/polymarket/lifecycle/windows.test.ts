@@ -110,6 +110,10 @@ describe('slugs', () => {
       ['2026-11-01T04:00Z', '2026-11-01T09:00Z'],
       ['2026-11-01T04:00Z', '2026-11-01T08:00Z'],
     ]);
+    // Inside the longer window there is no start on the grid.
+    expect(parseSlug(`sol-updown-4h-${at('2026-11-01T05:00:00Z') / 1000}`)?.windows.map(spelled)).toEqual([
+      ['2026-11-01T05:00Z', '2026-11-01T09:00Z'],
+    ]);
   });
 
   test('completes a label without a year with the nearest one, and returns null without a hint', () => {
@@ -121,6 +125,10 @@ describe('slugs', () => {
       parseSlug('bitcoin-up-or-down-on-august-16', at('2026-08-15T00:00:00Z'))?.windows.map(spelled),
     ).toEqual([['2026-08-15T16:00Z', '2026-08-16T16:00Z']]);
     expect(parseSlug(slug)).toBeNull();
+    const yearOf = (day: string, near: string) =>
+      parseSlug(`bitcoin-up-or-down-on-${day}`, at(near))?.windows[0]?.endTimeMs;
+    expect(yearOf('december-30', '2026-01-02T12:00:00Z')).toBe(at('2025-12-30T17:00:00Z'));
+    expect(yearOf('january-2', '2025-12-30T12:00:00Z')).toBe(at('2026-01-02T17:00:00Z'));
   });
 
   test.each([
@@ -134,6 +142,7 @@ describe('slugs', () => {
     ['an hour the clocks skip', 'bitcoin-up-or-down-march-8-2026-2am-et'],
     ['no such day', 'bitcoin-up-or-down-on-february-30-2026'],
     ['no such month', 'bitcoin-up-or-down-on-brumaire-3-2026'],
+    ['zero o’clock', 'bitcoin-up-or-down-march-9-2026-0am-et'],
     ['thirteen o’clock', 'bitcoin-up-or-down-march-9-2026-13pm-et'],
     ['something else', 'will-bitcoin-hit-100k'],
   ])('refuses %s: %s', (_shows, slug) => {

@@ -154,9 +154,96 @@ describe('the commands', () => {
     await clock.advance(500);
     await connected(2);
   });
+
+  test('left unanswered at the end of a connection do not end the next one', async () => {
+    await connected(1);
+    await heard({ op: 'authed', rid: received()[0]!.rid });
+    await clock.advance(110);
+    await until(() => venue.latest.received.length === 2);
+    venue.latest.socket.close(4002);
+    await until(() => feed.state === 'connecting');
+    await clock.advance(375);
+    await subscribed(2);
+    await clock.advance(10_000);
+    expect(logged).not.toContain('unanswered');
+    expect(feed.state).toBe('subscribed');
+  });
+
+  test('are named by one answer only', async () => {
+    await subscribed();
+    const { rid } = received()[1]!;
+    await heard({ op: 'error', code: 'bad_op', rid });
+    expect(logged).not.toContain('polybolt.subscription_refused');
+    expect(logged).toContain('polybolt.error');
+  });
+
+  test.each([
+    ['its own id', 'bad_op', true],
+    ['no id', 'auth_required', false],
+  ])('end the connection if the credentials are refused with %s', async (_with, code, hasId) => {
+    await connected(1);
+    say({ op: 'error', code, ...(hasId ? { rid: received()[0]!.rid } : {}) });
+    await until(() => venue.latest.closed);
+    expect(logged).toContain('polybolt.not_authenticated');
+    await clock.advance(375);
+    await connected(2);
+  });
 });
 
 describe('lost frames', () => {
+  test.each([
+    ['a hole of two, which the venue also reports', 8, 2, 2],
+    ['a hole of two, of which the venue reports one', 8, 1, 2],
+    ['a repeated number', 5, undefined, 1],
+    ['an earlier number', 4, undefined, 1],
+  ])('%s: counted once', async (_shows, seq, dropped, lost) => {
+    await subscribed();
+    await heard(point(5));
+    await heard(point(seq, { dropped }));
+    const labels = 'feed="polymarket.polybolt",channel="price.crypto.twap"';
+    expect(await metric('underround_price_feed_lost_frames_total')).toEqual([
+      `underround_price_feed_lost_frames_total{${labels}} ${lost}`,
+    ]);
+  });
+
+  test('renew a channel again after 30 s, and at once on a new connection, whose numbers begin anywhere', async () => {
+    const renewals = () => received().filter(({ op }) => op === 'unsubscribe').length;
+    const answerAll = async (count: number) => {
+      for (let sent = 5; renewals() < count || sent < received().length; ) {
+        await until(() => venue.latest.received.length > sent);
+        for (; sent < received().length; sent++)
+          await heard({ op: 'subscribed', rid: received()[sent]!.rid });
+        await clock.advance(110);
+      }
+    };
+    await subscribed();
+    await heard(point(1));
+    await heard(point(3));
+    await answerAll(2);
+    // Two symbols take four commands.
+    await clock.advance(19_000);
+    await heard(point(4));
+    await clock.advance(30_000 - 19_000 - 4 * 110 - 1);
+    await heard(point(6));
+    await clock.advance(0);
+    expect(renewals()).toBe(2);
+    await clock.advance(1);
+    await heard(point(8));
+    await answerAll(4);
+    expect(renewals()).toBe(4);
+    const lost = () => metric('underround_price_feed_gaps_total');
+    const before = await lost();
+    venue.latest.socket.close(4002);
+    await until(() => feed.state === 'connecting');
+    await clock.advance(375);
+    await subscribed(2);
+    await heard(point(2));
+    expect(await lost()).toEqual(before);
+    await heard(point(4));
+    await answerAll(2);
+    expect(renewals()).toBe(2);
+  });
+
   test('a hole and a report of the venue are counted, and the channel is renewed at most every 30 s', async () => {
     await subscribed();
     const sent = venue.latest.received.length;
@@ -211,6 +298,12 @@ test('spot prices that are not Chainlink’s are counted by origin, and logged o
     `underround_price_feed_unused_total{${labels('pyth')}} 2`,
   ]);
   expect(logged.split('price_feed.origin_not_used')).toHaveLength(2);
+  venue.latest.socket.close(4002);
+  await until(() => feed.state === 'connecting');
+  await clock.advance(375);
+  await subscribed(2);
+  await heard(spot(1));
+  expect(logged.split('price_feed.origin_not_used')).toHaveLength(3);
 });
 
 describe('the end of a connection', () => {
