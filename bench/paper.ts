@@ -4,9 +4,9 @@
  */
 import { compileStrategy } from '../src/core/strategies/compile.ts';
 import type { Strategy } from '../src/schema/strategy.ts';
-import { TapePlayer } from '../src/trading/catchUp/tapePlayer.ts';
 import { PaperMarket } from '../src/trading/live/paperMarket.ts';
 import { type LiveStrategy, PaperSession } from '../src/trading/live/paperSession.ts';
+import { TapePlayer } from '../src/trading/live/tapePlayer.ts';
 import { randomTape } from '../test/support/tapes.ts';
 import type { Figure } from './figure.ts';
 

@@ -262,6 +262,29 @@ describe('rooms', () => {
   });
 });
 
+/** Modules of other rooms that the live trader may import: functions and classes without input or output. */
+const PURE_IMPORTS = ['src/backtest/depth.ts', 'src/recorder/bookCopy.ts', 'lru-cache'];
+
+describe('the live trader', () => {
+  const mayImport = (target: string) =>
+    /^src\/(?:core|schema|trading\/live)\//.test(target) || PURE_IMPORTS.includes(target);
+
+  it('imports no clock, log, database or network, so that it is pure', () => {
+    const trader = modules.filter(({ path }) => path.startsWith('src/trading/live/') && !isTest(path));
+    expect(trader.length).toBeGreaterThan(10);
+    const faults = trader.flatMap((file) =>
+      importsOf(file).flatMap((target) => (mayImport(target) ? [] : [`${file.path} -> ${target}`])),
+    );
+    expect(faults).toEqual([]);
+  });
+
+  it('imports other rooms only where they are pure too', () => {
+    const pure = sources.filter(({ path }) => PURE_IMPORTS.includes(path));
+    expect(pure.map(({ path }) => path)).toEqual(PURE_IMPORTS.filter((path) => path.startsWith('src/')));
+    expect(pure.flatMap(importsOf).filter((target) => !mayImport(target))).toEqual([]);
+  });
+});
+
 describe('modules that import each other', () => {
   const component = (path: string) => /\.tsx?$/.test(path) && !isTest(path);
   const file = (path: string, ...targets: string[]): SourceFile => ({

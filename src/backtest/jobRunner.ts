@@ -3,13 +3,14 @@
 import { createHash } from 'node:crypto';
 import type { FairQueue } from '../core/fairQueue.ts';
 import type { Resolution, TapeGap } from '../core/session/tape.ts';
+import { resolutionOf, tapeMarketOf } from '../core/session/tapeMarket.ts';
 import { compileStrategy } from '../core/strategies/compile.ts';
 import { VENUE_RULES_VERSION } from '../core/venueRules.ts';
 import { BacktestFailedError } from '../runtime/errors.ts';
 import type { BacktestSpec, JobSpec, Receipt, SweepSpec } from '../schema/backtest.ts';
 import type { Market } from '../schema/market.ts';
 import { printJson } from '../schema/moneyJson.ts';
-import { resolutionOf, type TapeTerms, tapeMarketOf } from '../store/queries/tapeReader.ts';
+import type { TapeTerms } from '../store/queries/tapeReader.ts';
 import { loadTapeGaps, loadUniverse } from '../store/queries/universe.ts';
 import type { StoreReader } from '../store/reader.ts';
 import { cellCount } from './cells.ts';

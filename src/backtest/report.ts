@@ -4,6 +4,7 @@ import { Random } from '../core/random.ts';
 import type { SkipReason } from '../core/session/replay.ts';
 import type { OrderCounts } from '../core/session/sessionEvents.ts';
 import { summarize, tradedMarkets } from '../core/session/summary.ts';
+import { tapeMarketOf } from '../core/session/tapeMarket.ts';
 import { type ResultIntervals, resultIntervals } from '../core/statistics/bootstrap.ts';
 import type { Interval } from '../core/statistics/wilson.ts';
 import { BacktestFailedError } from '../runtime/errors.ts';
@@ -11,7 +12,6 @@ import type { BacktestResultBody, BacktestTradeBody } from '../schema/api/backte
 import { type BacktestSpec, type Receipt, seriesSetOf } from '../schema/backtest.ts';
 import type { Market } from '../schema/market.ts';
 import { formatTime } from '../schema/time.ts';
-import { tapeMarketOf } from '../store/queries/tapeReader.ts';
 import type { MarketOutcome } from './marketReplay.ts';
 import { type StressableResult, stressedBody } from './stressReport.ts';
 import { tradeBody } from './tradeBody.ts';

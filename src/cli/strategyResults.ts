@@ -6,12 +6,12 @@ import { judgeSweep, type SweptMarket, sweepResult } from '../backtest/sweepRepo
 import { MICRO_PER_USDC } from '../core/fees.ts';
 import type { ParamSpecs } from '../core/run/definition.ts';
 import type { RunResult } from '../core/run/result.ts';
+import { tapeMarketOf } from '../core/session/tapeMarket.ts';
 import { VENUE_RULES_VERSION } from '../core/venueRules.ts';
 import type { SweepResultBody } from '../schema/api/backtests.ts';
 import type { Axis, Receipt } from '../schema/backtest.ts';
 import type { LatencyPoint } from '../schema/report.ts';
 import { API_VERSION } from '../schema/version.ts';
-import { tapeMarketOf } from '../store/queries/tapeReader.ts';
 import type { ParamValue, RunSetting, StrategyFacts } from '../strategy/protocol.ts';
 import type { RecordedRuns } from '../strategy/recordedRuns.ts';
 import type { HeldOut } from './holdOut.ts';

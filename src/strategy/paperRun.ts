@@ -4,21 +4,18 @@
  */
 import type { Inputs } from '../core/run/definition.ts';
 import type { RunTape, TickerTape } from '../core/run/runTape.ts';
-import { TAPE_BEFORE_MS } from '../core/session/tape.ts';
+import { BEFORE_FIRST_SEQ, TAPE_AFTER_MS, TAPE_BEFORE_MS } from '../core/session/tape.ts';
+import { resolutionOf, tapeMarketOf } from '../core/session/tapeMarket.ts';
 import { decidingSource } from '../core/venueRules.ts';
 import { InvalidInputError } from '../runtime/errors.ts';
 import type { EventType, Market, Ticker } from '../schema/market.ts';
 import { SEQS_PER_MILLISECOND } from '../schema/records.ts';
 import {
-  BEFORE_FIRST_SEQ,
   loadPerpSpan,
   loadPriceSpan,
   loadTape,
   loadTrades,
-  resolutionOf,
   type SeqRange,
-  TAPE_AFTER_MS,
-  tapeMarketOf,
 } from '../store/queries/tapeReader.ts';
 import { type PaperLine, PrintedFacts } from './paperLines.ts';
 import type { MarketsRead } from './remoteTapes.ts';

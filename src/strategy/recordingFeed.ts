@@ -2,19 +2,13 @@
 import { createHash } from 'node:crypto';
 import type { Inputs } from '../core/run/definition.ts';
 import type { RunTape, TickerTape } from '../core/run/runTape.ts';
-import { TAPE_BEFORE_MS, type TapeGap } from '../core/session/tape.ts';
+import { TAPE_AFTER_MS, TAPE_BEFORE_MS, type TapeGap } from '../core/session/tape.ts';
+import { resolutionOf } from '../core/session/tapeMarket.ts';
 import { decidingSource } from '../core/venueRules.ts';
 import { TooMuchDataError } from '../runtime/errors.ts';
 import type { UnderlyingSource } from '../schema/events.ts';
 import type { Market, Ticker } from '../schema/market.ts';
-import {
-  loadPerpSpan,
-  loadPriceSpan,
-  loadTape,
-  loadTrades,
-  resolutionOf,
-  TAPE_AFTER_MS,
-} from '../store/queries/tapeReader.ts';
+import { loadPerpSpan, loadPriceSpan, loadTape, loadTrades } from '../store/queries/tapeReader.ts';
 import { columnsHash, tapeHash } from '../store/tapeHash.ts';
 import type { RunSegment } from './runTape.ts';
 import type { TapeSource } from './tapeSource.ts';

@@ -42,18 +42,19 @@ const liveBoard = of('src/signals/liveBoard.ts', 'src/signals/liveBoard.test.ts'
 const tickerPrices = of('src/signals/tickerPrices.ts', 'src/signals/tickerPrices.test.ts');
 const auditChain = of('src/signals/auditChain.ts', 'src/signals/auditLog.test.ts');
 const takeover = of('src/signals/takeover.ts', 'src/signals/takeover.test.ts');
-const tapePlayer = of('src/trading/catchUp/tapePlayer.ts', 'src/trading/catchUp/tapePlayer.test.ts');
+const tapePlayer = of('src/trading/live/tapePlayer.ts', 'src/trading/live/tapePlayer.test.ts');
 const sortedBounds = of('src/trading/live/sortedBounds.ts', 'src/trading/live/sortedBounds.test.ts');
 const triggers = of('src/trading/live/triggerIndex.ts', 'src/trading/live/sessionGroup.test.ts');
 const sessionGroup = of('src/trading/live/sessionGroup.ts', 'src/trading/live/sessionGroup.test.ts');
 const priceHistory = of('src/trading/live/priceHistory.ts', 'src/trading/live/priceHistory.test.ts');
 const recordBuffer = of('src/trading/live/recordBuffer.ts', 'src/trading/live/recordBuffer.test.ts');
 const paperMarket = of('src/trading/live/paperMarket.ts', 'src/trading/live/paperMarket.test.ts');
-const resolutions = of(
-  'src/trading/catchUp/resolutionCache.ts',
-  'src/trading/catchUp/resolutionCache.test.ts',
-);
+const resolutions = of('src/trading/live/resolutionCache.ts', 'src/trading/live/resolutionCache.test.ts');
 const positionWriter = of('src/trading/paper/positionWriter.ts', 'src/trading/paper/positionWriter.test.ts');
+const writtenStates = of('src/trading/paper/positionWriter.ts', 'src/trading/paper/persistence.test.ts');
+const paperTrader = of('src/trading/live/paperTrader.ts', 'src/trading/live/paperTrader.test.ts');
+const effects = of('src/trading/live/traderEffects.ts', 'src/trading/live/paperTrader.test.ts');
+const pastReplay = of('src/trading/live/pastReplay.ts', 'src/trading/live/paperTrader.test.ts');
 const strategies = of(
   'src/trading/paper/strategies.ts',
   'src/trading/paper/strategies.test.ts',
@@ -256,6 +257,18 @@ export const SERVING_MUTANTS: readonly TestedMutant[] = [
   resolutions('before.outcome === now.outcome && before', 'before'),
   positionWriter('retryMs = RETRY_MS_MIN;\n        await', 'await'),
   positionWriter('if (!this.#moves.has(move.marketId)) this', 'this'),
+  writtenStates('if (!this.#waiting.has(key)) this', 'this'),
+  paperTrader('if (step.kind === ', 'if (step.kind !== '),
+  paperTrader(
+    'nowMs < paper.market.endTimeMs + TAPE_AFTER_MS',
+    'nowMs <= paper.market.endTimeMs + TAPE_AFTER_MS',
+  ),
+  paperTrader('else this.#changedLate.add(marketId);', ''),
+  paperTrader("if (correction === 'payout')", "if (correction === 'time')"),
+  effects('if (this.#effects.length === 0) return NO_EFFECTS;', ''),
+  effects('    this.#changed.clear();\n', ''),
+  pastReplay('hasFills || isWritten(strategy.strategyId)', 'isWritten(strategy.strategyId)'),
+  pastReplay('    this.buffer.drain(paper);\n', ''),
   depth('sizeUsd <= sizeUsdMax', 'sizeUsd < sizeUsdMax'),
   sweepReport('Math.floor(luck.best / width)', 'Math.round(luck.best / width)'),
   equity(

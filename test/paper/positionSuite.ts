@@ -6,12 +6,12 @@ import { Random } from '../../src/core/random.ts';
 import type { Trade } from '../../src/core/session/position.ts';
 import { silentLogger } from '../../src/runtime/log.ts';
 import { Metrics } from '../../src/runtime/metrics.ts';
-import { firstTerms, forgetOldTerms, readTerms } from '../../src/trading/catchUp/marketTerms.ts';
-import type { PaperSession } from '../../src/trading/live/paperSession.ts';
+import { firstTerms } from '../../src/trading/live/marketTerms.ts';
+import type { SessionState } from '../../src/trading/live/paperSession.ts';
+import { forgetOldTerms, readTerms } from '../../src/trading/paper/marketTermsTable.ts';
 import {
   PositionReader,
   positionRows,
-  type SessionState,
   sumsOf,
   tradeOf,
   writeSession,
@@ -158,7 +158,7 @@ export function positionSuite(driver: string, open: () => Promise<Database>): vo
     });
 
     test('are retried until the database accepts them, and once more at the end', async () => {
-      const { db, clock, strategyId, sums } = await begin();
+      const { db, clock, state, sums } = await begin();
       let refused = 3;
       const refusing = {
         transaction: () => {
@@ -167,20 +167,28 @@ export function positionSuite(driver: string, open: () => Promise<Database>): vo
         },
       } as Database;
       const { writer, failures } = writerOn(refusing, clock);
-      const session = (trades: Trade[]) =>
-        ({
-          strategy: { strategyId },
-          marketId: '0x1',
-          fromMs: 1,
-          outcome: null,
-          trades,
-        }) as unknown as PaperSession;
-      writer.changed(session([aTrade(1, 42)]));
+      writer.changed(state('0x1', [aTrade(1, 42)]));
       await passed(writer.settled(), clock);
       expect([await failures(), await sums()]).toEqual([3, { pnl: 42, open: 0, closed: 1 }]);
       refused = 0;
-      writer.changed(session([aTrade(1, 43)]));
+      writer.changed(state('0x1', [aTrade(1, 43)]));
       await passed(writer.close(), clock);
+      expect(await sums()).toEqual({ pnl: 43, open: 0, closed: 1 });
+    });
+
+    test('that change again during a refused write keep the newer state', async () => {
+      const { db, clock, state, sums } = await begin();
+      let refused = 1;
+      const refusing = {
+        transaction: () => {
+          if (refused-- <= 0) return db.transaction();
+          writer.changed(state('0x1', [aTrade(1, 43)]));
+          throw new Error('the database is away');
+        },
+      } as Database;
+      const { writer } = writerOn(refusing, clock);
+      writer.changed(state('0x1', [aTrade(1)]));
+      await passed(writer.settled(), clock);
       expect(await sums()).toEqual({ pnl: 43, open: 0, closed: 1 });
     });
   });

@@ -7,7 +7,8 @@ import type { Logger } from '../../src/runtime/log.ts';
 import type { Metrics } from '../../src/runtime/metrics.ts';
 import type { Market } from '../../src/schema/market.ts';
 import type { Strategy } from '../../src/schema/strategy.ts';
-import type { Recording, Stretch } from '../../src/trading/catchUp/recording.ts';
+import type { Recording } from '../../src/trading/catchUp/recording.ts';
+import type { Stretch } from '../../src/trading/live/traderEvents.ts';
 import { type PositionRow, sumsOf } from '../../src/trading/paper/positions.ts';
 import type { PaperStrategy } from '../../src/trading/paper/strategies.ts';
 import {

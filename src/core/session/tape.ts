@@ -11,6 +11,11 @@ import type { Token } from '../signals/signal.ts';
 
 /** Length of the recording before the window: a strategy may ask for a mean over it when the window opens. */
 export const TAPE_BEFORE_MS = 3_600_000;
+/** A fill counts only after a later message has arrived; after the end messages are rare. */
+export const TAPE_AFTER_MS = 60_000;
+
+/** Smaller than every arrival number. */
+export const BEFORE_FIRST_SEQ = 0;
 
 /** The market's own data. */
 export interface TapeMarket {

@@ -3,19 +3,20 @@
  */
 import type { Readable } from 'node:stream';
 import {
+  BEFORE_FIRST_SEQ,
   type MarketTape,
-  type Resolution,
+  TAPE_AFTER_MS,
   TAPE_BEFORE_MS,
   type TapeGap,
-  type TapeMarket,
   type TapePrices,
   type TapeQuotes,
   type TapeTrades,
 } from '../../core/session/tape.ts';
+import { tapeMarketOf } from '../../core/session/tapeMarket.ts';
 import { decidingSource } from '../../core/venueRules.ts';
 import { StoreUnavailableError, TooMuchDataError } from '../../runtime/errors.ts';
 import type { PerpDepthEvent, PerpVenueName, UnderlyingSource } from '../../schema/events.ts';
-import { type Market, type Ticker, UNKNOWN } from '../../schema/market.ts';
+import type { Market, Ticker } from '../../schema/market.ts';
 import type { StoreReader } from '../reader.ts';
 import { BOOK_FORMAT } from '../tables/bookRowReader.ts';
 import { SharedColumn } from '../tables/sharedColumn.ts';
@@ -35,8 +36,6 @@ import {
 /** Rows of one stream and levels of all books of one market: about 300 MB. */
 const ROWS_MAX = 4_000_000;
 const LEVELS_MAX = 20_000_000;
-/** A fill counts only after a later message has arrived; after the end messages are rare. */
-export const TAPE_AFTER_MS = 60_000;
 
 export interface TapeTerms {
   /** Levels per side; null: no books. */
@@ -53,8 +52,6 @@ export interface SeqRange {
   readonly toSeq: number;
 }
 
-/** Smaller than every arrival number. */
-export const BEFORE_FIRST_SEQ = 0;
 const ALL: SeqRange = { afterSeq: BEFORE_FIRST_SEQ, toSeq: Number.MAX_SAFE_INTEGER };
 
 type PerpDepthRow = PerpDepthEvent & { readonly seq: number };
@@ -119,29 +116,6 @@ export async function stretchEnd(
 function rangeOf({ startTimeMs, endTimeMs }: Market, { afterSeq, toSeq }: SeqRange) {
   const times = { from_ms: startTimeMs - TAPE_BEFORE_MS, to_ms: endTimeMs + TAPE_AFTER_MS };
   return { ...times, after_seq: afterSeq, to_seq: toSeq };
-}
-
-/**
- * The facts of a market that a replay may know. @throws {TypeError} For a market without a series: none can be
- * requested.
- */
-export function tapeMarketOf(market: Market): TapeMarket {
-  const { ticker, eventType } = market;
-  if (ticker === UNKNOWN || eventType === UNKNOWN) throw new TypeError('a market of no series has no tape');
-  return {
-    ...{ marketId: market.marketId, ticker, eventType },
-    ...{ startTimeMs: market.startTimeMs, endTimeMs: market.endTimeMs },
-    ...{ strikePrice: market.strikePrice, strikeKnownTimeMs: market.strikeKnownTimeMs },
-    ...{ takerFeeRate: market.takerFeeRate, takerFeeExponent: market.takerFeeExponent },
-    ...{ takerDelayMs: market.takerDelayMs, twapLookbackSeconds: market.twapLookbackSeconds },
-    decidingFeed: market.decidingFeed,
-  };
-}
-
-/** Only the venue's resolution counts: closed is not resolved. */
-export function resolutionOf({ status, payoutYes, resolvedTimeMs, endTimeMs }: Market): Resolution | null {
-  if (status !== 'resolved') return null;
-  return { payoutYes, resolvedTimeMs: resolvedTimeMs ?? endTimeMs };
 }
 
 async function loadQuotes(read: Read, params: object): Promise<TapeQuotes> {

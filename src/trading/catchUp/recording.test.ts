@@ -14,9 +14,8 @@ import {
 import { openTestStore } from '../../../test/support/store.ts';
 import { randomTape, START_MS } from '../../../test/support/tapes.ts';
 import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
-import type { MarketTape } from '../../core/session/tape.ts';
+import { BEFORE_FIRST_SEQ, type MarketTape } from '../../core/session/tape.ts';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
-import { BEFORE_FIRST_SEQ } from '../../store/queries/tapeReader.ts';
 import type { Store } from '../../store/store.ts';
 import { sumsOf } from '../paper/positions.ts';
 import { type Recording, storedRecording } from './recording.ts';

@@ -1,37 +1,24 @@
 /** The parts of the recording that paper trading reads when a market catches up. */
 import { DEPTH_MAX } from '../../backtest/depth.ts';
-import type { MarketTape, TapeMarket } from '../../core/session/tape.ts';
 import type { Universe } from '../../schema/backtest.ts';
-import type { UnderlyingSource } from '../../schema/events.ts';
-import type { Market, Ticker } from '../../schema/market.ts';
+import type { Market } from '../../schema/market.ts';
 import { loadMarket } from '../../store/queries/resume.ts';
-import { loadFeedPrices, loadTape, stretchEnd, tapeMarketOf } from '../../store/queries/tapeReader.ts';
+import { loadFeedPrices, loadTape, stretchEnd } from '../../store/queries/tapeReader.ts';
 import { loadTapeGaps, loadUniverse } from '../../store/queries/universe.ts';
 import type { StoreReader } from '../../store/reader.ts';
 import { untilStored } from '../../store/untilStored.ts';
-import { HISTORY_MS, type PricePoint } from '../live/priceHistory.ts';
+import { HISTORY_MS, type PriceFeed, type PricePoint } from '../live/priceHistory.ts';
+import type { Stretch } from '../live/traderEvents.ts';
 
 /** Books read at once: at this depth fewer than a tape may hold, whatever the market. */
 const BOOKS_AT_ONCE = 20_000;
 const ENDED_MAX = 100;
 
-/** A stretch of a market's recording. */
-export interface Stretch {
-  /** Contains all gaps of the market, also those outside this stretch. */
-  readonly tape: MarketTape;
-  /** The last arrival number it covers; null: everything recorded before the call, and perhaps more. */
-  readonly toSeq: number | null;
-}
-
 export interface Recording {
   /** The recording of a market after an arrival number, as much as is read at once. */
   stretch(market: Market, from: { afterSeq: number }, signal: AbortSignal): Promise<Stretch>;
   /** The last hour of prices of a feed. */
-  prices(
-    feed: { ticker: Ticker; source: UnderlyingSource },
-    nowMs: number,
-    signal: AbortSignal,
-  ): Promise<PricePoint[]>;
+  prices(feed: PriceFeed, nowMs: number, signal: AbortSignal): Promise<PricePoint[]>;
   market(marketId: string): Promise<Market | null>;
   /** Markets of a series whose windows ended in a range. */
   ended(universe: Universe, range: { startMs: number; endMs: number }): Promise<Market[]>;
@@ -67,9 +54,4 @@ export function storedRecording(
     market: (marketId) => loadMarket(store, marketId),
     ended: (universe, range) => loadUniverse(store, { universe, ...range, limit: ENDED_MAX }),
   };
-}
-
-/** The market's facts for a tape; null for a market outside every series, which no strategy can trade. */
-export function tradable(market: Market): TapeMarket | null {
-  return market.ticker === 'unknown' || market.eventType === 'unknown' ? null : tapeMarketOf(market);
 }

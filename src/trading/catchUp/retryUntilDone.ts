@@ -4,7 +4,7 @@ import type { Logger } from '../../runtime/log.ts';
 const RETRY_MS_MIN = 500;
 const RETRY_MS_MAX = 60_000;
 
-export interface RetryOptions {
+interface RetryOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;

@@ -8,7 +8,7 @@ import { DEFAULT_PARAMS } from '../../schema/api/strategies.ts';
 import type { Outcome } from '../../schema/market.ts';
 import type { Execution } from '../../schema/strategy.ts';
 
-/** A strategy in the runner. */
+/** A strategy in the trader. */
 export interface LiveStrategy {
   readonly strategyId: string;
   readonly series: string;
@@ -21,6 +21,15 @@ export interface LiveStrategy {
   activeFromMs: number;
   /** Entries of the current activation, or of the last one. */
   entries: Entries;
+}
+
+/** A session's result as the table should show it. */
+export interface SessionState {
+  readonly strategyId: string;
+  readonly marketId: string;
+  readonly fromMs: number;
+  readonly outcome: Outcome | null;
+  readonly trades: readonly Trade[];
 }
 
 /** Called whenever the positions of a session may have changed. */
@@ -65,6 +74,11 @@ export class PaperSession {
 
   get trades(): Trade[] {
     return this.session.trades();
+  }
+
+  get state(): SessionState {
+    const { strategy, marketId, fromMs, outcome, trades } = this;
+    return { strategyId: strategy.strategyId, marketId, fromMs, outcome, trades };
   }
 
   get hasFills(): boolean {

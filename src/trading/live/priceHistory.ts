@@ -8,6 +8,11 @@ const POINTS_MAX = 200_000;
 /** Points dropped at once, so that dropping costs little per price. */
 const DROP_AT_ONCE = 4_096;
 
+export interface PriceFeed {
+  readonly ticker: Ticker;
+  readonly source: UnderlyingSource;
+}
+
 export interface PricePoint {
   readonly seq: number;
   readonly receivedMs: number;
@@ -19,7 +24,7 @@ export interface PricePoint {
 export class PriceHistory {
   readonly #feeds = new Map<string, PricePoint[]>();
 
-  push(feed: { ticker: Ticker; source: UnderlyingSource }, point: PricePoint): void {
+  push(feed: PriceFeed, point: PricePoint): void {
     const points = this.#of(feed);
     points.push(point);
     const oldest = points[DROP_AT_ONCE];
@@ -28,18 +33,18 @@ export class PriceHistory {
   }
 
   /** Prepends recorded prices older than the first pushed one. */
-  prepend(feed: { ticker: Ticker; source: UnderlyingSource }, before: readonly PricePoint[]): void {
+  prepend(feed: PriceFeed, before: readonly PricePoint[]): void {
     const points = this.#of(feed);
     const firstSeq = points[0]?.seq ?? Number.POSITIVE_INFINITY;
     const older = before.filter(({ seq }) => seq < firstSeq).slice(-POINTS_MAX + points.length);
     this.#feeds.set(keyOf(feed), [...older, ...points]);
   }
 
-  points(feed: { ticker: Ticker; source: UnderlyingSource }): readonly PricePoint[] {
+  points(feed: PriceFeed): readonly PricePoint[] {
     return this.#of(feed);
   }
 
-  #of(feed: { ticker: Ticker; source: UnderlyingSource }): PricePoint[] {
+  #of(feed: PriceFeed): PricePoint[] {
     const known = this.#feeds.get(keyOf(feed));
     if (known !== undefined) return known;
     const points: PricePoint[] = [];
@@ -48,6 +53,6 @@ export class PriceHistory {
   }
 }
 
-function keyOf({ ticker, source }: { ticker: Ticker; source: UnderlyingSource }): string {
+function keyOf({ ticker, source }: PriceFeed): string {
   return `${ticker} ${source}`;
 }

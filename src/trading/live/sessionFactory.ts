@@ -1,48 +1,45 @@
-import type { Logger } from '../../runtime/log.ts';
-import type { Metrics } from '../../runtime/metrics.ts';
-import type { Market } from '../../schema/market.ts';
-import type { MarketTerms } from '../catchUp/marketTerms.ts';
-import { tradable } from '../catchUp/recording.ts';
-import type { KnownSession } from '../paper/positions.ts';
+import type { TapeMarket } from '../../core/session/tape.ts';
+import { tapeMarketOf } from '../../core/session/tapeMarket.ts';
+import { type Market, UNKNOWN } from '../../schema/market.ts';
+import type { MarketTerms } from './marketTerms.ts';
 import { PaperMarket } from './paperMarket.ts';
 import { type LiveStrategy, PaperSession, type SessionChanged } from './paperSession.ts';
+import type { OnBroken } from './sessionGroup.ts';
 
-export interface SessionFactoryOptions {
-  /** Persists changed sessions. */
+interface SessionFactoryOptions {
   readonly changed: SessionChanged;
-  readonly log: Logger;
-  readonly metrics: Pick<Metrics, 'counter'>;
+  /** Called with a session that failed; its market has dropped it. */
+  readonly broken: OnBroken;
+}
+
+/** A session from before the start, according to the table. */
+export interface KnownSession {
+  readonly strategyId: string;
+  readonly fromMs: number;
+  /** Decision time of the last position it opened. */
+  readonly lastDecidedMs: number;
 }
 
 /** Creates markets and the sessions of strategies on them. */
 export class SessionFactory {
-  readonly #parts: SessionFactoryOptions;
-  readonly #failures;
+  readonly #options: SessionFactoryOptions;
 
-  constructor(parts: SessionFactoryOptions) {
-    this.#parts = parts;
-    this.#failures = parts.metrics.counter(
-      'underround_paper_session_failures_total',
-      'Sessions of a strategy on a market that failed and were ended',
-    );
+  constructor(options: SessionFactoryOptions) {
+    this.#options = options;
   }
 
   /** A market without rows or sessions. @param terms The terms in force at its first row. */
   market(record: Market, terms: MarketTerms = record): PaperMarket {
     const market = tradable({ ...record, ...terms });
     if (market === null) throw new TypeError('a market of no series is not traded');
-    return new PaperMarket(market, ({ marketId, strategy }, error) => {
-      this.#failures.inc();
-      const line = { err: error, marketId, strategyId: strategy.strategyId };
-      this.#parts.log.error(line, 'paper.session_failed');
-    });
+    return new PaperMarket(market, this.#options.broken);
   }
 
   /** @param known The strategy's session in that market according to the table. */
   session(
     paper: PaperMarket,
     strategy: LiveStrategy,
-    { known, changed = this.#parts.changed }: { known?: KnownSession; changed?: SessionChanged } = {},
+    { known, changed = this.#options.changed }: { known?: KnownSession; changed?: SessionChanged } = {},
   ): PaperSession {
     const { activeFromMs, entries } = strategy;
     // Traded before it was last activated: it makes no entries here beyond those it already made.
@@ -51,4 +48,9 @@ export class SessionFactory {
     const fromMs = known?.fromMs ?? activeFromMs;
     return new PaperSession(strategy, paper.viewOf(strategy), { fromMs, changed, entries: own });
   }
+}
+
+/** The market's facts for a tape; null for a market outside every series, which no strategy can trade. */
+export function tradable(market: Market): TapeMarket | null {
+  return market.ticker === UNKNOWN || market.eventType === UNKNOWN ? null : tapeMarketOf(market);
 }

@@ -2,8 +2,7 @@ import type { VenueTrade } from '../../core/desk/limitOrder.ts';
 import { LiveMarket, type LiveTerms } from '../../core/session/liveMarket.ts';
 import { ROW_GAP_KNOWN } from '../../core/session/rows.ts';
 import type { MarketSession } from '../../core/session/session.ts';
-import { TAPE_BEFORE_MS, type TapeMarket } from '../../core/session/tape.ts';
-import { TAPE_AFTER_MS } from '../../store/queries/tapeReader.ts';
+import { TAPE_AFTER_MS, TAPE_BEFORE_MS, type TapeMarket } from '../../core/session/tape.ts';
 import type { PaperSession } from './paperSession.ts';
 import { TriggerIndex } from './triggerIndex.ts';
 

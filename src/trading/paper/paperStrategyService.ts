@@ -4,10 +4,10 @@ import type { Clock } from '../../runtime/clock.ts';
 import { DEFAULT_PARAMS } from '../../schema/api/strategies.ts';
 import type { BacktestSpec } from '../../schema/backtest.ts';
 import type { LiveStrategy } from '../live/paperSession.ts';
-import type { PaperRunner } from '../live/runner.ts';
 import { seriesOf } from '../live/strategyIndex.ts';
 import { type ComparisonJobs, type Divergence, divergenceOf, wholeWindows } from './divergence.ts';
 import type { PositionReader } from './positions.ts';
+import type { PaperRunner } from './runner.ts';
 import type { NewStrategy, PaperStrategy, Refusal, StrategyRepository } from './strategies.ts';
 
 const DAY_MS = 86_400_000;

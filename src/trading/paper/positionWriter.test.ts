@@ -3,7 +3,7 @@ import { FakeClock } from '../../../test/support/fakeClock.ts';
 import type { Database } from '../../control/schema.ts';
 import { silentLogger } from '../../runtime/log.ts';
 import { Metrics } from '../../runtime/metrics.ts';
-import type { PaperSession } from '../live/paperSession.ts';
+import type { SessionState } from '../live/paperSession.ts';
 import { PositionWriter } from './positionWriter.ts';
 
 /** One more than a transaction writes. */
@@ -38,10 +38,13 @@ function rig(isRefused: (attempt: number) => boolean) {
   return { clock, triedAt, sets, writer };
 }
 
+function stateOf(strategyId: string): SessionState {
+  return { strategyId, marketId: '0x1', fromMs: 0, outcome: null, trades: [] };
+}
+
 test('after a write that succeeded, the next failure is tried again after the first delay', async () => {
   const { clock, triedAt, writer } = rig((attempt) => [1, 2, 4].includes(attempt));
-  for (let n = 0; n < SESSIONS; n++)
-    writer.changed({ strategy: { strategyId: `ps_${n}` }, trades: [] } as unknown as PaperSession);
+  for (let n = 0; n < SESSIONS; n++) writer.changed(stateOf(`ps_${n}`));
   await clock.advance(5_000);
   await writer.settled();
   expect(triedAt).toEqual([0, 50, 150, 150, 200]);

@@ -3,10 +3,11 @@ import type { Database, Schema } from '../../control/schema.ts';
 import { type Clock, sleep } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
-import { type TermsVersion, writeTerms } from '../catchUp/marketTerms.ts';
-import { type ResolutionMove, updateResolutionTime } from '../catchUp/resolutionCache.ts';
-import type { PaperSession } from '../live/paperSession.ts';
-import { writeSession } from './positions.ts';
+import type { TermsVersion } from '../live/marketTerms.ts';
+import type { SessionState } from '../live/paperSession.ts';
+import type { ResolutionMove } from '../live/resolutionCache.ts';
+import { writeTerms } from './marketTermsTable.ts';
+import { updateResolutionTime, writeSession } from './positions.ts';
 
 /** Sessions written in one transaction: a few milliseconds, after which quotes get the event loop. */
 const BATCH_MAX = 16;
@@ -27,18 +28,19 @@ interface PositionWriterOptions {
 /** The contents of one transaction, in writing order. */
 interface Batch {
   readonly terms: readonly TermsVersion[];
-  readonly sessions: readonly PaperSession[];
+  readonly sessions: readonly SessionState[];
   readonly moves: readonly ResolutionMove[];
 }
 
 /**
  * Writes changed sessions soon after the change. The API reads only the table, so it never shows an unwritten state.
- * The queue is a set of sessions, not of changes: it cannot grow beyond their number.
+ * The queue has the newest state of each session, not every change: it cannot grow beyond their number.
  */
 export class PositionWriter {
   readonly #parts: PositionWriterOptions;
   readonly #failures;
-  readonly #waiting = new Set<PaperSession>();
+  /** By strategy and market, the session that changed first is first. */
+  readonly #waiting = new Map<string, SessionState>();
   #terms: TermsVersion[] = [];
   readonly #moves = new Map<string, ResolutionMove>();
   readonly #closing = new AbortController();
@@ -54,8 +56,8 @@ export class PositionWriter {
   }
 
   /** Returns at once. */
-  changed(session: PaperSession): void {
-    this.#waiting.add(session);
+  changed(state: SessionState): void {
+    this.#waiting.set(sessionKey(state), state);
     this.#begin();
   }
 
@@ -107,7 +109,7 @@ export class PositionWriter {
   async #write(): Promise<void> {
     const { clock } = this.#parts;
     let retryMs = RETRY_MS_MIN;
-    // The change happened inside the current event: the session has not finished processing it.
+    // The other changes of the current event belong to the same transaction.
     await sleep(clock, 0, this.#closing.signal);
     while (this.#waiting.size > 0 || this.#terms.length > 0 || this.#moves.size > 0) {
       const batch = this.#nextBatch();
@@ -125,8 +127,8 @@ export class PositionWriter {
   }
 
   #nextBatch(): Batch {
-    const sessions = [...this.#waiting].slice(0, BATCH_MAX);
-    for (const session of sessions) this.#waiting.delete(session);
+    const sessions = [...this.#waiting.values()].slice(0, BATCH_MAX);
+    for (const state of sessions) this.#waiting.delete(sessionKey(state));
     const terms = this.#terms;
     this.#terms = [];
     // Writing a session of the same market later would undo the move.
@@ -136,7 +138,11 @@ export class PositionWriter {
   }
 
   #giveBack({ sessions, terms, moves }: Batch): void {
-    for (const session of sessions) this.#waiting.add(session);
+    for (const state of sessions) {
+      const key = sessionKey(state);
+      // It may have changed again meanwhile.
+      if (!this.#waiting.has(key)) this.#waiting.set(key, state);
+    }
     this.#terms = [...terms, ...this.#terms].slice(-TERMS_MAX);
     for (const move of moves) if (!this.#moves.has(move.marketId)) this.#moves.set(move.marketId, move);
   }
@@ -153,10 +159,7 @@ export class PositionWriter {
           return;
         }
         for (const version of terms) await writeTerms(transaction, version, clock.now());
-        for (const { strategy, marketId, fromMs, outcome, trades } of sessions) {
-          const { strategyId } = strategy;
-          await writeSession(transaction, { strategyId, marketId, fromMs, outcome, trades });
-        }
+        for (const state of sessions) await writeSession(transaction, state);
         for (const move of moves) await updateResolutionTime(transaction, move);
       });
       return true;
@@ -166,4 +169,8 @@ export class PositionWriter {
       return false;
     }
   }
+}
+
+function sessionKey({ strategyId, marketId }: SessionState): string {
+  return `${strategyId} ${marketId}`;
 }

@@ -3,21 +3,14 @@ import type { Kysely, Selectable } from 'kysely';
 import { beyondPlace } from '../../control/keyset.ts';
 import type { Database, Schema } from '../../control/schema.ts';
 import type { Trade } from '../../core/session/position.ts';
-import type { Outcome } from '../../schema/market.ts';
+import type { SessionState } from '../live/paperSession.ts';
+import type { ResolutionMove } from '../live/resolutionCache.ts';
+import type { KnownSession } from '../live/sessionFactory.ts';
 import type { PaperPositionsTable } from './schemaPaper.ts';
 
 const ID_LENGTH = 24;
 
 export type PositionRow = Selectable<PaperPositionsTable>;
-
-/** A session's result as the table should show it. */
-export interface SessionState {
-  readonly strategyId: string;
-  readonly marketId: string;
-  readonly fromMs: number;
-  readonly outcome: Outcome | null;
-  readonly trades: readonly Trade[];
-}
 
 export function positionRows({ strategyId, marketId, fromMs, outcome, trades }: SessionState): PositionRow[] {
   return trades.map((trade) => ({
@@ -90,6 +83,25 @@ export async function writeSession(transaction: Kysely<Schema>, state: SessionSt
       closed_positions: own('closed_positions', '+', after.closed - before.closed),
     }))
     .where('paper_strategy_id', '=', strategyId)
+    .execute();
+}
+
+/** Moves the resolution time of positions that were paid out; the amount stays. */
+export async function updateResolutionTime(
+  transaction: Kysely<Schema>,
+  { marketId, outcome, resolvedTimeMs }: ResolutionMove,
+): Promise<void> {
+  await transaction
+    .updateTable('paper_positions')
+    .set({ closed_ms: resolvedTimeMs, outcome })
+    .where('market_id', '=', marketId)
+    .where('exit_reason', 'in', ['resolved', 'market_void'])
+    .execute();
+  // Positions sold before the resolution get the outcome too.
+  await transaction
+    .updateTable('paper_positions')
+    .set({ outcome })
+    .where('market_id', '=', marketId)
     .execute();
 }
 
@@ -219,12 +231,4 @@ export class PositionReader {
       lastDecidedMs: row.last_decided_ms,
     }));
   }
-}
-
-/** A session from before the start, according to the table. */
-export interface KnownSession {
-  readonly strategyId: string;
-  readonly fromMs: number;
-  /** Decision time of the last position it opened. */
-  readonly lastDecidedMs: number;
 }

@@ -6,12 +6,12 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { Market } from '../../schema/market.ts';
-import { forgetOldTerms, readTerms } from '../catchUp/marketTerms.ts';
 import type { Recording } from '../catchUp/recording.ts';
-import { PaperRunner } from '../live/runner.ts';
+import { forgetOldTerms, readTerms } from './marketTermsTable.ts';
 import { liveStrategy } from './paperStrategyService.ts';
 import type { PositionReader } from './positions.ts';
 import { PositionWriter } from './positionWriter.ts';
+import { PaperRunner } from './runner.ts';
 import type { StrategyRepository } from './strategies.ts';
 
 interface TradingOptions {
@@ -55,12 +55,9 @@ export async function startTrading(
   const stored = await strategies.all();
   const writer = new PositionWriter({ database, clock, log, metrics, ...(isTrader && { isTrader }) });
   const runner = new PaperRunner({
-    ...{ recording, markets, clock, log, metrics },
+    ...{ recording, markets, writer, clock, log, metrics },
     sessionsOf: (marketId) => positions.sessionsOf(marketId),
     termsOf: (marketId) => readTerms(database, marketId),
-    changed: (session) => writer.changed(session),
-    termsChanged: (version) => writer.termsChanged(version),
-    resolutionMoved: (move) => writer.resolutionMoved(move),
   });
   for (const strategy of stored) runner.add(liveStrategy(strategy));
   runner.start(bus, { held });

@@ -4,10 +4,11 @@ import {
   type TapeGap,
   type TapeSide,
 } from '../../../src/core/session/tape.ts';
+import { tapeMarketOf } from '../../../src/core/session/tapeMarket.ts';
 import { decidingSource } from '../../../src/core/venueRules.ts';
 import type { Market } from '../../../src/schema/market.ts';
 import type { BookRecord, SideView } from '../../../src/schema/records.ts';
-import { type SeqRange, tapeMarketOf } from '../../../src/store/queries/tapeReader.ts';
+import type { SeqRange } from '../../../src/store/queries/tapeReader.ts';
 import type { Recording } from '../../../src/trading/catchUp/recording.ts';
 import type { StoreModel } from './storeModel.ts';
 

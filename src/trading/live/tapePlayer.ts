@@ -6,8 +6,8 @@
 import { GapReplay } from '../../core/session/gapReplay.ts';
 import { type MarketTape, TAPE_TRADE_SIDES, TapeLadders } from '../../core/session/tape.ts';
 import type { BookRecord, QuoteRecord, SideView } from '../../schema/records.ts';
-import type { PaperMarket } from '../live/paperMarket.ts';
 import type { TermsVersion } from './marketTerms.ts';
+import type { PaperMarket } from './paperMarket.ts';
 
 const EVENTS_AT_ONCE = 64;
 

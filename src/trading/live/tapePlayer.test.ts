@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { TAPE_MARKET, TapeWriter } from '../../../test/support/tapes.ts';
-import type { PaperMarket } from '../live/paperMarket.ts';
+import type { PaperMarket } from './paperMarket.ts';
 import { TapePlayer } from './tapePlayer.ts';
 
 /** What a market is given, in order: the arrival numbers of rows, and the strikes of terms. */

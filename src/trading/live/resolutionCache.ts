@@ -1,10 +1,8 @@
 /** The venue's latest resolution of settled markets: its listing may correct what its stream sent first. */
 
-import type { Kysely } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import type { Schema } from '../../control/schema.ts';
+import { resolutionOf } from '../../core/session/tapeMarket.ts';
 import type { Market, Outcome } from '../../schema/market.ts';
-import { resolutionOf } from '../../store/queries/tapeReader.ts';
 
 /** Several days of windows; corrections arrive within minutes. */
 const KEPT_MAX = 5_000;
@@ -45,23 +43,4 @@ export class ResolutionCache {
 function settledBy(record: Market): Settled | null {
   const resolution = resolutionOf(record);
   return resolution && { ...resolution, outcome: record.outcome };
-}
-
-/** Moves the resolution time of positions that were paid out; the amount stays. */
-export async function updateResolutionTime(
-  transaction: Kysely<Schema>,
-  { marketId, outcome, resolvedTimeMs }: ResolutionMove,
-): Promise<void> {
-  await transaction
-    .updateTable('paper_positions')
-    .set({ closed_ms: resolvedTimeMs, outcome })
-    .where('market_id', '=', marketId)
-    .where('exit_reason', 'in', ['resolved', 'market_void'])
-    .execute();
-  // Positions sold before the resolution get the outcome too.
-  await transaction
-    .updateTable('paper_positions')
-    .set({ outcome })
-    .where('market_id', '=', marketId)
-    .execute();
 }
