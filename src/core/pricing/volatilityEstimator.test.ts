@@ -28,13 +28,20 @@ describe('sigma', () => {
     expect(fed(new Array(100).fill(97_000)).sigmaAnnual(60)).toBeNull();
   });
 
-  test('over one window is the two-scale variance corrected for its loss at the ends', () => {
-    const prices = walk(301);
-    const scales = { slowLag: 10, fastLag: 1 };
-    const ends = (291 - (292 / 10 / 301) * 300) / (1 - 292 / 10 / 301);
-    const expected = Math.sqrt((twoScaleVariance(prices, scales) / ends) * YEAR_SECONDS);
-    expect(fed(prices).sigmaAnnual(300)).toBeCloseTo(expected, 12);
-  });
+  test.each([
+    [299, 5],
+    [300, 10],
+  ])(
+    'over one window of %i s is the two-scale variance with lag %i, corrected for its loss at the ends',
+    (size, lag) => {
+      const prices = walk(size + 1);
+      const slow = (size + 2 - lag) / lag / (size + 1);
+      const ends = (size + 1 - lag - slow * size) / (1 - slow);
+      const variance = twoScaleVariance(prices, { slowLag: lag, fastLag: 1 });
+      const expected = Math.sqrt((variance / ends) * YEAR_SECONDS);
+      expect(fed(prices).sigmaAnnual(size)).toBeCloseTo(expected, 12);
+    },
+  );
 
   test('weights each window twice as much as the one before it', () => {
     const prices = walk(241);
