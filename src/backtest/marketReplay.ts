@@ -36,7 +36,8 @@ export interface MarketSweep {
 }
 
 export function notReplayed(skipped: SkipReason): MarketOutcome {
-  return { replay: { skipped, trades: [], orders: NO_ORDERS, paidOutCost: 0 }, coverage: 0 };
+  const nothing = { trades: [], orders: NO_ORDERS, paidOutCost: 0, costChanges: [] };
+  return { replay: { skipped, ...nothing }, coverage: 0 };
 }
 
 export function notSwept(skipped: SkipReason, cells: number): MarketSweep {

@@ -1,9 +1,10 @@
 /** Builds a backtest's response: the summary of `core`, with the field names of the API. */
 
+import { MICRO_PER_USDC } from '../core/fees.ts';
 import { Random } from '../core/random.ts';
 import type { SkipReason } from '../core/session/replay.ts';
 import type { OrderCounts } from '../core/session/sessionEvents.ts';
-import { summarize, tradedMarkets } from '../core/session/summary.ts';
+import { peakCost, summarize, tradedMarkets } from '../core/session/summary.ts';
 import { tapeMarketOf } from '../core/session/tapeMarket.ts';
 import { type ResultIntervals, resultIntervals } from '../core/statistics/bootstrap.ts';
 import type { Interval } from '../core/statistics/wilson.ts';
@@ -38,6 +39,7 @@ export function backtestResult(
       sizeUsd: spec.sizeUsd,
       isStressed: spec.params.stress !== undefined,
       receipt,
+      peakCost: peakCost(markets.flatMap(({ replay }) => replay.costChanges)),
       trades: markets.flatMap(({ market, replay }) => replay.trades.map((trade) => tradeBody(market, trade))),
     },
   );
@@ -47,6 +49,7 @@ export function backtestResult(
  * @param results In order of their windows.
  * @param sizeUsd The return of a market is its P&L over it; 1: its P&L in USD.
  * @param isStressed Whether the results have a stressed result beside the plain one.
+ * @param peakCost Whole micro-USD, null without a trade; omitted where it is not counted.
  * @param trades Of all results, market by market.
  */
 export function resultBody(
@@ -55,8 +58,15 @@ export function resultBody(
     sizeUsd,
     isStressed = false,
     receipt,
+    peakCost: cost,
     trades,
-  }: { sizeUsd: number; isStressed?: boolean; receipt: Receipt; trades: BacktestTradeBody[] },
+  }: {
+    sizeUsd: number;
+    isStressed?: boolean;
+    receipt: Receipt;
+    peakCost?: number | null;
+    trades: BacktestTradeBody[];
+  },
 ): BacktestResultBody {
   const summary = summarize(results, sizeUsd);
   const draws = new Random(`intervals ${receipt.seed}`);
@@ -82,6 +92,7 @@ export function resultBody(
     calmar_ratio: summary.calmarRatio,
     max_drawdown: summary.maxDrawdown,
     largest_trade_share: summary.largestTradeShare,
+    ...(cost === undefined ? {} : { peak_cost: cost === null ? null : cost / MICRO_PER_USDC }),
     intervals: intervalsBody(resultIntervals(tradedMarkets(results), draws)),
     coverage: summary.coverage ?? 0,
     ...(isStressed ? { stress: stressedBody(results, sizeUsd) } : {}),

@@ -1,6 +1,5 @@
 /** The report of a backtest job of a JSON strategy. The job counts no cash and no single fills: those figures are null. */
-import { MICRO_PER_USDC } from '../core/fees.ts';
-import type { BacktestResultBody, BacktestTradeBody } from '../schema/api/backtests.ts';
+import type { BacktestResultBody } from '../schema/api/backtests.ts';
 import type { JobRequest } from '../schema/backtest.ts';
 import type { Market } from '../schema/market.ts';
 import {
@@ -26,7 +25,10 @@ export interface JobContext extends SelectionFacts {
   readonly latencyCurve: readonly LatencyPoint[] | null;
 }
 
-export function reportOfJob(result: BacktestResultBody, context: JobContext): Report {
+export function reportOfJob(
+  { peak_cost: peakCapital = null, ...result }: BacktestResultBody,
+  context: JobContext,
+): Report {
   const { request } = context;
   const byId = new Map(context.markets.map((market) => [market.marketId, market]));
   const trades = result.trades.map((trade): ReportTrade => {
@@ -49,7 +51,6 @@ export function reportOfJob(result: BacktestResultBody, context: JobContext): Re
   );
   const drawdown = withoutShares(drawdownOf(points, 0));
   const markets = marketBodies(result, context);
-  const peakCapital = peakCost(result.trades);
   const body: Omit<Report, 'warnings'> = {
     ...result,
     report_version: REPORT_VERSION,
@@ -94,22 +95,4 @@ function marketBodies(result: BacktestResultBody, { markets }: Pick<JobContext, 
       pnl: sumUsd(own.map(({ net_pnl: pnl }) => pnl ?? 0)),
     };
   });
-}
-
-/** Largest cost of the positions that were open at one time, USD; null without a trade. */
-function peakCost(trades: readonly BacktestTradeBody[]): number | null {
-  if (trades.length === 0) return null;
-  const changes = trades.flatMap(({ opened_at: opened, closed_at: closed, size_usd: usd }) => {
-    const cost = Math.round(usd * MICRO_PER_USDC);
-    const opening = { ts: opened, change: cost };
-    return closed === null ? [opening] : [opening, { ts: closed, change: -cost }];
-  });
-  // At one time, money that returns counts before money that leaves.
-  changes.sort((a, b) => Date.parse(a.ts) - Date.parse(b.ts) || a.change - b.change);
-  let [open, most] = [0, 0];
-  for (const { change } of changes) {
-    open += change;
-    most = Math.max(most, open);
-  }
-  return most / MICRO_PER_USDC;
 }

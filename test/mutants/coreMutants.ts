@@ -20,6 +20,8 @@ const limitOrder = of('src/core/desk/limitOrder.ts', 'src/core/desk/marketDesk.t
 const outage = of('src/core/desk/outage.ts', 'src/core/desk/marketDesk.test.ts');
 const latency = of('src/core/desk/latency.ts', 'src/core/desk/latency.test.ts');
 const session = of('src/core/session/session.ts', 'src/core/session/replay.test.ts');
+const sessionState = of('src/core/session/session.ts', 'src/core/session/sessionState.test.ts');
+const memory = of('src/core/strategies/conditionBased.ts', 'src/trading/paper/divergence.test.ts');
 const restingEntry = of('src/core/session/restingEntry.ts', 'src/core/session/restingEntry.test.ts');
 const position = of('src/core/session/position.ts', 'src/core/session/position.test.ts');
 const positionBook = of('src/core/session/positionBook.ts', 'src/core/session/positionBook.test.ts');
@@ -217,6 +219,29 @@ export const CORE_MUTANTS: readonly TestedMutant[] = [
   outage('timeMs < fromMs || timeMs >= untilMs', 'timeMs < fromMs || timeMs > untilMs'),
   latency('model.maxMs - model.minMs + 1', 'model.maxMs - model.minMs'),
   session('timeMs < this.#entries.untilMs', 'timeMs <= this.#entries.untilMs'),
+  sessionState('if (intent === STOP_LOSS) held.exiting ??=', 'if (intent === STOP_LOSS) held.exiting ='),
+  sessionState(
+    'else if (intent === TAKE_PROFIT) held.exiting ??=',
+    'else if (intent === TAKE_PROFIT) held.exiting =',
+  ),
+  sessionState('this.#takenBack += fills;', 'this.#takenBack = fills;'),
+  sessionState('return !hasOrders && ', 'return '),
+  sessionState(' && !this.#desk.hasConsumed && !this.#positions', ' && !this.#positions'),
+  sessionState(' && !this.#positions.held?.exiting;', ';'),
+  sessionState('(!this.#terms.strategy.exits || !this.#desk.hasConsumed)', '!this.#desk.hasConsumed'),
+  sessionState('(!this.#terms.strategy.exits || !this.#desk.hasConsumed)', '!this.#terms.strategy.exits'),
+  sessionState(
+    'return this.#positions.finished && this.#entry === null;',
+    'return this.#positions.finished;',
+  ),
+  sessionState('this.#desk.hasConsumed ? this.#row + 1 : row;', 'row;'),
+  sessionState('return held?.exiting ? from : nextWish', 'return nextWish'),
+  sessionState('nextWish === undefined || this.#entry !== null', 'nextWish === undefined'),
+  memory("metric === 'token_volatility');", "metric !== 'token_volatility');"),
+  memory('Math.max(0, ...windows', 'Math.min(0, ...windows'),
+  volatility('prices > LONG_WINDOW', 'prices >= LONG_WINDOW'),
+  position('timeMs: of.timeMs, change: posting.positions', 'timeMs: of.timeMs, change: -posting.positions'),
+  summary('a.timeMs - b.timeMs || a.change - b.change', 'a.timeMs - b.timeMs || b.change - a.change'),
   session('this.#pass(row - 1);', 'this.#pass(row);'),
   session(
     'as number) > this.#desk.nextDueMs',

@@ -337,6 +337,7 @@ class BacktestResult(TypedDict):
     calmar_ratio: float | None
     max_drawdown: float
     largest_trade_share: float | None
+    peak_cost: NotRequired[float | None]
     intervals: dict[str, Any] | None
     coverage: float
     stress: NotRequired[dict[str, Any]]

@@ -39,6 +39,21 @@ test('an open position has no exit yet: null, not 0', () => {
   expect(position.trade()).toMatchObject({ ...open, pnl: null });
 });
 
+test('the cost of a position falls with each part that is sold, and rises again if the sale is reversed', () => {
+  const position = new Position(new Ledger(), { token: 'yes', ...bought(4_000, 10, 1_000) });
+  position.buy({ ...bought(5_000, 10, 2_000), best: 5_000 });
+  position.sell(3_000, filled('sell', 6_000, 5), { reason: 'take_profit', best: 6_000 });
+  position.sell(4_000, filled('sell', 6_000, 5), { reason: 'take_profit', best: 6_000 });
+  position.reverseSince(3_000);
+  position.settle(9_000, 1);
+  expect(position.costChanges).toEqual([
+    { timeMs: 1_000, change: 4 * SHARE },
+    { timeMs: 2_000, change: 5 * SHARE },
+    { timeMs: 3_000, change: -2.25 * SHARE },
+    { timeMs: 9_000, change: -6.75 * SHARE },
+  ]);
+});
+
 test('a payout of one half is rounded down to a whole micro-USD', () => {
   const fill: Fill = { size: 3, principal: 2, fee: 0, levels: [{ price: 4_000, size: 3 }] };
   const purchase = { token: 'yes', decidedMs: 1, openedMs: 1, fill, best: 4_000 } as const;

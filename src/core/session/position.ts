@@ -44,6 +44,12 @@ export interface Trade<Own extends string = never> {
   readonly pnl: number | null;
 }
 
+/** A change of the cost of open positions, whole micro-USD without fees. */
+export interface CostChange {
+  readonly timeMs: number;
+  readonly change: number;
+}
+
 /** A decided exit; shares are offered again until all are sold. */
 interface Exiting {
   readonly reason: 'take_profit' | 'stop_loss';
@@ -118,6 +124,14 @@ export class Position<Own extends string = never> {
   /** Cost of the shares still held, without fees. */
   get cost(): number {
     return this.#costLeft;
+  }
+
+  /** What its purchases added to the cost of the shares held, and its exits took away, in no order. */
+  get costChanges(): CostChange[] {
+    return [
+      ...this.#entries.map(({ openedMs, posting }) => ({ timeMs: openedMs, change: posting.positions })),
+      ...this.#exits.map(({ of, posting }) => ({ timeMs: of.timeMs, change: posting.positions })),
+    ];
   }
 
   /** @param sale `best`: best bid at the decision, in ticks. */

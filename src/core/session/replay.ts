@@ -1,6 +1,6 @@
 /** Runs a whole recorded market through a session. */
 import { Ledger } from '../ledger.ts';
-import type { Trade } from './position.ts';
+import type { CostChange, Trade } from './position.ts';
 import type { PreparedMarket } from './prepare.ts';
 import { MarketSession, type SessionTerms } from './session.ts';
 import { NO_ORDERS, type OrderCounts, type SessionListener } from './sessionEvents.ts';
@@ -27,6 +27,8 @@ export interface MarketReplay {
   readonly orders: OrderCounts;
   /** Cost of the shares that the venue paid out, whole micro-USD without fees. */
   readonly paidOutCost: number;
+  /** Of all trades, in no order. */
+  readonly costChanges: readonly CostChange[];
 }
 
 /** @param resolution As the venue named it; null: not yet. @param listener Receives all session events. */
@@ -45,7 +47,7 @@ export function replayMarket(
 ): MarketReplay {
   const skipped = skipReason(prepared, terms, resolution);
   if (skipped !== null || resolution === null)
-    return { skipped, trades: [], orders: NO_ORDERS, paidOutCost: 0 };
+    return { skipped, trades: [], orders: NO_ORDERS, paidOutCost: 0, costChanges: [] };
   const session = new MarketSession(prepared, { terms, ledger, listener });
   const { rows, lastGapRow } = prepared;
   const { count } = rows;
@@ -59,7 +61,13 @@ export function replayMarket(
   const trades = session.trades();
   // Decided afterwards: no strategy could know whether a strike would still arrive.
   const blind = trades.length === 0 && terms.strategy.needs.strike && !strikeKnown(prepared.market);
-  return { skipped: blind ? 'no_strike' : null, trades, orders: session.orders, paidOutCost };
+  return {
+    skipped: blind ? 'no_strike' : null,
+    trades,
+    orders: session.orders,
+    paidOutCost,
+    costChanges: session.costChanges(),
+  };
 }
 
 /** Share of the window, 0..1, in which the book was proven and in no gap. */

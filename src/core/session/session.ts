@@ -24,7 +24,7 @@ import {
   type StrategyRun,
   TAKE_PROFIT,
 } from '../strategies/strategy.ts';
-import { type ExitReason, Position, type Trade } from './position.ts';
+import { type CostChange, type ExitReason, Position, type Trade } from './position.ts';
 import { PositionBook } from './positionBook.ts';
 import { restingPurchase } from './restingEntry.ts';
 import { bestAt, bestPricesAt, firstRow, ROW_BOOK, ROW_GAP_KNOWN, type Rows } from './rows.ts';
@@ -259,6 +259,11 @@ export class MarketSession implements DeskListener {
   /** All positions, oldest first; the last may be open. */
   trades(): Trade[] {
     return this.#positions.trades();
+  }
+
+  /** Of all positions, in no order. */
+  costChanges(): CostChange[] {
+    return this.#positions.costChanges();
   }
 
   /** An order in flight counts as placed only. */

@@ -3,7 +3,7 @@ import { TAPE_MARKET } from '../../../test/support/tapes.ts';
 import { scaledSharpe } from '../statistics/serialCorrelation.ts';
 import type { Trade } from './position.ts';
 import { NO_ORDERS } from './sessionEvents.ts';
-import { type MarketResult, summarize, tradedMarkets } from './summary.ts';
+import { type MarketResult, peakCost, summarize, tradedMarkets } from './summary.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -175,4 +175,51 @@ describe('a summary', () => {
       null,
     ]);
   });
+});
+
+test.each<[string, number | null, readonly (readonly [timeMs: number, change: number])[]]>([
+  ['without a purchase is not known', null, []],
+  [
+    'counts positions that are open together',
+    12,
+    [
+      [1, 5],
+      [2, 7],
+      [3, -5],
+      [4, -7],
+    ],
+  ],
+  [
+    'is that of the time at which most was held',
+    9,
+    [
+      [5, 4],
+      [1, 9],
+      [2, -9],
+      [6, -4],
+    ],
+  ],
+  [
+    'counts only the shares that are left after a sale in parts',
+    10,
+    [
+      [1, 6],
+      [2, -4],
+      [3, 8],
+      [4, -2],
+      [5, -8],
+    ],
+  ],
+  [
+    'counts money that returns before money that leaves at the same time',
+    7,
+    [
+      [1, 7],
+      [2, 6],
+      [2, -7],
+      [3, -6],
+    ],
+  ],
+])('the peak cost %s', (_, expected, changes) => {
+  expect(peakCost(changes.map(([timeMs, change]) => ({ timeMs, change })))).toBe(expected);
 });

@@ -11,7 +11,7 @@ import {
   sortinoRatio,
 } from '../statistics/returns.ts';
 import { scaledSharpe } from '../statistics/serialCorrelation.ts';
-import type { Trade } from './position.ts';
+import type { CostChange, Trade } from './position.ts';
 import type { MarketReplay } from './replay.ts';
 import type { OrderCounts } from './sessionEvents.ts';
 import type { TapeMarket } from './tape.ts';
@@ -220,4 +220,17 @@ function sum(values: readonly number[]): number {
 
 function mean(count: number, total: number): number | null {
   return count === 0 ? null : total / count;
+}
+
+/** Most cost of the shares that were held at one time, whole micro-USD; null without a purchase. */
+export function peakCost(changes: readonly CostChange[]): number | null {
+  if (changes.length === 0) return null;
+  // At one time, money that returns counts before money that leaves.
+  const inOrder = changes.toSorted((a, b) => a.timeMs - b.timeMs || a.change - b.change);
+  let [held, most] = [0, 0];
+  for (const { change } of inOrder) {
+    held += change;
+    most = Math.max(most, held);
+  }
+  return most;
 }

@@ -205,6 +205,11 @@ export const backtestResultShape = z.strictObject({
   largest_trade_share: ratio.describe(
     'Highest trade P&L divided by `total_pnl`, above 1 where the other trades lost in total; null unless `total_pnl` is positive',
   ),
+  peak_cost: ratio
+    .optional()
+    .describe(
+      'Most cost of the shares that were held at one time, USD without fees; null without a trade. Results of earlier releases do not have it',
+    ),
   intervals: intervalsShape,
   coverage: share.describe('Share of window time with a verified book'),
   stress: stressedShape.optional().describe('With `params.stress`: the figures under it'),

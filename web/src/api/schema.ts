@@ -1046,6 +1046,7 @@ export type BacktestResult = {
   calmar_ratio: number | null;
   max_drawdown: number;
   largest_trade_share: number | null;
+  peak_cost?: number | null | undefined;
   intervals: {
     total_pnl: [number, number];
     win_rate: [number, number];
