@@ -30,7 +30,8 @@ export class FeedBasis {
     const before = Math.floor(timeMs / 1_000) - 1;
     const slot = before % SECONDS_KEPT;
     if (this.#seconds[slot] !== before) return;
-    this.#pairs++;
+    // A mean that starts again after a silence must not contain the difference from before it.
+    this.#pairs = timeMs - this.#pairedMs > AGE_MAX_MS ? 1 : this.#pairs + 1;
     const log = Math.log(price / (this.#prices[slot] as number));
     this.#mean += (log - this.#mean) / Math.min(this.#pairs, PAIRS_MEMORY);
     this.#pairedMs = timeMs;
