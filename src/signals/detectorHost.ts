@@ -151,14 +151,17 @@ export class DetectorHost {
   onGap(gap: Gap): void {
     const watch = this.#watches.get(gap.marketId);
     if (watch === undefined) return;
+    const { watched, fills } = watch;
     if (gap.endReceivedMs !== null) {
-      const { watched } = watch;
-      if (watched.openGaps.delete(gap.gapId) && watched.trusted)
-        watched.priceAge.update(watched, gap.endReceivedMs);
+      if (!watched.openGaps.has(gap.gapId)) return;
+      // Until now the gap was open: an order that was due meanwhile filled nothing.
+      fills.advanceTo(gap.endReceivedMs);
+      watched.openGaps.delete(gap.gapId);
+      if (watched.trusted) watched.priceAge.update(watched, gap.endReceivedMs);
       return;
     }
-    watch.fills.advanceTo(this.#options.clock.now());
-    watch.watched.openGaps.add(gap.gapId);
+    fills.advanceTo(this.#options.clock.now());
+    watched.openGaps.add(gap.gapId);
     this.#distrust(watch);
   }
 

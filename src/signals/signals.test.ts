@@ -192,6 +192,24 @@ test('a book received in the same millisecond counts; an untrusted one fills not
   ]);
 });
 
+test('an order sent within a gap fills nothing, although the gap ends before its fills are computed', async () => {
+  const rig = await SignalRig.start();
+  rig.market();
+  rig.book(CHEAP);
+  await rig.clock.advance(20);
+  rig.bus.publish('gap', oneClock(gap(rig, null)));
+  await rig.clock.advance(280);
+  // A gap's end is published before the book that proves it.
+  rig.bus.publish('gap', oneClock(gap(rig, rig.clock.now())));
+  rig.book(CHEAP);
+  await rig.clock.advance(1_000);
+  expect((await rig.rows())[0]?.executable).toEqual([
+    { afterMs: 50, fillPrice: null, size: 0 },
+    { afterMs: 250, fillPrice: null, size: 0 },
+    { afterMs: 500, fillPrice: 0.93, size: 80 },
+  ]);
+});
+
 test.each([
   ['Up', 1],
   ['Down', 0],
