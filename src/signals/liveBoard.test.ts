@@ -149,3 +149,14 @@ test('reading the board writes no row: an endgame is found by the next evaluatio
   await rig.settle();
   expect(await tiers()).toEqual(['endgame', ...before]);
 });
+
+test('an edge that prints as the requested minimum is shown', async () => {
+  const rig = await SignalRig.start();
+  rig.market();
+  // The edge is 0.005275; its double is 0.005274999999999999.
+  const level = (price: number): LevelPairs => [[price, 100 * SHARE]];
+  rig.book({ yes: level(9600), no: level(300) });
+  await rig.settle();
+  expect(rig.board({ minEdge: 0.005275 })).toHaveLength(1);
+  expect(rig.board({ minEdge: 0.005275001 })).toEqual([]);
+});

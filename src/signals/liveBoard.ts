@@ -4,6 +4,7 @@ import type { FeeRule } from '../core/venueRulesTable.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { LiveOpportunityBody } from '../schema/api/signals.ts';
 import type { EventType, Ticker } from '../schema/market.ts';
+import { roundMoney } from '../schema/moneyJson.ts';
 import { formatTime } from '../schema/time.ts';
 import { detectionOf } from './detection.ts';
 import type { DetectorHost } from './detectorHost.ts';
@@ -60,7 +61,7 @@ export class LiveBoard implements Board {
       .filter(({ opportunity }) => isShown(opportunity))
       .filter(({ watched }) => tickers.includes(watched.ticker) && eventTypes.includes(watched.eventType))
       .flatMap((entry) => bodyOf(entry, query.sigmaSeconds) ?? [])
-      .filter(({ edge_per_share: edge }) => edge >= minEdge)
+      .filter(({ edge_per_share: edge }) => roundMoney(edge) >= minEdge)
       .sort(inOrder);
     return { asOfMs, opportunities: opportunities.slice(0, limit) };
   }

@@ -152,8 +152,8 @@ export const SERVING_MUTANTS: readonly TestedMutant[] = [
   executable('levels.at(-1)?.price ?? 0', 'levels.at(0)?.price ?? 0'),
   executable('const size = Math.min(...sizes);', 'const size = Math.max(...sizes);'),
   liveBoard(
-    'filter(({ edge_per_share: edge }) => edge >= minEdge)',
-    'filter(({ edge_per_share: edge }) => edge > minEdge)',
+    'filter(({ edge_per_share: edge }) => roundMoney(edge) >= minEdge)',
+    'filter(({ edge_per_share: edge }) => roundMoney(edge) > minEdge)',
   ),
   liveBoard(
     'b.expected_pnl_per_share - a.expected_pnl_per_share',
