@@ -7,10 +7,16 @@ const trade = (market_id: string, decided_at: number, net_pnl: number | null) =>
 });
 
 test('a market without a known start is placed at its first decision, in whatever order its trades come', () => {
-  const trades = [trade('0x1', 200, 0.1), trade('0x1', 100, 0.2), trade('0x1', 300, null)];
+  const trades = [trade('0x1', 200, 0.1), trade('0x1', 100, 0.2)];
   const { traded, skipped, markets } = comparedRun({ ...RUN, trades }, 'one');
   expect([...traded.values()]).toEqual([{ marketId: '0x1', timeMs: 100, pnl: 300_000 }]);
   expect([[...skipped], markets]).toEqual([['0x9'], null]);
+});
+
+test('a market with an open position has no result, whatever its closed trades earned', () => {
+  const trades = [trade('0x1', 100, 0.2), trade('0x1', 300, null), trade('0x2', 100, 0)];
+  const { skipped } = comparedRun({ ...RUN, trades }, 'one');
+  expect([...skipped]).toEqual(['0x9', '0x1']);
 });
 
 test.each([

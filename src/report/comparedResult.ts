@@ -6,7 +6,7 @@ interface ComparedMarket {
   readonly marketId: string;
   /** Start of the window, or the first decision where the window is not known. */
   readonly timeMs: number;
-  /** Whole micro-USD, of the closed trades. */
+  /** Whole micro-USD. */
   readonly pnl: number;
 }
 
@@ -15,6 +15,7 @@ export interface ComparedRun {
   readonly dataHash: string;
   readonly codeVersion: string;
   readonly traded: ReadonlyMap<string, ComparedMarket>;
+  /** Markets without a result: not replayed, or with a position that is still open. */
   readonly skipped: ReadonlySet<string>;
   /** All markets of the run; null: the result does not name those without a trade. */
   readonly markets: ReadonlySet<string> | null;
@@ -47,12 +48,13 @@ export function comparedRun(
     const sum = (known?.pnl ?? 0) + Math.round((pnl ?? 0) * MICRO_PER_USDC);
     traded.set(marketId, { marketId, timeMs, pnl: sum });
   }
+  const open = trades.filter(({ net_pnl: pnl }) => pnl === null);
   return {
     name: result.name ?? name,
     dataHash: receipt.data_hash,
     codeVersion: receipt.code_version,
     traded,
-    skipped: new Set(skipped.map(({ market_id: id }) => id)),
+    skipped: new Set([...skipped, ...open].map(({ market_id: id }) => id)),
     markets: result.markets ? new Set(result.markets.map(({ market_id: id }) => id)) : null,
   };
 }

@@ -47,6 +47,17 @@ describe('a comparison of two runs', () => {
     });
   });
 
+  test('leaves out a market in which a position is still open: its result is unknown and not 0', async () => {
+    const markets = [0, 1].map((at) => runMarket(at));
+    const trade = (at: number) => runTrade(runMarket(at), { price: 0.5, won: true });
+    const b = { ...EMPTY_RUN, markets, trades: [trade(0), trade(1)] };
+    const a = changed(b, (_, at) => (at === 1 ? { closedMs: null, exitPrice: null, pnl: null } : {}));
+    expect(await compared(a, b)).toMatchObject({
+      ...{ pairs: 1, left_out: 1, traded_by_both: 1, traded_by_b_only: 0 },
+      difference: { total: 0 },
+    });
+  });
+
   test('has the same figures from a report, its JSON and its Parquet', async () => {
     const [a, b] = [written(RUN), written(randomRun('other', { markets: 300 }))];
     const [whole, json, parquet] = await Promise.all(

@@ -28,7 +28,7 @@ export interface Comparison {
   readonly traded_by_both: number;
   readonly traded_by_a_only: number;
   readonly traded_by_b_only: number;
-  /** Traded by one of the two, and left out because the other did not replay them. */
+  /** Traded by one of the two, and left out because one did not replay them or has no result in them yet. */
   readonly left_out: number;
   readonly difference: {
     readonly total: number;
@@ -52,11 +52,12 @@ type Figures = Omit<Comparison, 'conclusion'>;
 
 /**
  * Pairs are the markets that at least one of the two traded: a market without a trade earned 0. A market that one of
- * them skipped is left out. Blocks of pairs are drawn whole for the interval, so a pair stays a pair.
+ * them skipped, or in which one holds an open position, is left out. Blocks of pairs are drawn whole for the interval, so a
+ * pair stays a pair.
  */
 export function compareRuns(a: ComparedRun, b: ComparedRun): Comparison {
   const ids = [...new Set([...a.traded.keys(), ...b.traded.keys()])];
-  const known = ids.filter((id) => wasReplayed(a, id) && wasReplayed(b, id)).sort(byTime(a, b));
+  const known = ids.filter((id) => hasResult(a, id) && hasResult(b, id)).sort(byTime(a, b));
   const difference = (id: string) => pnlOf(a, id) - pnlOf(b, id);
   const differences = known.map((id) => difference(id) / MICRO_PER_USDC);
   const total = known.reduce((sum, id) => sum + difference(id), 0) / MICRO_PER_USDC;
@@ -143,7 +144,7 @@ function pnlOf({ traded }: ComparedRun, id: string): number {
 }
 
 /** A file that does not list its markets is assumed to have replayed those that it did not skip. */
-function wasReplayed({ skipped, markets }: ComparedRun, id: string): boolean {
+function hasResult({ skipped, markets }: ComparedRun, id: string): boolean {
   return !skipped.has(id) && (markets === null || markets.has(id));
 }
 
