@@ -49,8 +49,9 @@ export function recordedSpan(
   asked: { readonly startMs: number | null; readonly endMs: number },
 ): Span {
   if (markets.length === 0) throw new BacktestFailedError('no market ended in the range asked for');
-  const ends = markets.map(({ endTimeMs }) => endTimeMs);
-  const [first, last] = [Math.min(...ends), Math.max(...ends)];
+  let [first, last] = [Infinity, -Infinity];
+  for (const { endTimeMs } of markets)
+    [first, last] = [Math.min(first, endTimeMs), Math.max(last, endTimeMs)];
   return { startMs: asked.startMs ?? first, endMs: Math.min(asked.endMs, last + 1) };
 }
 

@@ -150,8 +150,11 @@ interface Span {
 function spansOf(markets: readonly Market[]): Span[] {
   const begins = markets.map(({ startTimeMs }) => startTimeMs - TAPE_BEFORE_MS);
   // At round times: another run over neighbouring markets reads the same spans, which may be cached.
-  const firstMs = Math.floor(Math.min(...begins) / SPAN_MS) * SPAN_MS;
-  const lastMs = Math.max(...markets.map(({ endTimeMs }) => endTimeMs + TAPE_AFTER_MS));
+  const firstMs = Math.floor(begins.reduce((least, ms) => Math.min(least, ms), Infinity) / SPAN_MS) * SPAN_MS;
+  const lastMs = markets.reduce(
+    (most, { endTimeMs }) => Math.max(most, endTimeMs + TAPE_AFTER_MS),
+    -Infinity,
+  );
   const spans: Span[] = [];
   for (let fromMs = firstMs; fromMs < lastMs; fromMs += SPAN_MS) {
     const toMs = fromMs + SPAN_MS;

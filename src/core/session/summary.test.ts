@@ -145,6 +145,14 @@ describe('a summary', () => {
     expect(orders).toEqual({ ...NO_ORDERS, placed: 10, resting: { refused: 4, notReached: 6 } });
   });
 
+  test('covers more markets than a call takes arguments: 5m windows of three tickers over seven months', () => {
+    const markets = Array.from({ length: 200_000 }, (_, n) => market(n, [n % 2 === 0 ? 1 : -0.5]));
+    const { marketsTraded, sharpePerMarket, sharpeRatio } = summarize(markets, 10);
+    expect(marketsTraded).toBe(200_000);
+    expect(sharpePerMarket).toBeCloseTo(0.25 / 0.75, 5);
+    expect(sharpeRatio).not.toBeNull();
+  });
+
   test('of no markets has no ratios and no infinite values', () => {
     expect(summarize([], 10)).toEqual({
       ...{
