@@ -40,7 +40,7 @@ function inMemory(
   const gaps = live.followed.gaps(marketId);
   const selected = gaps.filter(
     ({ startTimeMs, endTimeMs }) =>
-      (startMs === null || endTimeMs === null || endTimeMs > Math.floor(startMs)) &&
+      (startMs === null || endTimeMs === null || endTimeMs >= startMs) &&
       (endMs === null || startTimeMs < endMs),
   );
   return { selected, except: gaps.map(({ gapId }) => gapId) };

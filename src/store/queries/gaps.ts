@@ -4,7 +4,7 @@ import { isoTime, storedTime, timeParam, where } from './sql.ts';
 
 export interface GapQuery {
   readonly marketId: string;
-  /** Selects gaps that overlap [startMs, endMs). */
+  /** Selects gaps that overlap [startMs, endMs), or end at its start. */
   readonly startMs: number | null;
   readonly endMs: number | null;
   /** Ids of gaps to exclude. */
@@ -52,8 +52,9 @@ function selected({ marketId, startMs, endMs, except = [] }: GapQuery): {
     params.except = except;
   }
   if (startMs !== null) {
-    conditions.push(`(t.end_time IS NULL OR t.end_time > ${timeParam('range_start')})`);
-    params.range_start = storedTime(Math.floor(startMs));
+    // A gap includes its end: of rows with that time, those received earlier are untrusted.
+    conditions.push(`(t.end_time IS NULL OR t.end_time >= ${timeParam('range_start')})`);
+    params.range_start = storedTime(Math.ceil(startMs));
   }
   if (endMs !== null) {
     conditions.push(`t.start_time < ${timeParam('range_end')}`);

@@ -263,6 +263,33 @@ test('a gap is answered with the times of the rows at its ends on both clocks', 
   ]);
 });
 
+test('a range that begins where a gap ends has the untrusted rows of that time, and their gap', async () => {
+  const marketId = '0xed6e';
+  await trustOf(
+    marketId,
+    [
+      [100, 150],
+      [400, 455],
+      [400, 460],
+    ],
+    [
+      [
+        [100, 150],
+        [400, 460],
+      ],
+    ],
+  );
+  const from = (ms: number) => `market_id=${marketId}&start=${new Date(T0 + ms).toISOString()}`;
+  const { snapshots } = await get(`/v1/snapshots?${from(400)}`);
+  expect(snapshots.map(({ trusted }: { trusted: boolean }) => trusted)).toEqual([false, true]);
+  expect(await get(`/v1/gaps?${from(400)}`)).toMatchObject({ count: 1, gaps: [{ gap_id: 'gap_0' }] });
+  expect(await get(`/v1/gaps?${from(400)}&limit=0`)).toMatchObject({ count: 1 });
+  expect(await get(`/v1/gaps?${from(401)}`)).toMatchObject({ count: 0 });
+  // No stored time lies between two milliseconds.
+  const between = (T0 + 400.5) / 1_000;
+  expect(await get(`/v1/gaps?market_id=${marketId}&start=${between}`)).toMatchObject({ count: 0 });
+});
+
 test('a replay reads rows as stored: a later detected gap takes effect at its detection', async () => {
   const marketId = '0x7ape';
   await trustOf(
