@@ -47,10 +47,19 @@ test('the cost of a position falls with each part that is sold, and rises again 
   position.reverseSince(3_000);
   position.settle(9_000, 1);
   expect(position.costChanges).toEqual([
-    { timeMs: 1_000, change: 4 * SHARE },
-    { timeMs: 2_000, change: 5 * SHARE },
-    { timeMs: 3_000, change: -2.25 * SHARE },
-    { timeMs: 9_000, change: -6.75 * SHARE },
+    { timeMs: 1_000, change: 4 * SHARE, rank: 1 },
+    { timeMs: 2_000, change: 5 * SHARE, rank: 1 },
+    { timeMs: 3_000, change: -2.25 * SHARE, rank: 0 },
+    { timeMs: 9_000, change: -6.75 * SHARE, rank: 0 },
+  ]);
+});
+
+test('a sale in the millisecond of the purchase counts after it', () => {
+  const position = new Position(new Ledger(), { token: 'yes', ...bought(4_000, 10, 1_000) });
+  position.sell(1_000, filled('sell', 6_000, 10), { reason: 'take_profit', best: 6_000 });
+  expect(position.costChanges).toEqual([
+    { timeMs: 1_000, change: 4 * SHARE, rank: 1 },
+    { timeMs: 1_000, change: -4 * SHARE, rank: 2 },
   ]);
 });
 

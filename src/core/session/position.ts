@@ -48,6 +48,11 @@ export interface Trade<Own extends string = never> {
 export interface CostChange {
   readonly timeMs: number;
   readonly change: number;
+  /**
+   * Place among the changes of one time: money that returns (0) counts before money that leaves (1), but not before it
+   * has left itself (2).
+   */
+  readonly rank: 0 | 1 | 2;
 }
 
 /** A decided exit; shares are offered again until all are sold. */
@@ -128,9 +133,14 @@ export class Position<Own extends string = never> {
 
   /** What its purchases added to the cost of the shares held, and its exits took away, in no order. */
   get costChanges(): CostChange[] {
+    const bought = new Set(this.#entries.map(({ openedMs }) => openedMs));
     return [
-      ...this.#entries.map(({ openedMs, posting }) => ({ timeMs: openedMs, change: posting.positions })),
-      ...this.#exits.map(({ of, posting }) => ({ timeMs: of.timeMs, change: posting.positions })),
+      ...this.#entries.map(({ openedMs, posting }) => {
+        return { timeMs: openedMs, change: posting.positions, rank: 1 } as const;
+      }),
+      ...this.#exits.map(({ of: { timeMs }, posting }) => {
+        return { timeMs, change: posting.positions, rank: bought.has(timeMs) ? 2 : 0 } as const;
+      }),
     ];
   }
 

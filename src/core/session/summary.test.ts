@@ -185,7 +185,7 @@ describe('a summary', () => {
   });
 });
 
-test.each<[string, number | null, readonly (readonly [timeMs: number, change: number])[]]>([
+test.each<[string, number | null, readonly (readonly [timeMs: number, change: number, rank?: 2])[]]>([
   ['without a purchase is not known', null, []],
   [
     'counts positions that are open together',
@@ -228,6 +228,19 @@ test.each<[string, number | null, readonly (readonly [timeMs: number, change: nu
       [3, -6],
     ],
   ],
+  [
+    'counts a position that closed in the millisecond in which it opened',
+    13,
+    [
+      [1, 7],
+      [2, 6],
+      [2, -6, 2],
+    ],
+  ],
 ])('the peak cost %s', (_, expected, changes) => {
-  expect(peakCost(changes.map(([timeMs, change]) => ({ timeMs, change })))).toBe(expected);
+  const ranked = changes.map(([timeMs, change, rank]) => ({
+    ...{ timeMs, change },
+    rank: rank ?? (change > 0 ? 1 : 0),
+  }));
+  expect(peakCost(ranked)).toBe(expected);
 });

@@ -226,8 +226,7 @@ function mean(count: number, total: number): number | null {
 /** Most cost of the shares that were held at one time, whole micro-USD; null without a purchase. */
 export function peakCost(changes: readonly CostChange[]): number | null {
   if (changes.length === 0) return null;
-  // At one time, money that returns counts before money that leaves.
-  const inOrder = changes.toSorted((a, b) => a.timeMs - b.timeMs || a.change - b.change);
+  const inOrder = changes.toSorted((a, b) => a.timeMs - b.timeMs || a.rank - b.rank);
   let [held, most] = [0, 0];
   for (const { change } of inOrder) {
     held += change;
