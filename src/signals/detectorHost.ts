@@ -166,10 +166,11 @@ export class DetectorHost {
   }
 
   /** While no records arrive, and until those that arrive are new, nothing is detected. */
-  onReceiving({ isReceiving, timeMs }: Receiving): void {
+  onReceiving({ isReceiving }: Receiving): void {
     this.#isReceiving = isReceiving;
     for (const watch of this.#watches.values()) {
-      watch.fills.advanceTo(timeMs);
+      // The books by then are not known here: these fills are read from the store later.
+      watch.fills.forget();
       this.#distrust(watch);
       if (isReceiving) this.#firstBook(watch);
     }
@@ -219,7 +220,7 @@ export class DetectorHost {
   close(): void {
     this.#isClosed = true;
     this.#sweep.cancel();
-    for (const { fills } of this.#watches.values()) fills.close();
+    for (const { fills } of this.#watches.values()) fills.forget();
   }
 
   #add(watched: WatchedMarket): void {

@@ -26,5 +26,5 @@ test('at most eight detections of a market wait for their fills', async () => {
   expect(new Set(done[0]?.map(({ fillPrice, size }) => `${fillPrice} ${size}`))).toEqual(new Set(['0.5 1']));
   tracker.add({ ...detection, detectedMs: clock.now() });
   expect(tracker.isIdle).toBe(false);
-  tracker.close();
+  tracker.forget();
 });

@@ -30,7 +30,7 @@ export class FillTracker {
     this.#book = book;
   }
 
-  /** @param done Called once, with a fill for each time; never if too many wait or the process ends before. */
+  /** @param done Called once, with a fill for each time; never if too many wait or they are forgotten. */
   add(probe: Omit<TrackedDetection, 'fills'>): void {
     if (this.#waiting.length >= WAITING_MAX) return;
     this.#waiting.push({ ...probe, fills: [] });
@@ -62,7 +62,8 @@ export class FillTracker {
     return this.#waiting.length === 0;
   }
 
-  close(): void {
+  /** Forgets all that wait: `done` is not called for them. */
+  forget(): void {
     for (const timer of this.#timers) timer.cancel();
     this.#timers.clear();
     this.#waiting = [];

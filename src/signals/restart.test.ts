@@ -24,6 +24,18 @@ test('after a restart an opportunity keeps its first time, and is neither writte
   expect(await rig.rows()).toHaveLength(1);
 });
 
+test('an opportunity of an earlier run is not found a second time', async () => {
+  const rig = await SignalRig.start();
+  rig.market();
+  rig.book(CHEAP);
+  await rig.settle();
+  await rig.restart();
+  rig.book(CHEAP);
+  await rig.settle();
+  const found = await rig.metrics.registry.getSingleMetric('underround_signals_found_total')?.get();
+  expect(found?.values).toMatchObject([{ labels: { tier: 'logical' }, value: 1 }]);
+});
+
 /** The rig's books as published by the recorder. */
 function shown(rig: SignalRig, more: { trusted?: boolean; quotedTimeMs: number }) {
   const marketId = rig.markets[0]?.marketId as string;
@@ -98,6 +110,22 @@ test('while no records arrive nothing is open or detected; then the newest book 
   await rig.clock.advance(1_000);
   expect(rig.board()).toMatchObject([{ tier: 'logical', confidence: 'stable' }]);
   expect(rig.published).toHaveLength(1);
+});
+
+test('the fills of a detection before records ceased to arrive are read from the store', async () => {
+  const rig = await SignalRig.start();
+  rig.market();
+  rig.book(CHEAP);
+  await rig.clock.advance(100);
+  rig.bus.publish('receiving', { isReceiving: false, timeMs: rig.clock.now() });
+  await rig.clock.advance(5_000);
+  // The book in memory says nothing about 250 ms after the detection.
+  expect((await rig.rows())[0]?.executable).toBeNull();
+  await rig.clock.advance(60_000);
+  const missing = { fillPrice: null, size: 0 };
+  expect((await rig.rows())[0]?.executable).toEqual(
+    [50, 250, 500].map((afterMs) => ({ afterMs, ...missing })),
+  );
 });
 
 test('a detection written but not published before a crash is published by the next start, once', async () => {

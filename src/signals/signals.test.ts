@@ -210,6 +210,16 @@ test('an order sent within a gap fills nothing, although the gap ends before its
   ]);
 });
 
+test('a payout that the listing names before the market is resolved settles no row', async () => {
+  const rig = await SignalRig.start();
+  rig.market();
+  rig.book(CHEAP);
+  await rig.clock.advance(1_000);
+  rig.market({ status: 'closed', payoutYes: 1 });
+  await rig.settle();
+  expect((await rig.rows())[0]?.settlement).toBeNull();
+});
+
 test.each([
   ['Up', 1],
   ['Down', 0],
