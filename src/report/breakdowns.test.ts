@@ -39,6 +39,23 @@ describe('the breakdowns of a report', () => {
     expect(report.by_volatility).toBeNull();
   });
 
+  test('have each number of seconds in the bucket that begins with it', () => {
+    const edges = [0, 10, 30, 60, 120, 300, 900, 3_600, 14_400];
+    const labels = [
+      ...['0 s to 10 s', '10 s to 30 s', '30 s to 1 min', '1 min to 2 min', '2 min to 5 min'],
+      ...['5 min to 15 min', '15 min to 1 h', '1 h to 4 h', 'over 4 h'],
+    ];
+    const report = reportOfTrades(
+      ...edges.map((secondsToEnd) => ({
+        ...{ price: 0.5, won: true },
+        atEntry: { secondsToEnd, volatility: null, modelProbability: null },
+      })),
+    );
+    expect(report.by_time_left?.map(({ label, trades }) => [label, trades])).toEqual(
+      labels.map((label) => [label, 1]),
+    );
+  });
+
   test('divide trades by volatility into thirds', () => {
     const trade = (volatility: number | null) => ({
       ...{ price: 0.5, won: true },

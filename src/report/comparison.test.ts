@@ -32,6 +32,7 @@ describe('a comparison of two runs', () => {
     const markets = [0, 1, 2, 3].map((at) => runMarket(at));
     const trade = (at: number, price: number) => runTrade(runMarket(at), { price, won: true });
     const a = { ...EMPTY_RUN, markets, trades: [trade(0, 0.5), trade(1, 0.4), trade(3, 0.2)] };
+    expect((await compared(a, a)).difference.better_share).toBe(0);
     const skipping = markets.map((market, at) => ({
       ...market,
       skipped: at === 3 ? ('gap' as const) : null,

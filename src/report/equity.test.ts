@@ -34,6 +34,11 @@ describe('drawdown', () => {
   });
 });
 
+test('the longest time below a peak may be the one that has not ended', () => {
+  expect(drawdownOf(curve(2, 1, 3, 1, 1, 1), 2)).toMatchObject({ longestMs: 2_000, timeUnderWater: 3 / 5 });
+  expect(drawdownOf(curve(2, 1, 1, 1, 3, 1, 1), 2)).toMatchObject({ longestMs: 3_000 });
+});
+
 describe('thinning', () => {
   test('keeps short curves as they are', () => {
     const points = curve(1, 2, 3);

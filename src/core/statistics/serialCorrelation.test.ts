@@ -24,7 +24,14 @@ function correction(share: number): number {
 }
 
 describe('the Sharpe ratio of many returns together', () => {
-  test('equals the formula by hand: 1, 0, 2, 1 with one lag of weight one half', () => {
+  test('counts the longest lag too: 2, 0, 0, 2 have rho -1/4 and -1/2', () => {
+    // Deviations 1, -1, -1, 1 with squares 4; weights 2/3 and 1/3 over 12 returns.
+    const variance = 12 + 2 * 11 * (2 / 3) * (-1 / 4) + 2 * 10 * (1 / 3) * (-1 / 2);
+    expect(variance).toBeCloseTo(5, 12);
+    expect(scaledSharpe([2, 0, 0, 2], 12)).toBeCloseTo((1 / Math.sqrt(4 / 3)) * (12 / Math.sqrt(5)), 12);
+  });
+
+  test('equals the formula by hand: 1, 0, 2, 1 have rho -1/2 and 0', () => {
     // Mean 1, squares 2, products at lag 1: 0 + (-1)(1) + 0 = -1, so rho is -1/2; ratio 1 / sqrt(2/3).
     expect(dependenceLength(4)).toBe(2);
     // Two lags: weights 2/3 and 1/3, rho(2) = (0)(1) + (-1)(0) = 0.

@@ -129,6 +129,13 @@ describe('the bar that the best cell must pass', () => {
     expect(luck).toMatchObject({ trials: 17, trialsBefore: 100 });
   });
 
+  test('of a single cell after earlier trials is that of chance: one ratio shows no variance', () => {
+    const luck = judge(swept([edge]), 100);
+    const record = { ...(momentsOf(edge) as Moments), sharpe: sharpeRatio(edge) as number };
+    expect(luck.sharpeVariance).toBe(1 / 119);
+    expect(luck.deflatedSharpe).toBe(deflatedSharpe(record, { trials: 101, sharpeVariance: 1 / 119 }));
+  });
+
   test('needs a whole number of markets, rounded up', () => {
     const luck = judge(cells(400, 0.3));
     const { results, trials } = cells(400, 0.3).trials;

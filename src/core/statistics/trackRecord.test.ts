@@ -53,6 +53,13 @@ describe('published values', () => {
   });
 });
 
+test('a record with more gains than a normal one varies less: its variance may be below 1', () => {
+  // 1 - 1 x 0.5 + (3 - 1) / 4 x 0.25 = 0.625.
+  const record = { sharpe: 0.5, count: 37, skewness: 1, kurtosis: 3 };
+  expect(probabilisticSharpe(record, 0.4)).toBeCloseTo(normalCdf((0.1 * 6) / Math.sqrt(0.625)), 13);
+  expect(minTrackRecord(record, 0)).toBeCloseTo(1 + 0.625 * (1.6448536269514722 / 0.5) ** 2, 10);
+});
+
 describe('without an answer', () => {
   test('no record length makes a ratio at the benchmark significant', () => {
     expect(minTrackRecord({ sharpe: 0.1, ...NORMAL }, 0.1)).toBeNull();
