@@ -70,6 +70,15 @@ describe('the warnings of a report', () => {
     expect(warnings(run, context as Partial<RunContext>)).toContain(text);
   });
 
+  test('name open positions where nothing else was traded', () => {
+    const open = { closedMs: null, exitPrice: null, exitReason: null, pnl: null };
+    const trade = runTrade(runMarket(0), { price: 0.5, won: true, ...open });
+    expect(warnings({ ...EMPTY_RUN, markets: [runMarket(0)], trades: [trade, trade] })).toEqual([
+      'No trades: the strategy bought nothing that was sold or paid out.',
+      '2 positions are still open. The P&L does not count open positions.',
+    ]);
+  });
+
   test('name open positions and poor coverage', () => {
     const open = { closedMs: null, exitPrice: null, exitReason: null, pnl: null };
     const run = {

@@ -10,10 +10,12 @@ const COVERAGE_MIN = 0.9;
 const SKIPPED_MAX = 0.05;
 
 export function warningsOf(report: Omit<Report, 'warnings'>): string[] {
-  if (report.trades_total === 0) return [NO_TRADES, ...ofReceipt(report), ...ofRecording(report)];
+  if (report.trades_total === 0)
+    return [NO_TRADES, ...ofOpen(report), ...ofReceipt(report), ...ofRecording(report)];
   return [
     ...ofReceipt(report),
     ...ofSample(report),
+    ...ofOpen(report),
     ...ofSelection(report),
     ...ofExecution(report),
     ...ofRecording(report),
@@ -51,13 +53,15 @@ function ofSample(report: Body): string[] {
   if (report.trades_won === total) {
     warnings.push('No trade lost. The recording does not show how large a loss can be.');
   }
-  const open = report.trades.filter(({ net_pnl: result }) => result === null).length;
-  if (open > 0) {
-    warnings.push(
-      `${counted(open, 'position is', 'positions are')} still open. The P&L does not count open positions.`,
-    );
-  }
   return warnings;
+}
+
+function ofOpen({ trades }: Body): string[] {
+  const open = trades.filter(({ net_pnl: result }) => result === null).length;
+  if (open === 0) return [];
+  return [
+    `${counted(open, 'position is', 'positions are')} still open. The P&L does not count open positions.`,
+  ];
 }
 
 function ofSelection({ selection }: Body): string[] {
