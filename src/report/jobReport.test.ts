@@ -60,6 +60,10 @@ describe('the report of a job', () => {
     });
     expect(report.trades.map((trade) => trade.seconds_to_end)).toEqual([60, 60]);
     expect(report.selection.deflated_sharpe).not.toBeNull();
+    // A market without a trade has no return.
+    expect(report.selection).toEqual(
+      reportOf([[{ price: 0.5, won: true }], [{ price: 0.3, won: false }]]).selection,
+    );
   });
 
   test('without trades has no capital, no ratio and no breakdown', () => {

@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
-import { unaskedStore } from '../../test/support/api.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { marketRecord, unaskedStore } from '../../test/support/api.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
+import { openTestStore } from '../../test/support/store.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
 import { AuditFinisher } from './auditFinisher.ts';
@@ -31,5 +32,31 @@ test('a row is not finished from the store before the store has the books for it
   lagMs = 540_000;
   await finisher.round();
   expect(asked).toEqual([30_000, 570_000]);
+  await finisher.close();
+});
+
+test('a row of a market that is resolved without a known payout stays open', async () => {
+  const { store, dispose } = await openTestStore();
+  onTestFinished(dispose);
+  const clock = new FakeClock();
+  const market = marketRecord({ marketId: '0xaa', endTimeMs: clock.now() - 600_000 });
+  store.writer.market({ ...market, status: 'resolved', outcome: null, payoutYes: null, seq: 1 });
+  await store.writer.flush();
+  const settled: unknown[] = [];
+  const finisher = new AuditFinisher({
+    reader: {
+      unexecuted: async () => [],
+      unsettled: async () => [{ marketId: '0xaa', endMs: market.endTimeMs }],
+      hasRows: async () => true,
+    } as unknown as AuditReader,
+    audit: { settle: async (...given: unknown[]) => settled.push(given) } as unknown as AuditLog,
+    ...{ store, storeLagMs: () => 0, clock, log: silentLogger, metrics: new Metrics() },
+  });
+  await finisher.round();
+  expect(settled).toEqual([]);
+  store.writer.market({ ...market, status: 'resolved', outcome: 'Down', payoutYes: 0, seq: 2 });
+  await store.writer.flush();
+  await finisher.round();
+  expect(settled).toMatchObject([[{ marketId: '0xaa', outcome: 'Down' }, 0]]);
   await finisher.close();
 });

@@ -78,11 +78,12 @@ describe.each(DRIVERS)('the audit on %s', (_name, isAbsent, open) => {
     });
     expect(rows[1]?.settlement?.realized).toBeCloseTo(1 - 0.93 - 0.034825, 12);
     // A correction by the venue adds an entry per row, also for a pair that pays the same, and updates the sums.
-    expect(await log.settle({ ...market, outcome: 'Down' }, 0)).toBe(2);
-    expect(await log.settle({ ...market, outcome: 'Down' }, 0)).toBe(0);
+    const later = { ...market, outcome: 'Down', resolvedTimeMs: T0 + 900_000 } as const;
+    expect(await log.settle(later, 0)).toBe(2);
+    expect(await log.settle(later, 0)).toBe(0);
     const corrected = await reader.list(ALL, { after: null, limit: 10 });
     expect(corrected.map(({ settlement }) => settlement)).toMatchObject([
-      { outcome: 'Down', payoutYes: 0 },
+      { outcome: 'Down', payoutYes: 0, resolvedMs: T0 + 400_000 },
       { outcome: 'Down', payoutYes: 0, realized: rows[1]?.settlement?.realized },
     ]);
     expect((await reader.list(ALL, { after: null, limit: 1 }))[0]?.settlement?.realized).toBeCloseTo(

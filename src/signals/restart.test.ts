@@ -36,6 +36,29 @@ test('an opportunity of an earlier run is not found a second time', async () => 
   expect(found?.values).toMatchObject([{ labels: { tier: 'logical' }, value: 1 }]);
 });
 
+test('volatility after a restart is that of the last hour in the store', async () => {
+  const rig = await SignalRig.start();
+  const marketId = rig.market();
+  const nowMs = rig.clock.now();
+  const stored = Array.from({ length: 120 }, (_, second) => {
+    const eventTimeMs = nowMs - (120 - second) * 1_000;
+    const price = 97_000 + 10 * Math.sin(second * second);
+    return { ticker: 'BTC', source: 'binance_spot', price, eventTimeMs, receivedTimeMs: eventTimeMs };
+  });
+  const since: unknown[] = [];
+  rig.store = {
+    ...rig.store,
+    rows: async (query, params) => {
+      if (!query.includes('FROM underlying')) return [];
+      since.push(params.sinceMs);
+      return stored as never[];
+    },
+  };
+  await rig.restart();
+  expect(since).toEqual([nowMs - 3_600_000]);
+  expect(rig.signals.board.outlook(marketId)?.sigmaAnnual).toBeGreaterThan(0);
+});
+
 /** The rig's books as published by the recorder. */
 function shown(rig: SignalRig, more: { trusted?: boolean; quotedTimeMs: number }) {
   const marketId = rig.markets[0]?.marketId as string;
@@ -234,6 +257,32 @@ test('a signal whose row cannot be written is not published; the next state trie
   expect(rig.published).toHaveLength(1);
   expect(rig.board()).toHaveLength(1);
   expect(await verifyAudit(rig.database)).toMatchObject({ ok: true, rows: 1 });
+});
+
+test('a thousand detections may wait for the database; another is refused at once', async () => {
+  const rig = await SignalRig.start();
+  const audit = {
+    detected: () => new Promise<boolean>(() => undefined),
+    markPublished: async () => undefined,
+    executable: async () => undefined,
+  };
+  const { bus: publisher, clock, metrics } = rig;
+  const reader = new AuditReader(rig.database);
+  const sink = new AuditSink({ audit, reader, publisher, clock, metrics, log: silentLogger });
+  for (let at = 0; at < 1_000; at++) void sink.detected(detection({ marketId: `0x${at}` }));
+  expect(await sink.detected(detection({ marketId: '0xdeaf' }))).toBeNull();
+  const failures = await rig.metrics.registry.getSingleMetric('underround_audit_write_failures_total')?.get();
+  expect(failures?.values).toMatchObject([{ labels: { kind: 'detected' }, value: 1 }]);
+});
+
+test('closed signals leave no timer behind', async () => {
+  const rig = await SignalRig.start();
+  rig.market();
+  rig.book(CHEAP);
+  await rig.settle();
+  const { waiting } = rig.clock;
+  await rig.signals.close();
+  expect([waiting > 0, rig.clock.waiting]).toEqual([true, 0]);
 });
 
 test('a write that succeeds at the third try is published once', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { marketRecord } from '../../test/support/api.ts';
 import type { DecidingFeed } from '../schema/market.ts';
-import type { TickerPrices } from './tickerPrices.ts';
+import { TickerPrices } from './tickerPrices.ts';
 import { WatchedMarket } from './watchedMarket.ts';
 
 const START_MS = Date.UTC(2026, 10, 20, 12);
@@ -42,4 +42,16 @@ test('a record whose listing begins to name unknown prices still replaces the ol
   expect(watched?.market).toBe(newer);
   watched?.price(PRICES, NOW_MS);
   expect(watched?.spot).toBeNull();
+});
+
+test('inside the average that decides, without any fresh price, a market has no value', () => {
+  const market = marketRecord({
+    marketId: `0x${'cd'.repeat(32)}`,
+    ...{ ticker: 'BTC', eventType: '5m', startTimeMs: START_MS, endTimeMs: START_MS + 300_000 },
+    ...{ decidingFeed: null, strikePrice: 97_000, strikeSource: 'official', strikeBasis: 'listing' },
+  });
+  const watched = WatchedMarket.of(market, NOW_MS);
+  watched?.price(new TickerPrices(), market.endTimeMs - 30_000);
+  expect(watched?.model.averageFromMs).toBe(market.endTimeMs - 60_000);
+  expect([watched?.spot, watched?.model.yesProb]).toEqual([null, null]);
 });

@@ -44,6 +44,14 @@ describe('published values', () => {
   });
 });
 
+test('the moments have the divisor n - 1 for the deviation alone', () => {
+  // Deviations -1 (four times) and 4: squares 20, cubes 60, fourth powers 260.
+  expect(momentsOf([0, 0, 0, 0, 5])).toEqual({
+    ...{ count: 5, mean: 1, deviation: Math.sqrt(5) },
+    ...{ skewness: 12 / 8, kurtosis: 52 / 16 },
+  });
+});
+
 describe('an undefined ratio is null', () => {
   test.each([
     ['no return', []],
