@@ -50,7 +50,7 @@ test('volatility after a restart is that of the last hour in the store', async (
     ...rig.store,
     rows: async (query, params) => {
       if (!query.includes('FROM underlying')) return [];
-      since.push(params.sinceMs);
+      since.push(params?.sinceMs);
       return stored as never[];
     },
   };
