@@ -222,11 +222,11 @@ export class MarketStream implements MarketSource {
   #onGap(gap: GapRecord): void {
     const market = this.#markets.get(gap.marketId);
     if (market === undefined) return;
-    const isOpen = gap.endTimeMs === null;
-    // A gap that was repaired before it was detected arrives as closed: its start is reported first.
-    if (!isOpen && market.openGap?.gapId !== gap.gapId)
-      this.#notice(market, gapNotice({ ...gap, endTimeMs: null }), gap.seq);
-    market.openGap = isOpen ? gap : null;
+    const isKnown = market.openGap?.gapId === gap.gapId;
+    if (gap.endTimeMs === null) market.openGap = gap;
+    else if (isKnown) market.openGap = null;
+    // A gap that was repaired before it was detected arrives as closed, also while another is open: its start comes first.
+    else this.#notice(market, gapNotice({ ...gap, endTimeMs: null }), gap.seq);
     this.#notice(market, gapNotice(gap), gap.seq);
   }
 

@@ -193,6 +193,36 @@ describe('/v1/stream', () => {
     ]);
   });
 
+  test('a gap of lost rows that has ended leaves the open gap of its market open', async () => {
+    const rig = await threeMarkets();
+    const client = await rig.connect();
+    await client.ask({ type: 'subscribe', market_ids: [A] });
+    await client.rest();
+    const said = { marketId: A, feed: 'f', repairedBy: null, knownSeq: null, seq: 8 } as const;
+    const times = { startTimeMs: 1_795_176_000_000, knownTimeMs: 1_795_176_003_000 };
+    const open = { ...said, ...times, gapId: 'gap_4', cause: 'silent_feed', endTimeMs: null } as const;
+    rig.bus.publish('gap', oneClock(open));
+    const lost = {
+      ...said,
+      ...times,
+      gapId: 'gap_5',
+      cause: 'data_lost',
+      endTimeMs: 1_795_176_000_500,
+    } as const;
+    rig.bus.publish('gap', oneClock(lost));
+    const states = (messages: readonly Message[]) => messages.map(({ gap_id: id, state }) => [id, state]);
+    expect(states(await client.rest())).toEqual([
+      ['gap_4', 'open'],
+      ['gap_5', 'open'],
+      ['gap_5', 'closed'],
+    ]);
+    const late = await rig.connect();
+    await late.ask({ type: 'subscribe', market_ids: [A] });
+    expect((await late.rest()).slice(1)).toMatchObject([{ gap_id: 'gap_4', state: 'open' }]);
+    rig.bus.publish('gap', oneClock({ ...open, seq: 9, endTimeMs: 1_795_176_002_000 }));
+    expect(states(await client.rest())).toEqual([['gap_4', 'closed']]);
+  });
+
   test('sends a gap older than the stream to new clients, and closes it once', async () => {
     const rig = new StreamRig();
     rig.recorder.list({ marketId: A });

@@ -37,8 +37,8 @@ interface Shown {
 export class Board {
   readonly #shown = new Map<string, Shown>();
   readonly #markets = new Map<string, LiveWindow>();
-  /** Causes of the open gaps, by market. */
-  readonly #gaps = new Map<string, string>();
+  /** The causes of each market's open gaps, by their ids: rows that were lost have a gap of their own. */
+  readonly #gaps = new Map<string, Map<string, string>>();
   readonly #prices = new Map<string, TickerPrices>();
 
   setMarkets(markets: readonly LiveWindow[]): void {
@@ -79,9 +79,11 @@ export class Board {
   }
 
   /** @param cause Null: the gap is closed. */
-  setGap(marketId: string, cause: string | null): void {
-    if (cause === null) this.#gaps.delete(marketId);
-    else this.#gaps.set(marketId, cause);
+  setGap(marketId: string, gapId: string, cause: string | null): void {
+    const open = this.#gaps.get(marketId) ?? new Map<string, string>();
+    this.#gaps.set(marketId, open);
+    if (cause === null) open.delete(gapId);
+    else open.set(gapId, cause);
   }
 
   /** A gap may have closed without a connection. The service reports the open ones after the first snapshots. */
@@ -105,7 +107,7 @@ export class Board {
 
   #lookAt(shown: Shown, nowMs: number, isLive: boolean): LiveMarket {
     const { book, timeMs } = shown;
-    const gap = this.#gaps.get(book.market_id) ?? null;
+    const gap = [...(this.#gaps.get(book.market_id)?.values() ?? [])].at(-1) ?? null;
     lengthenTrail(shown, nowMs, isLive);
     const market = this.#markets.get(book.market_id);
     const nothing = { distance: null, modelProbability: null };

@@ -45,13 +45,18 @@ function receive(text: string): void {
   const message = JSON.parse(text) as {
     type: string;
     market_id: string;
+    gap_id?: string;
     state?: string;
     cause?: string;
     count?: number;
   };
   switch (message.type) {
     case 'gap':
-      board.setGap(message.market_id, message.state === 'open' ? (message.cause ?? 'gap') : null);
+      board.setGap(
+        message.market_id,
+        message.gap_id ?? '',
+        message.state === 'open' ? (message.cause ?? 'gap') : null,
+      );
       break;
     case 'skipped':
       received += message.count ?? 0;
