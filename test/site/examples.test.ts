@@ -2,7 +2,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { listeningApi } from '../support/listeningApi.ts';
 import { QUICK_MARKET, quickStartStore } from '../support/quickStart.ts';
 import { PROJECT_ROOT } from '../support/sourceFiles.ts';
@@ -10,7 +10,9 @@ import type { TestStore } from '../support/store.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 import { WAIT_MS_MAX } from '../support/waitLimit.ts';
 
-const PAGES = ['docs/QUICK_START.md', 'docs/CONCEPTS.md', 'docs/RECIPES.md'];
+/** Its examples build on each other, so they run in one shell. */
+const QUICK_START = 'docs/QUICK_START.md';
+const PAGES = ['docs/CONCEPTS.md', 'docs/RECIPES.md'];
 const PYTHON = 'python3';
 const hasModule = (name: string) => spawnSync(PYTHON, ['-c', `import ${name}`]).status === 0;
 const hasDuckdb = hasModule('duckdb');
@@ -86,6 +88,36 @@ describe.each(PAGES)('%s', (path) => {
     );
   }
 });
+
+/** The commands of the quick start as a reader pastes them, with the address and the key of a service. */
+function quickStartScript(service: { readonly url: string; readonly key: string }): string {
+  const addressesIn = (text: string) =>
+    text
+      .replace(/^export BASE=.*$/m, `export BASE=${service.url}`)
+      .replace(/^export KEY=.*$/m, `export KEY=${service.key}`)
+      .replace(/^export PYTHONPATH=.*$/m, `export PYTHONPATH=${join(PROJECT_ROOT, 'clients/python')}`);
+  const blocks = examplesOf(QUICK_START).map(({ language, code }) => {
+    if (language === 'python') return `python3 - <<'EOF'\n${code}EOF\n`;
+    return language === 'sh' ? code.replaceAll('curl -s', 'curl -sf') : addressesIn(code);
+  });
+  return `set -e\n${blocks.join('\n')}`;
+}
+
+it.each(['Up', 'Down'] as const)(
+  'the quick start runs in one shell, for a market that ended %s',
+  async (outcome) => {
+    const recording = await quickStartStore(outcome);
+    onTestFinished(() => recording.dispose());
+    const service = await listeningApi({ store: recording.store });
+    onTestFinished(() => service.close());
+    const { PATH = '' } = process.env;
+    const options = { cwd: folder, env: { PATH }, timeout: WAIT_MS_MAX };
+    const { stdout } = await promisify(execFile)('bash', ['-c', quickStartScript(service)], options);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines.at(-1)).toBe(`btc-updown-5m-1795172400 ${outcome} 0.5`);
+    expect(stdout).toContain('"yes_bids":[{"price":0.5,"size":1}]');
+  },
+);
 
 it('the notebook runs from the first cell to the last', async () => {
   const path = join(PROJECT_ROOT, 'examples/notebooks/calibration.ipynb');

@@ -13,12 +13,16 @@ export const QUICK_LINES = [
   '2026-11-20T11:00:01.000+00:00 0.51 0.53',
 ];
 
-/** A recording of one resolved market: two books and two trades. */
-export async function quickStartStore(): Promise<TestStore> {
+/**
+ * A recording of one resolved market: two books and two trades.
+ * @param outcome With `Down` the last book has no bids for Up, as at the end of such a window.
+ */
+export async function quickStartStore(outcome: 'Up' | 'Down' = 'Up'): Promise<TestStore> {
   const opened = await openTestStore();
   const { writer } = opened.store;
   const window = { startTimeMs: T0, endTimeMs: T0 + 300_000 };
-  const resolved = { status: 'resolved', outcome: 'Up', payoutYes: 1, resolvedTimeMs: T0 + 330_000 } as const;
+  const payoutYes = outcome === 'Up' ? 1 : 0;
+  const resolved = { status: 'resolved', outcome, payoutYes, resolvedTimeMs: T0 + 330_000 } as const;
   const slug = 'btc-updown-5m-1795172400';
   let seq = 0;
   writer.market({ ...marketRecord({ marketId: QUICK_MARKET, slug, ...window, ...resolved }), seq: ++seq });
@@ -28,6 +32,10 @@ export async function quickStartStore(): Promise<TestStore> {
     const times = { eventTimeMs: at.timeMs, receivedTimeMs: at.timeMs + 40 };
     const trade = { price: 5300, size: 1e6, side: 'BUY_YES', tradeId: `t${index}` } as const;
     writer.trade({ seq: ++seq, marketId: QUICK_MARKET, ...times, ...trade });
+  }
+  if (outcome === 'Down') {
+    const last = { seq: ++seq, marketId: QUICK_MARKET, timeMs: T0 + 299_000 };
+    writer.book(bookRecord({ ...last, yesBids: [], yesAsks: [[10, 8e6]] }));
   }
   await writer.flush();
   return opened;
