@@ -272,3 +272,25 @@ test.each([
 ])('parses UNDERROUND_TICKERS %j, in one order', (text, tickers) => {
   expect(loadConfig({ UNDERROUND_TICKERS: text }).tickers).toEqual(tickers);
 });
+
+describe('OTEL_EXPORTER_OTLP_HEADERS', () => {
+  const NAME = 'OTEL_EXPORTER_OTLP_HEADERS';
+  const traced = (text: string) =>
+    loadConfig({ OTEL_TRACES_EXPORTER: 'otlp', [NAME]: text }).tracing?.headers;
+
+  test('are pairs of a name and a percent-encoded value', () => {
+    expect(traced('authorization=Bearer%20a=b, x-team = 7 ,')).toEqual({
+      authorization: 'Bearer a=b',
+      'x-team': '7',
+    });
+    expect(traced('')).toEqual({});
+  });
+
+  test.each([['nonsense'], ['a=1,b'], ['a=%ZZ'], ['=1'], ['a b=1'], ['a=%0D%0Ax:1']])(
+    'refuses %j',
+    (text) => {
+      const line = `${NAME} (value not shown) must be name=value pairs separated by commas, the values percent-encoded, such as authorization=Bearer%20TOKEN; correct it, or unset it`;
+      expect(readConfig({ [NAME]: text })).toEqual({ problems: [line] });
+    },
+  );
+});

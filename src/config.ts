@@ -10,6 +10,7 @@ import {
   http,
   identifier,
   listOf,
+  namedValues,
   nodeName,
   oneOf,
   port,
@@ -232,7 +233,7 @@ const environment = z.object({
   OTEL_TRACES_EXPORTER: oneOf('otlp', 'none').optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: urlOf('http:', 'https:').optional(),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: urlOf('http:', 'https:').optional(),
-  OTEL_EXPORTER_OTLP_HEADERS: z.string().optional(),
+  OTEL_EXPORTER_OTLP_HEADERS: namedValues.optional(),
   OTEL_SERVICE_NAME: z.string().min(1).default('underround'),
   OTEL_TRACES_SAMPLER: oneOf(...SAMPLERS).default('parentbased_always_on'),
   OTEL_TRACES_SAMPLER_ARG: ratio.default(1),
@@ -438,15 +439,9 @@ function tracingIn(env: Environment): TracingSettings | null {
   const sampler = env.OTEL_TRACES_SAMPLER;
   const shares = { on: 1, off: 0, ratio: env.OTEL_TRACES_SAMPLER_ARG };
   const kind = sampler.endsWith('_on') ? 'on' : sampler.endsWith('_off') ? 'off' : 'ratio';
-  const listed = (env.OTEL_EXPORTER_OTLP_HEADERS ?? '').split(',').filter((pair) => pair.includes('='));
   return {
     url: own ?? `${(base ?? DEFAULT_COLLECTOR).replace(/\/+$/, '')}/v1/traces`,
-    headers: Object.fromEntries(
-      listed.map((pair) => [
-        pair.slice(0, pair.indexOf('=')).trim(),
-        decodeURIComponent(pair.slice(pair.indexOf('=') + 1).trim()),
-      ]),
-    ),
+    headers: env.OTEL_EXPORTER_OTLP_HEADERS ?? {},
     serviceName: env.OTEL_SERVICE_NAME,
     ratio: shares[kind],
     parentBased: sampler.startsWith('parentbased'),

@@ -45,4 +45,19 @@ export function registerCommands(program: Command): void {
   registerBackup(program);
   registerMigrate(program);
   program.addHelpText('after', SETTINGS_HELP);
+  nameUsage(program, program.name());
 }
+
+/** An unknown command or option is one line, which names the help of the command at fault. */
+function nameUsage(command: Command, path: string): void {
+  command.configureOutput({
+    outputError: (text, write) => write(`underround: ${oneLine(text)}; \`${path} --help\` shows the usage\n`),
+  });
+  for (const child of command.commands) nameUsage(child, `${path} ${child.name()}`);
+}
+
+const oneLine = (text: string) =>
+  text
+    .replace(/^error: /, '')
+    .trim()
+    .replaceAll(/\s*\n\s*/g, ' ');

@@ -1,4 +1,5 @@
 import { ConfigError } from '../runtime/errors.ts';
+import { systemReason } from '../runtime/systemReason.ts';
 
 /** Prints on standard error why a command failed: one line, or one line for each configuration problem. */
 export function printFailure(error: unknown): void {
@@ -6,8 +7,12 @@ export function printFailure(error: unknown): void {
   for (const line of lines) console.error(`underround: ${line.replaceAll(/\s*\n\s*/g, ' ')}`);
 }
 
+/** An error of a file names the file. */
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  const { path, syscall } = error as NodeJS.ErrnoException;
+  return typeof path === 'string' && syscall !== undefined
+    ? `${path}: ${systemReason(error)}`
+    : systemReason(error);
 }
 
 /** Runs a task that Ctrl-C aborts. A failure is one line on standard error and exit status 1. */

@@ -4,6 +4,7 @@ import { axisProblems, executionProblems, specOf } from '../backtest/asked.ts';
 import { writeResult } from '../report/writeReport.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { InvalidInputError } from '../runtime/errors.ts';
+import { systemReason } from '../runtime/systemReason.ts';
 import { backtestMembers, MARKET_LIMIT_DEFAULT, sweepMembers } from '../schema/api/backtests.ts';
 import { type Members, type MemberValues, readBody } from '../schema/api/body.ts';
 import type { Problem } from '../schema/api/fields.ts';
@@ -99,6 +100,6 @@ function readJson(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch (cause) {
-    throw new InvalidInputError(`${path}: ${(cause as Error).message}`, { cause });
+    throw new InvalidInputError(`${path}: ${systemReason(cause)}`, { cause });
   }
 }

@@ -98,7 +98,7 @@ async function writeEngine(engine: EngineName, options: ExportOptions, signal: A
   }
   // The selection of markets is that of the list of markets.
   const { subject, values } = readOptions('markets', options);
-  if ('msg' in subject) throw new InvalidInputError(`${engine} needs ${optionOf(subject.loc.at(-1))}`);
+  if ('msg' in subject) throw new InvalidInputError(`${engine} needs ${neededBy(subject.loc.at(-1))}`);
   const { markets } = subject as Extract<ExportSubject, { markets: unknown }>;
   await reading(options, async (reader) => {
     await checkSubject(reader, subject, signal);
@@ -125,7 +125,7 @@ function readFile(dataset: string, options: ExportOptions): AskedFile {
     throw new InvalidInputError('several datasets need a folder: --out with a slash at the end');
   }
   const { subject, values } = readOptions(dataset, options);
-  if ('msg' in subject) throw new InvalidInputError(`${dataset} needs ${optionOf(subject.loc.at(-1))}`);
+  if ('msg' in subject) throw new InvalidInputError(`${dataset} needs ${neededBy(subject.loc.at(-1))}`);
   return { subject, range: rangeOf(values), format: values.format };
 }
 
@@ -188,6 +188,10 @@ function checkOut(out: string): void {
 
 const optionOf = (name: string | number | undefined) =>
   name === 'dataset' ? 'dataset' : `--${String(name).replace('_', '-')}`;
+
+/** What to name where this one is missing. */
+const neededBy = (name: string | number | undefined) =>
+  name === 'market_id' ? '--market-id, or --ticker with --event-type' : optionOf(name);
 
 async function reading(
   { dataDir }: ExportOptions,

@@ -108,7 +108,12 @@ async function printRemote(
   output.onDrained = () => socket.resume();
   socket.on('close', (code, reason) => output.closed(code, String(reason)));
   socket.on('error', (cause) =>
-    output.fail(new TransportError(`${url} does not answer: ${cause.message}`, { cause })),
+    output.fail(
+      new TransportError(
+        `${url} does not answer: ${cause.message}; start the service, or name another with --url or UNDERROUND_URL`,
+        { cause },
+      ),
+    ),
   );
   socket.on('unexpected-response', (_request, response) => {
     let text = '';
@@ -131,7 +136,8 @@ async function printRemote(
 function refusalText(status: number, body: string): string {
   try {
     const { detail } = JSON.parse(body) as { detail: string | { loc: unknown[]; msg: string }[] };
-    if (typeof detail === 'string') return `${detail} (${status})`;
+    const next = status === 401 ? '; set UNDERROUND_API_KEY to a key of this service' : '';
+    if (typeof detail === 'string') return `${detail} (${status})${next}`;
     return detail.map(({ loc, msg }) => `${loc.at(-1)}: ${msg}`).join('; ');
   } catch {
     return `the answer has status ${status}; is this the address of an Underround service?`;

@@ -1,10 +1,11 @@
 /** Runs a strategy file on a recording: `underround backtest my.ts` and `underround sweep my.ts`. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Span } from '../report/walkForward.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { InvalidInputError } from '../runtime/errors.ts';
+import { systemReason } from '../runtime/systemReason.ts';
 import { MARKET_LIMIT_DEFAULT } from '../schema/api/backtests.ts';
 import { datetime } from '../schema/api/datetime.ts';
 import { Invalid } from '../schema/api/types.ts';
@@ -175,11 +176,13 @@ async function withFile(
   }
 }
 
+/** @throws {InvalidInputError} If there is no strategy file to load. */
 export function createStrategyThreads(options: {
   entry: string;
   threads: number;
   eventLimitMs: number;
 }): StrategyThreads {
+  checkReadable(options.entry);
   return new StrategyThreads({ ...options, clock: systemClock, output: process.stderr });
 }
 
@@ -188,6 +191,15 @@ export function eventLimitOf({ eventTimeout }: Pick<StrategyOptions, 'eventTimeo
   const seconds = numberOf('--event-timeout', eventTimeout ?? `${EVENT_TIMEOUT_S}`);
   if (seconds <= 0) throw new InvalidInputError('--event-timeout: expected seconds above 0');
   return 1_000 * seconds;
+}
+
+/** The module loader would name itself as the file at fault. */
+function checkReadable(path: string): void {
+  try {
+    accessSync(path, constants.R_OK);
+  } catch (cause) {
+    throw new InvalidInputError(`${path}: ${systemReason(cause)}`, { cause });
+  }
 }
 
 /** The series of the options, or of the strategy. @throws {InvalidInputError} */

@@ -6,6 +6,7 @@ import type { ParamSpecs } from '../core/run/definition.ts';
 import { paramsOf } from '../core/run/parameters.ts';
 import type { RunTerms } from '../core/run/terms.ts';
 import { InvalidInputError } from '../runtime/errors.ts';
+import { systemReason } from '../runtime/systemReason.ts';
 import type { Axis } from '../schema/backtest.ts';
 import { QUEUE_MODELS } from '../schema/strategy.ts';
 import type { ParamValue } from '../strategy/protocol.ts';
@@ -86,7 +87,7 @@ function samplesIn(path: string): number[] {
   try {
     text = readFileSync(path, 'utf8');
   } catch (cause) {
-    throw new InvalidInputError(`--latency file:${path}: ${(cause as Error).message}`, { cause });
+    throw new InvalidInputError(`--latency file:${path}: ${systemReason(cause)}`, { cause });
   }
   const words = text.split(/[\s,;]+/).filter((word) => word !== '');
   if (words.length > SAMPLES_MAX) throw new InvalidInputError(`${path}: more than ${SAMPLES_MAX} delays`);

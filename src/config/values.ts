@@ -175,3 +175,31 @@ export const secret = z
   .string()
   .transform((text) => new Secret(text))
   .optional();
+
+/** A header's name (a token of RFC 9110), `=` and its percent-encoded value. */
+const NAMED_VALUE = /^\s*([!#$%&'*+\-.^`|~\w]+)\s*=([\s\S]*)$/;
+/** `name=value` pairs separated by commas, the values percent-encoded; a comma at the end is allowed. */
+export const namedValues = z.string().transform((text, context): Readonly<Record<string, string>> => {
+  const pairs = text.split(',').filter((pair) => pair.trim() !== '');
+  const read = pairs.map((pair) => {
+    const [, name = '', value = ''] = NAMED_VALUE.exec(pair) ?? [];
+    const decoded = percentDecoded(value.trim());
+    return name === '' || decoded === null ? null : ([name, decoded] as const);
+  });
+  if (read.includes(null)) {
+    const rule = 'must be name=value pairs separated by commas, the values percent-encoded, such as';
+    context.addIssue({ code: 'custom', message: `${rule} authorization=Bearer%20TOKEN` });
+    return z.NEVER;
+  }
+  return Object.fromEntries(read.filter((pair) => pair !== null));
+});
+
+/** Null if the text is not percent-encoded, or has characters that a header cannot carry. */
+function percentDecoded(text: string): string | null {
+  try {
+    const decoded = decodeURIComponent(text);
+    return /^[\t\x20-\x7e]*$/.test(decoded) ? decoded : null;
+  } catch {
+    return null;
+  }
+}

@@ -44,7 +44,7 @@ describe.skipIf(commandAbsent)(`underround export ${commandAbsent ? '(skipped: n
       ['nonsense'],
       "dataset: Input should be 'snapshots', 'quotes', 'trades', 'underlying', 'perp_depth', 'deltas', 'markets', 'gaps', 'signals', 'job_trades' or 'job_cells'",
     ],
-    [['trades'], 'trades needs --market-id'],
+    [['trades'], 'trades needs --market-id, or --ticker with --event-type'],
     [['job_trades'], 'job_trades needs --job-id'],
     [['job_cells', '--out', 'x/'], 'the result of a job is one file: name it with --out'],
     [['nautilus'], 'nautilus needs a folder: --out with a slash at the end'],

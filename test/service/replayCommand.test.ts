@@ -117,15 +117,15 @@ describe.skipIf(commandAbsent)(`underround replay ${commandAbsent ? '(skipped: n
       await remote('', '--market', A),
     ].map(([, , line]) => line);
     expect(refused).toEqual([
-      `underround: http://${rig.url}: Unknown API key (401)`,
+      `underround: http://${rig.url}: Unknown API key (401); set UNDERROUND_API_KEY to a key of this service`,
       `underround: http://${rig.url}: Tier free does not include this endpoint (403)`,
       'underround: unknown market_id 0xdead',
       'underround: UNDERROUND_API_KEY is missing: set it to a key of the service (its page /keys creates one)',
     ]);
     const url = 'http://127.0.0.1:1';
     const settings = { UNDERROUND_URL: url, UNDERROUND_API_KEY: 'plus' };
-    expect((await refusalOf(underround(['replay', '--market', A], settings)))[2]).toContain(
-      `underround: ${url} does not answer: `,
+    expect((await refusalOf(underround(['replay', '--market', A], settings)))[2]).toBe(
+      `underround: ${url} does not answer: connect ECONNREFUSED 127.0.0.1:1; start the service, or name another with --url or UNDERROUND_URL`,
     );
   });
 });

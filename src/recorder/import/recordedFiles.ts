@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { InvalidInputError } from '../../runtime/errors.ts';
+import { systemReason } from '../../runtime/systemReason.ts';
 import { textLines } from './archives/textLines.ts';
 
 /** A frame in the format of any supported recorder. */
@@ -22,7 +23,7 @@ const PREFIXED = /^(\d{10,19})(\.\d+)?:? (?=[[{])/;
  */
 export async function recordingsUnder(target: string): Promise<string[]> {
   const found = await stat(target).catch((cause: unknown) => {
-    throw new InvalidInputError(`cannot read ${target}`, { cause });
+    throw new InvalidInputError(`cannot read ${target}: ${systemReason(cause)}`, { cause });
   });
   if (!found.isDirectory()) return [target];
   const entries = await readdir(target, { recursive: true, withFileTypes: true });
