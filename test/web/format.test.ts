@@ -8,6 +8,7 @@ import {
   percent,
   sizeFormat,
   usd,
+  visibleName,
   withSign,
 } from '../../web/src/ui/format.ts';
 
@@ -38,6 +39,13 @@ describe('numbers on pages', () => {
   ])('sizes of a column have one format: %s', (_, sizes, shown) => {
     expect(sizes.map(sizeFormat(sizes))).toEqual(shown);
   });
+
+  it.each([
+    ['x', 'x'],
+    ['👍', '👍'],
+    ['   ', 'ps_1'],
+    ['\u200b', 'ps_1'],
+  ])('a name of %j is shown as %s', (name, shown) => expect(visibleName(name, 'ps_1')).toBe(shown));
 
   it.each([
     [bytes(0), '0 B'],

@@ -27,7 +27,7 @@ export function useCommands(): readonly Command[] {
     ...(windows.data?.windows ?? []).map(({ market_id, ticker, market_type, end_time }): Command => {
       return {
         id: market_id,
-        label: `${ticker} ${WINDOW_NAMES[market_type]}, ends ${moment(end_time)}`,
+        label: `${ticker} ${WINDOW_NAMES[market_type]}, ends ${moment(end_time)} UTC`,
         kind: 'market',
         run: () => void navigate({ to: '/markets/$marketId', params: { marketId: market_id } } as never),
       };

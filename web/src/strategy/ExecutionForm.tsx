@@ -33,7 +33,7 @@ export function ExecutionForm({
     <Group align="flex-start" role="group" aria-label="Execution">
       <NativeSelect
         label="Purchases"
-        w={280}
+        w={310}
         data={ENTRIES}
         value={execution?.entry ?? 'taker'}
         onChange={(event) => (event.currentTarget.value === 'maker' ? set({}) : change(rest as Strategy))}

@@ -93,7 +93,12 @@ export function tradeCount(count: number): string {
   return count === 1 ? 'one trade' : `${plain.format(count)} trades`;
 }
 
-/** Day and time in UTC. */
+/** The name that a user chose, or the id where a reader would see, and could click, nothing. */
+export function visibleName(name: string, id: string): string {
+  return /[\p{L}\p{N}\p{P}\p{S}]/u.test(name) ? name : id;
+}
+
+/** Day and time in UTC; the text beside it, or the title of its column, says so. */
 export function moment(time: string | number | null | undefined): string {
   return time === null || time === undefined ? MISSING : `${date.format(new Date(time))}`;
 }

@@ -92,8 +92,8 @@ function columnsOf(end: (sessionId: string) => void): readonly Column<SessionLis
       ),
     },
     { title: 'Address', cell: ({ address }) => address },
-    { title: 'Last seen', cell: ({ last_seen_at }) => moment(last_seen_at) },
-    { title: 'Ends', cell: ({ expires_at }) => moment(expires_at) },
+    { title: 'Last seen, UTC', cell: ({ last_seen_at }) => moment(last_seen_at) },
+    { title: 'Ends, UTC', cell: ({ expires_at }) => moment(expires_at) },
     {
       title: 'State',
       cell: ({ current }) => (current ? <Badge variant="outline">this one</Badge> : 'signed in'),

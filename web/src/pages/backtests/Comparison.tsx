@@ -38,7 +38,7 @@ export function Comparison({ job }: { job: Finished }): ReactNode {
           ...(isListed ? [] : [{ value: other, label: other }]),
           ...offered.map((one) => ({
             value: one.job_id,
-            label: `${moment(one.submitted_at)}: ${seriesText(one.universe)}, ${strategyText(one.strategy)}`,
+            label: `${moment(one.submitted_at)} UTC: ${seriesText(one.universe)}, ${strategyText(one.strategy)}`,
           })),
         ]}
         value={other ?? ''}

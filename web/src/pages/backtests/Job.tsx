@@ -43,7 +43,7 @@ function Shown({ job }: { job: BacktestJob }): ReactNode {
   return (
     <Page
       title={`${job.kind === 'sweep' ? 'Sweep: ' : ''}${STRATEGY_NAMES[job.strategy.type]}`}
-      about={`${seriesText(job.universe)}: ${requestText(job.request, (param) => names[param] ?? param)}. Submitted ${moment(job.submitted_at)}`}
+      about={`${seriesText(job.universe)}: ${requestText(job.request, (param) => names[param] ?? param)}. Submitted ${moment(job.submitted_at)} UTC`}
       actions={
         <>
           {!isUnderWay && <JobState job={job} />}

@@ -131,7 +131,7 @@ function columnsFor(chosen: readonly string[], choose: (jobId: string) => void):
       isNumber: true,
       cell: (job) => (job.status === 'complete' ? tookText(job) : <JobState job={job} />),
     },
-    { title: 'Submitted', cell: ({ submitted_at }) => moment(submitted_at) },
+    { title: 'Submitted, UTC', cell: ({ submitted_at }) => moment(submitted_at) },
     {
       title: 'Compare',
       cell: (job) => {

@@ -74,5 +74,5 @@ function byMarket(trades: readonly BacktestTrade[]): Map<string, BacktestTrade[]
 
 function nameOf(trades: readonly BacktestTrade[]): string {
   const pnl = trades.reduce((sum, { net_pnl }) => sum + (net_pnl ?? 0), 0);
-  return `${moment(trades[0]?.opened_at)}: ${tradeCount(trades.length)}, ${usd(pnl)}`;
+  return `${moment(trades[0]?.opened_at)} UTC: ${tradeCount(trades.length)}, ${usd(pnl)}`;
 }

@@ -4,7 +4,7 @@ import { percent } from '../../ui/format.ts';
 import classes from './ReliabilityDiagram.module.css';
 
 const SIZE = 400;
-const MARGIN = { left: 48, top: 16, right: 16, bottom: 92 };
+const MARGIN = { left: 48, top: 16, right: 28, bottom: 92 };
 /** Under the diagram: how many markets each bucket has. */
 const COUNTS = 44;
 const STEPS = [0, 0.2, 0.4, 0.6, 0.8, 1];

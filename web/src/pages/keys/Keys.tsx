@@ -74,7 +74,7 @@ function columnsOf(asOf: string): readonly Column<Key>[] {
   return [
     { title: 'Label', isText: true, cell: ({ label }) => label },
     { title: 'Begins with', cell: ({ prefix }) => <code>{prefix}…</code> },
-    { title: 'Created', cell: ({ created_at }) => moment(created_at) },
+    { title: 'Created, UTC', cell: ({ created_at }) => moment(created_at) },
     {
       title: 'Last used',
       cell: ({ last_used_at }) => (

@@ -9,6 +9,7 @@ import { WARNING_COLOUR } from '../../theme.ts';
 import { assetPrice, cents, shares } from '../../ui/format.ts';
 import { type LadderUnits, MirroredLadder } from '../../ui/MirroredLadder.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { isBeforeShown, SHOWN_FROM } from './data.ts';
 import type { useBook } from './useBook.ts';
 
 /** The book at the chosen time: its ladder and its cumulative depth. */
@@ -26,7 +27,9 @@ export function BookPanel({
       <Empty title="No book yet at this time">
         {isAbsent
           ? 'Move the slider to the right: the first book was recorded later.'
-          : 'Books of a market are recorded from shortly before its window.'}
+          : isBeforeShown(market)
+            ? SHOWN_FROM
+            : 'No book of this market was recorded so far.'}
       </Empty>
     );
   }

@@ -14,7 +14,7 @@ import { TimeChart } from '../../charts/TimeChart.tsx';
 import { assetPrice, cents, percent, tradeCount } from '../../ui/format.ts';
 import { saveCsv } from '../../ui/saveCsv.ts';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
-import { secondsOf, useRecordedPoints } from './data.ts';
+import { isBeforeShown, SHOWN_FROM, secondsOf, useRecordedPoints } from './data.ts';
 import { type Recorded, recordedOf } from './recorded.ts';
 import { expectsUp, priceOfUp } from './tradePrice.ts';
 
@@ -59,12 +59,9 @@ export function PriceCharts(props: MidChartsProps): ReactNode {
   const timeMarks = useMemo(() => timeMarksOf(market), [market]);
   if (error !== null) return <Failure error={error} retry={retry} />;
   if (found === undefined || recorded === undefined) return <Loading rows={8} />;
+  if (isBeforeShown(market)) return <Empty title="Not begun">{SHOWN_FROM}</Empty>;
   if (found.points.length === 0) {
-    return (
-      <Empty title={Date.parse(market.start_time) > Date.now() ? 'Not begun' : 'Nothing recorded yet'}>
-        Books of a market are recorded from shortly before its window.
-      </Empty>
-    );
+    return <Empty title="Nothing recorded yet">No book of this market was recorded so far.</Empty>;
   }
   const pick = props.onPick;
   const shared = {
@@ -87,7 +84,7 @@ export function PointsDownload({ market }: { market: Market }): ReactNode {
   return (
     <Group>
       <Button size="xs" variant="default" onClick={() => saveCsv(`${market.slug}.csv`, COLUMNS, points)}>
-        Download {points.length.toLocaleString('en')} points as CSV
+        Download {points.length === 1 ? 'one point' : `${points.length.toLocaleString('en')} points`} as CSV
       </Button>
     </Group>
   );

@@ -12,8 +12,11 @@ const POINTS_MAX = 40_000;
 const SAMPLES = 4_000;
 /** The model's volatility is that of the last ten minutes. */
 const VOLATILITY_MS = 600_000;
-/** A market is shown from this long before its window, because its book is recorded from then on. */
+/** A market is shown from this long before its window. Its book is recorded earlier, from its listing on. */
 const BEFORE_MS = 300_000;
+/** Why a page has no charts yet. */
+export const SHOWN_FROM =
+  'The charts of a market begin five minutes before its window. Exports have the books recorded before that.';
 const OPEN_REFETCH_MS = 15_000;
 
 /** The requested range: the window and some time before it. */
@@ -22,6 +25,11 @@ export function spanOf(market: Market): { start: string; end: string; fromMs: nu
   const length = toMs - Date.parse(market.start_time);
   const fromMs = toMs - length - Math.min(BEFORE_MS, length);
   return { start: new Date(fromMs).toISOString(), end: new Date(toMs).toISOString(), fromMs, toMs };
+}
+
+/** The charts of the market begin in the future: what is recorded of it is older than all they show. */
+export function isBeforeShown(market: Market): boolean {
+  return spanOf(market).fromMs > Date.now();
 }
 
 /** The same in seconds, for charts. */

@@ -39,7 +39,7 @@ export function Markets(): ReactNode {
   });
   const markets = list.data?.pages.flatMap((page) => page.markets) ?? [];
   return (
-    <Page title="Markets" about="Newest end first. Times are UTC." actions={<Filters search={search} />}>
+    <Page title="Markets" about="Newest end first." actions={<Filters search={search} />}>
       <div className="card">
         {list.isPending && <Loading rows={10} />}
         {list.isError && <Failure error={list.error} retry={() => void list.refetch()} />}
@@ -116,7 +116,7 @@ function columnsAt(nowMs: number): readonly Column<Market>[] {
       ),
     },
     { title: 'Window', cell: ({ ticker, market_type }) => `${ticker} ${WINDOW_NAMES[market_type]}` },
-    { title: 'Ends', cell: ({ end_time }) => moment(end_time) },
+    { title: 'Ends, UTC', cell: ({ end_time }) => moment(end_time) },
     { title: 'Strike', isNumber: true, cell: (market) => strikeText(market, nowMs) },
     { title: 'Close', isNumber: true, cell: (market) => closeText(market, nowMs) },
     { title: 'Outcome', cell: (market) => <Outcome market={market} /> },

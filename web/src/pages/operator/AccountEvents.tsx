@@ -49,7 +49,7 @@ export function AccountEvents(): ReactNode {
 }
 
 const COLUMNS: readonly Column<AccountEventList['events'][number]>[] = [
-  { title: 'Time', cell: ({ at }) => moment(at) },
+  { title: 'Time, UTC', cell: ({ at }) => moment(at) },
   {
     title: 'Event',
     isText: true,

@@ -27,7 +27,7 @@ export function FeedStatus(): ReactNode {
       <Group gap="lg">
         <Receiving health={health.data} />
         <Text size="sm" c="dimmed">
-          newest {moment(health.data?.latest_snapshot)}
+          newest {moment(health.data?.latest_snapshot)} UTC
         </Text>
       </Group>
       {feeds.isPending && <TableFrame rows={6} columns={6} />}
@@ -65,7 +65,7 @@ function UnknownVersions({ versions }: { versions: Status['unknown_versions'] })
         {versions.map(({ collector, where, version, markets, newest_market, last_at }) => (
           <List.Item key={`${collector} ${where} ${version}`} style={{ overflowWrap: 'anywhere' }}>
             {version} in {PLACES[where]}: {number(markets)} {markets === 1 ? 'market' : 'markets'}, newest{' '}
-            {newest_market}, last {moment(last_at)}
+            {newest_market}, last {moment(last_at)} UTC
             {collector !== undefined && `, received by ${collector}`}
           </List.Item>
         ))}
@@ -177,7 +177,7 @@ function feedColumns(asOf: string): readonly Column<Feed>[] {
       title: 'Last failure',
       isText: true,
       cell: ({ last_failure, last_failure_at }) =>
-        last_failure === null ? '–' : `${moment(last_failure_at)}: ${last_failure}`,
+        last_failure === null ? '–' : `${moment(last_failure_at)} UTC: ${last_failure}`,
     },
   ];
 }
@@ -224,7 +224,7 @@ function OpenGaps({ gaps }: Pick<Status, 'gaps'>): ReactNode {
 }
 
 const GAP_COLUMNS: readonly Column<Status['gaps'][number]>[] = [
-  { title: 'Open gap since', cell: ({ start }) => moment(start) },
+  { title: 'Open gap since, UTC', cell: ({ start }) => moment(start) },
   {
     title: 'Market',
     cell: ({ market_id, ticker, event_type }) => (

@@ -15,7 +15,7 @@ export function MaintenanceForm(): ReactNode {
   if (!state.data.on) return <StartForm change={change} />;
   return (
     <>
-      <Alert color="orange" title={`In maintenance since ${moment(state.data.since)}`}>
+      <Alert color="orange" title={`In maintenance since ${moment(state.data.since)} UTC`}>
         <Group justify="space-between">
           {state.data.message ?? 'Clients are asked to retry later.'}
           <Button loading={change.isPending} onClick={() => change.mutate({ body: { on: false } })}>

@@ -52,7 +52,7 @@ function reasonsOf(state: { reasons: readonly string[] } | undefined): string | 
 
 function growthText({ growth_bytes_per_day: growth, disk_full_at: full }: OperatorSummary): string {
   if (growth === null) return 'growth is measured after a day';
-  return `+${bytes(growth)} a day${full === null ? '' : `, full on ${moment(full)}`}`;
+  return `+${bytes(growth)} a day${full === null ? '' : `, full on ${moment(full)} UTC`}`;
 }
 
 /** A rate needs two answers. */

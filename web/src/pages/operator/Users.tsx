@@ -68,7 +68,7 @@ const COLUMNS: readonly Column<User>[] = [
       </Group>
     ),
   },
-  { title: 'Since', cell: (user) => moment(user.created_at) },
+  { title: 'Since, UTC', cell: (user) => moment(user.created_at) },
   { title: 'Tier', cell: (user) => <TierChoice user={user} /> },
   { title: 'Access', cell: (user) => (user.operator ? 'all pages' : <Suspension user={user} />) },
 ];

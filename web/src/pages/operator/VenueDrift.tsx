@@ -41,8 +41,8 @@ const COLUMNS: readonly Column<Drift['findings'][number]>[] = [
     isText: true,
     cell: ({ category, kind, key }) => `${category.replaceAll('_', ' ')}: ${kind} ${key}`,
   },
-  { title: 'First seen', cell: ({ first_seen }) => moment(first_seen) },
-  { title: 'Last seen', cell: ({ last_seen }) => moment(last_seen) },
+  { title: 'First seen, UTC', cell: ({ first_seen }) => moment(first_seen) },
+  { title: 'Last seen, UTC', cell: ({ last_seen }) => moment(last_seen) },
   { title: 'Count', isNumber: true, cell: ({ count }) => number(count) },
   { title: 'Sample', isText: true, cell: ({ sample }) => sample ?? '–' },
 ];

@@ -46,7 +46,7 @@ export function Divergence({ strategyId }: { strategyId: string }): ReactNode {
           {window === null ? 'Replay the same windows' : 'Replay them again'}
         </Button>
         <Text size="sm" c="dimmed">
-          {moment(report.data.from)} to {moment(report.data.to)}: windows that have ended are compared.
+          {moment(report.data.from)} to {moment(report.data.to)} UTC: windows that have ended are compared.
         </Text>
       </Group>
       {window?.status === 'complete' && <Differences report={report.data} strategyId={strategyId} />}

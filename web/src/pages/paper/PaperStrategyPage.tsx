@@ -6,7 +6,7 @@ import type { PaperStrategy } from '../../api/schema.ts';
 import { TradesTable } from '../../trades/TradesTable.tsx';
 import { usePositions } from '../../trades/usePositions.ts';
 import { type Figure, Figures } from '../../ui/Figures.tsx';
-import { moment, number, usd, WINDOW_NAMES } from '../../ui/format.ts';
+import { moment, number, usd, visibleName, WINDOW_NAMES } from '../../ui/format.ts';
 import { Page } from '../../ui/Page.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { Activity } from './Activity.tsx';
@@ -43,11 +43,11 @@ function Shown({ strategy }: { strategy: PaperStrategy }): ReactNode {
     ['Open positions', number(open)],
     ['Closed positions', number(closed)],
     ['Size per trade', usd(strategy.size_usd)],
-    ['Since', moment(strategy.created_at)],
+    ['Since, UTC', moment(strategy.created_at)],
   ];
   return (
     <Page
-      title={strategy.name}
+      title={visibleName(strategy.name, strategy.paper_strategy_id)}
       about={`${universe.ticker} ${WINDOW_NAMES[universe.event_type]}, traded on the live books`}
       actions={<PaperActions key={strategy.name} strategy={strategy} />}
     >

@@ -5,7 +5,7 @@ import type { PaperStrategyList } from '../../api/schema.ts';
 import { STRATEGY_NAMES } from '../../strategy/strategies.ts';
 import { strategyText } from '../../strategy/strategyText.ts';
 import { type Column, DataTable } from '../../ui/DataTable.tsx';
-import { moment, usd, WINDOW_NAMES } from '../../ui/format.ts';
+import { moment, usd, visibleName, WINDOW_NAMES } from '../../ui/format.ts';
 import { Signed } from '../../ui/Signed.tsx';
 import { Activity } from './Activity.tsx';
 
@@ -18,7 +18,7 @@ const COLUMNS: readonly Column<Strategy>[] = [
     cell: ({ paper_strategy_id, name, strategy, size_usd }) => (
       <>
         <Link to="/paper/$strategyId" params={{ strategyId: paper_strategy_id }}>
-          {name}
+          {visibleName(name, paper_strategy_id)}
         </Link>
         <Text size="xs" c="dimmed" lineClamp={2}>
           {STRATEGY_NAMES[strategy.type]}: {strategyText(strategy)} · {usd(size_usd, 0)}
@@ -38,7 +38,7 @@ const COLUMNS: readonly Column<Strategy>[] = [
   },
   { title: 'Open positions', isNumber: true, cell: ({ open_positions }) => open_positions },
   { title: 'Closed positions', isNumber: true, cell: ({ closed_positions }) => closed_positions },
-  { title: 'Since', cell: ({ created_at }) => moment(created_at) },
+  { title: 'Since, UTC', cell: ({ created_at }) => moment(created_at) },
 ];
 
 /** Paper strategies with their parameters and P&L, newest first. */

@@ -55,7 +55,7 @@ function Shown({ sums, rows }: { sums: AuditAggregate; rows: readonly AuditRow[]
     ['Expected per share', cents(overall.avg_model_ev)],
     ['Realised per share', cents(overall.avg_realized)],
     ['Realised in total', usd(overall.total_realized)],
-    ['First', moment(overall.first_detection)],
+    ['First, UTC', moment(overall.first_detection)],
   ];
   return (
     <>

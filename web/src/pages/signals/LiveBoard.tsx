@@ -18,7 +18,7 @@ export function LiveBoard(): ReactNode {
     <Stack>
       <Group className="card" p="md" role="group" aria-label="The board">
         <ConnectionBadge connection={connection} reason={reason} />
-        {board !== null && connection !== 'live' && <Text size="sm">as of {moment(board.as_of)}</Text>}
+        {board !== null && connection !== 'live' && <Text size="sm">as of {moment(board.as_of)} UTC</Text>}
         <Text size="sm" fw={500}>
           Edge of at least {edge}¢ a share
         </Text>

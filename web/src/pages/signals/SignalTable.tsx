@@ -10,7 +10,7 @@ import { Direction, KindBadge, KindLegend } from './KindBadge.tsx';
 
 /** Columns up to the expected P&L. */
 const DETECTED: readonly Column<AuditRow>[] = [
-  { title: 'Detected', cell: ({ detected_at }) => moment(detected_at) },
+  { title: 'Detected, UTC', cell: ({ detected_at }) => moment(detected_at) },
   {
     title: 'Market',
     cell: ({ market_id, detected_at, ticker, event_type }) => (

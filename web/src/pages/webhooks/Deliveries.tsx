@@ -113,7 +113,7 @@ interface Opening {
 
 function columnsOf({ opened, open }: Opening): readonly Column<WebhookDelivery>[] {
   return [
-    { title: 'Detected', cell: ({ detected_at }) => moment(detected_at) },
+    { title: 'Detected, UTC', cell: ({ detected_at }) => moment(detected_at) },
     {
       title: 'Event',
       cell: ({ event, tier, ticker, test }) => (
@@ -152,9 +152,9 @@ function columnsOf({ opened, open }: Opening): readonly Column<WebhookDelivery>[
 
 function lastText({ attempt_log, next_attempt_at }: WebhookDelivery): string {
   const last = attempt_log.at(-1);
-  if (last === undefined) return next_attempt_at === null ? 'none' : `due ${moment(next_attempt_at)}`;
+  if (last === undefined) return next_attempt_at === null ? 'none' : `due ${moment(next_attempt_at)} UTC`;
   const outcome = failureText(last) ?? `Answered ${last.status} after ${Math.round(last.latency_ms)} ms.`;
-  return next_attempt_at === null ? outcome : `${outcome} Next attempt ${moment(next_attempt_at)}.`;
+  return next_attempt_at === null ? outcome : `${outcome} Next attempt ${moment(next_attempt_at)} UTC.`;
 }
 
 /** Redelivers all deliveries in one final state, over the whole log. */

@@ -115,7 +115,7 @@ function Attempts({ delivery, when }: { delivery: WebhookDelivery; when: string 
         {attempt_log.toReversed().map((attempt) => (
           <li key={attempt.at}>
             <Text size="sm">
-              {moment(attempt.at)}:{' '}
+              {moment(attempt.at)} UTC:{' '}
               <Badge size="sm" color={attempt.error === null ? 'teal.9' : 'red.9'}>
                 {attempt.status ?? 'no answer'}
               </Badge>{' '}
@@ -130,7 +130,7 @@ function Attempts({ delivery, when }: { delivery: WebhookDelivery; when: string 
               </Text>
             )}
             {attempt.response_head !== '' && (
-              <Lines label={`Reply at ${moment(attempt.at)}`} text={replyText(attempt.response_head)} />
+              <Lines label={`Reply at ${moment(attempt.at)} UTC`} text={replyText(attempt.response_head)} />
             )}
           </li>
         ))}

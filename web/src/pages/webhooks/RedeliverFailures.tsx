@@ -27,7 +27,7 @@ export function RedeliverFailures({ hook, summary }: { hook: Webhook; summary: W
       title={
         since === null
           ? 'Everything is queued again'
-          : `${number(count)} ${count === 1 ? 'event was' : 'events were'} not delivered since ${moment(since)}`
+          : `${number(count)} ${count === 1 ? 'event was' : 'events were'} not delivered since ${moment(since)} UTC`
       }
       role="region"
       aria-label="Undelivered events"

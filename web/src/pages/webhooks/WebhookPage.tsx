@@ -4,7 +4,7 @@ import { type ReactNode, useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type { Webhook, WebhookSummary, WebhookWithSecret } from '../../api/schema.ts';
 import { type Figure, Figures } from '../../ui/Figures.tsx';
-import { moment, number, percent } from '../../ui/format.ts';
+import { moment, number, percent, visibleName } from '../../ui/format.ts';
 import { FiguresFrame, TableFrame } from '../../ui/frames.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Copyable } from '../../ui/Secret.tsx';
@@ -52,7 +52,7 @@ function Details({ hook, summary }: { hook: Webhook; summary: WebhookSummary | u
   const [rotated, setRotated] = useState<WebhookWithSecret | null>(null);
   return (
     <Page
-      title={hook.label}
+      title={visibleName(hook.label, hook.webhook_id)}
       about={
         <>
           <Link to="/webhooks">All webhooks</Link> ·{' '}
@@ -76,7 +76,7 @@ function Details({ hook, summary }: { hook: Webhook; summary: WebhookSummary | u
       {rotated !== null && (
         <Alert
           color="teal"
-          title={`New secret; the old one is valid until ${moment(rotated.previous_secret_until)}`}
+          title={`New secret; the old one is valid until ${moment(rotated.previous_secret_until)} UTC`}
         >
           <Copyable text={rotated.secret} label="new webhook secret" />
         </Alert>

@@ -5,7 +5,7 @@ import { useFeature } from '../../api/feature.ts';
 import { useApi } from '../../api/hooks.ts';
 import type { Webhook } from '../../api/schema.ts';
 import { type Column, DataTable } from '../../ui/DataTable.tsx';
-import { number, percent } from '../../ui/format.ts';
+import { number, percent, visibleName } from '../../ui/format.ts';
 import { TableFrame } from '../../ui/frames.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Empty, Failure } from '../../ui/states.tsx';
@@ -91,7 +91,7 @@ const COLUMNS: readonly Column<Webhook>[] = [
     cell: (hook) => (
       <>
         <Link to="/webhooks/$webhookId" params={{ webhookId: hook.webhook_id }}>
-          {hook.label}
+          {visibleName(hook.label, hook.webhook_id)}
         </Link>
         <Text size="xs" c="dimmed">
           {hook.url}
