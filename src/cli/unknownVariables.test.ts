@@ -7,6 +7,7 @@ it.each([
   ['UNDERROUND_DATA_DIRECTORY', 'did you mean UNDERROUND_DATA_DIR?'],
   ['UNDERROUND_TLS_CRT', 'did you mean UNDERROUND_TLS_CERT?'],
   ['UNDERROUND_port', 'did you mean UNDERROUND_PORT?'],
+  ['UNDERROUND_TYPO', 'docs/CONFIGURATION.md lists all'],
   ['UNDERROUND_SOMETHING_ELSE_ALTOGETHER', 'docs/CONFIGURATION.md lists all'],
 ])('%s has no effect', (name, hint) => {
   expect(unknownVariables({ [name]: 'x' })).toEqual([

@@ -1,7 +1,7 @@
 import { CONFIG_VARIABLES, type Variables } from '../config.ts';
 
 const PREFIX = 'UNDERROUND_';
-/** A name that differs by more edits is not suggested. */
+/** A name that differs by more edits, or in more than half of what follows the prefix, is not suggested. */
 const EDITS_MAX = 6;
 
 /** One line for each `UNDERROUND_` variable that nothing reads, with the most similar known name. */
@@ -17,11 +17,11 @@ export function unknownVariables(variables: Variables): string[] {
 }
 
 function nearestName(name: string): string | null {
+  const editsMax = Math.min(EDITS_MAX, Math.ceil((name.length - PREFIX.length) / 2));
   let best: { name: string; edits: number } | null = null;
   for (const known of CONFIG_VARIABLES.keys()) {
     const edits = editDistance(name.toUpperCase(), known);
-    if (edits <= EDITS_MAX && edits < (best?.edits ?? Number.POSITIVE_INFINITY))
-      best = { name: known, edits };
+    if (edits <= editsMax && edits < (best?.edits ?? Number.POSITIVE_INFINITY)) best = { name: known, edits };
   }
   return best?.name ?? null;
 }

@@ -27,13 +27,13 @@ const CUT_LABELS = `[...document.querySelectorAll('svg[viewBox] text')].flatMap(
   return beyond > 1 ? [text.textContent + ': ' + Math.round(beyond)] : [];
 })`;
 
-/** Choices whose text is wider than their field. */
+/** Choices whose text is wider than their field; the browser draws it a few pixels from the padding. */
 const CUT_CHOICES = `(() => {
   const canvas = document.createElement('canvas').getContext('2d');
   return [...document.querySelectorAll('select')].flatMap((select) => {
     const { font, paddingLeft, paddingRight } = getComputedStyle(select);
     canvas.font = font;
-    const room = select.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+    const room = select.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight) - 6;
     const texts = [...select.options].map((option) => option.text);
     return texts.filter((text) => canvas.measureText(text).width > room);
   });

@@ -49,6 +49,26 @@ describe.skipIf(recordingAbsent)(SKIPPED, () => {
     await page.context().close();
   });
 
+  it('the list of markets is requested again, and says when the service does not answer', async () => {
+    let asked = 0;
+    const page = await pages.open('markets', async (opened) => {
+      await opened.clock.install();
+      await opened.route('**/app/markets?**', (route) => {
+        asked += 1;
+        return asked > 1 ? route.abort() : route.fallback();
+      });
+    });
+    const rows = page.getByRole('row');
+    await rows.nth(5).waitFor();
+    const count = await rows.count();
+    await page.clock.runFor(15_000);
+    await expect.poll(() => asked).toBeGreaterThan(1);
+    await page.clock.runFor(15_000);
+    await page.getByRole('alert').getByText('The service does not answer', { exact: false }).waitFor();
+    expect(await rows.count()).toBe(count);
+    await page.context().close();
+  });
+
   it('the list of backtests is readable in the dark, and says why a sweep is not compared', async () => {
     const page = await pages.open('backtests');
     await page.emulateMedia({ colorScheme: 'dark' });
