@@ -72,7 +72,9 @@ export async function importInto(
     recorder.close();
     await store.writer.flush();
     if (skipped < files.length && !recordedSomething(counter))
-      throw new InvalidInputError(`nothing under ${target} could be recorded (${frames} frames read)`);
+      throw new InvalidInputError(
+        `nothing under ${target} could be recorded (frames read: ${frames}); docs/IMPORT.md lists the formats`,
+      );
     // Nothing was recorded from these files until the recorder closed; their rows came only then.
     if (recordedSomething(counter)) for (const file of unclaimed) await ledger.add(file);
     return {

@@ -33,6 +33,7 @@ it.each([
   [['sweep', 'none.mjs', '--param', 'a=1:2:3'], 'none.mjs: there is no such file or directory'],
   [['paper', 'run', 'none.ts'], 'none.ts: there is no such file or directory'],
   [['compare', 'file', 'file'], 'file is not a report: '],
+  [['verify', 'none.csv'], 'none.csv: there is no such file or directory'],
   [['import', 'none.jsonl'], 'cannot read none.jsonl: there is no such file or directory'],
 ])('%j names the file and the reason', async (words, line) => {
   const folder = temporaryDirectory();

@@ -1,12 +1,17 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { InvalidInputError } from '../runtime/errors.ts';
 import { exportedFilesBelow, verifyFile } from '../store/export/verify.ts';
+import { manifestPath } from '../store/export/writtenFile.ts';
 import { interruptible } from './failure.ts';
 
 /** Checks an exported file or a folder of them. The exit status is 1 unless all are as exported. */
 export async function runVerifyExports(target: string, { isJson }: { isJson: boolean }): Promise<void> {
   await interruptible(async (signal) => {
     const found = statSync(target, { throwIfNoEntry: false });
+    // A manifest whose file is gone has its own finding.
+    if (found === undefined && !existsSync(manifestPath(target))) {
+      throw new InvalidInputError(`${target}: there is no such file or directory`);
+    }
     const paths = found?.isDirectory() ? await exportedFilesBelow(target) : [target];
     if (paths.length === 0) throw new InvalidInputError(`there is no file in ${target}`);
     let [rows, failed] = [0, 0];

@@ -67,7 +67,7 @@ describe.skipIf(commandAbsent)('underround import (skipped without a build)', ()
     writeFileSync(file, 'PONG');
     const environment = { UNDERROUND_DATA_DIR: path.join(dir, 'data'), UNDERROUND_LOG_LEVEL: 'error' };
     await expect(underround(['import', file], environment)).rejects.toThrow(
-      `nothing under ${file} could be recorded (1 frames read)`,
+      `nothing under ${file} could be recorded (frames read: 1); docs/IMPORT.md lists the formats`,
     );
   });
 

@@ -4,6 +4,7 @@ import {
   bytes,
   cents,
   duration,
+  moment,
   number,
   percent,
   sizeFormat,
@@ -39,6 +40,16 @@ describe('numbers on pages', () => {
   ])('sizes of a column have one format: %s', (_, sizes, shown) => {
     expect(sizes.map(sizeFormat(sizes))).toEqual(shown);
   });
+
+  it.each([
+    ['2026-11-26T01:51:36.999Z', '26 Nov, 01:51:36'],
+    ['2026-01-01T00:00:00Z', '01 Jan, 00:00:00'],
+    ['2025-12-31T23:59:59Z', '31 Dec 2025, 23:59:59'],
+    ['2027-01-01T00:00:00Z', '01 Jan 2027, 00:00:00'],
+    [null, '–'],
+  ])('the time %s, seen in 2026, is %s', (time, shown) =>
+    expect(moment(time, Date.UTC(2026, 10, 26))).toBe(shown),
+  );
 
   it.each([
     ['x', 'x'],

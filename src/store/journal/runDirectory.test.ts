@@ -59,7 +59,9 @@ describe('a writer that follows another', () => {
     const { child } = await ownedByAnother(journal);
     const { pass, alone } = await waiting(journal);
     const refused = expect(alone).rejects.toThrow(
-      new ConfigError(`process ${child.pid} already records into ${journal}`),
+      new ConfigError(
+        `process ${child.pid} already records into ${journal}; stop it first, or name another data directory`,
+      ),
     );
     await pass(LEAVE_LIMIT_MS + 200);
     await refused;

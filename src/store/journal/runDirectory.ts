@@ -119,7 +119,9 @@ export async function waitToBeAlone(
     const pid = await otherWriter(journalDir, writerName);
     if (pid === null) return;
     if (waitedMs >= LEAVE_LIMIT_MS)
-      throw new ConfigError(`process ${pid} already records into ${journalDir}`);
+      throw new ConfigError(
+        `process ${pid} already records into ${journalDir}; stop it first, or name another data directory`,
+      );
     if (waitedMs === 0) log.warn({ pid, limitMs: LEAVE_LIMIT_MS }, 'store.writer_before_waited_for');
     await sleep(clock, LEAVE_POLL_MS);
   }

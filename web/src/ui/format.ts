@@ -5,10 +5,12 @@ const MISSING = '–';
 const plain = new Intl.NumberFormat('en', { maximumFractionDigits: 2 });
 const exact = new Intl.NumberFormat('en', { maximumFractionDigits: 8 });
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
-const date = new Intl.DateTimeFormat('en-GB', {
+const DATE = {
   ...{ day: '2-digit', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit' },
   ...{ hourCycle: 'h23', timeZone: 'UTC' },
-});
+} as const;
+const date = new Intl.DateTimeFormat('en-GB', DATE);
+const dateOfYear = new Intl.DateTimeFormat('en-GB', { ...DATE, year: 'numeric' });
 
 export type Maybe = number | null | undefined;
 
@@ -98,9 +100,15 @@ export function visibleName(name: string, id: string): string {
   return /[\p{L}\p{N}\p{P}\p{S}]/u.test(name) ? name : id;
 }
 
-/** Day and time in UTC; the text beside it, or the title of its column, says so. */
-export function moment(time: string | number | null | undefined): string {
-  return time === null || time === undefined ? MISSING : `${date.format(new Date(time))}`;
+/**
+ * Day and time in UTC; the text beside it, or the title of its column, says so. A time of another year than `nowMs` has
+ * its year: a recording lasts for years.
+ */
+export function moment(time: string | number | null | undefined, nowMs: number = Date.now()): string {
+  if (time === null || time === undefined) return MISSING;
+  const at = new Date(time);
+  const isOfThisYear = at.getUTCFullYear() === new Date(nowMs).getUTCFullYear();
+  return (isOfThisYear ? date : dateOfYear).format(at);
 }
 
 /** `0.4 s`, `12 s`, `3 min`, `2 h`, `4 days`. */

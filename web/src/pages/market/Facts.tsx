@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import type { Market } from '../../api/schema.ts';
 import { momentText } from '../../charts/timeZone.ts';
 import { useTimeZone } from '../../charts/useTimeZone.ts';
-import { cents, percent, shares } from '../../ui/format.ts';
+import { cents, percent, shares, usd } from '../../ui/format.ts';
 import { closeText, coverageText, strikeText } from '../markets/marketText.ts';
 import { Outcome } from '../markets/Outcome.tsx';
 
@@ -45,5 +45,6 @@ export function Facts({ market }: { market: Market }): ReactNode {
 }
 
 function dollars(value: number | null): string {
-  return value === null ? 'not known' : `$${shares(value)}`;
+  if (value === null) return 'not known';
+  return value < 1000 ? usd(value) : `$${shares(value)}`;
 }
