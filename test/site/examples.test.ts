@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { listeningApi } from '../support/listeningApi.ts';
-import { QUICK_MARKET, quickStartStore } from '../support/quickStart.ts';
+import { QUICK_END, QUICK_MARKET, quickStartStore } from '../support/quickStart.ts';
 import { PROJECT_ROOT } from '../support/sourceFiles.ts';
 import type { TestStore } from '../support/store.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
@@ -42,7 +42,7 @@ beforeAll(async () => {
   folder = temporaryDirectory(afterAll);
   api = await listeningApi({ store: store.store });
   env = {
-    ...{ PATH: process.env.PATH ?? '', BASE: api.url, KEY: api.key, MARKET: QUICK_MARKET },
+    ...{ PATH: process.env.PATH ?? '', BASE: api.url, KEY: api.key, MARKET: QUICK_MARKET, END: QUICK_END },
     ...{ PYTHONPATH: join(PROJECT_ROOT, 'clients/python'), PYTHONDONTWRITEBYTECODE: '1' },
   };
 });
@@ -114,7 +114,7 @@ it.each(['Up', 'Down'] as const)(
     const options = { cwd: folder, env: { PATH }, timeout: WAIT_MS_MAX };
     const { stdout } = await promisify(execFile)('bash', ['-c', quickStartScript(service)], options);
     const lines = stdout.trimEnd().split('\n');
-    expect(lines.at(-1)).toBe(`btc-updown-5m-1795172400 ${outcome} 0.5`);
+    expect(lines.at(-1)).toBe(`btc-updown-5m-1795172400 ${outcome} ${outcome === 'Up' ? 0.51 : 'None'}`);
     expect(stdout).toContain('"yes_bids":[{"price":0.5,"size":1}]');
   },
 );

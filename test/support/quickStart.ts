@@ -6,6 +6,8 @@ import { openTestStore, type TestStore } from './store.ts';
 
 const T0 = Date.UTC(2026, 10, 20, 11);
 export const QUICK_MARKET = `0x${'aa'.repeat(32)}`;
+/** When its window ends, as the API writes it. */
+export const QUICK_END = '2026-11-20T11:05:00.000+00:00';
 /** The lines that the quick start of each client prints about the recording below. */
 export const QUICK_LINES = [
   'btc-updown-5m-1795172400 Up 2 trades',
