@@ -9,9 +9,8 @@ export function thisProcess(): string {
 
 /** Id of the process that a file names; null where it has ended or the file does not exist. */
 export async function livingProcess(file: string): Promise<number | null> {
-  const text = await readFile(file, 'utf8').catch(() => null);
-  if (text === null || text === '') return null;
-  const owner = JSON.parse(text) as { pid: number; start: string | null };
+  const owner = ownerIn(await readFile(file, 'utf8').catch(() => ''));
+  if (owner === null) return null;
   // Process ids are reused, in containers within seconds; the start time distinguishes two processes.
   if (owner.start !== processStart(owner.pid)) return null;
   try {
@@ -19,6 +18,20 @@ export async function livingProcess(file: string): Promise<number | null> {
     return owner.pid;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM' ? owner.pid : null;
+  }
+}
+
+/**
+ * Null for a text that no process wrote as a whole. A machine that lost power may keep a file's length without its bytes;
+ * its processes have ended.
+ */
+function ownerIn(text: string): { pid: number; start: string | null } | null {
+  try {
+    const owner = JSON.parse(text) as { pid?: unknown; start?: unknown } | null;
+    if (!Number.isInteger(owner?.pid)) return null;
+    return owner as { pid: number; start: string | null };
+  } catch {
+    return null;
   }
 }
 

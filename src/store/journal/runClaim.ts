@@ -20,17 +20,31 @@ export class RunClaim {
 
   /** @returns Null where another living process has a claim, the directory was removed, or the disk is full. */
   static async of(directory: string): Promise<RunClaim | null> {
-    const name = `${CLAIM_PREFIX}${process.pid}-${randomUUID()}`;
-    const claim = new RunClaim(join(directory, name));
     try {
-      // Created under another name first: a claim without a process in it counts as dead.
-      const unseen = join(directory, `new-${name}`);
-      await writeFile(unseen, thisProcess(), { mode: 0o600 });
-      await rename(unseen, claim.#file);
+      return await RunClaim.orFail(directory);
     } catch (error) {
       // On a full disk the claim is retried later: recovery inserts nothing before there is space.
       const { code } = error as NodeJS.ErrnoException;
       if (code === 'ENOENT' || code === 'ENOSPC') return null;
+      throw error;
+    }
+  }
+
+  /**
+   * @returns Null where another living process has a claim.
+   * @throws The system's error where the claim cannot be written.
+   */
+  static async orFail(directory: string): Promise<RunClaim | null> {
+    const name = `${CLAIM_PREFIX}${process.pid}-${randomUUID()}`;
+    const claim = new RunClaim(join(directory, name));
+    // Created under another name first: a claim without a process in it counts as dead.
+    const unseen = join(directory, `new-${name}`);
+    try {
+      await writeFile(unseen, thisProcess(), { mode: 0o600 });
+      await rename(unseen, claim.#file);
+    } catch (error) {
+      // A full disk still has room for the name of an empty file, and the claim is tried again and again.
+      await rm(unseen, { force: true });
       throw error;
     }
     for (const other of await namesIn(directory)) {
