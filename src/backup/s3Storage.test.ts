@@ -72,6 +72,36 @@ test('a busy server is asked again, at most six times', async () => {
   expect(server.objects.has('my backups/objects/b')).toBe(false);
 });
 
+test('names with quotes are found in a list whose server writes them as numbers', async () => {
+  const { storage } = await rig(S3_VARIABLES, `s3://books/o'brien "1"`);
+  await storage.write('objects/a', Buffer.from('a'));
+  expect([...(await storage.list('objects/'))]).toEqual([['objects/a', 1]]);
+});
+
+test.each([
+  ['no list', '<html>Welcome to the hotel</html>'],
+  [
+    'a list that is cut without a token',
+    '<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>',
+  ],
+])('%s is refused: a backup that is not seen would count as absent', async (_, body) => {
+  const { server, storage } = await rig();
+  server.answerNext({ status: 200, body });
+  await expect(storage.list('backups/')).rejects.toThrow(
+    new TransportError(`${server.url} answered the list of the bucket books with something else`),
+  );
+});
+
+test('a wrong clock is named as the cause of a refusal', async () => {
+  const { server, storage } = await rig();
+  server.answerNext({ status: 403, body: '<Error><Code>RequestTimeTooSkewed</Code></Error>' });
+  await expect(storage.claim()).rejects.toThrow(
+    new InvalidInputError(
+      `${server.url} refused the bucket books: RequestTimeTooSkewed; correct the clock of this machine, which is 2023-11-14T22:13:20.000+00:00`,
+    ),
+  );
+});
+
 test.each([
   ['s3://bucket', {}, {}, 's3://bucket needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; set both'],
   [

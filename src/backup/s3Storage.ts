@@ -1,14 +1,17 @@
+import { Readable } from 'node:stream';
 import { type Dispatcher, request } from 'undici';
 import { backoffDelayMs } from '../runtime/backoff.ts';
 import { type Clock, sleep } from '../runtime/clock.ts';
 import { BackupDamagedError, InvalidInputError, TransportError } from '../runtime/errors.ts';
+import { formatTime } from '../schema/time.ts';
 import { type AwsCredentials, encodeRfc3986, signRequest } from './awsSignature.ts';
 import type { BackupStorage } from './backupStorage.ts';
 
 const TRIES_MAX = 6;
 const BACKOFF = { firstMs: 500, maxMs: 10_000 };
-/** Longest silence of the server; a piece of 32 MiB needs several seconds on a slow line. */
+/** Longest time in which no byte moves. A piece of 32 MiB needs minutes on a slow line, so it is sent in parts. */
 const SILENCE_MS_MAX = 60_000;
+const SENT_PART_BYTES = 64 * 1024;
 /** Worth another try: too many requests, and failures of the server. */
 const isPassing = (status: number) => status === 429 || status >= 500;
 
@@ -52,11 +55,15 @@ export class S3Storage implements BackupStorage {
       const query: Record<string, string> = { 'list-type': '2', prefix: root + prefix };
       if (token !== null) query['continuation-token'] = token;
       const xml = (await this.#send({ method: 'GET', key: null, query })).toString('utf8');
+      const isCut = element(xml, 'IsTruncated') === 'true';
+      const next = isCut ? element(xml, 'NextContinuationToken') : null;
+      // An object that is not seen would count as absent.
+      if (!/<ListBucketResult[\s>]/.test(xml) || (isCut && next === null)) throw this.#noList();
       for (const [, entry = ''] of xml.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
         const [key, size] = [element(entry, 'Key'), element(entry, 'Size')];
         if (key?.startsWith(root) && size !== null) found.set(key.slice(root.length), Number(size));
       }
-      token = element(xml, 'IsTruncated') === 'true' ? element(xml, 'NextContinuationToken') : null;
+      token = next;
       if (token === null) return found;
     }
   }
@@ -117,22 +124,38 @@ export class S3Storage implements BackupStorage {
     const headers = signRequest({ method, url, body }, { credentials, region, timeMs: clock.now() });
     const options: Parameters<typeof request>[1] = {
       method: method as Dispatcher.HttpMethod,
-      headers,
+      headers: method === 'PUT' ? { ...headers, 'content-length': String(body.length) } : headers,
       headersTimeout: SILENCE_MS_MAX,
       bodyTimeout: SILENCE_MS_MAX,
-      ...(method === 'PUT' ? { body } : {}),
+      ...(method === 'PUT' ? { body: Readable.from(partsOf(body)) } : {}),
     };
     const answer = await request(url, options);
     return { status: answer.statusCode, body: Buffer.from(await answer.body.arrayBuffer()) };
   }
 
+  #noList(): TransportError {
+    const { endpoint, bucket } = this.#options;
+    return new TransportError(
+      `${endpoint.origin} answered the list of the bucket ${bucket} with something else`,
+    );
+  }
+
   #refusal({ key }: S3Request, { status, body }: { status: number; body: Buffer }): Error {
     const code = element(body.toString('utf8'), 'Code') ?? `status ${status}`;
     if (code === 'NoSuchKey') return new BackupDamagedError(`${key} is missing in ${this.name}`);
-    const { endpoint, bucket } = this.#options;
+    const { endpoint, bucket, clock } = this.#options;
+    if (code === 'RequestTimeTooSkewed')
+      return new InvalidInputError(
+        `${endpoint.origin} refused the bucket ${bucket}: ${code}; correct the clock of this machine, which is ${formatTime(clock.now())}`,
+      );
     const next = status === 403 ? '; check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and --s3-region' : '';
     return new InvalidInputError(`${endpoint.origin} refused the bucket ${bucket}: ${code}${next}`);
   }
+}
+
+/** The client's timer of silence starts again with each part that the connection accepts. */
+function* partsOf(body: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < body.length; at += SENT_PART_BYTES) yield body.subarray(at, at + SENT_PART_BYTES);
 }
 
 /** The text of an XML element; null without one. */
@@ -144,5 +167,7 @@ function element(xml: string, name: string): string | null {
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };
 
 function unescapeXml(text: string): string {
-  return text.replaceAll(/&(lt|gt|quot|apos|amp);/g, (_, name: string) => ENTITIES[name] ?? '');
+  return text.replaceAll(/&(?:(lt|gt|quot|apos|amp)|#(\d+)|#x([0-9a-fA-F]+));/g, (_, name, decimal, hex) =>
+    name === undefined ? String.fromCodePoint(Number(decimal ?? `0x${hex}`)) : (ENTITIES[name] ?? ''),
+  );
 }

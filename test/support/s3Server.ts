@@ -20,8 +20,15 @@ interface S3Server {
   readonly objects: Map<string, Buffer>;
   /** The next requests fail with 503. */
   failNext(count: number): void;
+  /** The next request is answered with this. */
+  answerNext(reply: { status: number; body: string }): void;
   readonly requests: { readonly method: string; readonly status: number }[];
   stop(): Promise<void>;
+}
+
+/** As servers written in Go do. @see https://pkg.go.dev/encoding/xml#EscapeText, read 2026-11-26 */
+function escapeXml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll("'", '&#39;').replaceAll('"', '&#34;');
 }
 
 /** A stand-in of S3's HTTP interface with one bucket, which checks every signature. */
@@ -29,6 +36,7 @@ export async function startS3(bucket: string): Promise<S3Server> {
   const objects = new Map<string, Buffer>();
   const requests: { method: string; status: number }[] = [];
   let failures = 0;
+  let given: { status: number; body: string } | null = null;
   const answer = (method: string, url: URL, body: Buffer): { status: number; body: Buffer | string } => {
     const [, found, ...rest] = decodeURIComponent(url.pathname).split('/');
     const key = rest.join('/');
@@ -49,8 +57,7 @@ export async function startS3(bucket: string): Promise<S3Server> {
     const page = keys.slice(0, LIST_MAX);
     const isCut = keys.length > page.length;
     const entries = page.map(
-      (name) =>
-        `<Contents><Key>${name.replaceAll('&', '&amp;')}</Key><Size>${objects.get(name)?.length}</Size></Contents>`,
+      (name) => `<Contents><Key>${escapeXml(name)}</Key><Size>${objects.get(name)?.length}</Size></Contents>`,
     );
     const token = isCut ? `<NextContinuationToken>${page.at(-1)}</NextContinuationToken>` : '';
     return {
@@ -71,11 +78,14 @@ export async function startS3(bucket: string): Promise<S3Server> {
       const isSigned =
         request.headers.authorization === wanted.authorization &&
         request.headers['x-amz-content-sha256'] === sha256Of(body);
-      const reply = !isSigned
-        ? { status: 403, body: '<Error><Code>SignatureDoesNotMatch</Code></Error>' }
-        : failures > 0
-          ? { status: 503, body: '<Error><Code>SlowDown</Code></Error>' }
-          : answer(method, url, body);
+      const reply = given
+        ? given
+        : !isSigned
+          ? { status: 403, body: '<Error><Code>SignatureDoesNotMatch</Code></Error>' }
+          : failures > 0
+            ? { status: 503, body: '<Error><Code>SlowDown</Code></Error>' }
+            : answer(method, url, body);
+      given = null;
       if (reply.status === 503) failures--;
       requests.push({ method, status: reply.status });
       response.writeHead(reply.status).end(reply.body);
@@ -88,6 +98,9 @@ export async function startS3(bucket: string): Promise<S3Server> {
     requests,
     failNext: (count) => {
       failures = count;
+    },
+    answerNext: (reply) => {
+      given = reply;
     },
     stop: () => {
       server.closeAllConnections();
