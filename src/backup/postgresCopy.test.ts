@@ -2,9 +2,11 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openTestPostgres } from '../../test/support/postgres.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
-import { migrationsIn } from '../control/appliedMigrations.ts';
-import { openControlDatabase } from '../controlDatabase.ts';
-import { InvalidInputError } from '../runtime/errors.ts';
+import { appliedMigrations, migrationsIn } from '../control/appliedMigrations.ts';
+import { openDatabase } from '../control/database.ts';
+import { CONTROL_MIGRATION_NAMES } from '../control/migrationNames.ts';
+import { MIGRATIONS, openControlDatabase } from '../controlDatabase.ts';
+import { InvalidInputError, StoreUnavailableError } from '../runtime/errors.ts';
 import { copyPostgres, fillPostgres } from './postgresCopy.ts';
 
 const postgres = await openTestPostgres();
@@ -58,3 +60,23 @@ test.skipIf(postgres.absent !== null)(
     await expect(fillPostgres(url, options)).rejects.toThrow(InvalidInputError);
   },
 );
+
+test.skipIf(postgres.absent !== null)('a database of an earlier release is copied as it is', async () => {
+  const url = await postgres.createDatabase();
+  const earlier = CONTROL_MIGRATION_NAMES.slice(0, 9);
+  const migrations = Object.fromEntries(earlier.map((name) => [name, MIGRATIONS[name]]));
+  const database = await openDatabase({ dataDir: '', databaseUrl: url }, { migrations: migrations as never });
+  onTestFinished(() => database.destroy());
+  const path = join(temporaryDirectory(), 'control.sqlite');
+  await copyPostgres(url, path);
+  expect([await appliedMigrations(database), migrationsIn(path)]).toEqual([earlier, earlier]);
+});
+
+test('a database that does not answer is named without its password', async () => {
+  const path = join(temporaryDirectory(), 'control.sqlite');
+  await expect(copyPostgres('postgres://me:secret@127.0.0.1:1/accounts', path)).rejects.toThrow(
+    new StoreUnavailableError(
+      'control database 127.0.0.1:1/accounts cannot be copied: connect ECONNREFUSED 127.0.0.1:1',
+    ),
+  );
+});

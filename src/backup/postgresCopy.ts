@@ -3,11 +3,13 @@
  * one can be restored as the other.
  */
 import { type Kysely, type QueryResult, type RawBuilder, sql } from 'kysely';
+import { appliedMigrations, requireKnownMigrations } from '../control/appliedMigrations.ts';
 import { openDatabase } from '../control/database.ts';
+import { connectPostgres } from '../control/databasePostgres.ts';
 import { openSqlite } from '../control/databaseSqlite.ts';
 import type { Database } from '../control/schema.ts';
 import { MIGRATIONS } from '../controlDatabase.ts';
-import { InvalidInputError } from '../runtime/errors.ts';
+import { InvalidInputError, StoreUnavailableError } from '../runtime/errors.ts';
 
 /** Rows of one insert: far below the number of parameters that either database accepts. */
 const INSERT_ROWS = 20;
@@ -17,27 +19,42 @@ const RESTORED_FROM = 'restored_from';
 
 type Row = Record<string, unknown>;
 
-/** Writes all tables of a PostgreSQL database, as one transaction sees them, into a new SQLite file. */
+/**
+ * Writes all tables of a PostgreSQL database, as one transaction sees them, into a new SQLite file. The database is not
+ * migrated: a service of an earlier release may be using it.
+ * @throws {StoreUnavailableError} If it does not answer.
+ * @throws {NewerDataError} If a newer release migrated it.
+ */
 export async function copyPostgres(databaseUrl: string, path: string): Promise<void> {
-  const source = await openDatabase({ dataDir: '', databaseUrl }, { migrations: MIGRATIONS });
+  const { host, pathname } = new URL(databaseUrl);
+  const place = `control database ${host}${pathname}`;
+  const source = connectPostgres(databaseUrl);
   try {
-    const target = await openSqlite(path, MIGRATIONS);
-    try {
-      await source
-        .transaction()
-        .setIsolationLevel('repeatable read')
-        .setAccessMode('read only')
-        .execute(async (from) => {
-          const tables = await tableNames(target);
-          await target.transaction().execute((into) => copyRows(from, into, { tables, place: 'ctid' }));
-        });
-      // The rows move from the log into the file, which is backed up alone.
-      await sql`PRAGMA wal_checkpoint(TRUNCATE)`.execute(target);
-    } finally {
-      await target.destroy();
-    }
+    await source
+      .transaction()
+      .setIsolationLevel('repeatable read')
+      .setAccessMode('read only')
+      .execute((from) => copyInto(from, { path, place }));
+  } catch (cause) {
+    if (!(cause instanceof StoreUnavailableError)) throw cause;
+    throw new StoreUnavailableError(`${place} cannot be copied: ${cause.message}`, { cause });
   } finally {
     await source.destroy();
+  }
+}
+
+async function copyInto(from: Database, { path, place }: { path: string; place: string }): Promise<void> {
+  const applied = await appliedMigrations(from);
+  requireKnownMigrations(place, { applied, known: Object.keys(MIGRATIONS) });
+  const ran = Object.entries(MIGRATIONS).filter(([name]) => applied.includes(name));
+  const target = await openSqlite(path, Object.fromEntries(ran));
+  try {
+    const tables = await tableNames(target);
+    await target.transaction().execute((into) => copyRows(from, into, { tables, place: 'ctid' }));
+    // The rows move from the log into the file, which is backed up alone.
+    await sql`PRAGMA wal_checkpoint(TRUNCATE)`.execute(target);
+  } finally {
+    await target.destroy();
   }
 }
 
