@@ -2,15 +2,18 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { BackupDamagedError, InvalidInputError } from '../runtime/errors.ts';
+import { BackupDamagedError } from '../runtime/errors.ts';
 import { makeDirectories } from '../runtime/makeDirectories.ts';
 import { readDiskSpace } from '../store/engine/diskGuard.ts';
 import { syncDirectory } from '../store/journal/durableFile.ts';
-import { RunClaim } from '../store/journal/runClaim.ts';
 import type { BackupStorage } from './backupStorage.ts';
+import { claimDirectory } from './claimDirectory.ts';
 
 /** Objects are written here and renamed into place. */
 const INCOMING = 'incoming';
+
+/** Of one file, and not of the whole directory: a failing disk, or a damaged file system. */
+const UNREADABLE = ['EIO', 'EBADMSG', 'EUCLEAN', 'EISDIR'];
 
 /** Backups in a directory: one file for each object. */
 export class DirectoryStorage implements BackupStorage {
@@ -36,8 +39,10 @@ export class DirectoryStorage implements BackupStorage {
     try {
       return await readFile(join(this.name, name));
     } catch (cause) {
-      if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause;
-      throw new BackupDamagedError(`${name} is missing in ${this.name}`, { cause });
+      const { code = '' } = cause as NodeJS.ErrnoException;
+      if (code === 'ENOENT') throw new BackupDamagedError(`${name} is missing in ${this.name}`, { cause });
+      if (!UNREADABLE.includes(code)) throw cause;
+      throw new BackupDamagedError(`${name} in ${this.name} cannot be read: ${code}`, { cause });
     }
   }
 
@@ -65,8 +70,7 @@ export class DirectoryStorage implements BackupStorage {
   async claim(): Promise<{ release(): Promise<void> }> {
     const incoming = join(this.name, INCOMING);
     makeDirectories(incoming);
-    const claim = await RunClaim.of(incoming);
-    if (claim === null) throw new InvalidInputError(`another process writes a backup into ${this.name}`);
+    const claim = await claimDirectory(incoming, `another process writes a backup into ${this.name}`);
     const drafts = (await readdir(incoming)).filter((name) => /^[0-9a-f]{32}$/.test(name));
     for (const name of drafts) await rm(join(incoming, name), { force: true });
     return claim;

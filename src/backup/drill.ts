@@ -15,12 +15,16 @@ import type { StoreClient } from '../store/engine/client.ts';
 import { reachEngine } from '../store/engine/engineAccess.ts';
 import { missingRows } from '../store/journal/missingRows.ts';
 import { finishRecovery } from '../store/journal/recovery.ts';
+import { RunClaim } from '../store/journal/runClaim.ts';
+import { namesIn } from '../store/journal/runDirectory.ts';
 import { SegmentFile } from '../store/journal/segmentFile.ts';
 import { DATABASE, TABLES, type TableName } from '../store/tables/schema.ts';
 import { EMBEDDED_FORM } from '../store/tables/statements.ts';
 import type { BackupStorage } from './backupStorage.ts';
 import type { Manifest } from './manifest.ts';
 import { restoreBackup } from './restoreBackup.ts';
+
+const DRILL_PREFIX = 'underround-drill-';
 
 interface DrillResult {
   readonly manifest: Manifest;
@@ -44,8 +48,10 @@ interface DrillOptions {
  * @throws {BackupDamagedError} If a byte of the backup differs.
  */
 export async function drillBackup(options: DrillOptions): Promise<DrillResult> {
-  const parent = await mkdtemp(join(tmpdir(), 'underround-drill-'));
+  await removeDeadDrills();
+  const parent = await mkdtemp(join(tmpdir(), DRILL_PREFIX));
   try {
+    await RunClaim.orFail(parent);
     const dataDir = join(parent, 'data');
     const manifest = await restoreBackup({ ...options, dataDir, databaseUrl: null });
     const problems = await controlProblems(dataDir, manifest);
@@ -53,6 +59,18 @@ export async function drillBackup(options: DrillOptions): Promise<DrillResult> {
     return { manifest, rows: checked?.rows ?? {}, problems: [...problems, ...(checked?.problems ?? [])] };
   } finally {
     await rm(parent, { recursive: true, force: true });
+  }
+}
+
+/** A drill that was killed leaves a copy of every recorded row and of the secret key. */
+async function removeDeadDrills(): Promise<void> {
+  for (const name of (await readdir(tmpdir())).filter((entry) => entry.startsWith(DRILL_PREFIX))) {
+    const path = join(tmpdir(), name);
+    // One that has no claim yet has just begun; one of another user cannot be claimed.
+    const names = await namesIn(path).catch(() => []);
+    if (!names.some((entry) => entry.startsWith('claim-'))) continue;
+    if ((await RunClaim.of(path).catch(() => null)) !== null)
+      await rm(path, { recursive: true, force: true });
   }
 }
 

@@ -1,7 +1,10 @@
 /** The manifest of a backup: which files it has, where their bytes are, and the state that they form together. */
+import { randomBytes } from 'node:crypto';
 import { posix } from 'node:path';
 import { z } from 'zod';
 import { BackupDamagedError, InvalidInputError } from '../runtime/errors.ts';
+import type { Logger } from '../runtime/log.ts';
+import { formatTime } from '../schema/time.ts';
 import { API_VERSION } from '../schema/version.ts';
 import { type BackupStorage, MANIFEST_PREFIX, sha256Of } from './backupStorage.ts';
 
@@ -58,6 +61,11 @@ const manifestSchema = z.object({
 });
 export type Manifest = z.output<typeof manifestSchema>;
 
+interface LoggedStorage {
+  readonly storage: BackupStorage;
+  readonly log: Logger;
+}
+
 const envelope = z.object({ sha256: hash, manifest: z.unknown() });
 
 export function encodeManifest(manifest: Manifest): Buffer {
@@ -91,6 +99,37 @@ function decodeManifest(bytes: Buffer, name: string): Manifest {
 export async function backupIds(storage: BackupStorage): Promise<string[]> {
   const names = [...(await storage.list(MANIFEST_PREFIX)).keys()].filter((name) => name.endsWith('.json'));
   return names.map((name) => name.slice(MANIFEST_PREFIX.length, -'.json'.length)).sort();
+}
+
+/**
+ * Ids sort by time, and the last one is the newest backup. Where the clock was set back, the time in the id is one
+ * millisecond after the newest one's: a restore must not prefer an older backup.
+ */
+export async function nextBackupId({ storage, log }: LoggedStorage, timeMs: number): Promise<string> {
+  const newestMs = Math.max(...(await backupIds(storage)).map(timeInId));
+  if (timeMs <= newestMs) log.warn({ newest: formatTime(newestMs) }, 'backup.clock_behind');
+  const time = formatTime(Math.max(timeMs, newestMs + 1));
+  const digits = time.slice(0, 'yyyy-mm-ddThh:mm:ss.sss'.length).replaceAll(/[-:.]/g, '');
+  return `${digits}Z-${randomBytes(3).toString('hex')}`;
+}
+
+/** Before all times for a name that no backup was given. */
+function timeInId(id: string): number {
+  const time = id.replace(/^(....)(..)(..T..)(..)(..)(...)Z-.*$/, '$1-$2-$3:$4:$5.$6Z');
+  return time === id ? Number.NEGATIVE_INFINITY : Date.parse(time) || Number.NEGATIVE_INFINITY;
+}
+
+/** Null where no manifest is readable: a damaged one of an earlier backup must not prevent the next backup. */
+export async function newestReadableManifest({ storage, log }: LoggedStorage): Promise<Manifest | null> {
+  for (const id of (await backupIds(storage)).reverse()) {
+    try {
+      return await readManifest(storage, id);
+    } catch (error) {
+      if (!(error instanceof BackupDamagedError || error instanceof InvalidInputError)) throw error;
+      log.warn({ reason: error.message }, 'backup.earlier_unreadable');
+    }
+  }
+  return null;
 }
 
 /**

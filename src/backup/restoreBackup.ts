@@ -1,6 +1,6 @@
 /** Turns a backup into a data directory: complete under its name, or absent. */
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { type FileHandle, mkdir, open, rename, rm, symlink } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, rename, rm, rmdir, symlink } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { SQLITE_FILE_NAME } from '../control/sqliteFile.ts';
 import { MIGRATIONS } from '../controlDatabase.ts';
@@ -10,9 +10,9 @@ import { makeDirectories } from '../runtime/makeDirectories.ts';
 import { API_VERSION } from '../schema/version.ts';
 import { readDiskSpace } from '../store/engine/diskGuard.ts';
 import { syncDirectory } from '../store/journal/durableFile.ts';
-import { RunClaim } from '../store/journal/runClaim.ts';
 import { TABLES } from '../store/tables/schema.ts';
 import type { BackupStorage } from './backupStorage.ts';
+import { claimDirectory } from './claimDirectory.ts';
 import { contentBytes, type Manifest, readManifest } from './manifest.ts';
 import { readPack } from './pack.ts';
 import { fillPostgres } from './postgresCopy.ts';
@@ -40,23 +40,23 @@ export async function restoreBackup(options: RestoreOptions): Promise<Manifest> 
   const manifest = await readManifest(options.storage, options.id);
   const newer = newerThanThis(manifest);
   if (newer !== null) throw new InvalidInputError(newer);
-  await requireSpace(dirname(dataDir), contentBytes(manifest));
   const draft = join(dirname(dataDir), `.${basename(dataDir)}.restoring`);
   makeDirectories(draft);
-  const claim = await RunClaim.of(draft);
-  if (claim === null) throw new InvalidInputError(`another process restores into ${dataDir}`);
+  const claim = await claimDirectory(draft, `another process restores into ${dataDir}`);
   const content = join(draft, 'content');
   try {
     // A restore that was killed leaves its files.
     await rm(content, { recursive: true, force: true });
+    await requireSpace(dirname(dataDir), contentBytes(manifest));
     await writeFiles(content, manifest, options);
     await moveControl(content, manifest, options);
     requireUnused(dataDir);
-    await rename(content, dataDir);
-    await syncDirectory(dirname(dataDir));
+    await moveInto(content, dataDir);
   } finally {
+    await rm(content, { recursive: true, force: true });
     await claim.release();
-    await rm(draft, { recursive: true, force: true });
+    // Not with its files: another restore may have claimed it meanwhile.
+    await rmdir(draft).catch(() => undefined);
   }
   return manifest;
 }
@@ -85,16 +85,35 @@ function isNewer(release: string, than: string): boolean {
   return place >= 0 && (a[place] as number) > (b[place] ?? 0);
 }
 
-/** @throws {InvalidInputError} If the path is anything else than an empty directory. */
+/** @throws {InvalidInputError} If the path is anything else than an empty directory that a rename can replace. */
 function requireUnused(dataDir: string): void {
   if (!existsSync(dataDir)) return;
-  if (statSync(dataDir).isDirectory() && readdirSync(dataDir).length === 0) return;
-  throw new InvalidInputError(`--data-dir ${dataDir} is in use; name a directory that is absent or empty`);
+  const stats = statSync(dataDir);
+  if (!stats.isDirectory() || readdirSync(dataDir).length > 0)
+    throw new InvalidInputError(`--data-dir ${dataDir} is in use; name a directory that is absent or empty`);
+  if (stats.dev !== statSync(dirname(dataDir)).dev) throw mountPoint(dataDir);
+}
+
+function mountPoint(dataDir: string, cause?: unknown): InvalidInputError {
+  const message = `--data-dir ${dataDir} is a mount point; name a new directory below it`;
+  return new InvalidInputError(message, { cause });
+}
+
+/** Moves the restored directory to its name. */
+async function moveInto(content: string, dataDir: string): Promise<void> {
+  try {
+    await rename(content, dataDir);
+  } catch (cause) {
+    // A directory of the same disk that is mounted at this name.
+    if (['EBUSY', 'EXDEV'].includes((cause as NodeJS.ErrnoException).code ?? ''))
+      throw mountPoint(dataDir, cause);
+    throw cause;
+  }
+  await syncDirectory(dirname(dataDir));
 }
 
 /** @throws {InvalidInputError} */
 async function requireSpace(parent: string, bytes: number): Promise<void> {
-  makeDirectories(parent);
   const { freeBytes } = await readDiskSpace(parent);
   if (freeBytes >= bytes) return;
   const [free, needed] = [freeBytes, bytes].map((count) => Math.ceil(count / 1024 / 1024));

@@ -3,9 +3,8 @@
  * manifest is written last, so a backup that was cut does not exist. Pieces are stored under the hash of their content,
  * and the engine's parts never change, so a further backup writes only what is new.
  */
-import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { SECRET_KEY_FILE_NAME } from '../control/secretBox.ts';
@@ -19,19 +18,19 @@ import { API_VERSION } from '../schema/version.ts';
 import { StoreClient } from '../store/engine/client.ts';
 import { readDiskSpace, reserveBytes } from '../store/engine/diskGuard.ts';
 import { reachEngine } from '../store/engine/engineAccess.ts';
-import { RunClaim } from '../store/journal/runClaim.ts';
 import { type BackupStorage, backupPieceName, PIECE_PREFIX } from './backupStorage.ts';
+import { claimDirectory } from './claimDirectory.ts';
 import { type ControlSnapshot, snapshotControl } from './controlSnapshot.ts';
 import { type EngineSnapshot, engineFreezeName, removeFrozen, snapshotEngine } from './engineSnapshot.ts';
 import { JournalCollector, type JournalSnapshot } from './journalSnapshot.ts';
 import {
   BACKUP_FORMAT,
-  backupIds,
   encodeManifest,
   type Manifest,
   manifestName,
+  newestReadableManifest,
+  nextBackupId,
   type Pack,
-  readManifest,
 } from './manifest.ts';
 import { type FileSource, writePack } from './pack.ts';
 import { plainFiles } from './plainFiles.ts';
@@ -86,13 +85,12 @@ export async function writeBackup(options: BackupOptions): Promise<BackupResult>
   const { config, storage, clock } = options;
   const stage = join(config.dataDir, STAGE);
   await mkdir(stage, { recursive: true, mode: 0o700 });
-  const own = await RunClaim.of(stage);
-  if (own === null) throw new InvalidInputError(`another process backs up ${config.dataDir}`);
+  const own = await claimDirectory(stage, `another process backs up ${config.dataDir}`);
   try {
     const claim = await storage.claim();
     try {
       const startedMs = clock.now();
-      const id = backupId(startedMs);
+      const id = await nextBackupId(options, startedMs);
       await clearStage(config.dataDir, stage);
       const snapshot = await takeSnapshot(options, { id, stage });
       return await store(options, { id, startedMs, snapshot });
@@ -102,19 +100,14 @@ export async function writeBackup(options: BackupOptions): Promise<BackupResult>
   } finally {
     await clearStage(config.dataDir, stage);
     await own.release();
-    await rm(stage, { recursive: true, force: true });
+    // Not with its files: another backup may have claimed it meanwhile.
+    await rmdir(stage).catch(() => undefined);
   }
 }
 
-/** Ids sort by time. */
-function backupId(timeMs: number): string {
-  const time = formatTime(timeMs).slice(0, 'yyyy-mm-ddThh:mm:ss.sss'.length).replaceAll(/[-:.]/g, '');
-  return `${time}Z-${randomBytes(3).toString('hex')}`;
-}
-
-/** Removes links and copies, but not the claim. */
+/** Removes links and copies, but no claim. */
 async function clearStage(dataDir: string, stage: string): Promise<void> {
-  for (const name of [JOURNAL, DEFINITIONS, PLAIN, SQLITE_FILE_NAME])
+  for (const name of (await readdir(stage)).filter((entry) => !/^(?:new-)?claim-/.test(entry)))
     await rm(join(stage, name), { recursive: true, force: true });
   await removeFrozen(dataDir);
 }
@@ -185,11 +178,11 @@ async function snapshotRecording(
 }
 
 async function store(
-  { config, storage, clock, onProgress = () => undefined }: BackupOptions,
+  { config, storage, clock, log, onProgress = () => undefined }: BackupOptions,
   { id, startedMs, snapshot }: { id: string; startedMs: number; snapshot: Snapshot },
 ): Promise<BackupResult> {
   const stored = new Map(await storage.list(PIECE_PREFIX));
-  const known = await knownPacks(storage, stored);
+  const known = await knownPacks({ storage, log }, stored);
   const parts = snapshot.engine?.parts ?? [];
   const newParts = parts.filter(({ identity }) => !known.has(identity));
   const others = [snapshot.plain, snapshot.journal.files, snapshot.engine?.definitions ?? []];
@@ -212,15 +205,13 @@ async function store(
   return { manifest, writtenBytes: sumOf(stored) - before, newParts: newParts.length, reusedParts };
 }
 
-/** Packs of the newest backup by identity, where all of their pieces are still stored. */
+/** Packs of the newest readable backup by identity, where all of their pieces are still stored. */
 async function knownPacks(
-  storage: BackupStorage,
+  parts: Pick<BackupOptions, 'storage' | 'log'>,
   stored: ReadonlyMap<string, number>,
 ): Promise<Map<string, Pack>> {
   const known = new Map<string, Pack>();
-  const newest = (await backupIds(storage)).at(-1);
-  if (newest === undefined) return known;
-  for (const pack of (await readManifest(storage, newest)).packs) {
+  for (const pack of (await newestReadableManifest(parts))?.packs ?? []) {
     const isStored = pack.pieces.every(({ sha256, bytes }) => stored.get(backupPieceName(sha256)) === bytes);
     if (pack.identity !== null && isStored) known.set(pack.identity, pack);
   }

@@ -1,0 +1,16 @@
+import { InvalidInputError } from '../runtime/errors.ts';
+import { RunClaim } from '../store/journal/runClaim.ts';
+
+/**
+ * Keeps other backups and restores out of a directory.
+ * @param busy Message where another process has it.
+ * @throws {InvalidInputError} If another process has it, or its disk is full.
+ */
+export async function claimDirectory(directory: string, busy: string): Promise<RunClaim> {
+  const claim = await RunClaim.orFail(directory).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code !== 'ENOSPC') throw cause;
+    throw new InvalidInputError(`the disk of ${directory} is full; free space`, { cause });
+  });
+  if (claim === null) throw new InvalidInputError(busy);
+  return claim;
+}
