@@ -15,6 +15,17 @@ const DAILY: Market = {
 };
 const DECIDED_MS = DAY_MS + 60_000;
 
+test('missing strikes and closes are exported before the first, so that an alert sees it', async () => {
+  const metrics = new Metrics();
+  new StrikeFinder({ candles: null, log: silentLogger, metrics });
+  const { values } =
+    (await metrics.registry.getSingleMetric('underround_strikes_missing_total')?.get()) ?? {};
+  expect(values).toMatchObject([
+    { labels: { edge: 'strike' }, value: 0 },
+    { labels: { edge: 'close' }, value: 0 },
+  ]);
+});
+
 /** The strike of the day from the trades alone, as first found at a time. */
 function strikeAt(nowMs: number): number | null {
   const strikes = new StrikeFinder({ candles: null, log: silentLogger, metrics: new Metrics() });

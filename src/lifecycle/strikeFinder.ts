@@ -77,6 +77,7 @@ export class StrikeFinder {
       'Ends of windows for which no price was received in time to look for it',
       ['edge'],
     );
+    for (const edge of EDGES) this.#missing.inc({ edge }, 0);
     this.#differences = metrics.histogram(
       'underround_strike_difference_bps',
       'Distance between the two best sources of a strike or close, basis points',

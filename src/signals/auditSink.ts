@@ -12,6 +12,8 @@ import type { OpportunityPublisher } from './opportunityPublisher.ts';
 
 /** Pauses between tries of one write. After a longer wait the opportunity is over. */
 const RETRY_DELAYS_MS = [20, 100, 400];
+/** What is written of a detection. */
+const WRITES = ['detected', 'told', 'executable'] as const;
 /** Most detections waiting to be written; further ones are refused, and found again if they last. */
 const WAITING_MAX = 1_000;
 
@@ -42,6 +44,7 @@ export class AuditSink implements DetectionSink {
       'Audit entries that could not be written after bounded tries; a detection among them was not published',
       ['kind'],
     );
+    for (const kind of WRITES) this.#failures.inc({ kind }, 0);
     this.#published = options.metrics.counter(
       'underround_opportunities_told_total',
       'Opportunities published',
@@ -107,7 +110,7 @@ export class AuditSink implements DetectionSink {
   }
 
   /** Null if it could not be written. */
-  async #write<T>(kind: string, auditId: string, run: () => Promise<T>): Promise<{ value: T } | null> {
+  async #write<T>(kind: (typeof WRITES)[number], auditId: string, run: () => Promise<T>): Promise<{ value: T } | null> {
     if (this.#waiting >= WAITING_MAX) {
       this.#failed(kind, auditId, new Error('too many audit entries wait'));
       return null;
@@ -118,7 +121,7 @@ export class AuditSink implements DetectionSink {
     return await written;
   }
 
-  async #tried<T>(kind: string, auditId: string, run: () => Promise<T>): Promise<{ value: T } | null> {
+  async #tried<T>(kind: (typeof WRITES)[number], auditId: string, run: () => Promise<T>): Promise<{ value: T } | null> {
     try {
       for (const delayMs of [...RETRY_DELAYS_MS, null]) {
         try {
@@ -137,7 +140,7 @@ export class AuditSink implements DetectionSink {
     }
   }
 
-  #failed(kind: string, auditId: string, error: unknown): void {
+  #failed(kind: (typeof WRITES)[number], auditId: string, error: unknown): void {
     this.#failures.inc({ kind });
     this.#options.log.error({ err: error, kind, auditId }, 'audit.write_failed');
   }

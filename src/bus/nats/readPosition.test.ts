@@ -10,9 +10,9 @@ import type { StreamParts } from './streamParts.ts';
 
 const unused = null as unknown as JetStreamManager;
 
-function position(options: { next: number; isPartial: boolean }): ReadPosition {
+function position(options: { next: number; isPartial: boolean }, metrics = new Metrics()): ReadPosition {
   const clock = new FakeClock();
-  const parts = { log: silentLogger, metrics: new Metrics(), clock, prefix: 'u' };
+  const parts = { log: silentLogger, metrics, clock, prefix: 'u' };
   return new ReadPosition(parts as unknown as StreamParts, { reader: 'test', ...options });
 }
 
@@ -34,6 +34,14 @@ it('marks the first message of each partition after messages that were deleted u
     true,
     false,
   ]);
+});
+
+it('exports its count of missed messages before it misses any, so that an alert sees the first', async () => {
+  const metrics = new Metrics();
+  position({ next: 5, isPartial: false }, metrics);
+  expect(await metrics.registry.metrics()).toContain(
+    'underround_stream_missed_messages_total{reader="test"} 0',
+  );
 });
 
 it('marks it for the reader of one partition that begins behind its place', async () => {

@@ -41,6 +41,7 @@ export class ReadPosition {
     this.#isPartial = options.isPartial;
     const missed = 'Messages that the stream deleted before they were read; of one partition at most so many';
     this.#missed = metrics.counter('underround_stream_missed_messages_total', missed, ['reader']);
+    this.#missed.inc({ reader: options.reader }, 0);
     const invalid = 'Messages of the stream that were damaged or of another release';
     this.#invalid = metrics.counter('underround_stream_invalid_messages_total', invalid);
     const lag = 'Seconds between the storage of a message in the stream and its arrival at a reader';
