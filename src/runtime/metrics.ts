@@ -19,6 +19,9 @@ export class Metrics {
   /** Differences from the known formats of the venues, for the operator. */
   readonly venueDrift = new VenueDrift(({ category, feed }) => this.#drift().inc({ feed, kind: category }));
 
+  /** What sets each metric before it is read. A part that is started again replaces the reader of the one before it. */
+  readonly #collectors = new Map<string, () => void>();
+
   /** Adds CPU time, memory, open files, event-loop delay and garbage collection under the usual names of Prometheus. */
   addProcess(): void {
     collectDefaultMetrics({ register: this.registry });
@@ -31,9 +34,11 @@ export class Metrics {
     labelNames: readonly L[] = [],
     collect: (() => void) | null = null,
   ): Counter<L> {
+    if (collect !== null) this.#collectors.set(name, collect);
     const known = this.registry.getSingleMetric(name) as Counter<L> | undefined;
-    const whenRead = collect === null ? {} : { collect };
-    return known ?? new Counter({ name, help, labelNames, registers: [this.registry], ...whenRead });
+    return (
+      known ?? new Counter({ name, help, labelNames, registers: [this.registry], ...this.#reading(name) })
+    );
   }
 
   /** @param collect Called before the gauge is read, to set its value. */
@@ -44,14 +49,9 @@ export class Metrics {
     collect: ((gauge: Gauge<L>) => void) | null = null,
   ): Gauge<L> {
     const known = this.registry.getSingleMetric(name) as Gauge<L> | undefined;
-    if (known) return known;
-    const gauge: Gauge<L> = new Gauge({
-      name,
-      help,
-      labelNames,
-      registers: [this.registry],
-      ...(collect === null ? {} : { collect: () => collect(gauge) }),
-    });
+    if (collect !== null) this.#collectors.set(name, () => collect(gauge));
+    const gauge: Gauge<L> =
+      known ?? new Gauge({ name, help, labelNames, registers: [this.registry], ...this.#reading(name) });
     return gauge;
   }
 
@@ -64,6 +64,10 @@ export class Metrics {
     if (known) return known;
     const { labelNames = [], buckets } = options;
     return new Histogram({ name, help, labelNames, buckets: [...buckets], registers: [this.registry] });
+  }
+
+  #reading(name: string): { collect?: () => void } {
+    return this.#collectors.has(name) ? { collect: () => this.#collectors.get(name)?.() } : {};
   }
 
   #drift(): Counter<'feed' | 'kind'> {

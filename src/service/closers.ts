@@ -6,7 +6,14 @@ export class Closers {
     this.#closers.push(close);
   }
 
+  /**
+   * Closes every part, also after one that failed: what was recorded must be written even if a database is away.
+   * @throws The first failure.
+   */
   async close(): Promise<void> {
-    for (const close of this.#closers.splice(0).reverse()) await close();
+    const failures: unknown[] = [];
+    for (const close of this.#closers.splice(0).reverse())
+      await close().catch((error: unknown) => void failures.push(error));
+    if (failures.length > 0) throw failures[0];
   }
 }

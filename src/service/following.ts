@@ -43,7 +43,12 @@ export async function followRecording(
     const { streamSeq, state } = await readCheckpoint(values, partition);
     return { streamSeq, fold: new PartitionMerge(stream, state as PartitionMergeState | null) };
   };
-  const following = await resumeFollower({ follower, stream: noted, store, checkpoint, clock, log });
+  const resuming = resumeFollower({ follower, stream: noted, store, checkpoint, clock, log });
+  const following = await resuming.catch((error: unknown) => {
+    follower.close();
+    progress.stop();
+    throw error;
+  });
   // Until then it is unknown whether a received row is stored.
   await progress.refresh();
   return {

@@ -10,6 +10,7 @@ import { Readiness } from '../ops/readiness.ts';
 import { StoreProbe } from '../ops/storeProbe.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { recordedBooks, StreamHub } from '../stream/streamHub.ts';
+import { Closers } from './closers.ts';
 import type { NodeOptions } from './nodeOptions.ts';
 import { type Division, startReadingRoles } from './readingRoles.ts';
 import type { RecordingSource } from './recordingSource.ts';
@@ -36,13 +37,42 @@ interface ServingOptions extends NodeOptions {
 
 /** Starts everything that reads the recording, the API last. The recording belongs to the caller if this fails. */
 export async function serveRecording(recording: RecordingSource, options: ServingOptions): Promise<Service> {
+  const parts = new Closers();
+  try {
+    const { url, accounts } = await startParts(recording, options, parts);
+    recording.listening();
+    const ends = new Closers();
+    // Stops new frames, then writes the recorded data to disk; the store answers requests until then.
+    ends.add(() => recording.close());
+    ends.add(() => parts.close());
+    ends.add(() => recording.stopReceiving());
+    return { url, accounts, close: () => ends.close() };
+  } catch (error) {
+    await parts.close().catch(() => undefined);
+    throw error;
+  }
+}
+
+/** @param parts Gets what was started, also if a later part fails. */
+async function startParts(
+  recording: RecordingSource,
+  options: ServingOptions,
+  parts: Closers,
+): Promise<Pick<Service, 'url' | 'accounts'>> {
   const { config, log, metrics, clock, history = () => null, division = null } = options;
   const hasApi = config.roles.includes('api');
   const database = await openControlDatabase(config);
-  const accounts = await openAccounts({ database, config, clock, randomBytes, logger: log, metrics });
+  const opening = openAccounts({ database, config, clock, randomBytes, logger: log, metrics });
+  const accounts = await opening.catch(async (error: unknown) => {
+    await database.destroy();
+    throw error;
+  });
+  parts.add(() => accounts.close());
   const probe = new StoreProbe({ clock, ask: () => recording.store.rows('SELECT 1') });
+  parts.add(async () => probe.stop());
   // SQLite is a file of this process.
   const control = config.databaseUrl === null ? null : probeOf(database, clock);
+  parts.add(async () => control?.stop());
   const readiness = new Readiness();
   readiness.addReasons(() => probe.reasons());
   readiness.addReasons(() => control?.reasons() ?? []);
@@ -51,36 +81,17 @@ export async function serveRecording(recording: RecordingSource, options: Servin
   readiness.addDegraded(() => historyLines(history()));
   const limits = { dataDir: config.dataDir, maxAgeDays: config.backupMaxAgeDays };
   const backups = await watchBackups(limits, { readiness, clock, log, metrics });
+  parts.add(async () => backups.stop());
   // Before the detectors, so that no opportunity is published without a subscriber.
   const streams = hasApi ? openStreams(recording, { ...options, accounts }) : null;
   const reading = { ...options, database, division };
   const roles = await startReadingRoles(recording, reading);
-  const stopReading = async () => {
-    probe.stop();
-    backups.stop();
-    control?.stop();
-    await roles.close();
-    await accounts.close();
-  };
-  const opening = streams
+  parts.add(() => roles.close());
+  const serving = await (streams
     ? serveApi(recording, { ...reading, accounts, roles, streams, readiness, history })
-    : serveStatus(options, readiness);
-  const serving = await opening.catch(async (error: unknown) => {
-    await stopReading();
-    throw error;
-  });
-  recording.listening();
-  return {
-    url: serving.url,
-    accounts: hasApi ? accounts : null,
-    // Stops new frames, then writes the recorded data to disk; the store answers requests until then.
-    close: async () => {
-      await recording.stopReceiving();
-      await serving.close();
-      await stopReading();
-      await recording.close();
-    },
-  };
+    : serveStatus(options, readiness));
+  parts.add(() => serving.close());
+  return { url: serving.url, accounts: hasApi ? accounts : null };
 }
 
 function probeOf(database: Database, clock: Clock): StoreProbe {
