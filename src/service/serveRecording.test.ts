@@ -58,7 +58,7 @@ test('a recording that cannot be followed leaves no timer', async () => {
   const [clock, metrics] = [new FakeClock(), new Metrics()];
   const unreachable = () => Promise.reject(new StoreUnavailableError('the stream is away'));
   const stream = { baseSeq: 0, partitions: 4, follow: unreachable, lastSeq: unreachable };
-  const parts = { stream, values: { read: unreachable }, store: unaskedStore };
+  const parts = { stream, values: { get: unreachable }, store: unaskedStore };
   const following = followRecording(parts as never, { clock, log, metrics } as never);
   await expect(following).rejects.toThrow('the stream is away');
   expect(clock.waiting).toBe(0);
