@@ -146,6 +146,23 @@ describe('iterators', () => {
       }),
     );
 
+  it('ends an export with the reason of its signal', async () => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const body = new ReadableStream<Uint8Array>({
+      start: (stream) => {
+        stream.enqueue(new TextEncoder().encode('{"a":1}\n'));
+        // As `fetch` does.
+        signal.addEventListener('abort', () => stream.error(signal.reason));
+      },
+    });
+    const rows = rig(() => new Response(body)).client.exportRows({ dataset: 'trades' }, signal);
+    expect(await rows.next()).toEqual({ done: false, value: { a: 1 } });
+    const reason = new Error('enough');
+    controller.abort(reason);
+    await expect(rows.next()).rejects.toBe(reason);
+  });
+
   it('read the lines of an export across chunks', async () => {
     const { client, requests } = rig(() =>
       streamed(['{"size":1}\n{"si', 'ze":2}\n{"size"', ':3}\n'], 'whole'),

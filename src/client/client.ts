@@ -101,7 +101,7 @@ export class Underround {
   ): AsyncGenerator<Row, void> {
     const input = { query: { ...query, format: 'jsonl' as const }, signal };
     const response = await this.#requests.call('GET /v1/export', input, async (answer) => answer);
-    for await (const line of lines(response, this.#requests.url)) yield JSON.parse(line) as Row;
+    for await (const line of lines(response, this.#requests.url, signal)) yield JSON.parse(line) as Row;
   }
 
   /** The markets of a series whose tapes can be read, oldest first. */
@@ -167,7 +167,11 @@ export class Underround {
  * The lines of an answer as they arrive.
  * @throws {NoAnswerError} If the answer ends early.
  */
-async function* lines(response: Response, url: string): AsyncGenerator<string, void> {
+async function* lines(
+  response: Response,
+  url: string,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<string, void> {
   if (response.body === null) return;
   const reader = response.body.getReader();
   const decoder = new TextDecoder();
@@ -182,7 +186,7 @@ async function* lines(response: Response, url: string): AsyncGenerator<string, v
     }
     if (rest !== '') yield rest;
   } catch (cause) {
-    if (cause instanceof DOMException && cause.name === 'AbortError') throw cause;
+    signal?.throwIfAborted();
     throw new NoAnswerError(`the answer of ${url} ended early: ${(cause as Error).message}`, { cause });
   } finally {
     // A reader that has enough ends the download.

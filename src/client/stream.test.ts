@@ -179,6 +179,15 @@ describe('a stream', () => {
     expect([cursors, sockets[0]?.isClosed]).toEqual([['c1', 'c2'], true]);
   });
 
+  it('gives out no message that waited when its signal aborted', async () => {
+    const controller = new AbortController();
+    const { client } = rig([(socket) => socket.receive(READY, snapshot('c1'), snapshot('c2'))]);
+    const messages = client.stream({ tickers: ['BTC'] }, { signal: controller.signal });
+    await messages.next();
+    controller.abort(new Error('enough'));
+    await expect(messages.next()).rejects.toThrow('enough');
+  });
+
   it('ends with the reason of its signal', async () => {
     const controller = new AbortController();
     const { client, sockets } = rig([(socket) => socket.receive(READY, snapshot('c1'))]);

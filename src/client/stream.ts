@@ -48,6 +48,7 @@ export async function* messages<M extends { readonly type: string }>(
     let isReady = false;
     try {
       for await (const text of socket.texts()) {
+        signal?.throwIfAborted();
         const message = JSON.parse(text) as M & { cursor?: string; detail?: string };
         const { type } = message;
         if (type === 'ping') continue;

@@ -56,6 +56,13 @@ class Calls(Rig):
         self.assertEqual(client.market("x"), {"market_id": "x"})
         self.assertEqual(self.pauses, [7.0, 1.0, 2.0])
 
+    def test_repeats_a_read_whose_answer_is_cut_or_not_of_the_service(self):
+        cut = lambda connection: connection.raw(503, b"{", {"Content-Length": "99"})  # noqa: E731
+        page = answer(200, b"<html>Welcome to the hotel</html>")
+        client = self.client(cut, page, answer(200, {"market_id": "x"}))
+        self.assertEqual(client.market("x"), {"market_id": "x"})
+        self.assertEqual(self.pauses, [0.5, 1.0])
+
     def test_gives_up(self):
         with self.assertRaisesRegex(ApiError, "Busy"):
             self.client(*[BUSY] * 5).market("x")

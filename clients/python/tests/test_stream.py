@@ -3,6 +3,7 @@
 import json
 import struct
 import unittest
+from unittest.mock import patch
 
 from fake_service import FakeService
 
@@ -46,6 +47,23 @@ class Streams(unittest.TestCase):
         subscribe = {"type": "subscribe", "tickers": ["BTC"]}
         self.assertEqual(sent, [subscribe, {**subscribe, "resume": "c2"}])
         self.assertEqual(self.pauses, [0.5])
+
+    def test_reconnects_if_the_subscription_cannot_be_sent(self):
+        def serve(connection):
+            connection.upgrade()
+            connection.send(READY, {"type": "end"})
+
+        sends = []
+
+        def broken(socket, text):
+            sends.append(text)
+            if len(sends) == 1:
+                raise BrokenPipeError("Broken pipe")
+
+        with patch("underround._socket.WebSocket._send", lambda socket, _, data: broken(socket, data)):
+            messages = list(self.client(serve, serve).stream(tickers=["BTC"]))
+        self.assertEqual(messages, [{"type": "end"}])
+        self.assertEqual((len(sends), self.pauses), (2, [0.5]))
 
     def test_reads_every_kind_of_frame(self):
         texts = ["x" * 125, "x" * 126, "x" * 70_000, "ünï" * 1000]

@@ -95,10 +95,9 @@ class Requests:
         try:
             return read(self._opener.open(request, timeout=self.timeout))
         except urllib.error.HTTPError as error:
-            with error:
-                text = error.read().decode("utf-8", "replace")
-            raise ApiError(error.code, error.headers, text) from None
-        except (OSError, http.client.HTTPException) as error:
+            raise ApiError(error.code, error.headers, _text_of(error)) from None
+        # A ValueError: the body is not the JSON of the service, but a proxy's page, for example.
+        except (OSError, http.client.HTTPException, ValueError) as error:
             raise NoAnswerError(f"no answer from {self.url}: {error}") from error
 
     def _delay(self, method: str, error: ApiError | NoAnswerError, tries: int) -> float | None:
@@ -107,6 +106,15 @@ class Requests:
             return None
         asked = error.retry_after if isinstance(error, ApiError) else None
         return self.pause(tries) if asked is None else asked
+
+
+def _text_of(error: urllib.error.HTTPError) -> str:
+    """The body of an error's answer; empty if it breaks off, because the status says enough."""
+    try:
+        with error:
+            return error.read().decode("utf-8", "replace")
+    except (OSError, http.client.HTTPException):
+        return ""
 
 
 def _text(value: Any) -> str:

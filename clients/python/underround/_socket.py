@@ -70,7 +70,10 @@ class WebSocket:
             raise http.client.HTTPException("the answer is not that of a WebSocket server")
 
     def send(self, text: str) -> None:
-        self._send(_TEXT, text.encode())
+        try:
+            self._send(_TEXT, text.encode())
+        except OSError as error:
+            raise NoAnswerError(f"the connection was lost: {error}") from error
 
     def receive(self) -> str | None:
         """The next message; None at the end of the connection, also after `timeout` seconds of silence."""
