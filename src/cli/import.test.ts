@@ -1,9 +1,22 @@
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { commandLine } from '../../test/support/commandLine.ts';
+import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
+import { WireMarket } from '../../test/support/wire.ts';
+import { readConfig } from '../config.ts';
 import { registerImport } from './import.ts';
+import { importInto } from './importInto.ts';
 
 const { run, json, dataDir } = commandLine(registerImport);
+
+/** A recorded snapshot of a book. */
+function frameOf(name: string) {
+  const wire = new WireMarket();
+  wire.set({ side: 'BUY', price: 4_900, size: name === 'a' ? 1_000_000 : 2_000_000 });
+  return { received_ms: 1_795_176_010_000, frame: wire.snapshot(1_795_176_010_000) };
+}
 
 it('refuses the set-aside frames of a directory that does not exist, and does not make it', async () => {
   rmSync(dataDir(), { recursive: true });
@@ -14,6 +27,39 @@ it('refuses the set-aside frames of a directory that does not exist, and does no
     ],
   });
   expect(existsSync(dataDir())).toBe(false);
+});
+
+it('refuses recordings of which one is cut, before a row of any is stored', async () => {
+  const folder = temporaryDirectory();
+  const packed = gzipSync(
+    Array.from({ length: 9_000 }, (_, at) => `{"ts":${at},"frame":"${at ** 3}"}`).join('\n'),
+  );
+  writeFileSync(join(folder, 'a.jsonl.gz'), packed);
+  writeFileSync(join(folder, 'b.jsonl.gz'), packed.subarray(0, -100));
+  const { out, err, exit } = await run('import', folder);
+  expect([out, exit]).toEqual([[], 1]);
+  expect(err.at(-1)).toBe(`underround: cannot read ${join(folder, 'b.jsonl.gz')}: unexpected end of file`);
+  expect(readdirSync(dataDir())).toEqual([]);
+});
+
+it('stops after the file in work, which is not imported again', async () => {
+  const folder = temporaryDirectory();
+  for (const name of ['a', 'b'])
+    writeFileSync(join(folder, `${name}.jsonl`), `${JSON.stringify(frameOf(name))}\n`);
+  const read = readConfig({ UNDERROUND_DATA_DIR: dataDir(), UNDERROUND_DISK_RESERVE: '1MiB' });
+  if (!('config' in read)) throw new Error(read.problems.join());
+  const imported = () =>
+    existsSync(join(dataDir(), 'imported')) ? readdirSync(join(dataDir(), 'imported')) : [];
+  const controller = new AbortController();
+  const signal = Object.assign(controller.signal, {
+    throwIfAborted: () => {
+      if (imported().length > 0) throw new Error('stopped');
+    },
+  });
+  await expect(importInto(read.config, folder, { again: false, signal })).rejects.toThrow('stopped');
+  expect(imported()).toHaveLength(1);
+  const rest = await importInto(read.config, folder, { again: false, signal: new AbortController().signal });
+  expect(rest).toMatchObject({ files: 1, skipped_files: 1, recorded: { books: 1 } });
 });
 
 it('opens no store where no frame was set aside', async () => {

@@ -59,7 +59,10 @@ async function runImport(
   }
   const { config, importInto } = await load(dataDir, 'record');
   const markets = market === undefined ? null : new Set(market.split(',').map(normalMarketId));
-  const result = await importInto(config, target, { again, markets });
+  const noticed = () =>
+    console.error('stopping after this file (press Ctrl-C again to exit at once, with a part of it stored)');
+  signal.addEventListener('abort', noticed, { once: true });
+  const result = await importInto(config, target, { again, markets, signal });
   if (json) console.log(JSON.stringify(result));
   else printResult(result);
 }

@@ -7,6 +7,7 @@ import type { Config } from '../config.ts';
 import { StrikeFinder } from '../lifecycle/strikeFinder.ts';
 import { ArchiveReportBuilder } from '../recorder/import/archives/archiveReport.ts';
 import { importArchive, openArchive } from '../recorder/import/archives/importArchive.ts';
+import { requireWhole } from '../recorder/import/archives/textLines.ts';
 import { FrameRouter } from '../recorder/import/frameRouter.ts';
 import { importRecording } from '../recorder/import/importRecording.ts';
 import { importSetAside } from '../recorder/import/quarantineImport.ts';
@@ -27,17 +28,26 @@ interface ImportParts {
   readonly metrics: Metrics;
 }
 
+interface ImportChoices {
+  /** Import files also that were imported before. */
+  readonly again: boolean;
+  /** Stops before the next file: the rows of one that was imported in part would be stored a second time. */
+  readonly signal: AbortSignal;
+  readonly markets?: ReadonlySet<string> | null;
+}
+
 /**
  * Imports recordings into the store of a data directory; a server may be running on it. A file that was imported before
  * is skipped unless `again` is set, because its rows would be stored twice.
- * @throws {InvalidInputError} If nothing could be read or recorded.
+ * @throws {InvalidInputError} If a file is damaged, before anything is stored; or if nothing could be recorded.
  */
 export async function importInto(
   config: Config,
   target: string,
-  { again, markets = null }: { again: boolean; markets?: ReadonlySet<string> | null },
+  { again, signal, markets = null }: ImportChoices,
 ) {
   const files = await recordingsUnder(target);
+  for (const file of files) await requireWhole(file, signal);
   return await withStore(config, async ({ store, log, metrics }) => {
     const counter = new RecordCounter(store.writer);
     const common = { clock: systemClock, log, metrics };
@@ -51,6 +61,7 @@ export async function importInto(
     let [frames, skipped] = [0, 0];
     const unclaimed: string[] = [];
     for (const file of files) {
+      signal.throwIfAborted();
       if (!again && (await ledger.has(file))) {
         log.warn({ file }, 'import.skipped_as_done');
         skipped++;

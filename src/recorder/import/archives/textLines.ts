@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
+import { type Duplex, type Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { InvalidInputError } from '../../../runtime/errors.ts';
 
@@ -15,15 +16,38 @@ export function plainName(file: string): string {
  */
 export async function* textLines(file: string): AsyncGenerator<string> {
   const raw = createReadStream(file);
-  const unpacked: Readable = file.endsWith('.gz')
-    ? raw.pipe(createGunzip())
-    : file.endsWith('.zst')
-      ? raw.pipe(createZstdDecompress())
-      : raw;
+  const unpacking = unpackingOf(file);
+  const unpacked: Readable = unpacking === null ? raw : raw.pipe(unpacking);
   raw.on('error', (error) => unpacked.destroy(error));
   try {
     yield* createInterface({ input: unpacked, crlfDelay: Number.POSITIVE_INFINITY });
   } catch (cause) {
-    throw new InvalidInputError(`cannot read ${file}: ${(cause as Error).message}`, { cause });
+    throw unreadable(file, cause);
   }
+}
+
+/**
+ * Reads a compressed file to its end; any other file has no end of its own. The rows of a file that turns out to be cut
+ * would be stored a second time by the import that follows.
+ * @throws {InvalidInputError} If it cannot be read or is damaged.
+ */
+export async function requireWhole(file: string, signal: AbortSignal): Promise<void> {
+  const unpacking = unpackingOf(file);
+  if (unpacking === null) return;
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  try {
+    await pipeline(createReadStream(file), unpacking, nowhere, { signal });
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw unreadable(file, cause);
+  }
+}
+
+function unpackingOf(file: string): Duplex | null {
+  if (file.endsWith('.gz')) return createGunzip();
+  return file.endsWith('.zst') ? createZstdDecompress() : null;
+}
+
+function unreadable(file: string, cause: unknown): InvalidInputError {
+  return new InvalidInputError(`cannot read ${file}: ${(cause as Error).message}`, { cause });
 }
