@@ -4,6 +4,7 @@ import { InvalidInputError } from '../../runtime/errors.ts';
 import type { ChatFormat } from '../../schema/notification.ts';
 import type { SystemEvent } from '../../schema/systemEvent.ts';
 import { chatBody } from './chatBody.ts';
+import { withoutSecrets } from './chatReply.ts';
 import { parseChatTarget } from './chatTarget.ts';
 import { chatTextOf } from './chatText.ts';
 
@@ -128,4 +129,9 @@ describe('a message', () => {
       expect(got).not.toMatch(/[\uD800-\uDBFF]…/);
     }
   });
+});
+
+it('masks the token of a Slack URL that ends with a slash', () => {
+  const withSlash = target('slack', `${SLACK}/`);
+  expect(withoutSecrets(withSlash, `no team for ${TOKEN}`)).toBe('no team for ***');
 });

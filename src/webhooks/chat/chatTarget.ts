@@ -96,7 +96,8 @@ function slackTarget({ origin, pathname, searchParams }: URL): ChatTarget {
     members: {},
     spacingMs: SLACK_SPACING_MS,
     shown: `${origin}/${first}/${MASK}`,
-    secrets: [secret, secret.split('/').at(-1) as string],
+    // The path may end with a slash; an empty text would be found everywhere.
+    secrets: [secret, ...secret.split('/').filter(Boolean).slice(-1)],
   };
 }
 
