@@ -112,7 +112,7 @@ export const RECORDING_MUTANTS: readonly TestedMutant[] = [
   senderRuns('sight.isInDoubt = false;\n  sight.trades = null;', 'sight.isInDoubt = false;'),
   collectors('heardMs < oldest && this.#collectors.size > 1', 'heardMs < oldest'),
   archive('receivedTimeMs - lastMs >= HOLE_MS', 'receivedTimeMs - lastMs > HOLE_MS'),
-  unlisted('const { receivedTimeMs } = sighting.events[0] ?? event;', 'const { receivedTimeMs } = event;'),
+  unlisted('const { receivedTimeMs } = events[0] ?? event;', 'const { receivedTimeMs } = event;'),
   acceptance(
     'timeMs - row.receivedTimeMs <= COPIES_DROPPED_MS',
     'timeMs - row.receivedTimeMs > COPIES_DROPPED_MS',

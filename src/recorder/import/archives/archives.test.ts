@@ -226,16 +226,34 @@ describe('PMXT v1', () => {
     change,
     { update_type: 'nonsense', side: 'YES', timestamp: 1 },
   ];
-  const target = () =>
+  const target = (written: readonly { update_type: string }[] = rows) =>
     parquet({
-      timestamp_received: rows.map((_, at) => received(100 + at * 1000)),
-      timestamp_created_at: rows.map((_, at) => received(90 + at * 1000)),
-      market_id: rows.map(() => MARKET),
-      update_type: rows.map(({ update_type }) => update_type),
-      data: rows.map((data, at) =>
+      timestamp_received: written.map((_, at) => received(100 + at * 1000)),
+      timestamp_created_at: written.map((_, at) => received(90 + at * 1000)),
+      market_id: written.map(() => MARKET),
+      update_type: written.map(({ update_type }) => update_type),
+      data: written.map((data, at) =>
         at === 3 ? '{"side":"YES","token_id":"22","timestamp":1}' : JSON.stringify(data),
       ),
     });
+
+  it('is recorded as NO when it has only rows of NO', async () => {
+    const { sink } = await importAll([target([book('11', 'NO')])]);
+    expect(sink.markets.at(-1)).toMatchObject({ yesTokenId: 'unknown', noTokenId: '11' });
+    expect(sink.books.at(-1)).toMatchObject({
+      yes: { bids: [], asks: [] },
+      no: {
+        bids: [
+          [4_000, 2_500_000],
+          [3_000, 5_000_000],
+        ],
+        asks: [
+          [5_000, 7_000_000],
+          [6_000, 1_000_000],
+        ],
+      },
+    });
+  });
 
   it('is recorded with the outcome that it names, never trusted, and without what it lacks', async () => {
     const { sink, report } = await importAll([target()]);
