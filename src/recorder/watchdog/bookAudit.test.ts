@@ -1,9 +1,14 @@
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
+import { MemorySink } from '../../../test/support/memorySink.ts';
+import { MARKET, WireMarket } from '../../../test/support/wire.ts';
 import { TransportError } from '../../runtime/errors.ts';
 import { silentLogger } from '../../runtime/log.ts';
 import { Metrics } from '../../runtime/metrics.ts';
+import type { BookSnapshotEvent } from '../../schema/events.ts';
+import { mapClobFrame } from '../../venues/polymarket/clob/mapper.ts';
 import type { RecordedMarket } from '../recordedMarket.ts';
+import { Recorder } from '../recorder.ts';
 import { BookAudit } from './bookAudit.ts';
 
 const REQUEST_PERIOD_MS = 250;
@@ -62,4 +67,32 @@ test('a market whose book could not be read is neither absent nor settled', asyn
   audit.tick();
   await clock.advance(0);
   expect([verdicts, audit.isAvailable]).toEqual([['unusable'], true]);
+});
+
+test.each([
+  ['older than our book, with other levels', -1, 2, 'behind'],
+  ['older than our book, with the same levels', -1, 1, 'behind'],
+  ['as old as our book, with other levels', 0, 2, 'differs'],
+  ['as old as our book, with the same levels', 0, 1, 'equal'],
+  ['newer than our book, with other levels', 1, 2, 'differs'],
+])('an answer %s', async (_, newerByMs, size, verdict) => {
+  const clock = new FakeClock(MARKET.startTimeMs);
+  const common = { clock, metrics: new Metrics(), log: silentLogger };
+  const recorder = new Recorder({ ...common, sink: new MemorySink(), timeBy: 'receipt' });
+  recorder.track(MARKET);
+  const wire = new WireMarket();
+  wire.set({ side: 'BUY', price: 4_900, size: 1_000_000 });
+  recorder.clobFrame(wire.snapshot(clock.now()), clock.now());
+  wire.set({ side: 'BUY', price: 4_900, size: size * 1_000_000 });
+  const answer = mapClobFrame(wire.snapshot(clock.now() + newerByMs), clock.now()) as BookSnapshotEvent[];
+  const verdicts: string[] = [];
+  const audit = new BookAudit({
+    ...{ ...common, random: () => 0, rest: { books: async () => answer } },
+    onAnswer: (given) => verdicts.push(given.verdict),
+  });
+  audit.request(recorder.recorded(MARKET.marketId) as RecordedMarket);
+  audit.tick();
+  await clock.advance(0);
+  expect(verdicts).toEqual([verdict]);
+  recorder.close();
 });

@@ -272,6 +272,35 @@ describe('a window that ends while its market is silent', () => {
   });
 });
 
+test.each([
+  [
+    'of the whole feed is a gap of every open market of its group',
+    false,
+    ['silent_feed', 'silent_feed', null],
+  ],
+  ['of one market while its group delivers is its own gap', true, ['silent_market', null, null]],
+])('silence %s', async (_, othersSpeak, causes) => {
+  const other = (name: string) => ({
+    ...{ ...MARKET, marketId: `0x${name}`, yesTokenId: `${name} yes`, noTokenId: `${name} no` },
+  });
+  const [busy, over] = [other('busy'), { ...other('over'), endTimeMs: MARKET.startTimeMs + 5_000 }];
+  const { clock, recorder, line } = watch({ markets: [MARKET, busy, over], rest: null });
+  const wires = new Map([MARKET, busy, over].map((market) => [market, new WireMarket(market)]));
+  const speak = (...markets: Market[]) => {
+    for (const market of markets)
+      recorder.clobFrame(String(wires.get(market)?.snapshot(clock.now())), clock.now());
+    line.spokeAt = clock.monotonic();
+  };
+  await clock.advance(6_000);
+  speak(MARKET, busy, over);
+  for (let second = 0; second < 11; second++) {
+    await clock.advance(1_000);
+    if (othersSpeak) speak(busy);
+  }
+  const causeOf = ({ marketId }: Market) => recorder.gaps.of(marketId)?.cause ?? null;
+  expect([MARKET, busy, over].map(causeOf)).toEqual(causes);
+});
+
 const CAUSES: readonly GapCause[] = ['book_mismatch', 'crossed_book', 'frame_rejected', 'clock_step'];
 
 test.each(CAUSES)('keeps a gap by %s open until a feed lost in the meantime is back', async (cause) => {

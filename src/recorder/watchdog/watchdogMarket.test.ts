@@ -98,3 +98,15 @@ test('a gap begins with nothing asked and nothing answered', () => {
     ...[1_000, null, Number.NEGATIVE_INFINITY],
   ]);
 });
+
+test('data that an answer showed first is no longer missing once both tokens have had frames after it', () => {
+  const { watched, run, book } = watch();
+  run(1_000, 10);
+  watched.aheadSince = 1_050;
+  book.yes.frames++;
+  watched.countFrames(1_100, TICK_MS);
+  expect(watched.aheadSince).toBe(1_050);
+  book.no.frames++;
+  watched.countFrames(1_200, TICK_MS);
+  expect(watched.aheadSince).toBeNull();
+});

@@ -72,6 +72,18 @@ test('the lag counts from the oldest waiting message, however many have arrived 
   progress.stop();
 });
 
+test('the lag of a long pause does not count messages that were stored before it', async () => {
+  const { clock, progress, send, store } = rig();
+  for (let streamSeq = 1; streamSeq <= 2_500; streamSeq++) {
+    if (streamSeq <= 1_000) await store(0, { streamSeq, timeMs: 1_000 });
+    send(0, { streamSeq, timeMs: 1_000 }).arrives();
+    await clock.advance(100);
+  }
+  // The first message after the pause arrived 150 s ago; those before it were stored as they came.
+  expect(progress.lagMs()).toBe(150_000);
+  progress.stop();
+});
+
 test('a read of the checkpoints that is asked for ends after one in progress', async () => {
   const { progress, send, store } = rig();
   await store(0, { streamSeq: 1, timeMs: 1_000 });

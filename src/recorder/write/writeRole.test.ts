@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { MemoryElections } from '../../../test/support/memoryElection.ts';
+import { sleep } from '../../runtime/clock.ts';
 import { StoreUnavailableError } from '../../runtime/errors.ts';
 import { silentLogger } from '../../runtime/log.ts';
 import { Metrics } from '../../runtime/metrics.ts';
@@ -13,9 +14,13 @@ function cluster() {
   const clock = new FakeClock();
   const elections = new MemoryElections();
   const log: string[] = [];
-  let failures = 0;
+  let [failures, stopMs] = [0, 0];
   const failNext = (count: number) => {
     failures = count;
+  };
+  /** Lets the last batch of every later stop take this long. */
+  const stopSlowly = (forMs: number) => {
+    stopMs = forMs;
   };
   const startProcess = (name: string) => {
     const election = elections.connect();
@@ -25,7 +30,11 @@ function cluster() {
         throw new StoreUnavailableError('no answer');
       }
       log.push(`${name}+${partition}`);
-      return { stop: async () => void log.push(`${name}-${partition}`) };
+      const stop = async () => {
+        if (stopMs > 0) await sleep(clock, stopMs);
+        log.push(`${name}-${partition}`);
+      };
+      return { stop };
     };
     const metrics = new Metrics();
     const stream = { partitions: PARTITIONS };
@@ -33,7 +42,7 @@ function cluster() {
     role.start();
     return { role, election, metrics };
   };
-  return { clock, elections, log, startProcess, failNext };
+  return { clock, elections, log, startProcess, failNext, stopSlowly };
 }
 
 test('one process stores every partition, each once', async () => {
@@ -59,13 +68,17 @@ test('two processes that start together divide the partitions; the one that rema
 });
 
 test('a process that stops has ended its work before another one begins', async () => {
-  const { clock, log, startProcess } = cluster();
+  const { clock, log, startProcess, stopSlowly } = cluster();
   const first = startProcess('a');
   await clock.advance(10_000);
   startProcess('b');
   await clock.advance(10_000);
-  await first.role.stop();
-  await clock.advance(0);
+  stopSlowly(3_000);
+  const stopping = first.role.stop();
+  await clock.advance(2_999);
+  expect(log).toEqual(['a+0', 'a+1', 'a+2', 'a+3']);
+  await clock.advance(1);
+  await stopping;
   for (let partition = 0; partition < PARTITIONS; partition++) {
     const lines = log.filter((line) => line.endsWith(String(partition)));
     expect(lines).toEqual([`a+${partition}`, `a-${partition}`, `b+${partition}`]);
