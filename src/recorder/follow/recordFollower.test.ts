@@ -194,20 +194,21 @@ test('rows that are in the stored state are skipped, by the number of their own 
   expect(liveBook()?.trusted).toBe(true);
 });
 
+const open: Gap = {
+  ...{
+    gapId: 'gap_1',
+    marketId: M,
+    startTimeMs: T0,
+    endTimeMs: null,
+    startReceivedMs: T0,
+    endReceivedMs: null,
+  },
+  ...{ knownTimeMs: T0, knownSeq: 1, cause: 'disconnected', feed: 'polymarket.clob', repairedBy: null },
+};
+
 test('of gaps the open one is kept, until it is closed', () => {
   const { rig } = started();
   const { gaps } = rig.follower;
-  const open: Gap = {
-    ...{
-      gapId: 'gap_1',
-      marketId: M,
-      startTimeMs: T0,
-      endTimeMs: null,
-      startReceivedMs: T0,
-      endReceivedMs: null,
-    },
-    ...{ knownTimeMs: T0, knownSeq: 1, cause: 'disconnected', feed: 'polymarket.clob', repairedBy: null },
-  };
   rig.follower.resume(MARKET, null);
   rig.follower.resumeGap(open);
   expect(gaps.of(M)).toEqual(open);
@@ -241,12 +242,15 @@ test('a market is followed until its outcome is confirmed, at most for a day aft
   };
   rig.follower.resume(OTHER_MARKET, null);
   rig.emit([{ kind: 'market', record: { ...confirmed, seq: 1 }, isLate: false }]);
+  rig.follower.resumeGap(open);
   const followed = () => [...rig.follower.markets()].map(({ slug }) => slug);
   rig.clock.stepWall(300_000 + 899_000);
   await rig.clock.advance(900);
   expect(followed()).toEqual(['other', MARKET.slug]);
+  expect(rig.follower.gaps.of(M)).toEqual(open);
   await rig.clock.advance(1_000);
   expect(followed()).toEqual(['other']);
+  expect(rig.follower.gaps.of(M)).toBeNull();
   rig.clock.stepWall(86_400_000);
   await rig.clock.advance(1_000);
   expect(followed()).toEqual([]);

@@ -49,6 +49,20 @@ describe('perpetual depth of two collectors', () => {
   });
 });
 
+it.each([
+  ['is kept', 90_000, 1],
+  ['may be a copy that the stream no longer drops', 90_001, 0],
+])('a book or a price behind that of its own collector %s after %d ms', (_, ageMs, kept) => {
+  const merge = new PriceMerge();
+  const delivery = { id: 'first', sender: 'a', seq: 1, timeMs: T0 + 30 };
+  merge.perpDepth(depth(7, T0), delivery);
+  merge.underlying(price(T0), delivery);
+  const [oldDepth, oldPrice] = [depth(6, T0 - 10), price(T0 - 10)];
+  const late = { id: 'second', sender: 'a', seq: 3, timeMs: oldDepth.receivedTimeMs + ageMs };
+  expect(merge.perpDepth(oldDepth, late)).toHaveLength(kept);
+  expect(merge.underlying(oldPrice, late)).toHaveLength(kept);
+});
+
 describe('prices of two collectors', () => {
   it('of one millisecond are dropped as copies, the newest 200 of them', () => {
     const merge = new PriceMerge();
