@@ -6,6 +6,7 @@ import {
   nextBooks,
   type ReplayBook,
   type ReplayMarket,
+  receivedUpTo,
   replayMarkets,
   spansOf,
 } from '../store/queries/replay.ts';
@@ -109,12 +110,19 @@ export class Replay {
     subscriptions.add(selection, () => null);
     this.#connection.answer(JSON.stringify({ type: 'ack', subscribed: subscriptions.toJson() }));
     const known = new Map(markets.map((market) => [market.marketId, market]));
-    const notices = await noticesOf(store, markets, range, signal);
-    if (afterSeq === BEGINNING) {
+    const isResumed = afterSeq !== BEGINNING;
+    const placeMs = isResumed
+      ? await receivedUpTo(store, markets, { ...range, seq: afterSeq }, signal)
+      : null;
+    // A replay that continues sends only what came after its place, and waits only for that.
+    const left = placeMs === null ? range : { ...range, fromMs: placeMs + 1 };
+    const notices = await noticesOf(store, markets, left, signal);
+    if (!isResumed) {
       const before = await booksBefore(store, markets, fromMs, signal);
       for (const book of before) this.#send(book, known, BEGINNING);
     }
-    const pace = new ReplayPace(this.#connection, { clock, speed, originMs: this.#terms.fromMs, signal });
+    const originMs = placeMs ?? this.#terms.fromMs;
+    const pace = new ReplayPace(this.#connection, { clock, speed, originMs, signal });
     const spans = await spansOf(store, markets, range, signal);
     const next = (after: number) =>
       nextBooks(store, { markets, spans }, { ...range, afterSeq: after, limit: PAGE_BOOKS }, signal);

@@ -145,6 +145,38 @@ describe('/v1/replay', () => {
     expect(await whole(START, { ...SUBSCRIBE, resume: first?.cursor })).toEqual(messages);
   });
 
+  test('after a cursor, sends no notice again that came before it, except of a gap that is open there', async () => {
+    const snapshots = (await whole(START)).filter(({ type }) => type === 'snapshot');
+    const restAfter = async (cursor: unknown) =>
+      seen(await whole(START, { ...SUBSCRIBE, resume: cursor })).slice(1);
+    expect(await restAfter(snapshots[2]?.cursor)).toEqual([
+      ['gap', 'A', 'open'],
+      ['gap', 'A', 'closed'],
+      ['snapshot', 'A', 6],
+      ['market', 'A', 'resolved'],
+      ['end', null, null],
+    ]);
+    expect(await restAfter(snapshots[3]?.cursor)).toEqual([
+      ['market', 'A', 'resolved'],
+      ['end', null, null],
+    ]);
+  });
+
+  test('after a cursor, the pace goes on from there: what was played is not waited for again', async () => {
+    const snapshots = (await whole(START)).filter(({ type }) => type === 'snapshot');
+    const resume = snapshots[3]?.cursor;
+    const { rig, client } = await replay(`${START}&speed=4`, { ...SUBSCRIBE, resume });
+    const { clock } = rig;
+    const pings = clock.waiting;
+    await client.next('ack');
+    while (clock.waiting === pings) await new Promise(setImmediate);
+    // Played up to 20 s; the resolution was recorded 10 s later.
+    await clock.advance(2_499);
+    expect(await client.rest()).toEqual([]);
+    await clock.advance(1);
+    expect(seen([await client.nextOfAny()])).toEqual([['market', 'A', 'resolved']]);
+  });
+
   test('at a speed, sends each message at its receive offset divided by the speed', async () => {
     const { rig, client } = await replay(`${START}&speed=4`, { ...SUBSCRIBE, tickers: ['ETH'] });
     const { clock } = rig;

@@ -69,6 +69,28 @@ export async function spansOf(
   );
 }
 
+/** Receive time of the newest book up to an arrival number; null if none of the range's books is so old. */
+export async function receivedUpTo(
+  store: StoreReader,
+  markets: readonly ReplayMarket[],
+  { fromMs, toMs, seq }: ReplayRange & { seq: number },
+  signal: AbortSignal,
+): Promise<number | null> {
+  const params = {
+    ...paramsOf(markets, { fromMs, toMs }),
+    from: storedTime(fromMs),
+    to: storedTime(toMs),
+    seq,
+  };
+  const [found] = await store.rows<{ atMs: number; books: number }>(
+    `SELECT toUnixTimestamp64Milli(max(t.received)) AS atMs, count() AS books
+     FROM books AS t WHERE ${THESE} AND ${RECEIVED} AND t.seq <= {seq:UInt64}`,
+    params,
+    { signal },
+  );
+  return found === undefined || Number(found.books) === 0 ? null : Number(found.atMs);
+}
+
 /** The next books after an arrival number, at most `limit`; empty at the end. */
 export async function nextBooks(
   store: StoreReader,
