@@ -57,3 +57,21 @@ test('a market has one open gap, the first', () => {
   expect(written[1]).toMatchObject({ cause: 'data_lost', endTimeMs: 200 });
   expect(gaps.of(M)?.startTimeMs).toBe(1_000);
 });
+
+test.each([
+  ['an earlier', at(800, 850), [{ startTimeMs: 800, startReceivedMs: 850, endTimeMs: null }]],
+  ['the same', at(1_000, 1_040), []],
+  ['a later', at(1_500, 1_550), []],
+  ['no', null, []],
+])('a gap of an earlier run starts at its last proven row at the latest: %s one', (_, proven, rewritten) => {
+  gaps.open(gapOf());
+  const [open] = written;
+  if (open === undefined) throw new Error('nothing is written');
+  const { seq: _seq, ...gap } = open;
+  gaps.close(M, at(1_010), null);
+  written.length = 0;
+  gaps.resume(gap, proven);
+  expect(written).toMatchObject(rewritten);
+  expect(written).toHaveLength(rewritten.length);
+  expect(gaps.of(M)?.startTimeMs).toBe(rewritten[0]?.startTimeMs ?? 1_000);
+});
