@@ -1,12 +1,12 @@
 import { appendFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
 import { silentLogger } from '../../runtime/log.ts';
 import { Metrics } from '../../runtime/metrics.ts';
 import { Outbox } from './outbox.ts';
-import type { OutboxMessage } from './outboxFile.ts';
+import { OutboxFile, type OutboxMessage } from './outboxFile.ts';
 
 const MIB = 1024 * 1024;
 
@@ -174,5 +174,33 @@ describe('an outbox', () => {
     const kept = await rig.drain();
     expect(kept).toEqual([...kept].sort((a, b) => Number(a.slice(3)) - Number(b.slice(3))));
     expect(kept.length + (await rig.dropped())).toBe(110);
+  });
+
+  it.each([
+    ['after it was written to files', 6],
+    ['that was never written to a file', 3],
+  ])('sends everything %s, though no file can be written any more', async (_, written) => {
+    const rig = await new Rig().open();
+    rig.push(1, 3);
+    if (written > 3) {
+      await rig.pass(1_200);
+      rig.push(4, 6);
+      await rig.pass(100);
+    }
+    const full = vi.spyOn(OutboxFile.prototype, 'append').mockRejectedValue(new Error('no space left'));
+    onTestFinished(() => full.mockRestore());
+    await rig.pass(1_200);
+    rig.push(written + 1, written + 4);
+    await rig.pass(100);
+    const sent: string[] = [];
+    for (let round = 0; round < 10; round++) {
+      for (let next = rig.outbox.next(); next !== null; next = rig.outbox.next()) {
+        sent.push(next.id);
+        rig.outbox.acknowledge();
+      }
+      await rig.pass(100);
+    }
+    expect(sent).toEqual(ids(1, written + 4));
+    expect([rig.outbox.isEmpty, rig.files(), await rig.dropped()]).toEqual([true, [], 0]);
   });
 });

@@ -49,6 +49,7 @@ export class Outbox {
   #isLoadedUnwritten = false;
   /** Closed files, then the one that is written, with their numbers of messages. */
   #files: { file: OutboxFile; count: number }[] = [];
+  /** The file for the tail; it is the last of `#files` once something was written to it. */
   #writing: { file: OutboxFile; count: number } | null = null;
   #tail: Waiting[] = [];
   #tailBytes = 0;
@@ -203,10 +204,12 @@ export class Outbox {
   #start(): void {
     if (this.#isWorking) return;
     void this.#enqueue(async () => {
+      // First, because a full disk refuses the writes below: only what was sent gives space back.
+      await this.#loadNextIfSent();
       await this.#writeLoaded();
       await this.#noteDone();
       if (this.#loaded.length > 0 || this.#files.length > 0) await this.#writeTail();
-      if (this.#loaded.length === 0) await this.#loadNext();
+      await this.#loadNextIfSent();
     });
   }
 
@@ -243,9 +246,11 @@ export class Outbox {
   async #writeTail(): Promise<void> {
     const messages = [...this.#tail];
     if (messages.length === 0) return;
-    this.#writing ??= this.#nextFile();
+    this.#writing ??= { file: this.#directory.next(), count: 0 };
     const writing = this.#writing;
     await this.#append(writing.file, messages);
+    // Only now, because a file whose first write failed cannot be loaded.
+    if (writing.count === 0) this.#files.push(writing);
     writing.count += messages.length;
     this.#tail.splice(0, messages.length);
     this.#tailBytes = this.#tail.reduce((sum, message) => sum + sizeInFile(message), 0);
@@ -255,20 +260,15 @@ export class Outbox {
     }
   }
 
-  #nextFile(): { file: OutboxFile; count: number } {
-    const entry = { file: this.#directory.next(), count: 0 };
-    this.#files.push(entry);
-    return entry;
-  }
-
   async #append(file: OutboxFile, messages: readonly Waiting[]): Promise<void> {
     await file.append(messages);
     if (this.#writeFailure !== null) this.#options.log.info({}, 'outbox.written_again');
     this.#writeFailure = null;
   }
 
-  /** Replaces the loaded messages, all of which the stream has, by the next ones. */
-  async #loadNext(): Promise<void> {
+  /** Replaces the loaded messages, once the stream has all of them, by the next ones. */
+  async #loadNextIfSent(): Promise<void> {
+    if (this.#loaded.length > 0) return;
     await this.#loadedFile?.remove();
     this.#loadedFile = null;
     this.#isLoadedUnwritten = false;

@@ -44,9 +44,16 @@ export class OutboxFile {
     if (this.#length === 0) pieces.unshift(head());
     const handle = await this.#open();
     const wanted = pieces.reduce((bytes, piece) => bytes + piece.length, 0);
-    const { bytesWritten } = await handle.writev(pieces, this.#length);
-    if (bytesWritten < wanted) throw new Error(`only ${bytesWritten} of ${wanted} bytes fitted on the disk`);
-    await handle.datasync();
+    try {
+      const { bytesWritten } = await handle.writev(pieces, this.#length);
+      if (bytesWritten < wanted)
+        throw new Error(`only ${bytesWritten} of ${wanted} bytes fitted on the disk`);
+      await handle.datasync();
+    } catch (error) {
+      // The next attempt may write less, and a later run would read what is left behind it as messages.
+      await handle.truncate(this.#length).catch(() => undefined);
+      throw error;
+    }
     this.#length += wanted;
   }
 
