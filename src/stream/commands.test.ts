@@ -20,3 +20,12 @@ test('refuses an asset that the service does not follow', () => {
   expect(() => parseCommand(text, ['ETH', 'HYPE'])).toThrow(new CommandError('unknown ticker XRP'));
   expect(parseCommand(text, ['XRP'])).toMatchObject({ selection: { tickers: ['XRP'] } });
 });
+
+test('accepts 500 names in a list, and no more', () => {
+  const ids = Array.from({ length: 501 }, (_, index) => `0x${index.toString(16).padStart(64, '0')}`);
+  const command = parseCommand(subscribe({ market_ids: ids.slice(1) }), ['ETH']);
+  expect(command).toMatchObject({ selection: { marketIds: ids.slice(1) } });
+  expect(() => parseCommand(subscribe({ market_ids: ids }), ['ETH'])).toThrow(
+    new CommandError('market_ids has more than 500 names'),
+  );
+});

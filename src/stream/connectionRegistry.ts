@@ -57,8 +57,11 @@ export class ConnectionRegistry {
     const { userId, keyId } = identity;
     metrics.opened(stream);
     this.#open.set(connection, socket);
-    this.#note(stream, userId, 1);
+    socket.once('close', () => this.#open.delete(connection));
     serve(connection);
+    // Its stream may have ended it at once.
+    if (!connection.isOpen) return;
+    this.#note(stream, userId, 1);
     const unwatch = liveKeys.watch(identity, (why) => {
       log.info({ key_id: keyId, stream, why }, 'stream.key_gone');
       connection.close('forbidden');
@@ -69,7 +72,6 @@ export class ConnectionRegistry {
       this.#note(stream, userId, -1);
       ended?.();
     };
-    socket.once('close', () => this.#open.delete(connection));
     if (this.#isClosing) connection.close('goingAway');
   }
 

@@ -1,0 +1,73 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { bookRecord } from '../../test/support/api.ts';
+import { FakeClock } from '../../test/support/fakeClock.ts';
+import { MARKET } from '../../test/support/wire.ts';
+import { Bus } from '../bus/bus.ts';
+import { silentLogger } from '../runtime/log.ts';
+import { Metrics } from '../runtime/metrics.ts';
+import type { Connection } from './connection.ts';
+import { MarketStream } from './marketStream.ts';
+import { StreamMetrics } from './streamMetrics.ts';
+
+const M = MARKET.marketId;
+const SUBSCRIBE = JSON.stringify({ type: 'subscribe', market_ids: [M] });
+
+/** The stream of one market that has a book. */
+function rig() {
+  const clock = new FakeClock();
+  const metrics = new Metrics();
+  const bus = new Bus({ log: silentLogger, metrics });
+  const book = bookRecord({ seq: 1, marketId: M, timeMs: MARKET.startTimeMs, yesBids: [], yesAsks: [] });
+  const books = {
+    markets: () => [MARKET],
+    market: () => MARKET,
+    book: () => book,
+    gap: () => null,
+  };
+  const stream = new MarketStream({
+    ...{ run: '0123456789ab', tickers: ['BTC'], bus, books, clock, metrics: new StreamMetrics(metrics) },
+  });
+  onTestFinished(() => stream.close());
+  /** A client that subscribes to the market; the function disconnects it. */
+  const connect = () => {
+    const client = {
+      ...{ isOpen: true, isPressed: false, onText: (_: string) => {}, onClosed: () => {}, onDrained: null },
+      ...{ send: () => {}, sendFrame: () => {}, answer: () => {}, checkBuffered: () => {}, close: () => {} },
+    };
+    stream.add(client as unknown as Connection);
+    client.onText(SUBSCRIBE);
+    return () => {
+      client.isOpen = false;
+      client.onClosed();
+    };
+  };
+  const isWarm = () => stream.find(M)?.isWarm;
+  return { clock, connect, isWarm };
+}
+
+test('changes of a market are kept while it has clients, and for a minute after the last one has left', async () => {
+  const { clock, connect, isWarm } = rig();
+  expect(isWarm()).toBe(false);
+  const [leaveFirst, leaveLast] = [connect(), connect()];
+  await clock.advance(600_000);
+  expect(isWarm()).toBe(true);
+  leaveFirst();
+  await clock.advance(600_000);
+  expect(isWarm()).toBe(true);
+  leaveLast();
+  await clock.advance(60_000);
+  expect(isWarm()).toBe(true);
+  // It is checked every 5 s.
+  await clock.advance(5_000);
+  expect(isWarm()).toBe(false);
+});
+
+test('a client that comes back within the minute keeps its market', async () => {
+  const { clock, connect, isWarm } = rig();
+  const leave = connect();
+  leave();
+  await clock.advance(59_000);
+  connect();
+  await clock.advance(600_000);
+  expect(isWarm()).toBe(true);
+});
