@@ -10,9 +10,13 @@ import type { StreamParts } from './streamParts.ts';
 
 const unused = null as unknown as JetStreamManager;
 
-function position(options: { next: number; isPartial: boolean }, metrics = new Metrics()): ReadPosition {
+function position(
+  options: { next: number; isPartial: boolean },
+  { errors = [], metrics = new Metrics() }: { errors?: string[]; metrics?: Metrics } = {},
+): ReadPosition {
   const clock = new FakeClock();
-  const parts = { log: silentLogger, metrics, clock, prefix: 'u' };
+  const log = { ...silentLogger, error: (_: object, event: string) => void errors.push(event) };
+  const parts = { log, metrics, clock, prefix: 'u' };
   return new ReadPosition(parts as unknown as StreamParts, { reader: 'test', ...options });
 }
 
@@ -38,10 +42,38 @@ it('marks the first message of each partition after messages that were deleted u
 
 it('exports its count of missed messages before it misses any, so that an alert sees the first', async () => {
   const metrics = new Metrics();
-  position({ next: 5, isPartial: false }, metrics);
+  position({ next: 5, isPartial: false }, { metrics });
   expect(await metrics.registry.metrics()).toContain(
     'underround_stream_missed_messages_total{reader="test"} 0',
   );
+});
+
+it('notices a single message that was deleted unread, and none that was skipped as damaged', async () => {
+  const reader = position({ next: 5, isPartial: false });
+  const isAfterLoss = async (message: JsMsg) =>
+    (await reader.accept(message, unused))?.place.isAfterLoss ?? false;
+  expect(await isAfterLoss(delivered(5, 0))).toBe(false);
+  expect(reader.next).toBe(6);
+  expect(await isAfterLoss(delivered(7, 0))).toBe(true);
+  await reader.accept(delivered(8, 0, 2), unused);
+  expect(reader.next).toBe(9);
+  expect(await isAfterLoss(delivered(9, 0))).toBe(false);
+  expect(await isAfterLoss(delivered(11, 0))).toBe(true);
+});
+
+it.each([
+  ['behind the newest message', 21, 21, false, []],
+  ['behind numbers that went back', 22, 21, false, ['stream.numbers_went_back']],
+  ['before the oldest message', 7, 8, true, ['stream.messages_missed']],
+  ['at the oldest message', 8, 8, false, []],
+  ['without a place', 0, 0, false, []],
+])('a reader that begins %s', async (_, place, next, isAfterLoss, logged) => {
+  const errors: string[] = [];
+  const reader = position({ next: place, isPartial: true }, { errors });
+  reader.onStart({ state: { first_seq: 8, last_seq: 20 } } as unknown as StreamInfo);
+  expect(reader.next).toBe(next);
+  const first = await reader.acceptValid(delivered(Math.max(next, 8), 0), unused);
+  expect([first.place.isAfterLoss ?? false, errors]).toEqual([isAfterLoss, logged]);
 });
 
 it('marks it for the reader of one partition that begins behind its place', async () => {
