@@ -44,6 +44,24 @@ test('a listener that throws is counted and affects no other', async () => {
   );
 });
 
+test('the first twenty failures of each listener are logged', () => {
+  const logged: [string, number][] = [];
+  const log = {
+    ...silentLogger,
+    error: ({ topic, failures }: { topic: string; failures: number }) => void logged.push([topic, failures]),
+  };
+  const bus = new Bus({ log: log as never, metrics: new Metrics() });
+  const fail = () => {
+    throw new Error('broken');
+  };
+  bus.subscribe('market', fail);
+  for (let i = 0; i < 22; i++) bus.publish('market', { ...MARKET, seq: i });
+  expect(logged).toEqual(Array.from({ length: 20 }, (_, index) => ['market', index + 1]));
+  bus.subscribe('market', fail);
+  bus.publish('market', { ...MARKET, seq: 23 });
+  expect(logged.slice(20)).toEqual([['market', 1]]);
+});
+
 test('subscribing or unsubscribing during a publication does not affect it', () => {
   const { bus } = newBus();
   const heard: string[] = [];

@@ -128,6 +128,43 @@ describe('the messages of a collector', () => {
     ]);
   });
 
+  it('do not publish the books of a doubt again when it became a gap', () => {
+    const [wire, one] = [venue(), collector('a')];
+    one.receive([wire.snapshot(T0)], 0);
+    wire.trade(T0 + 100, { price: 5100, size: SHARE });
+    one.receive(wire.action(T0 + 100, [{ side: 'BUY', price: 4950, size: SHARE }]), 100);
+    expect(one.actions().at(-1)?.body.book?.trusted).toBe(false);
+    one.recorder.disconnect([MARKET.yesTokenId], T0 + 250);
+    const before = one.actions().length;
+    one.receive([wire.snapshot(T0 + 1_900)], 2_000);
+    const trusts = one
+      .actions()
+      .slice(before)
+      .map(({ body }) => body.book?.trusted ?? body.quote?.trusted);
+    expect(trusts.length).toBeGreaterThan(0);
+    expect(trusts).not.toContain(false);
+  });
+
+  it('prove a market once, until it is forgotten an hour after its end', async () => {
+    const [wire, one] = [venue(), collector('a')];
+    const proofs = () => kinds(one.messages).filter((kind) => kind === 'proven').length;
+    const lose = (atMs: number) => {
+      one.recorder.disconnect([MARKET.yesTokenId], T0 + atMs);
+      one.receive([wire.snapshot(T0 + atMs)], atMs + 100);
+    };
+    const list = (marketId: string) => one.sink.market({ ...MARKET, marketId, seq: 1 });
+    one.receive([wire.snapshot(T0)], 0);
+    const sinceEndMs = T0 - MARKET.endTimeMs;
+    await one.clock.advance(3_600_000 - sinceEndMs);
+    list('0x1');
+    lose(1_000);
+    expect(proofs()).toBe(1);
+    await one.clock.advance(1);
+    list('0x2');
+    lose(2_000);
+    expect(proofs()).toBe(2);
+  });
+
   it('give a trade and a price ids without receive times', () => {
     const [a, b] = [collector('a'), collector('b', 99)];
     const trade = venue().trade(T0 + 50, { price: 5100, size: SHARE });

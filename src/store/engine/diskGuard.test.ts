@@ -142,4 +142,40 @@ describe('DiskGuard', () => {
     await guard.stop();
     await journalReserve.close();
   });
+
+  it('gives the journal’s reserve only the space above its own', async () => {
+    const spares: number[] = [];
+    const journalReserve = { missingBytes: 0, fill: async (spare: number) => void spares.push(spare) };
+    const { guard, setFree } = await rig(20, { journalReserve: journalReserve as unknown as JournalReserve });
+    await setFree(9);
+    await setFree(8);
+    await setFree(7);
+    expect(spares).toEqual([MIB, 0]);
+    await guard.stop();
+  });
+
+  it('sends nothing for a measurement that ends after its stop', async () => {
+    const clock = new FakeClock();
+    const sent: boolean[] = [];
+    let finish = () => {};
+    let isSlow = false;
+    const guard = await DiskGuard.open({
+      readSpace: async () => {
+        if (isSlow)
+          await new Promise<void>((resolve) => {
+            finish = resolve;
+          });
+        return { freeBytes: isSlow ? MIB : 20 * MIB, totalBytes: 48 * MIB };
+      },
+      ...{ reserve: { bytes: 8 * MIB }, journalReserve: null },
+      setMerges: async (running) => void sent.push(running),
+      ...{ clock, metrics: new Metrics(), log: silentLogger },
+    });
+    isSlow = true;
+    await clock.advance(500);
+    const stopping = guard.stop();
+    finish();
+    await stopping;
+    expect([guard.isOn, sent]).toEqual([true, []]);
+  });
 });
