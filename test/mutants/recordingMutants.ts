@@ -65,6 +65,17 @@ const keptSegments = of(
   'src/store/journal/keptSegmentRegistry.test.ts',
 );
 const recovery = of('src/store/journal/recovery.ts', 'src/store/journal/writerJournal.test.ts');
+const writeRole = of('src/recorder/write/writeRole.ts', 'src/recorder/write/writeRole.test.ts');
+const silence = of('src/recorder/watchdog/watchdog.ts', 'src/recorder/watchdog/watchdog.test.ts');
+const follower = of('src/recorder/follow/recordFollower.ts', 'src/recorder/follow/recordFollower.test.ts');
+const blindness = of('src/recorder/merge/senderSight.ts', 'src/recorder/merge/senderSight.test.ts');
+const serialQueue = of('src/recorder/serialQueue.ts', 'src/recorder/serialQueue.test.ts');
+const recent = of('src/recorder/recentSnapshotCounter.ts', 'src/recorder/recentSnapshotCounter.test.ts');
+const streamSink = of('src/recorder/publish/streamSink.ts', 'src/recorder/publish/streamSink.test.ts');
+const outbox = of('src/bus/outbox/outbox.ts', 'src/bus/outbox/outbox.test.ts');
+const outboxFile = of('src/bus/outbox/outboxFile.ts', 'src/bus/outbox/outboxFile.test.ts');
+const readPosition = of('src/bus/nats/readPosition.ts', 'src/bus/nats/readPosition.test.ts');
+const diskGuard = of('src/store/engine/diskGuard.ts', 'src/store/engine/diskGuard.test.ts');
 
 /** Faults in the recorder (trust, gaps, clocks, the merge of several collectors) and in the journal of the store. */
 export const RECORDING_MUTANTS: readonly TestedMutant[] = [
@@ -143,4 +154,34 @@ export const RECORDING_MUTANTS: readonly TestedMutant[] = [
   segments('i >= first && bytes > MEMORY_BYTES_MAX', 'i > first && bytes > MEMORY_BYTES_MAX'),
   reserve('if (size > bytes) await file.truncate(bytes);', ''),
   keptSegments('bytes -= segment.bytes;\n      return true', 'return true'),
+  writeRole('await done;\n', ''),
+  storedProgress('received.forgetStored(partition, streamSeq);', ''),
+  silence('clock.monotonic() - watched.lastFrameAt -', 'clock.monotonic() + watched.lastFrameAt -'),
+  watched('this.lastFrameAt > this.aheadSince ? null', 'this.lastFrameAt < this.aheadSince ? null'),
+  audit("if (answer.eventTimeMs < ours.timeMs) return 'behind';", ''),
+  unlisted('if (isYes === false) sighting.noTokenId ??= tokenId;', ''),
+  follower(
+    'this.#markets.delete(marketId);\n      this.#gaps.delete(marketId);',
+    'this.#markets.delete(marketId);',
+  ),
+  blindness(
+    'const isInside = eventTimeMs > start.eventTimeMs &&',
+    'const isInside = eventTimeMs >= start.eventTimeMs &&',
+  ),
+  prices(
+    'body.receivedTimeMs > COPIES_DROPPED_MS)) return',
+    'body.receivedTimeMs >= COPIES_DROPPED_MS)) return',
+  ),
+  serialQueue('this.#working = true;', ''),
+  recent(' || receivedTimeMs > this.latestTimeMs', ''),
+  streamSink("known.doubtful = [];\n    this.#publish('gap'", "this.#publish('gap'"),
+  streamSink('if (endTimeMs < endedBefore)', 'if (endTimeMs > endedBefore)'),
+  outbox('space back.\n      await this.#loadNextIfSent();', 'space back.'),
+  outbox('if (writing.count === 0) this.#files.push(writing);', 'this.#files.push(writing);'),
+  outboxFile('await handle.truncate(this.#length).catch(() => undefined);', ''),
+  readPosition(
+    'this.#next = streamSequence + 1;\n    const place',
+    'this.#next = streamSequence + 2;\n    const place',
+  ),
+  diskGuard('this.#space.freeBytes - this.#reserve());', 'this.#space.freeBytes);'),
 ];

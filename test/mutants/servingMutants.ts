@@ -84,6 +84,10 @@ const signature = of('src/backup/awsSignature.ts', 'src/backup/awsSignature.test
 const pace = of('src/stream/replayPace.ts', 'src/stream/replayPace.test.ts');
 const changeLog = of('src/stream/changeLog.ts', 'src/stream/changeLog.test.ts');
 const opportunityStream = of('src/stream/opportunityStream.ts', 'src/stream/opportunityStream.test.ts');
+const connection = of('src/stream/connection.ts', 'src/stream/connection.test.ts');
+const registryOfStreams = of('src/stream/connectionRegistry.ts', 'src/stream/connectionRegistry.test.ts');
+const marketStream = of('src/stream/marketStream.ts', 'src/stream/marketStream.test.ts');
+const replay = of('src/stream/replay.ts', 'test/service/replayStream.test.ts');
 const walkForward = of('src/report/walkForward.ts', 'src/report/walkForward.test.ts');
 const admission = of('src/http/admission.ts', 'src/api/access.test.ts');
 const operators = of('src/http/admission.ts', 'src/http/admission.test.ts');
@@ -286,4 +290,8 @@ export const SERVING_MUTANTS: readonly TestedMutant[] = [
   liveKeys('this.#checkedAt = null;\n    this.#timer', 'this.#timer'),
   usage('this.#flush();\n      this.#dayMs', 'this.#dayMs'),
   connections('this.#refusing--;', ''),
+  connection('this.#stalled?.cancel();\n      this.#stalled = null;', 'this.#stalled = null;'),
+  registryOfStreams('await Promise.all(parted);', ''),
+  marketStream('if (market.subscribers.size === 0) market.idleSinceMs = this.#clock.monotonic();', ''),
+  replay('placeMs ?? this.#terms.fromMs', 'this.#terms.fromMs'),
 ];

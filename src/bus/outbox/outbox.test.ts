@@ -111,6 +111,19 @@ describe('an outbox', () => {
     expect(await rig.drain()).toEqual(ids(9, 9));
   });
 
+  it('adds later messages to one file, and counts each once', async () => {
+    const rig = await new Rig().open();
+    rig.push(1, 3);
+    await rig.pass(1_100);
+    for (const number of [4, 5, 6]) {
+      rig.push(number, number);
+      await rig.pass(100);
+    }
+    expect([rig.files().length, rig.outbox.size, rig.outbox.onDisk]).toEqual([2, 6, 6]);
+    expect(await rig.drain()).toEqual(ids(1, 6));
+    expect([rig.files().length, rig.outbox.size]).toEqual([0, 0]);
+  });
+
   it('leaves its messages to the next run, which sends them before its own', async () => {
     const before = await new Rig().open();
     before.push(1, 3);

@@ -1,4 +1,4 @@
-import { truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, truncateSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -156,4 +156,20 @@ test('the size of kept files is bounded: beyond the limit only as many of the ol
   expect(registry.size).toBe(3);
   await registry.sweep();
   expect(registry.size).toBe(2);
+});
+
+test.each([
+  [1_000, 1_000],
+  [1_001, 1_000],
+  [1_003, 1_000],
+])('of %i kept files a sweep leaves %i', async (count, left) => {
+  const directory = temporaryDirectory();
+  const kept = range(1, count).map((number) => join(directory, `${number}.kept`));
+  for (const path of kept) writeFileSync(path, '');
+  const readableUpTo = () => readUpToMs;
+  const registry = new KeptSegmentRegistry({ readableUpTo, clock: rig.clock, log: silentLogger });
+  await registry.adopt({ runId: 'r', kept } as never);
+  await registry.sweep();
+  expect(registry.size).toBe(left);
+  expect(kept.filter((path) => existsSync(path))).toEqual(kept.slice(count - left));
 });
