@@ -164,17 +164,18 @@ describe('/v1/replay', () => {
 
   test('after a cursor, the pace goes on from there: what was played is not waited for again', async () => {
     const snapshots = (await whole(START)).filter(({ type }) => type === 'snapshot');
-    const resume = snapshots[3]?.cursor;
+    const resume = snapshots[2]?.cursor;
     const { rig, client } = await replay(`${START}&speed=4`, { ...SUBSCRIBE, resume });
     const { clock } = rig;
     const pings = clock.waiting;
     await client.next('ack');
     while (clock.waiting === pings) await new Promise(setImmediate);
-    // Played up to 20 s; the resolution was recorded 10 s later.
-    await clock.advance(2_499);
+    // Played up to 10 s; the gap that is open there was closed 5 s later.
+    expect(seen(await client.rest())).toEqual([['gap', 'A', 'open']]);
+    await clock.advance(1_249);
     expect(await client.rest()).toEqual([]);
     await clock.advance(1);
-    expect(seen([await client.nextOfAny()])).toEqual([['market', 'A', 'resolved']]);
+    expect(seen(await client.rest())).toEqual([['gap', 'A', 'closed']]);
   });
 
   test('at a speed, sends each message at its receive offset divided by the speed', async () => {
