@@ -63,15 +63,16 @@ export class MarketRulesReader {
 
   /** Call it at each read of the listing; it sends requests until one is answered. */
   ask({ marketId }: Market): void {
-    const tries = this.#tries.get(marketId) ?? 0;
-    if (tries >= TRIES_MAX) return;
-    if (this.#tries.size >= ASKED_MAX) this.#tries.delete(this.#tries.keys().next().value as string);
-    this.#tries.set(marketId, tries + 1);
-    this.#queue.add(marketId, marketId);
+    if ((this.#tries.get(marketId) ?? 0) < TRIES_MAX) this.#queue.add(marketId, marketId);
   }
 
   async #ask(marketId: string): Promise<void> {
     const { exchange, clock, log, onRules } = this.#options;
+    // Counted here: while the exchange is slow, a market may wait for several reads of the listing.
+    const tries = this.#tries.get(marketId) ?? 0;
+    if (tries >= TRIES_MAX) return;
+    if (this.#tries.size >= ASKED_MAX) this.#tries.delete(this.#tries.keys().next().value as string);
+    this.#tries.set(marketId, tries + 1);
     try {
       const rules = await exchange.rules(marketId);
       if (rules === null) return;

@@ -17,10 +17,14 @@ function setUp() {
   const metrics = new Metrics();
   const asked: string[][] = [];
   const paid: [string, number, number][] = [];
-  const state = { final: [] as ReportedPayout[], fail: null as (() => Error) | null };
+  const state = {
+    ...{ final: [] as ReportedPayout[], fail: null as (() => Error) | null },
+    pending: Promise.resolve(),
+  };
   const payouts = {
     resolutions: async (ids: readonly string[]) => {
       asked.push([...ids]);
+      await state.pending;
       if (state.fail !== null) throw state.fail();
       return { final: state.final, unusable: [] };
     },
@@ -70,6 +74,25 @@ test('requests at most 20 markets at a time, each once for each time it was adde
   for (let turn = 0; turn < 5; turn++) await tick();
   expect(asked.map((ids) => ids.length)).toEqual([20, 20, 5]);
   expect(new Set(asked.flat()).size).toBe(45);
+});
+
+test('sends one request at a time', async () => {
+  const { clock, asked, state, reader } = setUp();
+  let answer = () => {};
+  state.pending = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  reader.add(market(1), 0);
+  reader.tick();
+  reader.add(market(2), 0);
+  reader.tick();
+  await clock.advance(60_000);
+  reader.tick();
+  expect(asked).toEqual([[idOf(1)]]);
+  answer();
+  await clock.advance(0);
+  reader.tick();
+  expect(asked).toEqual([[idOf(1)], [idOf(2)]]);
 });
 
 test('never requests a market whose id the interface refuses', async () => {
