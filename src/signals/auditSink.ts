@@ -110,7 +110,11 @@ export class AuditSink implements DetectionSink {
   }
 
   /** Null if it could not be written. */
-  async #write<T>(kind: (typeof WRITES)[number], auditId: string, run: () => Promise<T>): Promise<{ value: T } | null> {
+  async #write<T>(
+    kind: (typeof WRITES)[number],
+    auditId: string,
+    run: () => Promise<T>,
+  ): Promise<{ value: T } | null> {
     if (this.#waiting >= WAITING_MAX) {
       this.#failed(kind, auditId, new Error('too many audit entries wait'));
       return null;
@@ -121,7 +125,11 @@ export class AuditSink implements DetectionSink {
     return await written;
   }
 
-  async #tried<T>(kind: (typeof WRITES)[number], auditId: string, run: () => Promise<T>): Promise<{ value: T } | null> {
+  async #tried<T>(
+    kind: (typeof WRITES)[number],
+    auditId: string,
+    run: () => Promise<T>,
+  ): Promise<{ value: T } | null> {
     try {
       for (const delayMs of [...RETRY_DELAYS_MS, null]) {
         try {

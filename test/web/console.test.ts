@@ -24,7 +24,14 @@ async function serveUsers(page: Page, beforeAnswer?: Promise<void>): Promise<unk
     const search = new URL(route.request().url()).searchParams.get('search') ?? '';
     const found = users.filter(({ email }) => email.includes(search));
     return route.fulfill({
-      json: { users: found, count: found.length, total: found.length, limit: 25, offset: 0, next_cursor: null },
+      json: {
+        users: found,
+        count: found.length,
+        total: found.length,
+        limit: 25,
+        offset: 0,
+        next_cursor: null,
+      },
     });
   });
   await page.route('**/app/users/*', async (route: Route) => {
