@@ -35,7 +35,7 @@ export interface Topics {
   market: MarketRecord;
   /** A signal that is already in the audit log. */
   opportunity: Opportunity;
-  /** This process follows others that record, and it begins or ceases to receive their records. */
+  /** This process begins or ceases to have the newest records: those that it receives, or those of its followed collectors. */
   receiving: Receiving;
 }
 export type Topic = keyof Topics;

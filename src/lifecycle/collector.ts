@@ -28,6 +28,8 @@ import { StrikeFinder } from './strikeFinder.ts';
 
 /** A slower book request is repeated: its answer would be outdated. */
 const AUDIT_TIMEOUT_MS = 3_000;
+/** How long the frames received before the end may take to be recorded. */
+const LAST_FRAMES_MS = 5_000;
 
 interface Closable {
   close(): Promise<void> | void;
@@ -92,7 +94,10 @@ export class Collector {
 
   /** Stops every feed after recording the frames already received. */
   async close(): Promise<void> {
-    this.#options.sockets.receiveWaiting();
+    const { sockets, clock } = this.#options;
+    const until = clock.monotonic() + LAST_FRAMES_MS;
+    // What a process with too little CPU has not worked off by then becomes a gap, as what it receives after its end.
+    while (!sockets.receiveWaiting() && clock.monotonic() < until);
     this.#lifecycle?.stop();
     await Promise.all(this.#parts.map((part) => part.close()));
   }

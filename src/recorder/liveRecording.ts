@@ -19,9 +19,9 @@ export interface LiveMarketRecording {
  * processes that record.
  */
 export interface LiveRecording {
-  /** False while a follower receives nothing: then it shows no book as trusted. */
+  /** False while a follower receives nothing, or a recorder is late with what it received: no book is trusted then. */
   readonly isReceiving: boolean;
-  /** Wall time up to which a follower that receives nothing knows all records; else infinite. */
+  /** Wall time up to which all records are known while it is not receiving; else infinite. */
   readonly knownToMs: number;
   markets(): Iterable<Market>;
   /** Null: not followed. */

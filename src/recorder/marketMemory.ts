@@ -28,7 +28,7 @@ export interface FollowedMarkets {
   markets(): Iterable<Market>;
   /** Null: not followed. */
   market(marketId: string): Market | null;
-  /** Wall time up to which all records are known here: infinite unless a follower receives nothing. */
+  /** Wall time up to which all records are known here: infinite unless it is not receiving. */
   readonly knownToMs: number;
   /** Null: ask the store. A view: read it before anything else runs. */
   book(marketId: string): NewestBook | null;

@@ -56,8 +56,8 @@ interface RecorderOptions {
  * generated history all pass through here.
  */
 export class Recorder implements LiveRecording {
-  readonly isReceiving = true;
-  readonly knownToMs = Number.POSITIVE_INFINITY;
+  isReceiving = true;
+  knownToMs = Number.POSITIVE_INFINITY;
   readonly gaps: GapTracker;
   readonly trust: BookTrust;
   /** Null for recordings, whose clocks are unknown. */

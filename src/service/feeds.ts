@@ -11,6 +11,8 @@ export interface Feeds {
   readonly collector: Collector;
   /** Connects every feed. @param known Markets of earlier runs that are still open or unresolved. */
   start(known: readonly Market[]): void;
+  /** Age of the oldest frame that was received and not recorded yet, in milliseconds; 0 without one. */
+  lagMs(): number;
   /** Ends every feed after recording the frames already received. */
   stop(): Promise<void>;
 }
@@ -35,6 +37,7 @@ export async function openFeeds(options: FeedOptions): Promise<Feeds> {
   return {
     collector,
     start: (known) => collector.start(known),
+    lagMs: () => sockets.lagMs,
     stop: async () => {
       await collector.close();
       await sockets.close();

@@ -2,6 +2,7 @@ import { Bus } from '../bus/bus.ts';
 import { publishingSink } from '../bus/publishingSink.ts';
 import { coverLostRows } from '../recorder/lostRows.ts';
 import { MarketMemory } from '../recorder/marketMemory.ts';
+import { ReceptionDelay } from '../recorder/receptionDelay.ts';
 import { Recorder } from '../recorder/recorder.ts';
 import { resumeRecording } from '../recorder/resume.ts';
 import { keepRetention, type RetentionKeeper } from '../recorder/retention.ts';
@@ -60,21 +61,27 @@ function source(
   },
   shared: Pick<RecordingSource, 'bus' | 'memory'>,
 ): RecordingSource {
-  const { store, recorder, feeds, retention, clock, metrics } = parts;
+  const { store, recorder, feeds, retention, clock, log, metrics } = parts;
+  const delay = new ReceptionDelay({ recorder, bus: shared.bus, lagMs: feeds.lagMs, clock, log });
   return {
     ...{ ...shared, store, live: recorder, shared: null },
-    storeLagMs: () => store.writer.lagMs(),
+    storeLagMs: () => Math.max(store.writer.lagMs(), feeds.lagMs()),
     stored: () => store.writer.flush(),
     disks: async () => [{ name: 'data', ...store.guard.space }],
     priceSources: () => feeds.collector.priceSources.status(),
     addChecks: (readiness) => {
       readiness.addReasons(() => store.writer.reasons());
+      readiness.addReasons(() => delay.reasons());
       readiness.addReasons(() => store.guard.reasons());
       readiness.addDegraded(() => recorder.lags?.degraded() ?? []);
+      readiness.addDegraded(() => delay.degraded());
       readiness.addDegraded(() => silentFeeds(metrics.venueFeeds, clock.now()));
     },
     listening: () => void store.writer.startRecovery(),
-    stopReceiving: () => feeds.stop(),
+    stopReceiving: async () => {
+      delay.close();
+      await feeds.stop();
+    },
     close: async () => {
       await retention?.stop();
       await store.close();

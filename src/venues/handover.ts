@@ -26,6 +26,38 @@ export interface SocketBatch {
   readonly bytes: number;
 }
 
+/** Batches in the order of their arrival. */
+export class BatchQueue {
+  readonly #batches: SocketBatch[] = [];
+  #first = 0;
+
+  get isEmpty(): boolean {
+    return this.#first === this.#batches.length;
+  }
+
+  /** Wall time of the oldest event; null without one. */
+  get oldestMs(): number | null {
+    return this.#batches[this.#first]?.events[0]?.[2] ?? null;
+  }
+
+  add(batch: SocketBatch): void {
+    this.#batches.push(batch);
+  }
+
+  /** Takes the oldest batch; null without one. */
+  next(): SocketBatch | null {
+    const batch = this.#batches[this.#first];
+    if (batch === undefined) return null;
+    this.#first++;
+    // Removed half of them at once: taking each from the front would move all others each time.
+    if (2 * this.#first >= this.#batches.length) {
+      this.#batches.splice(0, this.#first);
+      this.#first = 0;
+    }
+    return batch;
+  }
+}
+
 /** Start settings of the receive thread. */
 export interface ReceiveThreadSettings {
   readonly port: MessagePort;

@@ -13,7 +13,7 @@ import { silentLogger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
 import { ReceiveThread, type ReceiveThreadOptions } from './receiveThread.ts';
 import { type Disconnect, ReconnectingSocket } from './socket.ts';
-import type { VenueSocketOptions } from './venueSocket.ts';
+import type { VenueSocket, VenueSocketOptions } from './venueSocket.ts';
 
 let metrics: Metrics;
 let thread: ReceiveThread;
@@ -71,7 +71,7 @@ describe('while the main thread is blocked', () => {
     venue.blockUntilRead(20);
     expect(frames).toEqual([]);
     // The last frame may still be on its way between the threads; all earlier ones have arrived.
-    thread.receiveWaiting();
+    while (!thread.receiveWaiting());
     expect(frames.length).toBeGreaterThanOrEqual(19);
     const times = await sending;
     await until(() => frames.length === 20);
@@ -121,6 +121,83 @@ describe('while the main thread is blocked', () => {
     expect(thread.isPaused).toBe(false);
     expect(await counted('underround_feed_handover_pauses_total')).toBeGreaterThanOrEqual(1);
     expect(closed).toEqual([]);
+  });
+});
+
+describe('frames that arrive as fast as they are processed', () => {
+  /** More than any of these tests should deliver. */
+  const FRAMES_MAX = 1_000;
+  /** Each frame takes 10 ms. */
+  let nowMs: number;
+  let delivered: number;
+  let socket: VenueSocket;
+
+  beforeEach(async () => {
+    [nowMs, delivered] = [0, 0];
+    start({ entry: answeringEntry(), clock: { ...systemClock, monotonic: () => nowMs } as Clock });
+    socket = thread.connect(
+      { url: 'ws://none', keepAlive: null, silenceLimitMs: null },
+      {
+        onOpen: () => {
+          isOpen = true;
+        },
+        onFrame: () => {
+          nowMs += 10;
+          if (++delivered < FRAMES_MAX) receiveOne();
+        },
+        onClosed: () => undefined,
+      },
+    );
+    await until(() => isOpen);
+  });
+
+  /** A thread that answers each text with a frame of one byte. */
+  function answeringEntry(): string {
+    const file = join(temporaryDirectory(), 'answering.mjs');
+    writeFileSync(
+      file,
+      `import { workerData } from 'node:worker_threads';
+       import { WaitingBytes } from ${built('venues/handover')};
+       const { port, shared, waitingBytesMax } = workerData;
+       const waiting = new WaitingBytes(waitingBytesMax, shared);
+       port.on('message', ({ do: command, id }) => {
+         if (command === 'connect') port.postMessage({ events: [['open', id, 1_000]], bytes: 0 });
+         if (command !== 'send') return;
+         port.postMessage({ events: [['frame', id, 2_000, 'x', 1]], bytes: 1 });
+         waiting.add(1);
+       });`,
+    );
+    return file;
+  }
+
+  function receiveOne(): void {
+    const before = thread.waitingBytes;
+    socket.send('next');
+    blockUntil(() => thread.waitingBytes > before);
+  }
+
+  test('are delivered for a limited time; until the others follow, the caller knows that some wait', () => {
+    for (let count = 0; count < 12; count++) receiveOne();
+    expect(thread.receiveWaiting()).toBe(false);
+    expect(delivered).toBe(5);
+    expect(thread.receiveWaiting()).toBe(false);
+    expect(delivered).toBe(10);
+    delivered = FRAMES_MAX;
+    while (!thread.receiveWaiting());
+    expect([delivered, thread.waitingBytes, thread.lagMs]).toEqual([FRAMES_MAX + 12, 0, 0]);
+  });
+
+  test('leave turns for everything else, and show the age of the oldest', async () => {
+    for (let count = 0; count < 12; count++) receiveOne();
+    await until(() => delivered > 0);
+    expect(delivered).toBe(5);
+    expect(thread.lagMs).toBeGreaterThan(Date.now() - 60_000);
+    expect(thread.lagMs).toBeLessThanOrEqual(Date.now() - 2_000);
+    await until(() => delivered > 5);
+    expect(delivered).toBe(10);
+    delivered = FRAMES_MAX;
+    await until(() => thread.waitingBytes === 0);
+    expect([delivered, thread.lagMs]).toEqual([FRAMES_MAX + 12, 0]);
   });
 });
 

@@ -5,6 +5,7 @@ import type { Clock, Timer } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import {
+  BatchQueue,
   type ReceiveThreadSettings,
   type SocketBatch,
   type SocketCommand,
@@ -15,6 +16,11 @@ import type { SocketDriver, VenueSocket, VenueSocketEvents, VenueSocketOptions }
 
 /** Bytes of frames that may wait for the main thread: over half a minute of the busiest hours recorded. */
 const WAITING_BYTES_MAX = 64 * 1024 * 1024;
+/**
+ * Frames are delivered for this long before everything else in the main thread gets a turn. Without a limit, a thread
+ * that gets too little CPU would deliver frames for ever while new ones arrive.
+ */
+const TURN_MS = 50;
 const HEAP_MB_MAX = 256;
 const RESTART: BackoffLimits = { firstMs: 200, maxMs: 30_000 };
 /** A thread that ran this long resets the back-off. */
@@ -38,6 +44,8 @@ interface Thread {
   readonly worker: Worker;
   readonly port: MessagePort;
   readonly waiting: WaitingBytes;
+  /** What was taken from the port and not delivered yet. */
+  readonly batches: BatchQueue;
   readonly startedAt: number;
 }
 
@@ -56,6 +64,7 @@ export class ReceiveThread implements SocketDriver {
   #attempt = 0;
   #isClosed = false;
   #isDelivering = false;
+  #hasTurn = false;
   readonly #delays;
   readonly #pauses;
   readonly #failures;
@@ -74,6 +83,12 @@ export class ReceiveThread implements SocketDriver {
       [],
       (gauge) => gauge.set(this.waitingBytes),
     );
+    metrics.gauge(
+      'underround_feed_handover_lag_seconds',
+      'Age of the oldest frame that was received and waits for the main thread; 0 when none waits',
+      [],
+      (gauge) => gauge.set(this.lagMs / 1000),
+    );
     this.#pauses = metrics.counter(
       'underround_feed_handover_pauses_total',
       'Times that reading from venues stopped because too much was waiting for the main thread',
@@ -86,6 +101,12 @@ export class ReceiveThread implements SocketDriver {
 
   get waitingBytes(): number {
     return this.#thread?.waiting.bytes ?? 0;
+  }
+
+  get lagMs(): number {
+    const oldestMs = this.#thread?.batches.oldestMs ?? null;
+    // A wall clock that was set back would make the age negative.
+    return oldestMs === null ? 0 : Math.max(0, this.#options.clock.now() - oldestMs);
   }
 
   /** Whether the thread has stopped reading until more bytes are delivered. */
@@ -113,9 +134,14 @@ export class ReceiveThread implements SocketDriver {
       name: 'feeds',
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
     });
-    const thread: Thread = { worker, port, waiting, startedAt: clock.monotonic() };
+    const batches = new BatchQueue();
+    const thread: Thread = { worker, port, waiting, batches, startedAt: clock.monotonic() };
     this.#thread = thread;
-    port.on('message', (batch: SocketBatch) => this.#deliver(thread, batch));
+    // The port empties itself in one turn, however much waits: delivery has turns of its own.
+    port.on('message', (batch: SocketBatch) => {
+      batches.add(batch);
+      this.#takeTurn(thread);
+    });
     // The thread alone does not keep the process running.
     port.unref();
     worker.unref();
@@ -140,8 +166,14 @@ export class ReceiveThread implements SocketDriver {
     return socket;
   }
 
-  receiveWaiting(): void {
-    if (this.#thread !== null && !this.#isDelivering) this.#drain(this.#thread);
+  receiveWaiting(): boolean {
+    const thread = this.#thread;
+    if (thread === null) return true;
+    if (this.#isDelivering) return false;
+    this.#takeAll(thread);
+    if (this.#deliverForATurn(thread)) return true;
+    this.#takeTurn(thread);
+    return false;
   }
 
   /** Ends the thread and all connections; no callback runs afterwards. */
@@ -160,12 +192,36 @@ export class ReceiveThread implements SocketDriver {
     this.#thread?.port.postMessage(command);
   }
 
-  #drain(thread: Thread): void {
-    for (;;) {
-      const waiting = receiveMessageOnPort(thread.port);
-      if (waiting === undefined) return;
-      this.#deliver(thread, waiting.message);
+  #takeAll({ port, batches }: Thread): void {
+    for (
+      let waiting = receiveMessageOnPort(port);
+      waiting !== undefined;
+      waiting = receiveMessageOnPort(port)
+    )
+      batches.add(waiting.message);
+  }
+
+  /** Delivers at the end of this turn of the event loop, and in the next ones while frames wait. */
+  #takeTurn(thread: Thread): void {
+    if (this.#hasTurn) return;
+    this.#hasTurn = true;
+    const turn = setImmediate(() => {
+      this.#hasTurn = false;
+      if (thread === this.#thread && !this.#deliverForATurn(thread)) this.#takeTurn(thread);
+    });
+    // As the thread, waiting frames alone do not keep the process running.
+    turn.unref();
+  }
+
+  /** @returns Whether no batch is left. */
+  #deliverForATurn(thread: Thread): boolean {
+    const { clock } = this.#options;
+    const endAt = clock.monotonic() + TURN_MS;
+    for (let batch = thread.batches.next(); batch !== null; batch = thread.batches.next()) {
+      this.#deliver(thread, batch);
+      if (clock.monotonic() >= endAt) break;
     }
+    return thread.batches.isEmpty;
   }
 
   #deliver(thread: Thread, { events, bytes }: SocketBatch): void {
@@ -204,7 +260,9 @@ export class ReceiveThread implements SocketDriver {
   #ended(thread: Thread, error: unknown): void {
     if (thread !== this.#thread) return;
     const { clock, log, random } = this.#options;
-    this.#drain(thread);
+    this.#takeAll(thread);
+    for (let batch = thread.batches.next(); batch !== null; batch = thread.batches.next())
+      this.#deliver(thread, batch);
     thread.port.close();
     this.#thread = null;
     if (clock.monotonic() - thread.startedAt >= STABLE_AFTER_MS) this.#attempt = 0;

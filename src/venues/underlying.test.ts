@@ -64,6 +64,10 @@ describe('UnderlyingSource', () => {
     expect(events).toHaveLength(10);
     await clock.advance(4_000);
     expect(sockets.connections).toHaveLength(1);
+    sockets.isBehind = true;
+    await clock.advance(10_000);
+    expect(sockets.connections).toHaveLength(1);
+    sockets.isBehind = false;
     await clock.advance(1_000);
     expect(sockets.connections).toHaveLength(2);
   });

@@ -79,7 +79,8 @@ export class UnderlyingSource {
 
   #checkPrimary(): void {
     if (!this.#primary) return;
-    this.#options.sockets.receiveWaiting();
+    // A price that waits ends the silence.
+    if (!this.#options.sockets.receiveWaiting()) return;
     const now = this.#options.clock.monotonic();
     if (now - this.#lastPrimaryAt >= PRIMARY_SILENCE_LIMIT_MS) {
       this.#primarySince = null;

@@ -49,8 +49,13 @@ export interface VenueSocket {
 /** Opens and reads connections to venues. */
 export interface SocketDriver {
   connect(options: VenueSocketOptions, events: VenueSocketEvents): VenueSocket;
-  /** Delivers every received frame that still waits; call it before judging silence. */
-  receiveWaiting(): void;
+  /**
+   * Delivers received frames that still wait, for a limited time; call it before judging silence.
+   * @returns Whether none waits any more. If not, the rest follows by itself, and silence means nothing yet.
+   */
+  receiveWaiting(): boolean;
+  /** Age of the oldest received frame that waits to be delivered, in milliseconds; 0 when none waits. */
+  readonly lagMs: number;
 }
 
 /** Opens a WebSocket: over the network, or to a simulated venue. */
@@ -80,7 +85,13 @@ export class DirectSocketDriver implements SocketDriver {
   }
 
   /** No frame ever waits: each is delivered when it is read. */
-  receiveWaiting(): void {}
+  receiveWaiting(): boolean {
+    return true;
+  }
+
+  get lagMs(): number {
+    return 0;
+  }
 }
 
 /** A WebSocket with a connect timeout, keep-alive, and a limit on the age of the data. */

@@ -8,6 +8,8 @@ import type {
 /** Connections without a venue; data that a test holds back is delivered only on request. */
 export class DelayedSocketDriver implements SocketDriver {
   readonly connections: VenueSocketEvents[] = [];
+  /** Whether waiting data stays where it is, as in a process that gets too little CPU. */
+  isBehind = false;
   readonly #waiting: (() => void)[] = [];
 
   connect(_options: VenueSocketOptions, events: VenueSocketEvents): VenueSocket {
@@ -23,7 +25,13 @@ export class DelayedSocketDriver implements SocketDriver {
     this.#waiting.push(deliver);
   }
 
-  receiveWaiting(): void {
+  receiveWaiting(): boolean {
+    if (this.isBehind) return false;
     for (const deliver of this.#waiting.splice(0)) deliver();
+    return true;
+  }
+
+  get lagMs(): number {
+    return 0;
   }
 }

@@ -240,7 +240,7 @@ test.each<[string, number | null, readonly (readonly [timeMs: number, change: nu
 ])('the peak cost %s', (_, expected, changes) => {
   const ranked = changes.map(([timeMs, change, rank]) => ({
     ...{ timeMs, change },
-    rank: rank ?? (change > 0 ? 1 : 0),
+    rank: rank ?? (change > 0 ? (1 as const) : (0 as const)),
   }));
   expect(peakCost(ranked)).toBe(expected);
 });

@@ -32,7 +32,7 @@ function watch({
   const clock = new FakeClock(MARKET.startTimeMs);
   const common = { clock, log: silentLogger, metrics: new Metrics() };
   const recorder = new Recorder({ ...common, sink: new MemorySink(), timeBy: 'clock' });
-  const line = { spokeAt: 0, isUp: true, resubscribed: [] as string[] };
+  const line = { spokeAt: 0, isUp: true, isCurrent: true, resubscribed: [] as string[] };
   const feed: WatchedFeed = {
     subscribe: () => undefined,
     unsubscribe: () => undefined,
@@ -41,7 +41,7 @@ function watch({
     isUp: () => line.isUp,
     isDoubled: (group) => group === GROUP && isDoubled,
     silentForMs: () => clock.monotonic() - line.spokeAt,
-    maintain: () => undefined,
+    maintain: () => line.isCurrent,
   };
   const watchdog = new Watchdog({ ...common, recorder, feed, rest, random: () => 0.5 });
   const tokens = markets.flatMap(({ yesTokenId, noTokenId }) => [yesTokenId, noTokenId]);
@@ -299,6 +299,20 @@ test.each([
   }
   const causeOf = ({ marketId }: Market) => recorder.gaps.of(marketId)?.cause ?? null;
   expect([MARKET, busy, over].map(causeOf)).toEqual(causes);
+});
+
+test('silence means nothing while received frames wait, but a clock step is noticed', async () => {
+  const { clock, recorder, line } = watch({ markets: [MARKET], rest: null });
+  line.isCurrent = false;
+  await clock.advance(60_000);
+  expect([recorder.gaps.of(MARKET.marketId), line.resubscribed]).toEqual([null, []]);
+  line.isCurrent = true;
+  await clock.advance(100);
+  expect(line.resubscribed).toEqual([MARKET.yesTokenId]);
+  line.isCurrent = false;
+  clock.stepWall(1_000);
+  await clock.advance(200);
+  expect(recorder.gaps.of(MARKET.marketId)?.cause).toBe('clock_step');
 });
 
 const CAUSES: readonly GapCause[] = ['book_mismatch', 'crossed_book', 'frame_rejected', 'clock_step'];

@@ -19,7 +19,8 @@ export interface WatchedFeed {
   /** Whether the group has two connections and both are up. */
   isDoubled(group: string): boolean;
   silentForMs(group: string): number;
-  maintain(): void;
+  /** See `ClobFeed`. */
+  maintain(): boolean;
 }
 
 export interface WatchdogOptions {
@@ -110,15 +111,17 @@ export class Watchdog {
   tick(): void {
     const { clock, recorder, feed } = this.#options;
     // First, because it delivers waiting frames before anything is judged by them.
-    feed.maintain();
+    const isCurrent = feed.maintain();
     const [nowAt, nowMs] = [clock.monotonic(), clock.now()];
-    const elapsedMs = nowAt - this.#tickedAt;
-    this.#tickedAt = nowAt;
-    recorder.trust.due(nowMs);
+    if (isCurrent) recorder.trust.due(nowMs);
     this.#checkClock(nowMs);
     this.#checkStore(nowMs);
-    this.#checkFeed(nowAt);
+    if (isCurrent) this.#checkFeed(nowAt);
     this.#checkLags(nowMs);
+    // A frame that waits may end what seems a silence, and prove what seems unproven.
+    if (!isCurrent) return;
+    const elapsedMs = nowAt - this.#tickedAt;
+    this.#tickedAt = nowAt;
     for (const watched of this.#markets.values()) {
       watched.countFrames(nowAt, elapsedMs);
       const gap = recorder.gaps.of(watched.recorded.market.marketId);

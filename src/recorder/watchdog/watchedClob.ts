@@ -1,4 +1,5 @@
-import type { Clock } from '../../runtime/clock.ts';
+import { type Clock, sleep } from '../../runtime/clock.ts';
+import { BusyError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { ClobFeed } from '../../venues/polymarket/clob/feed.ts';
@@ -14,6 +15,8 @@ const DOUBLED_GROUP = /-(?:5m|15m)$/;
 const DEAD_CONNECTION = /\bunanswered\b|\bsilent\b/;
 /** The venue's close reason when all subscribed markets are over. */
 const ALL_RESOLVED = /\ball subscribed assets resolved\b/;
+/** How long an answer about books may wait for the frames that were received before it, and how often it looks. */
+const [ANSWER_WAIT_MS, ANSWER_POLL_MS] = [5_000, 100];
 
 interface WatchedClobOptions {
   /** Whole URL of the market channel. */
@@ -56,17 +59,14 @@ export class WatchedClob {
       return recorded !== null && recorder.gaps.isOpen(recorded.market.marketId);
     };
     this.#restart = new VenueRestart({ rest, clock, log, metrics, isLost, onSign });
-    // An answer is compared with a book that includes the frames received before it.
     const asked: BookSource | null = rest && {
       books: async (tokenIds, onUnusable) => {
-        try {
-          const books = await rest.books(tokenIds, onUnusable);
-          sockets.receiveWaiting();
-          return books;
-        } catch (error) {
+        const books = await rest.books(tokenIds, onUnusable).catch((error: unknown) => {
           this.#restart.onFailure(error);
           throw error;
-        }
+        });
+        await framesDelivered(sockets, clock);
+        return books;
       },
     };
     this.#watchdog = new Watchdog({ ...options, rest: asked, feed: this.#feed });
@@ -109,5 +109,16 @@ export class WatchedClob {
       if (gap?.cause === 'disconnected' && (gap.knownTimeMs ?? 0) >= sinceMs)
         gaps.explain(marketId, 'venue_restart');
     }
+  }
+}
+
+/**
+ * Resolves once the frames received so far are delivered: an answer is compared with a book that includes them.
+ * @throws {BusyError} If this process gets too little CPU.
+ */
+async function framesDelivered(sockets: SocketDriver, clock: Clock): Promise<void> {
+  for (let waitedMs = 0; !sockets.receiveWaiting(); waitedMs += ANSWER_POLL_MS) {
+    if (waitedMs >= ANSWER_WAIT_MS) throw new BusyError('received frames still wait to be recorded');
+    await sleep(clock, ANSWER_POLL_MS);
   }
 }

@@ -98,14 +98,17 @@ export class ClobFeed {
     return Math.min(Number.POSITIVE_INFINITY, ...shards.map((shard) => shard.silentForMs()));
   }
 
-  /** Replaces half-open twins and retries lost connections; call it a few times a second. */
-  maintain(): void {
+  /**
+   * Replaces half-open twins and retries lost connections; call it a few times a second.
+   * @returns Whether every frame received so far has been delivered. If not, silence means nothing yet.
+   */
+  maintain(): boolean {
     // After a pause of this thread, waiting frames may end a silence.
-    this.#options.sockets.receiveWaiting();
+    const isCurrent = this.#options.sockets.receiveWaiting();
     const connections = [];
     for (const shards of this.#groups.values()) {
       for (const shard of shards) {
-        shard.maintain();
+        if (isCurrent) shard.maintain();
         connections.push(...shard.connections);
       }
     }
@@ -120,6 +123,7 @@ export class ClobFeed {
       this.#scoutedAt = nowMs;
       down[this.#scoutTurn++ % down.length]?.tryNow();
     }
+    return isCurrent;
   }
 
   /** Closes every socket without calling `onDisconnect`. */

@@ -24,7 +24,7 @@ beforeEach(() => {
       attempts.push(events);
       return socket;
     },
-    receiveWaiting: () => undefined,
+    ...{ receiveWaiting: () => true, lagMs: 0 },
   };
   feed = new ClobFeed({
     ...{ url: 'ws://venue', sockets, clock, random: () => 0, log: silentLogger, metrics: new Metrics() },
