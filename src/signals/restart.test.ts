@@ -24,12 +24,14 @@ test('after a restart an opportunity keeps its first time, and is neither writte
   expect(await rig.rows()).toHaveLength(1);
 });
 
-test('an opportunity of an earlier run is not found a second time', async () => {
+test('an opportunity of an earlier run is not found a second time, though its market is listed later', async () => {
   const rig = await SignalRig.start();
   rig.market();
   rig.book(CHEAP);
   await rig.settle();
+  rig.markets = [];
   await rig.restart();
+  rig.market();
   rig.book(CHEAP);
   await rig.settle();
   const found = await rig.metrics.registry.getSingleMetric('underround_signals_found_total')?.get();

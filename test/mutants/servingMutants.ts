@@ -39,6 +39,13 @@ const executable = of(
   'src/signals/signals.test.ts',
 );
 const liveBoard = of('src/signals/liveBoard.ts', 'src/signals/liveBoard.test.ts');
+const feedBasis = of('src/signals/feedBasis.ts', 'src/signals/feedBasis.test.ts');
+const detectorHost = of(
+  'src/signals/detectorHost.ts',
+  'src/signals/signals.test.ts',
+  'src/signals/restart.test.ts',
+);
+const gapRecords = of('src/api/gapRecords.ts', 'src/api/storeLag.test.ts');
 const tickerPrices = of('src/signals/tickerPrices.ts', 'src/signals/tickerPrices.test.ts');
 const auditChain = of('src/signals/auditChain.ts', 'src/signals/auditLog.test.ts');
 const takeover = of('src/signals/takeover.ts', 'src/signals/takeover.test.ts');
@@ -163,6 +170,10 @@ export const SERVING_MUTANTS: readonly TestedMutant[] = [
     'b.expected_pnl_per_share - a.expected_pnl_per_share',
     'a.expected_pnl_per_share - b.expected_pnl_per_share',
   ),
+  feedBasis('timeMs - this.#pairedMs > AGE_MAX_MS ? 1', 'timeMs - this.#pairedMs > AGE_MAX_MS ? PAIRS_MIN'),
+  detectorHost('fills.advanceTo(gap.endReceivedMs);', ''),
+  detectorHost('watch.fills.forget();', ''),
+  gapRecords('endTimeMs >= startMs', 'endTimeMs > startMs'),
   tickerPrices(
     'nowMs - point.receivedTimeMs > UNDERLYING_AGE_MAX_MS',
     'nowMs - point.eventTimeMs > UNDERLYING_AGE_MAX_MS',
