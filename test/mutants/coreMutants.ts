@@ -240,7 +240,7 @@ export const CORE_MUTANTS: readonly TestedMutant[] = [
   memory("metric === 'token_volatility');", "metric !== 'token_volatility');"),
   memory('Math.max(0, ...windows', 'Math.min(0, ...windows'),
   volatility('prices > LONG_WINDOW', 'prices >= LONG_WINDOW'),
-  position('timeMs: of.timeMs, change: posting.positions', 'timeMs: of.timeMs, change: -posting.positions'),
+  position('return { timeMs, change: posting.positions', 'return { timeMs, change: -posting.positions'),
   summary('a.timeMs - b.timeMs || a.rank - b.rank', 'a.timeMs - b.timeMs || b.rank - a.rank'),
   session('this.#pass(row - 1);', 'this.#pass(row);'),
   session(
