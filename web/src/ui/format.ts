@@ -5,10 +5,15 @@ const MISSING = '–';
 const plain = new Intl.NumberFormat('en', { maximumFractionDigits: 2 });
 const exact = new Intl.NumberFormat('en', { maximumFractionDigits: 8 });
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
-const DATE = {
-  ...{ day: '2-digit', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit' },
-  ...{ hourCycle: 'h23', timeZone: 'UTC' },
-} as const;
+const DATE: Intl.DateTimeFormatOptions = {
+  day: '2-digit',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+  timeZone: 'UTC',
+};
 const date = new Intl.DateTimeFormat('en-GB', DATE);
 const dateOfYear = new Intl.DateTimeFormat('en-GB', { ...DATE, year: 'numeric' });
 
