@@ -155,9 +155,9 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     const attempts = page.getByRole('list', { name: /^Attempts of/ }).getByRole('listitem');
     expect(await attempts.allTextContents()).toEqual([
       expect.stringMatching(
-        /12:00:02: 500 after 31 ms.*The receiver failed while it handled.*\(status 500\)/,
+        /12:00:02 UTC: 500 after 31 ms.*The receiver failed while it handled.*\(status 500\)/,
       ),
-      expect.stringMatching(/12:00:01: no answer after 2 ms.*Nothing listens.*\(ECONNREFUSED\)/),
+      expect.stringMatching(/12:00:01 UTC: no answer after 2 ms.*Nothing listens.*\(ECONNREFUSED\)/),
     ]);
     expect(
       await attempts
