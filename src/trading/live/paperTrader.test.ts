@@ -1,75 +1,34 @@
 import { describe, expect, test } from 'vitest';
 import { withLateGaps } from '../../../test/support/lateGaps.ts';
-import { marketOf, recordedEventsOf, tapeBetween } from '../../../test/support/paperRig.ts';
+import { marketOf, tapeBetween } from '../../../test/support/paperRig.ts';
 import { STRATEGIES } from '../../../test/support/strategies.ts';
-import { END_MS, randomTape, START_MS, TapeWriter } from '../../../test/support/tapes.ts';
-import type { Publisher } from '../../bus/bus.ts';
+import { END_MS, randomTape, START_MS } from '../../../test/support/tapes.ts';
+import {
+  added,
+  BEFORE_MS,
+  BOUGHT,
+  BUYS,
+  liveStrategyOf,
+  marketAt,
+  processed,
+  RESOLVED,
+  STARTED,
+  traderEventsOf,
+  traderOf,
+} from '../../../test/support/traderRig.ts';
 import { Random } from '../../core/random.ts';
-import type { MarketTape } from '../../core/session/tape.ts';
 import { compileStrategy } from '../../core/strategies/compile.ts';
 import type { Market } from '../../schema/market.ts';
 import type { Strategy } from '../../schema/strategy.ts';
-import type { LiveStrategy } from './paperSession.ts';
 import { PaperTrader } from './paperTrader.ts';
 import { NO_EFFECTS, type TraderEffect } from './traderEffects.ts';
 import type { TraderEvent } from './traderEvents.ts';
 
-const BEFORE_MS = START_MS - 3_600_000;
-const RESOLVED = {
-  ...({ status: 'resolved', outcome: 'Up', payoutYes: 1 } as const),
-  resolvedTimeMs: END_MS + 60_000,
-};
-const BUYS: Strategy = { type: 'threshold_entry', threshold: 0.5, direction: 'below', side: 'buy_yes' };
-
-function live(strategyId: string, strategy: Strategy, more: Partial<LiveStrategy> = {}): LiveStrategy {
-  const { execution } = strategy;
-  const shared = { series: 'BTC 5m', size: 10_000_000, activeFromMs: BEFORE_MS, execution };
-  const entries = { untilMs: Number.POSITIVE_INFINITY };
-  return { strategyId, compiled: compileStrategy(strategy), ...shared, entries, ...more };
-}
-
-const added = (strategy: LiveStrategy, nowMs = BEFORE_MS - 1_000): TraderEvent => {
-  return { kind: 'strategy_added', strategy, nowMs, markets: [] };
-};
-const marketAt = (market: Market, nowMs = BEFORE_MS): TraderEvent => ({ kind: 'market', market, nowMs });
-const STARTED: TraderEvent = { kind: 'started', held: [], nowMs: BEFORE_MS, markets: [] };
-
-/** What the recorder published for a tape, as events of the trader. */
-function eventsOf(tape: MarketTape): TraderEvent[] {
-  const events: TraderEvent[] = [];
-  const publish: Publisher['publish'] = (topic, event) => {
-    events.push(
-      (topic === 'gap' ? { kind: topic, gap: event } : { kind: topic, record: event }) as TraderEvent,
-    );
-  };
-  for (const recorded of recordedEventsOf(tape)) recorded.publish({ publish });
-  return events;
-}
-
-/** The effects of each event. */
-function processed(trader: PaperTrader, events: readonly TraderEvent[]): (readonly TraderEffect[])[] {
-  return events.map((event) => trader.process(event));
-}
-
-/** A trader of one market, with what has happened so far. */
-function traderOf(tape: MarketTape, strategies: readonly LiveStrategy[]): PaperTrader {
-  const trader = new PaperTrader();
-  processed(trader, [...strategies.map((strategy) => added(strategy)), STARTED, marketAt(marketOf(tape))]);
-  return trader;
-}
-
-/** An ask at which `BUYS` buys, and two later books. */
-const BOUGHT = new TapeWriter()
-  .book({ at: 1_000, bids: [[0.45, 100]], asks: [[0.48, 100]] })
-  .book({ at: 2_000, bids: [[0.45, 101]], asks: [[0.48, 101]] })
-  .book({ at: 3_000, bids: [[0.45, 102]], asks: [[0.48, 102]] })
-  .tape();
-
 describe('the effects of an event', () => {
   test('are one shared empty list if nothing happens, however many strategies watch', () => {
     const never: Strategy = { ...BUYS, threshold: 0.01 };
-    const trader = traderOf(BOUGHT, [live('ps_1', never), live('ps_2', never)]);
-    for (const event of eventsOf(BOUGHT)) expect(trader.process(event)).toBe(NO_EFFECTS);
+    const trader = traderOf(BOUGHT, [liveStrategyOf('ps_1', never), liveStrategyOf('ps_2', never)]);
+    for (const event of traderEventsOf(BOUGHT)) expect(trader.process(event)).toBe(NO_EFFECTS);
     expect(trader.process({ kind: 'tick', nowMs: START_MS })).toBe(NO_EFFECTS);
     expect(Object.isFrozen(NO_EFFECTS)).toBe(true);
   });
@@ -78,10 +37,10 @@ describe('the effects of an event', () => {
     const trader = new PaperTrader();
     const market = marketOf(BOUGHT);
     const events = [
-      added(live('ps_1', BUYS)),
+      added(liveStrategyOf('ps_1', BUYS)),
       STARTED,
       marketAt(market),
-      ...eventsOf(BOUGHT),
+      ...traderEventsOf(BOUGHT),
       marketAt({ ...market, ...RESOLVED }),
     ];
     const effects = processed(trader, events).filter((own) => own !== NO_EFFECTS);
@@ -115,8 +74,8 @@ describe('the effects of an event', () => {
   });
 
   test('state the terms before the positions, and each position once', () => {
-    const trader = traderOf(BOUGHT, [live('ps_1', BUYS), live('ps_2', BUYS)]);
-    processed(trader, eventsOf(BOUGHT));
+    const trader = traderOf(BOUGHT, [liveStrategyOf('ps_1', BUYS), liveStrategyOf('ps_2', BUYS)]);
+    processed(trader, traderEventsOf(BOUGHT));
     const record = { ...marketOf(BOUGHT), ...RESOLVED, strikePrice: 97_001 };
     const effects = trader.process(marketAt(record));
     const ids = effects.map((effect) =>
@@ -126,8 +85,8 @@ describe('the effects of an event', () => {
   });
 
   test('do not change when the position changes later', () => {
-    const trader = traderOf(BOUGHT, [live('ps_1', BUYS)]);
-    const [opened] = processed(trader, eventsOf(BOUGHT)).flat();
+    const trader = traderOf(BOUGHT, [liveStrategyOf('ps_1', BUYS)]);
+    const [opened] = processed(trader, traderEventsOf(BOUGHT)).flat();
     const before = structuredClone(opened);
     processed(trader, [marketAt({ ...marketOf(BOUGHT), ...RESOLVED })]);
     expect(opened).toEqual(before);
@@ -142,10 +101,10 @@ describe('the effects of an event', () => {
       },
     });
     const trader = traderOf(BOUGHT, [
-      live('ps_bad', BUYS, { compiled: { ...compiled, start } }),
-      live('ps_1', BUYS),
+      liveStrategyOf('ps_bad', BUYS, { compiled: { ...compiled, start } }),
+      liveStrategyOf('ps_1', BUYS),
     ]);
-    const effects = processed(trader, eventsOf(BOUGHT)).flat();
+    const effects = processed(trader, traderEventsOf(BOUGHT)).flat();
     expect(effects).toMatchObject([
       { kind: 'session_failed', marketId: '0xtape', strategyId: 'ps_bad', error },
       { kind: 'positions_changed', state: { strategyId: 'ps_1' } },
@@ -156,8 +115,8 @@ describe('the effects of an event', () => {
 describe('the same events', () => {
   const RESTING = { entry: 'maker', offset: 0.01, timeout_s: 5, queue_model: 'optimistic' } as const;
   const strategies = Object.entries(STRATEGIES).flatMap(([name, strategy]) => [
-    live(name, strategy),
-    live(`${name}, resting`, { ...strategy, execution: RESTING }),
+    liveStrategyOf(name, strategy),
+    liveStrategyOf(`${name}, resting`, { ...strategy, execution: RESTING }),
   ]);
 
   /** A tape's events, among them strategies that are stopped, started and removed, and a corrected strike. */
@@ -168,7 +127,7 @@ describe('the same events', () => {
     const market = marketOf(tape);
     const events = [...strategies.map((strategy) => added(strategy)), STARTED, marketAt(market)];
     let nowMs = BEFORE_MS;
-    for (const event of eventsOf(tape)) {
+    for (const event of traderEventsOf(tape)) {
       if ('record' in event) nowMs = Math.max(nowMs, event.record.receivedTimeMs);
       events.push(event);
       if (!random.chance(0.02)) continue;
@@ -205,8 +164,8 @@ describe('the same events', () => {
 describe('a market that has a past', () => {
   const tape = randomTape('trader past', { books: 300, levels: 6, gaps: false });
   const market = marketOf(tape);
-  const events = eventsOf(tape);
-  const strategy = live('ps_1', STRATEGIES['condition_based on the book']!);
+  const events = traderEventsOf(tape);
+  const strategy = liveStrategyOf('ps_1', STRATEGIES['condition_based on the book']!);
   const begun: TraderEvent = { kind: 'past_begun', marketId: market.marketId, known: [], terms: [] };
   const resolved = marketAt({ ...market, ...RESOLVED });
 
@@ -268,7 +227,7 @@ describe('a market that has a past', () => {
   test('is replayed once more for a strategy that was changed late meanwhile', () => {
     const trader = new PaperTrader();
     processed(trader, [added(strategy), STARTED, { kind: 'past_market', market }, begun]);
-    const late = live('ps_2', STRATEGIES.time_before_resolution!);
+    const late = liveStrategyOf('ps_2', STRATEGIES.time_before_resolution!);
     expect(trader.process(added(late, END_MS))).toBe(NO_EFFECTS);
     const effects = read(trader, 0, seqOf(events.at(-1)));
     expect(effects.at(-1)).toMatchObject({ kind: 'positions_changed', state: { strategyId: 'ps_2' } });
@@ -300,8 +259,8 @@ describe('a market that has ended', () => {
   const ended = (nowMs: number): TraderEvent => ({ kind: 'tick', nowMs });
 
   test('is asked for its resolution while it has fills, from a minute after its end', () => {
-    const trader = traderOf(BOUGHT, [live('ps_1', BUYS)]);
-    processed(trader, eventsOf(BOUGHT));
+    const trader = traderOf(BOUGHT, [liveStrategyOf('ps_1', BUYS)]);
+    processed(trader, traderEventsOf(BOUGHT));
     expect(trader.process(ended(END_MS + 59_999))).toBe(NO_EFFECTS);
     const asked = [{ kind: 'read_resolution', marketId: facts.marketId }];
     expect(trader.process(ended(END_MS + 60_000))).toEqual(asked);
@@ -310,16 +269,16 @@ describe('a market that has ended', () => {
   });
 
   test('is forgotten without fills', () => {
-    const trader = traderOf(BOUGHT, [live('ps_1', { ...BUYS, threshold: 0.01 })]);
-    processed(trader, eventsOf(BOUGHT));
+    const trader = traderOf(BOUGHT, [liveStrategyOf('ps_1', { ...BUYS, threshold: 0.01 })]);
+    processed(trader, traderEventsOf(BOUGHT));
     expect(trader.process(ended(END_MS + 60_000))).toBe(NO_EFFECTS);
     expect(trader.process(marketAt({ ...marketOf(BOUGHT), strikePrice: 1 }, END_MS))).toBe(NO_EFFECTS);
   });
 
   test('moves its close for another time, and is replayed for another payout', () => {
-    const trader = traderOf(BOUGHT, [live('ps_1', BUYS)]);
+    const trader = traderOf(BOUGHT, [liveStrategyOf('ps_1', BUYS)]);
     const record = { ...marketOf(BOUGHT), ...RESOLVED };
-    processed(trader, [...eventsOf(BOUGHT), marketAt(record)]);
+    processed(trader, [...traderEventsOf(BOUGHT), marketAt(record)]);
     expect(trader.process(marketAt(record))).toBe(NO_EFFECTS);
     const moved = { ...record, resolvedTimeMs: END_MS + 61_000 };
     const { marketId, outcome, resolvedTimeMs } = moved;

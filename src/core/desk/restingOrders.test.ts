@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { DeskRig, SHARE } from '../../../test/support/deskRig.ts';
+import { type Level, START_MS } from '../../../test/support/tapes.ts';
+
+const ASKS: readonly Level[] = [[0.5, 60]];
+const level = (size: number): Level[] => [
+  [0.48, size],
+  [0.47, 40],
+];
+
+test('a book that crosses an order at two prices fills no more than its size, and consumes only that', () => {
+  const rig = new DeskRig().book(0, level(100), ASKS);
+  rig.place(1, 0, { limitPrice: 4_800, size: 50 * SHARE });
+  const asks: Level[] = [
+    [0.46, 30],
+    [0.47, 40],
+  ];
+  rig.book(100, level(100), ASKS).book(200, [[0.4, 9]], asks);
+  expect(rig.makerFills).toEqual([{ id: 1, timeMs: START_MS + 200, size: 50 }]);
+  // Twenty of the forty shares at 0.47 are left for another order.
+  rig.place(2, 200, { limitPrice: 4_700, timeInForce: 'fak' });
+  rig.book(500, [[0.4, 8]], asks);
+  expect(rig.told.at(-1)).toEqual(['fill', 2, 400, 'taker', 20]);
+});
+
+test('a trade of the very time at which an order came to rest may fill it', () => {
+  const rig = new DeskRig().book(0, level(100), ASKS);
+  rig.place(1, 0, { limitPrice: 4_800 });
+  rig.book(100, level(100), ASKS);
+  expect(rig.trade(200, 'SELL_YES', 0.47, 35, 49).makerFills).toEqual([]);
+  expect(rig.trade(210, 'SELL_YES', 0.47, 35, 50).makerFills).toMatchObject([{ size: 35 }]);
+});
+
+test('orders that end between two messages end in the order of their times, not of their prices', () => {
+  const rig = new DeskRig().book(0, level(100), ASKS);
+  rig.place(1, 0, { limitPrice: 4_800, timeInForce: 'gtd', expiresMs: START_MS + 400 });
+  rig.place(2, 0, { limitPrice: 4_700, timeInForce: 'gtd', expiresMs: START_MS + 300 });
+  rig.book(100, level(100), ASKS).book(500, level(100), ASKS);
+  expect(rig.told.slice(2)).toEqual([
+    ['expired', 2, 300],
+    ['expired', 1, 400],
+  ]);
+});
+
+test('what a trade fills of one order explains the decrease of the level to the orders behind it', () => {
+  const rig = new DeskRig({ queueModel: 'optimistic' }).book(0, level(100), ASKS);
+  rig.place(1, 0, { limitPrice: 4_800 });
+  rig.book(100, level(100), ASKS).book(150, level(200), ASKS);
+  rig.place(2, 150, { limitPrice: 4_800 });
+  rig.book(250, level(200), ASKS);
+  // Fills all that is ahead of the first order; a hundred shares stay ahead of the second.
+  rig.trade(300, 'SELL_YES', 0.48, 100).book(310, level(100), ASKS);
+  // The recorded book does not have our orders, so its level shrinks by what our first order got.
+  rig.trade(320, 'SELL_YES', 0.48, 30).book(330, level(70), ASKS);
+  rig.trade(1_400, 'SELL_YES', 0.48, 110);
+  expect(rig.makerFills.map(({ id, size }) => [id, size])).toEqual([
+    [1, 30],
+    [1, 20],
+  ]);
+});

@@ -1,0 +1,154 @@
+/** The replay of a market's past, as the trader does it: answers in, next steps out. */
+import { describe, expect, test } from 'vitest';
+import { marketOf, tapeBetween } from '../../../test/support/paperRig.ts';
+import { STRATEGIES } from '../../../test/support/strategies.ts';
+import { END_MS, randomTape, START_MS } from '../../../test/support/tapes.ts';
+import {
+  added,
+  BEFORE_MS,
+  BOUGHT,
+  BUYS,
+  liveStrategyOf,
+  marketAt,
+  processed,
+  RESOLVED,
+  STARTED,
+  traderEventsOf,
+  traderOf,
+} from '../../../test/support/traderRig.ts';
+import type { MarketTape } from '../../core/session/tape.ts';
+import type { LiveStrategy } from './paperSession.ts';
+import { PaperTrader } from './paperTrader.ts';
+import type { KnownSession } from './sessionFactory.ts';
+import type { TraderEffect } from './traderEffects.ts';
+import type { TraderEvent } from './traderEvents.ts';
+
+const TAPE = randomTape('trader past', { books: 300, levels: 6, gaps: false });
+const MANY = STRATEGIES['condition_based on the book']!;
+const { marketId } = TAPE.market;
+
+/** A trader that has asked for the past of a market, and its first step. */
+function begun(tape: MarketTape, strategy: LiveStrategy, known: readonly KnownSession[] = []) {
+  const trader = new PaperTrader();
+  processed(trader, [added(strategy), STARTED, { kind: 'past_market', market: marketOf(tape) }]);
+  const step = trader.process({ kind: 'past_begun', marketId, known, terms: [] });
+  return { trader, step };
+}
+
+/** Answers with the rows after one number and up to another, and resumes until the next step. */
+function read(
+  trader: PaperTrader,
+  tape: MarketTape,
+  { afterSeq = 0, toSeq, isAll = true }: { afterSeq?: number; toSeq: number; isAll?: boolean },
+): TraderEffect[] {
+  const stretch = { tape: tapeBetween(tape, { afterSeq, toSeq }), toSeq: isAll ? null : toSeq };
+  const effects = [...trader.process({ kind: 'stretch_read', marketId, stretch })];
+  while (effects.at(-1)?.kind === 'past_paused') {
+    effects.pop();
+    effects.push(...trader.process({ kind: 'past_resumed', marketId }));
+  }
+  return effects;
+}
+
+const statesOf = (effects: readonly TraderEffect[]) =>
+  effects.flatMap((effect) => (effect.kind === 'positions_changed' ? [effect.state] : []));
+const seqOf = (event: TraderEvent | undefined) => (event && 'record' in event ? event.record.seq : 0);
+
+/** The trades of a trader that was always there. */
+function undisturbed(strategy: LiveStrategy) {
+  const trader = traderOf(TAPE, [strategy]);
+  return statesOf(processed(trader, traderEventsOf(TAPE)).flat()).at(-1)?.trades ?? [];
+}
+
+describe('a session that the table knows', () => {
+  const events = traderEventsOf(TAPE);
+  const toSeq = seqOf(events.at(-1));
+
+  test('of the current activation trades on', () => {
+    const strategy = liveStrategyOf('ps_1', MANY);
+    const expected = undisturbed(strategy);
+    expect(expected.length).toBeGreaterThan(2);
+    const known = { strategyId: 'ps_1', fromMs: BEFORE_MS, lastDecidedMs: expected[0]!.decidedMs };
+    const { trader } = begun(TAPE, strategy, [known]);
+    expect(statesOf(read(trader, TAPE, { toSeq }))).toMatchObject([{ fromMs: BEFORE_MS, trades: expected }]);
+  });
+
+  test('of an earlier activation has the trades that it decided, and no others', () => {
+    const strategy = liveStrategyOf('ps_1', MANY);
+    const [first, second] = undisturbed(strategy);
+    const known = { strategyId: 'ps_1', fromMs: BEFORE_MS, lastDecidedMs: second!.decidedMs };
+    const { trader } = begun(TAPE, { ...strategy, activeFromMs: END_MS }, [known]);
+    const [state] = statesOf(read(trader, TAPE, { toSeq }));
+    expect(state?.trades.map(({ openedMs }) => openedMs)).toEqual([first!.openedMs, second!.openedMs]);
+  });
+});
+
+describe('a stretch', () => {
+  const events = traderEventsOf(TAPE);
+  const half = Math.floor(events.length / 2);
+  const firstSeq = seqOf(events[half]);
+
+  test('that ends just before the first record published meanwhile is the last', () => {
+    const { trader } = begun(TAPE, liveStrategyOf('ps_1', MANY));
+    processed(trader, events.slice(half));
+    const effects = read(trader, TAPE, { toSeq: firstSeq - 1, isAll: false });
+    expect(effects[0]).toEqual({ kind: 'past_replayed', marketId });
+  });
+
+  test('that ends one record earlier is followed by another', () => {
+    const { trader } = begun(TAPE, liveStrategyOf('ps_1', MANY));
+    processed(trader, events.slice(half));
+    const effects = read(trader, TAPE, { toSeq: firstSeq - 2, isAll: false });
+    expect(effects).toEqual([{ kind: 'read_stretch', marketId, afterSeq: firstSeq - 2 }]);
+  });
+
+  test('during which more was published than is kept is followed by one from there on', () => {
+    const { trader } = begun(TAPE, liveStrategyOf('ps_1', MANY));
+    const record = {
+      ...({ kind: 'underlying', source: 'chainlink', ticker: 'BTC' } as const),
+      ...{ price: 97_000, eventTimeMs: START_MS, receivedTimeMs: START_MS },
+    };
+    for (let n = 0; n <= 50_000; n++)
+      trader.process({ kind: 'underlying', record: { ...record, seq: firstSeq + n } });
+    const effects = read(trader, TAPE, { toSeq: seqOf(events.at(-1)) });
+    expect(effects).toEqual([{ kind: 'read_stretch', marketId, afterSeq: firstSeq - 1 }]);
+  });
+
+  test('takes on the orders in flight of the one before', () => {
+    const { trader } = begun(BOUGHT, liveStrategyOf('ps_1', BUYS));
+    const early = BOUGHT.books!.seq[0]!;
+    expect(read(trader, BOUGHT, { toSeq: early, isAll: false })).toMatchObject([{ afterSeq: early }]);
+    const effects = read(trader, BOUGHT, { afterSeq: early, toSeq: 1_000 });
+    expect(statesOf(effects)).toMatchObject([{ trades: [{ openedMs: START_MS + 1_200 }] }]);
+  });
+});
+
+describe('terms that changed during a replay apply', () => {
+  const corrected = { ...marketOf(TAPE), strikePrice: 97_001 };
+  const events = traderEventsOf(TAPE);
+  const toSeq = seqOf(events.at(-1));
+  const lastTerms = (effects: readonly TraderEffect[]) =>
+    effects.findLast((effect) => effect.kind === 'terms_changed')?.version.afterSeq;
+
+  test('after the newest replayed row, if nothing newer was published', () => {
+    const { trader } = begun(TAPE, liveStrategyOf('ps_1', MANY));
+    processed(trader, [marketAt(corrected)]);
+    expect(lastTerms(read(trader, TAPE, { toSeq }))).toBe(toSeq);
+  });
+
+  test('after the newest published record', () => {
+    const { trader } = begun(TAPE, liveStrategyOf('ps_1', MANY));
+    const [other] = traderEventsOf(BOUGHT);
+    const record = { ...(other as { record: object }).record, marketId: '0xother', seq: toSeq + 7 };
+    processed(trader, [{ ...other, record } as TraderEvent, marketAt(corrected)]);
+    expect(lastTerms(read(trader, TAPE, { toSeq }))).toBe(toSeq + 7);
+  });
+
+  test('and settle a market that was resolved meanwhile', () => {
+    const { trader } = begun(TAPE, liveStrategyOf('ps_1', MANY));
+    processed(trader, [marketAt({ ...corrected, ...RESOLVED })]);
+    const [state] = statesOf(read(trader, TAPE, { toSeq }));
+    expect(state?.outcome).toBe('Up');
+    expect(state?.trades.every(({ closedMs }) => closedMs !== null)).toBe(true);
+  });
+});

@@ -1,0 +1,134 @@
+/** Strategies that are added, stopped and started, and markets that begin: what the trader makes of them. */
+import { describe, expect, test } from 'vitest';
+import { marketOf } from '../../../test/support/paperRig.ts';
+import { END_MS, START_MS } from '../../../test/support/tapes.ts';
+import {
+  added,
+  BEFORE_MS,
+  BOUGHT,
+  BUYS,
+  liveStrategyOf,
+  marketAt,
+  processed,
+  STARTED,
+  traderEventsOf,
+  traderOf,
+} from '../../../test/support/traderRig.ts';
+import { PaperTrader } from './paperTrader.ts';
+import { NO_EFFECTS } from './traderEffects.ts';
+
+const market = marketOf(BOUGHT);
+const replayed = [{ kind: 'read_past', market }];
+const AT_MS = START_MS + 500;
+
+describe('a change that applies from a time on', () => {
+  const stopped = (untilMs: number, nowMs: number) =>
+    ({ kind: 'strategy_deactivated', strategyId: 'ps_1', untilMs, nowMs }) as const;
+  const started = (fromMs: number, nowMs: number) =>
+    ({ kind: 'strategy_activated', strategyId: 'ps_1', fromMs, nowMs }) as const;
+
+  test.each([
+    ['a stop', stopped],
+    ['a start', started],
+  ])('%s known before that time needs no replay, and one known at it does', (_, change) => {
+    expect(traderOf(BOUGHT, [liveStrategyOf('ps_1', BUYS)]).process(change(AT_MS, AT_MS - 1))).toBe(
+      NO_EFFECTS,
+    );
+    expect(traderOf(BOUGHT, [liveStrategyOf('ps_1', BUYS)]).process(change(AT_MS, AT_MS))).toEqual(replayed);
+  });
+
+  test('a new strategy known at its time needs a replay', () => {
+    const late = liveStrategyOf('ps_2', BUYS, { activeFromMs: AT_MS });
+    expect(traderOf(BOUGHT, [liveStrategyOf('ps_1', BUYS)]).process(added(late, AT_MS - 1))).toBe(NO_EFFECTS);
+    expect(traderOf(BOUGHT, [liveStrategyOf('ps_1', BUYS)]).process(added(late, AT_MS))).toEqual(replayed);
+  });
+
+  test('a stop refuses purchases decided from its time on', () => {
+    const trader = traderOf(BOUGHT, [liveStrategyOf('ps_1', BUYS)]);
+    trader.process(stopped(START_MS + 1_000, START_MS));
+    expect(processed(trader, traderEventsOf(BOUGHT)).flat()).toEqual([]);
+  });
+
+  test('a start of another time, whose stop was not noticed, applies', () => {
+    const trader = traderOf(BOUGHT, [liveStrategyOf('ps_1', BUYS)]);
+    trader.process(started(START_MS + 2_500, START_MS));
+    // Decided at three seconds, and not confirmed by a later book.
+    expect(processed(trader, traderEventsOf(BOUGHT)).flat()).toEqual([]);
+  });
+
+  test('a start that is known already changes nothing', () => {
+    const trader = traderOf(BOUGHT, [liveStrategyOf('ps_1', BUYS)]);
+    expect(trader.process(started(BEFORE_MS, START_MS))).toBe(NO_EFFECTS);
+  });
+
+  test('a start leaves a market in which the strategy has traded as it is', () => {
+    const trader = traderOf(BOUGHT, [liveStrategyOf('ps_1', BUYS)]);
+    processed(trader, traderEventsOf(BOUGHT));
+    processed(trader, [
+      stopped(START_MS + 5_000, START_MS + 4_000),
+      started(START_MS + 7_000, START_MS + 6_000),
+    ]);
+    const paid = trader.process(marketAt({ ...market, status: 'resolved', outcome: 'Up', payoutYes: 1 }));
+    expect(paid).toMatchObject([{ state: { fromMs: BEFORE_MS, trades: [{ exitReason: 'resolved' }] } }]);
+  });
+});
+
+test('a strategy of another series does not join a market', () => {
+  const trader = traderOf(BOUGHT, [liveStrategyOf('ps_1', { ...BUYS, threshold: 0.01 })]);
+  trader.process(added(liveStrategyOf('ps_2', BUYS, { series: 'BTC 15m' })));
+  expect(processed(trader, traderEventsOf(BOUGHT)).flat()).toEqual([]);
+});
+
+test('the markets of a series are asked for once', () => {
+  const trader = new PaperTrader();
+  processed(trader, [added(liveStrategyOf('ps_1', BUYS)), STARTED]);
+  const nowMs = BEFORE_MS - 1_000;
+  const second = { kind: 'strategy_added', nowMs, markets: [market] } as const;
+  expect(trader.process({ ...second, strategy: liveStrategyOf('ps_2', BUYS) })).toBe(NO_EFFECTS);
+  const other = liveStrategyOf('ps_3', BUYS, { series: 'ETH 5m' });
+  const eth = { ...market, marketId: '0xeth', ticker: 'ETH' as const };
+  const resolved = { ...eth, marketId: '0xold', status: 'resolved' as const };
+  expect(trader.process({ ...second, strategy: other, markets: [market, eth, resolved] })).toEqual([
+    { kind: 'read_past', market: eth },
+  ]);
+});
+
+test('a market that is first seen at its end is not begun', () => {
+  const trader = new PaperTrader();
+  processed(trader, [added(liveStrategyOf('ps_1', BUYS)), STARTED]);
+  expect(trader.process(marketAt(market, END_MS))).toBe(NO_EFFECTS);
+  expect(trader.process(marketAt(market, END_MS - 1))).toMatchObject([{ kind: 'terms_changed' }]);
+});
+
+describe('the prices of a market', () => {
+  /** Buys once the underlying has moved by a dollar since the window's open. */
+  const MOVES = {
+    ...({ type: 'condition_based', side: 'buy_yes', max_trades_per_market: 1 } as const),
+    entry: [{ metric: 'underlying_move_usd', operator: 'above', value: 1 } as const],
+    ...{ take_profit: [], stop_loss: [] },
+  };
+  const price = (at: number, value: number, source: 'chainlink' | 'binance_spot' = 'chainlink') => {
+    const times = { eventTimeMs: START_MS + at, receivedTimeMs: START_MS + at };
+    const record = { kind: 'underlying', source, ticker: 'BTC', seq: 1, price: value, ...times } as const;
+    return { kind: 'underlying', record } as const;
+  };
+  const trader = () => {
+    const made = new PaperTrader();
+    processed(made, [added(liveStrategyOf('ps_1', MOVES)), STARTED]);
+    return made;
+  };
+  const opened = (made: PaperTrader) => processed(made, traderEventsOf(BOUGHT)).flat().length;
+
+  test('are known from before it was first seen', () => {
+    const made = trader();
+    processed(made, [price(-1_000, 97_000), marketAt(market), price(500, 97_002)]);
+    expect(opened(made)).toBe(1);
+  });
+
+  test('are those of the feed that resolves it', () => {
+    const made = trader();
+    processed(made, [price(-1_000, 97_000), marketAt(market), price(400, 97_000)]);
+    processed(made, [price(500, 97_002, 'binance_spot')]);
+    expect(opened(made)).toBe(0);
+  });
+});
