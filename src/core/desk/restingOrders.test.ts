@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { DeskRig, SHARE } from '../../../test/support/deskRig.ts';
 import { type Level, START_MS } from '../../../test/support/tapes.ts';
+import { restartOf } from './outage.ts';
 
 const ASKS: readonly Level[] = [[0.5, 60]];
 const level = (size: number): Level[] => [
@@ -57,4 +58,12 @@ test('what a trade fills of one order explains the decrease of the level to the 
     [1, 30],
     [1, 20],
   ]);
+});
+
+test('a cancel that arrives with the first millisecond of a restart takes effect after it', () => {
+  const outages = restartOf({ fromMs: START_MS + 1_000, untilMs: START_MS + 31_000 });
+  const rig = new DeskRig({ outages }).book(0, level(100), ASKS);
+  rig.place(1, 0, { limitPrice: 4_800 });
+  rig.book(100, level(100), ASKS).desk.cancel(1, START_MS + 950);
+  expect(rig.book(32_000, level(100), ASKS).told.at(-1)).toEqual(['cancelled', 1, 31_000, 'asked']);
 });

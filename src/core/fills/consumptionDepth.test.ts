@@ -136,3 +136,13 @@ test('fills at any depth never exceed those at full depth', () => {
   }
   expect(more).toEqual([]);
 });
+
+test('a consumed ask takes nothing from a bid that is displayed at its price later', () => {
+  const consumption = new Consumption();
+  const asks = ladder('asks', [[0.5, 40]]);
+  const filled = [{ price: 5_000, size: 30 * SHARE }];
+  consumption.consume({ token: 'yes', side: 'asks', view: asks, filled, timeMs: 1 });
+  expect([...consumption.remaining('yes', 'asks', asks).sizes.slice(0, 1)]).toEqual([10 * SHARE]);
+  const bids = ladder('bids', [[0.5, 40]]);
+  expect(consumption.remaining('yes', 'bids', bids)).toBe(bids);
+});

@@ -46,6 +46,14 @@ describe('a decrease without a trade', () => {
   });
 });
 
+test('a decrease that a trade explains in part is one of the size that the trade left', () => {
+  const queue = queueOf('proportional', { ahead: 60, shown: 100 });
+  queue.traded(10, 100);
+  queue.displayed(70, 200);
+  // Twenty of ninety shares were cancelled, fifty of them ahead of us.
+  expect(queue.ahead).toBeCloseTo(50 * (1 - 20 / 90), 9);
+});
+
 describe('a trade and the decrease that it caused count once', () => {
   test.each(QUEUE_MODELS)('the trade arrives first, model %s', (model) => {
     const queue = queueOf(model, { ahead: 60, shown: 100 });

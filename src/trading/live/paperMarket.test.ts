@@ -3,7 +3,7 @@ import { bookRecord } from '../../../test/support/api.ts';
 import { START_MS, TAPE_MARKET } from '../../../test/support/tapes.ts';
 import { compileStrategy } from '../../core/strategies/compile.ts';
 import { PaperMarket } from './paperMarket.ts';
-import type { PaperSession } from './paperSession.ts';
+import { PaperSession } from './paperSession.ts';
 import { applyGap } from './recordBuffer.ts';
 
 const SHARE = 1_000_000;
@@ -88,4 +88,117 @@ test('a trade has whole units, like one of a recording', () => {
   for (const size of [SHARE + 0.4, SHARE + 0.6])
     market.trade({ seq: 1, marketId: TAPE_MARKET.marketId, side: 'SELL_YES', price: 4_800, size, ...times });
   expect(sizes).toEqual([SHARE, SHARE + 1]);
+});
+
+/** A market, and functions that give it what the recorder published. */
+function rig() {
+  const market = new PaperMarket(TAPE_MARKET, (_, error) => {
+    throw error;
+  });
+  let seq = 0;
+  const book = (at: number, ask = 5_000, trusted = true) => {
+    const levels = { yesBids: [[1_000, SHARE]], yesAsks: [[ask, 100 * SHARE]] } as const;
+    const ids = { seq: ++seq, marketId: TAPE_MARKET.marketId, timeMs: START_MS + at };
+    market.book(bookRecord({ ...ids, ...levels, trusted }));
+  };
+  const price = (at: number) => {
+    const timeMs = START_MS + at;
+    market.price({ seq: ++seq, eventMs: timeMs, receivedMs: timeMs, price: 97_000 });
+  };
+  const quote = (at: number, yesAsk: number) => {
+    const times = { eventTimeMs: START_MS + at, receivedTimeMs: START_MS + at };
+    const best = { yesBid: 1_000, yesAsk, noBid: 10_000 - yesAsk, noAsk: 9_000 };
+    const ids = { seq: ++seq, marketId: TAPE_MARKET.marketId, yesChanged: true, trusted: true };
+    market.quote({ ...ids, ...times, ...best, underlyingPrice: null });
+  };
+  return { market, book, price, quote };
+}
+
+test('a gap whose end is reported twice ends once: another one stays open', () => {
+  const { market, book } = rig();
+  const { rows } = market.viewOf(strategyOf(10));
+  book(1_000);
+  for (const id of [1, 2]) market.gapDetected({ id, startMs: START_MS + 2_000, knownMs: START_MS + 3_000 });
+  for (let n = 0; n < 2; n++) market.gapEnded({ id: 1, endMs: START_MS + 4_000 });
+  book(5_000, 5_001);
+  expect(rows.trusted[0]).toBe(0);
+  market.gapEnded({ id: 2, endMs: START_MS + 6_000 });
+  book(7_000, 5_002);
+  expect(rows.trusted[0]).toBe(1);
+});
+
+test('the latest end of a gap counts for a strategy that joins, also if an earlier end is reported after it', () => {
+  const { market, book, quote } = rig();
+  market.viewOf(strategyOf(10));
+  const known = { startMs: START_MS + 1_000, knownMs: START_MS + 2_000 };
+  for (const id of [1, 2]) market.gapDetected({ id, ...known });
+  book(3_000);
+  market.gapEnded({ id: 1, endMs: START_MS + 5_000 });
+  // A price passes the first end, and another the second.
+  const priced = compileStrategy({
+    ...{ type: 'condition_based', side: 'buy_yes', take_profit: [], stop_loss: [], max_trades_per_market: 1 },
+    entry: [{ metric: 'underlying_move_usd', operator: 'above', value: 1 }],
+  });
+  market.viewOf({ ...strategyOf(10), compiled: priced });
+  const point = (at: number) => ({
+    seq: at,
+    eventMs: START_MS + at,
+    receivedMs: START_MS + at,
+    price: 97_000,
+  });
+  market.price(point(5_500));
+  market.gapEnded({ id: 2, endMs: START_MS + 2_500 });
+  market.price(point(6_000));
+  const late = market.viewOf(strategyOf(5_000));
+  expect(late.rows.trusted[0]).toBe(0);
+  quote(7_000, 5_010);
+  expect(late.rows.trusted[0]).toBe(1);
+});
+
+test('a price from before the window makes no row', () => {
+  const { market, book, price } = rig();
+  const compiled = compileStrategy({
+    ...{ type: 'condition_based', side: 'buy_yes', take_profit: [], stop_loss: [], max_trades_per_market: 1 },
+    entry: [{ metric: 'underlying_move_usd', operator: 'above', value: 1 }],
+  });
+  const { rows } = market.viewOf({ ...strategyOf(10), compiled });
+  book(-5_000);
+  const rowMs = rows.timeMs[0];
+  price(-1_000);
+  expect(rows.timeMs[0]).toBe(rowMs);
+  price(0);
+  expect(rows.timeMs[0]).toBe(START_MS);
+});
+
+test('a strategy that joins has the newest best prices, if they are newer than the newest book', () => {
+  const { market, book, quote } = rig();
+  book(1_000, 5_000);
+  quote(1_500, 4_900);
+  expect(market.viewOf(strategyOf(10)).rows.yesAsk[0]).toBe(4_900);
+  book(2_000, 4_800);
+  expect(market.viewOf(strategyOf(5_000)).rows.yesAsk[0]).toBe(4_800);
+});
+
+test('a gap that is detected minutes after the end reverses the fills made in it', () => {
+  const { market, book } = rig();
+  const strategy = { ...strategyOf(10), activeFromMs: START_MS };
+  const compiled = compileStrategy({
+    type: 'threshold_entry',
+    threshold: 0.6,
+    direction: 'below',
+    side: 'buy_yes',
+  });
+  const own = { ...strategy, compiled };
+  const changes: number[] = [];
+  const session = new PaperSession(own, market.viewOf(own), {
+    fromMs: START_MS,
+    changed: ({ trades }) => changes.push(trades.length),
+  });
+  market.addAll([session]);
+  for (const [at, ask] of [5_000, 5_001, 5_002].entries()) book(1_000 * (at + 1), ask);
+  expect(session.trades).toHaveLength(1);
+  const knownMs = TAPE_MARKET.endTimeMs + 600_000;
+  market.gapDetected({ id: 1, startMs: START_MS + 500, knownMs });
+  expect(session.trades).toEqual([]);
+  expect(changes).toHaveLength(2);
 });

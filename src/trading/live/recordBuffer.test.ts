@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest';
+import { bookRecord } from '../../../test/support/api.ts';
+import type { BookRecord } from '../../schema/records.ts';
+import type { PaperMarket } from './paperMarket.ts';
 import { RecordBuffer } from './recordBuffer.ts';
 
 test('a buffer overflows with the first record beyond its limit, and knows the first number', () => {
@@ -9,4 +12,26 @@ test('a buffer overflows with the first record beyond its limit, and knows the f
   expect(buffer.overflowed).toBe(false);
   push(10);
   expect([buffer.overflowed, buffer.firstSeq]).toEqual([true, 8]);
+});
+
+test('a buffered book does not change with the live book', () => {
+  const buffer = new RecordBuffer();
+  const record = bookRecord({
+    ...{ seq: 7, marketId: '0x1', timeMs: 1 },
+    ...{ yesBids: [[4_000, 5]], yesAsks: [[5_000, 6]] },
+  });
+  buffer.book(record);
+  expect(buffer.firstSeq).toBe(7);
+  record.yes.asks.prices[0] = 1;
+  record.no.bids.sizes[0] = 2;
+  const given: BookRecord[] = [];
+  buffer.drain({ book: (book: BookRecord) => given.push(book) } as unknown as PaperMarket);
+  expect([given[0]?.yes.asks.prices[0], given[0]?.no.bids.sizes[0]]).toEqual([5_000, 6]);
+});
+
+test('a trade may be the first record of a buffer', () => {
+  const buffer = new RecordBuffer();
+  const trade = { marketId: '0x1', tradeId: '1', side: 'SELL_YES', price: 5_000, size: 1 } as const;
+  buffer.trade({ ...trade, seq: 9, eventTimeMs: 1, receivedTimeMs: 2 });
+  expect(buffer.firstSeq).toBe(9);
 });

@@ -1,7 +1,7 @@
 /** Strategies that are added, stopped and started, and markets that begin: what the trader makes of them. */
 import { describe, expect, test } from 'vitest';
 import { marketOf } from '../../../test/support/paperRig.ts';
-import { END_MS, START_MS } from '../../../test/support/tapes.ts';
+import { END_MS, START_MS, TapeWriter } from '../../../test/support/tapes.ts';
 import {
   added,
   BEFORE_MS,
@@ -16,6 +16,7 @@ import {
 } from '../../../test/support/traderRig.ts';
 import { PaperTrader } from './paperTrader.ts';
 import { NO_EFFECTS } from './traderEffects.ts';
+import type { TraderEvent } from './traderEvents.ts';
 
 const market = marketOf(BOUGHT);
 const replayed = [{ kind: 'read_past', market }];
@@ -62,14 +63,22 @@ describe('a change that applies from a time on', () => {
   });
 
   test('a start leaves a market in which the strategy has traded as it is', () => {
+    const writer = new TapeWriter();
+    for (const second of [1, 2, 3, 8, 9, 10])
+      writer.book({ at: 1_000 * second, bids: [[0.45, 100 + second]], asks: [[0.48, 100]] });
     const trader = traderOf(BOUGHT, [liveStrategyOf('ps_1', BUYS)]);
-    processed(trader, traderEventsOf(BOUGHT));
-    processed(trader, [
-      stopped(START_MS + 5_000, START_MS + 4_000),
-      started(START_MS + 7_000, START_MS + 6_000),
-    ]);
-    const paid = trader.process(marketAt({ ...market, status: 'resolved', outcome: 'Up', payoutYes: 1 }));
-    expect(paid).toMatchObject([{ state: { fromMs: BEFORE_MS, trades: [{ exitReason: 'resolved' }] } }]);
+    const events = traderEventsOf(writer.tape());
+    const isEarly = (event: TraderEvent) =>
+      'record' in event && event.record.receivedTimeMs < START_MS + 5_000;
+    expect(processed(trader, events.filter(isEarly)).flat()).toHaveLength(1);
+    trader.process(stopped(START_MS + 5_000, START_MS + 4_000));
+    trader.process(started(START_MS + 7_000, START_MS + 6_000));
+    expect(
+      processed(
+        trader,
+        events.filter((event) => !isEarly(event)),
+      ).flat(),
+    ).toEqual([]);
   });
 });
 
