@@ -60,8 +60,8 @@ function* cases(): Generator<{ prepared: PreparedMarket; strategy: ConditionBase
 }
 
 test('no condition is true at no row, and a search from behind the end finds the end', () => {
-  const [{ prepared }] = [...cases()] as [{ prepared: PreparedMarket }];
-  const { columns } = prepared;
+  const [first] = [...cases()];
+  const { columns } = first!.prepared;
   expect(new ConditionScans([], columns).nextAll(0)).toBe(columns.end);
   const item = scannedItem(
     { metric: 'token_price', operator: 'above', value: 2 },
