@@ -56,7 +56,8 @@ export async function runUntilStopped(
       console.error(
         JSON.stringify({ level: 'fatal', msg: 'process.failed', origin, err: String(error.stack) }),
       );
-      ask(1);
+      // Often the same error comes again, and the stop must still save the recorded rows.
+      if (!asked) ask(1);
     });
   });
   try {
