@@ -103,6 +103,15 @@ test('a drill removes what a killed one left, and not the files of one that runs
   ]);
 });
 
+test('a backup removes the links of a killed one from the engine, and no others', async () => {
+  const { dataDir, backUp } = rig();
+  const shadow = join(dataDir, 'engine', 'shadow');
+  for (const name of ['underround_backup_1', '7'])
+    mkdirSync(join(shadow, name, 'store'), { recursive: true });
+  await backUp();
+  expect(readdirSync(shadow)).toEqual(['7']);
+});
+
 it.skipIf(!canMount)('a backup to a full disk says that the disk is full', async () => {
   const disk = limitedDisk('tmpfs', 4);
   mkdirSync(join(disk.path, 'incoming'));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
 import { ConfigError } from '../runtime/errors.ts';
-import { openSecretBox, SECRET_KEY_FILE_NAME, SecretBox } from './secretBox.ts';
+import { openSecretBox, SECRET_KEY_FILE_NAME, SecretBox, storedSecretKey } from './secretBox.ts';
 
 test('a sealed text opens only with its key and for its row', () => {
   const box = new SecretBox(randomBytes(32), randomBytes);
@@ -22,6 +22,15 @@ test('a sealed text opens only with its key and for its row', () => {
   for (const text of ['', 'v1.', 'v1.AAAA', sealed.slice(3), sealed.slice(0, -20)]) {
     expect(box.open(text, 'wh_1')).toBeNull();
   }
+});
+
+test('the key of a data directory is read, and not made', () => {
+  const dataDir = temporaryDirectory();
+  expect(storedSecretKey(dataDir)).toBeNull();
+  expect(readdirSync(dataDir)).toEqual([]);
+  const key = randomBytes(32);
+  writeFileSync(join(dataDir, SECRET_KEY_FILE_NAME), `${key.toString('base64')}\n`);
+  expect(storedSecretKey(dataDir)).toEqual(key);
 });
 
 test('the key file is created once, readable only by its owner, and read again', () => {

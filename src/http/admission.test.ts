@@ -149,3 +149,25 @@ test.each([
   });
   expect(decided).toBe(outcome);
 });
+
+test('answers that count against the address of a client without a known user are those of its own faults', () => {
+  const counted: number[] = [];
+  const rateLimits = {
+    failure: () => {
+      throw new Error('counted');
+    },
+  } as unknown as NonNullable<ApiDependencies['rateLimits']>;
+  const admission = new Admission({
+    accounts: {} as ApiDependencies['accounts'],
+    tiers: DEFAULT_TIERS,
+    rateLimits,
+  });
+  for (const status of [200, 399, 400, 499, 500, 502]) {
+    try {
+      admission.refused({ ip: '192.0.2.1' } as FastifyRequest, {} as FastifyReply, status);
+    } catch {
+      counted.push(status);
+    }
+  }
+  expect(counted).toEqual([400, 499]);
+});
