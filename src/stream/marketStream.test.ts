@@ -18,10 +18,11 @@ function rig() {
   const metrics = new Metrics();
   const bus = new Bus({ log: silentLogger, metrics });
   const book = bookRecord({ seq: 1, marketId: M, timeMs: MARKET.startTimeMs, yesBids: [], yesAsks: [] });
+  const state = { isHalfApplied: false };
   const books = {
     markets: () => [MARKET],
     market: () => MARKET,
-    book: () => book,
+    book: () => (state.isHalfApplied ? ('unfinished' as const) : book),
     gap: () => null,
   };
   const stream = new MarketStream({
@@ -41,8 +42,10 @@ function rig() {
       client.onClosed();
     };
   };
-  const isWarm = () => stream.find(M)?.isWarm;
-  return { clock, connect, isWarm };
+  const list = (marketId: string) => bus.publish('market', { ...MARKET, marketId, seq: 2 });
+  const isWarm = (marketId = M) => stream.find(marketId)?.isWarm;
+  const change = (seq: number) => bus.publish('book', { ...book, seq });
+  return { clock, stream, state, connect, list, change, isWarm };
 }
 
 test('changes of a market are kept while it has clients, and for a minute after the last one has left', async () => {
@@ -70,4 +73,33 @@ test('a client that comes back within the minute keeps its market', async () => 
   connect();
   await clock.advance(600_000);
   expect(isWarm()).toBe(true);
+});
+
+test('a market that appears while a client is connected is kept for a minute without a subscriber', async () => {
+  const { clock, connect, list, isWarm } = rig();
+  list('0x1');
+  expect(isWarm('0x1')).toBe(false);
+  const leave = connect();
+  list('0x2');
+  expect(isWarm('0x2')).toBe(true);
+  await clock.advance(60_000);
+  expect(isWarm('0x2')).toBe(true);
+  await clock.advance(5_000);
+  expect(isWarm('0x2')).toBe(false);
+  leave();
+});
+
+test('a book that was half applied when its market was first kept is a change with a number of its own', async () => {
+  const { clock, stream, state, connect, list, change } = rig();
+  connect();
+  change(50);
+  state.isHalfApplied = true;
+  list('0x2');
+  await clock.advance(5);
+  state.isHalfApplied = false;
+  expect(stream.log.head).toEqual({ index: 1, seq: 50 });
+  await clock.advance(1_000);
+  expect(stream.log.head).toEqual({ index: 2, seq: 51 });
+  await clock.advance(10_000);
+  expect(stream.log.head).toEqual({ index: 2, seq: 51 });
 });
