@@ -5,6 +5,7 @@ import { FakeClock } from '../../test/support/fakeClock.ts';
 import { openTestStore, type TestStore } from '../../test/support/store.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
 import type { Inputs } from '../core/run/definition.ts';
+import { SEQS_PER_MILLISECOND } from '../schema/records.ts';
 import { RecordingFeed } from '../strategy/recordingFeed.ts';
 import { type Ask, RemoteTapes } from '../strategy/remoteTapes.ts';
 import type { RunSegment } from '../strategy/runTape.ts';
@@ -220,6 +221,12 @@ describe('tapes of a service', () => {
     await time.advance(10_000);
     const { statusCode, headers } = await answer;
     expect([statusCode, headers['retry-after']]).toEqual([502, '5']);
+  });
+
+  test('names as stored only what can get no number any more: the records of a second ago', async () => {
+    const answer = await api().inject({ url: '/v1/tapes/markets?ticker=BTC&event_type=5m', headers: KEY });
+    const [head = ''] = answer.body.split('\n');
+    expect(JSON.parse(head).stored_seq).toBe((clock().now() - 1_000) * SEQS_PER_MILLISECOND);
   });
 
   test('a refusal of the key or of the tier is one clear error', async () => {
