@@ -1,8 +1,9 @@
 import type { BackoffLimits } from '../runtime/backoff.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { UnderroundError } from '../runtime/errors.ts';
+import { UnderroundError, VenueRefusedError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/log.ts';
 import { Backoff } from '../runtime/reconnectBackoff.ts';
+import type { CandleExchange } from '../venues/binance/candleSource.ts';
 import type { CandleQuery, Kline } from '../venues/binance/klines.ts';
 
 /** A candle exists moments after it opens; a missing one, or a failure, is retried with growing delays. */
@@ -31,6 +32,8 @@ interface Entry {
 export class CandleCache {
   readonly #options: { candles: Candles; clock: Clock; random: () => number; log: Logger };
   readonly #entries = new Map<string, Entry>();
+  /** Until when an exchange wants no request from this address; monotonic. */
+  readonly #pausedUntil = new Map<CandleExchange, number>();
 
   constructor(options: { candles: Candles; clock: Clock; random: () => number; log: Logger }) {
     this.#options = options;
@@ -45,8 +48,9 @@ export class CandleCache {
     const entry = this.#entryOf(key);
     const { candle } = entry;
     if (candle !== null && (candle.closed || wanted.price === 'open')) return candle[wanted.price];
-    const isDue = entry.backoff.ready(this.#options.clock.monotonic());
-    if (!entry.asking && isDue) void this.#ask(entry, wanted);
+    const nowAt = this.#options.clock.monotonic();
+    const isPaused = nowAt < (this.#pausedUntil.get(wanted.exchange) ?? 0);
+    if (!entry.asking && !isPaused && entry.backoff.ready(nowAt)) void this.#ask(entry, wanted);
     return null;
   }
 
@@ -61,7 +65,12 @@ export class CandleCache {
       }
     } catch (error) {
       if (!(error instanceof UnderroundError)) throw error;
-      const retryInMs = entry.backoff.failed(clock.monotonic());
+      // Requests during a ban make it longer.
+      const pauseMs = error instanceof VenueRefusedError ? (error.retryAfterMs ?? 0) : 0;
+      const nowAt = clock.monotonic();
+      const pausedUntil = Math.max(this.#pausedUntil.get(exchange) ?? 0, nowAt + pauseMs);
+      if (pauseMs > 0) this.#pausedUntil.set(exchange, pausedUntil);
+      const retryInMs = entry.backoff.failed(nowAt, pauseMs);
       const { code, message: reason } = error;
       log.warn({ exchange, ticker, interval, startTimeMs, code, reason, retryInMs }, 'candle.failed');
     } finally {

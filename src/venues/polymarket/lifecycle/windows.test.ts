@@ -111,8 +111,8 @@ describe('slugs', () => {
       ['2026-11-01T04:00Z', '2026-11-01T08:00Z'],
     ]);
     // Inside the longer window there is no start on the grid.
-    expect(parseSlug(`sol-updown-4h-${at('2026-11-01T05:00:00Z') / 1000}`)?.windows.map(spelled)).toEqual([
-      ['2026-11-01T05:00Z', '2026-11-01T09:00Z'],
+    expect(parseSlug(`sol-updown-4h-${at('2026-11-01T06:00:00Z') / 1000}`)?.windows.map(spelled)).toEqual([
+      ['2026-11-01T06:00Z', '2026-11-01T10:00Z'],
     ]);
   });
 

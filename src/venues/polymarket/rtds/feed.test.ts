@@ -34,9 +34,12 @@ afterEach(async () => {
 });
 
 const subscribed = (times: number) =>
-  until(() => venue.connections.length === times && venue.latest.received.length === 1);
-const filters = () =>
-  JSON.parse(venue.latest.received[0]!).subscriptions.map((entry: { filters: string }) => entry.filters);
+  until(() => venue.connections.length === times && venue.latest.received.length === 2);
+const subscriptions = () =>
+  venue.latest.received
+    .slice(0, 2)
+    .map((text) => JSON.parse(text) as { subscriptions: { filters: string }[] });
+const filters = () => subscriptions().flatMap((frame) => frame.subscriptions.map((entry) => entry.filters));
 /** Lets the feed freeze until it closes the connection, and waits for its back-off. */
 async function freeze(retryDelayMs: number): Promise<void> {
   await clock.advance(20_000);
@@ -44,20 +47,20 @@ async function freeze(retryDelayMs: number): Promise<void> {
   await clock.advance(retryDelayMs);
 }
 
-test('subscribes both topics for each symbol, compact, and pings every 5 s', async () => {
+test('subscribes each topic in a frame of its own, for each symbol, compact, and pings every 5 s', async () => {
   await subscribed(1);
-  expect(JSON.parse(venue.latest.received[0]!)).toEqual({
-    action: 'subscribe',
-    subscriptions: [
-      { topic: 'crypto_prices_chainlink', type: '*', filters: '{"symbol":"btc/usd"}' },
-      { topic: 'crypto_prices_chainlink', type: '*', filters: '{"symbol":"sol/usd"}' },
-      { topic: 'crypto_prices_twap_sixty', type: '*', filters: '{"symbol":"btc/usd"}' },
-      { topic: 'crypto_prices_twap_sixty', type: '*', filters: '{"symbol":"sol/usd"}' },
-    ],
-  });
+  expect(subscriptions()).toEqual(
+    ['crypto_prices_chainlink', 'crypto_prices_twap_sixty'].map((topic) => ({
+      action: 'subscribe',
+      subscriptions: [
+        { topic, type: '*', filters: '{"symbol":"btc/usd"}' },
+        { topic, type: '*', filters: '{"symbol":"sol/usd"}' },
+      ],
+    })),
+  );
   await clock.advance(15_000);
-  await until(() => venue.latest.received.length === 4);
-  expect(venue.latest.received.slice(1)).toEqual(['PING', 'PING', 'PING']);
+  await until(() => venue.latest.received.length === 5);
+  expect(venue.latest.received.slice(2)).toEqual(['PING', 'PING', 'PING']);
 });
 
 test('changes the filter spelling until prices arrive, and keeps it', async () => {

@@ -38,7 +38,9 @@ export class RtdsFeed {
       ),
       onOpen: (send) => {
         this.#delivered = false;
-        send(subscription(options.tickers.map(rtdsSymbol), this.#spelling));
+        const symbols = options.tickers.map(rtdsSymbol);
+        // A topic that the venue has removed silences its whole frame.
+        for (const topic of TOPICS) send(subscription(topic, symbols, this.#spelling));
       },
       onFrame: (frame, receivedTimeMs) => {
         this.#delivered ||= PRICE_FRAME.test(frame);
@@ -55,11 +57,9 @@ export class RtdsFeed {
   }
 }
 
-function subscription(symbols: readonly string[], spelling: number): string {
+function subscription(topic: string, symbols: readonly string[], spelling: number): string {
   const spell = FILTER_SPELLINGS[spelling] ?? (() => '');
   const filters = [...new Set(symbols.map(spell))];
-  const subscriptions = TOPICS.flatMap((topic) =>
-    filters.map((text) => ({ topic, type: '*', filters: text })),
-  );
+  const subscriptions = filters.map((text) => ({ topic, type: '*', filters: text }));
   return JSON.stringify({ action: 'subscribe', subscriptions });
 }
