@@ -231,6 +231,7 @@ describe('lost frames', () => {
     await heard(point(8));
     await answerAll(4);
     expect(renewals()).toBe(4);
+    await heard(point(9));
     const lost = () => metric('underround_price_feed_gaps_total');
     const before = await lost();
     venue.latest.socket.close(4002);
