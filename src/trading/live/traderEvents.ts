@@ -67,9 +67,10 @@ export type PastEvent =
   | { readonly kind: 'past_too_large'; readonly marketId: string };
 
 export type TraderEvent =
-  /** The first event of the bus follows. @see TraderEffect for what is then asked. */
+  /** The events of the bus follow. */
   | ({
-      readonly kind: 'started' /** Markets with open positions. */;
+      readonly kind: 'started';
+      /** Markets with open positions. */
       readonly held: readonly string[];
     } & Present)
   | { readonly kind: 'tick'; readonly nowMs: number }
