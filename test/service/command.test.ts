@@ -15,7 +15,8 @@ describe.skipIf(commandAbsent)('the built command', () => {
 
   test('rejects an unknown command in one line', async () => {
     const refused = await underround(['nonsense'], {}).catch((error) => error);
-    expect([refused.code, refused.stderr]).toEqual([1, "error: unknown command 'nonsense'\n"]);
+    const line = "underround: unknown command 'nonsense'; `underround --help` shows the usage\n";
+    expect([refused.code, refused.stderr]).toEqual([1, line]);
   });
 
   test.skipIf(process.platform !== 'linux')(
