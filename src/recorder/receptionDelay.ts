@@ -12,7 +12,8 @@ const NOT_READY_MS = 10_000;
 
 interface ReceptionDelayOptions {
   readonly recorder: { -readonly [K in 'isReceiving' | 'knownToMs']: LiveRecording[K] };
-  readonly bus: Pick<Publisher, 'publish'>;
+  /** Null where nothing follows the recorder in its own process. */
+  readonly bus: Pick<Publisher, 'publish'> | null;
   /** Age of the oldest frame that was received and not recorded yet; 0 without one. */
   readonly lagMs: () => number;
   readonly clock: Clock;
@@ -63,6 +64,6 @@ export class ReceptionDelay {
     recorder.isReceiving = isReceiving;
     if (isReceiving) log.info({}, 'recorder.caught_up');
     else log.warn({ lagMs: Math.round(lagMs) }, 'recorder.behind');
-    bus.publish('receiving', { isReceiving, timeMs });
+    bus?.publish('receiving', { isReceiving, timeMs });
   }
 }

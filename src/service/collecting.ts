@@ -1,6 +1,7 @@
 import type { CollectorStatus, RecordStream } from '../bus/recordStream.ts';
 import type { Readiness } from '../ops/readiness.ts';
 import { StreamSink } from '../recorder/publish/streamSink.ts';
+import { ReceptionDelay } from '../recorder/receptionDelay.ts';
 import { Recorder } from '../recorder/recorder.ts';
 import { resumeCollecting } from '../recorder/resume.ts';
 import { silentFeeds } from '../recorder/watchdog/silentFeeds.ts';
@@ -24,9 +25,10 @@ export async function startCollecting(
 ): Promise<RunningRole> {
   const { clock, log, metrics } = options;
   const status = (): CollectorStatus => ({
-    reasons: stream.reasons(),
+    reasons: [...stream.reasons(), ...delay.reasons()],
     degraded: [
       ...(recorder.lags?.degraded() ?? []),
+      ...delay.degraded(),
       ...silentFeeds(metrics.venueFeeds, clock.now()),
       ...waitingLines(stream.waiting),
     ],
@@ -41,11 +43,13 @@ export async function startCollecting(
   recorder.onActionEnd = (recorded, action) => sink.actionEnded(recorded, action);
   // A full outbox opens gaps, which are sent when it has room again.
   const feeds = await openFeeds({ ...options, recorder, isDropping: () => stream.isDropping });
+  const delay = new ReceptionDelay({ recorder, bus: null, lagMs: feeds.lagMs, clock, log });
   sink.start();
   feeds.start(await resumeCollecting({ store, recorder, clock, log }));
   return {
     addChecks: (readiness) => readiness.addDegraded(() => status().degraded),
     stop: async () => {
+      delay.close();
       await feeds.stop();
       sink.close();
     },
