@@ -28,8 +28,8 @@ import { StrikeFinder } from './strikeFinder.ts';
 
 /** A slower book request is repeated: its answer would be outdated. */
 const AUDIT_TIMEOUT_MS = 3_000;
-/** How long the frames received before the end may take to be recorded. */
-const LAST_FRAMES_MS = 5_000;
+/** Turns, of 50 ms at most, in which the frames received before the end are recorded. */
+const LAST_TURNS_MAX = 100;
 
 interface Closable {
   close(): Promise<void> | void;
@@ -94,10 +94,9 @@ export class Collector {
 
   /** Stops every feed after recording the frames already received. */
   async close(): Promise<void> {
-    const { sockets, clock } = this.#options;
-    const until = clock.monotonic() + LAST_FRAMES_MS;
-    // What a process with too little CPU has not worked off by then becomes a gap, as what it receives after its end.
-    while (!sockets.receiveWaiting() && clock.monotonic() < until);
+    const { sockets } = this.#options;
+    // What a process with too little CPU has not recorded by then becomes a gap, as what it receives after its end.
+    for (let turn = 0; turn < LAST_TURNS_MAX && !sockets.receiveWaiting(); turn++);
     this.#lifecycle?.stop();
     await Promise.all(this.#parts.map((part) => part.close()));
   }
