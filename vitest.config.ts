@@ -40,8 +40,8 @@ export default defineConfig({
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     // Every test file gets a separate process.
     pool: 'forks',
-    // More than twice the cores: many tests wait for the processes they started.
-    maxWorkers: 2 * availableParallelism() + 1,
+    // One more than the cores: many tests wait for the processes they started.
+    maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: WaitingFirst },
     globalSetup: ['test/support/onePostgres.ts'],
     // These limits only end hanging tests; they measure nothing. A test that waits in vain fails with its own error
