@@ -29,7 +29,7 @@ export async function startCollecting(
     degraded: [
       ...(recorder.lags?.degraded() ?? []),
       ...delay.degraded(),
-      ...silentFeeds(metrics.venueFeeds, clock.now()),
+      ...silentFeeds(metrics.venueFeeds, clock.now() - feeds.lagMs()),
       ...waitingLines(stream.waiting),
     ],
     priceSources: feeds.collector.priceSources.status(),

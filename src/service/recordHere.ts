@@ -75,7 +75,7 @@ function source(
       readiness.addReasons(() => store.guard.reasons());
       readiness.addDegraded(() => recorder.lags?.degraded() ?? []);
       readiness.addDegraded(() => delay.degraded());
-      readiness.addDegraded(() => silentFeeds(metrics.venueFeeds, clock.now()));
+      readiness.addDegraded(() => silentFeeds(metrics.venueFeeds, clock.now() - feeds.lagMs()));
     },
     listening: () => void store.writer.startRecovery(),
     stopReceiving: async () => {

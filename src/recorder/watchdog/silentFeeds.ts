@@ -6,7 +6,10 @@ const SILENT_AFTER_MS = 10_000;
 /** Polled several times a second; other feeds of requests are used only when needed. */
 const POLLED_FEEDS: ReadonlySet<string> = new Set(Object.values(PERP_FEEDS));
 
-/** One line a feed that has brought nothing for too long, on any of its connections. */
+/**
+ * One line a feed that has brought nothing for too long, on any of its connections.
+ * @param nowMs Up to when all that was received is recorded.
+ */
 export function silentFeeds(feeds: VenueFeedRegistry, nowMs: number): string[] {
   const newest = new Map<string, number>();
   for (const { feed, kind, lastMessageMs, sinceMs } of feeds.rows()) {
