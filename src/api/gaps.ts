@@ -1,4 +1,4 @@
-import { type CursorScope, decodeCursor, encodeCursor } from '../http/cursor.ts';
+import { type CursorScope, cutPage, decodeCursor } from '../http/cursor.ts';
 import { knownMarket, type MarketLookup } from '../http/marketLookup.ts';
 import { type Route, route } from '../http/route.ts';
 import { checkRange } from '../http/rows.ts';
@@ -33,9 +33,10 @@ export function gapsRoute(parts: MarketLookup): Route {
       const after = place && { startTimeMs: place.timeMs, gapId: place.tie };
       const request = { marketId, startMs, endMs, limit: limit + 1, after };
       const found = limit === 0 ? [] : await gapRecords(parts, request, signal);
-      const gaps = found.slice(0, limit);
-      const last = found.length > limit ? gaps.at(-1) : undefined;
-      const next = last ? encodeCursor(scope, { timeMs: Date.parse(last.start), tie: last.gap_id }) : null;
+      const { page: gaps, next } = cutPage(found, limit, {
+        scope,
+        placeOf: ({ start: from, gap_id: tie }) => ({ timeMs: Date.parse(from), tie }),
+      });
       const count = limit === 0 ? await countGapRecords(parts, request, signal) : gaps.length;
       return { body: JSON.stringify({ market_id: market.marketId, count, gaps, next_cursor: next }) };
     },

@@ -1,4 +1,4 @@
-import { type CursorScope, decodeCursor, encodeCursor } from '../http/cursor.ts';
+import { type CursorScope, cutPage, decodeCursor } from '../http/cursor.ts';
 import { type HistoryWindow, SINCE_UNTIL } from '../http/history.ts';
 import { notFound } from '../http/refusal.ts';
 import { type Answer, type Route, route } from '../http/route.ts';
@@ -100,15 +100,8 @@ async function answerList(
   }
   const after = place && { endTimeMs: place.timeMs, marketId: place.tie };
   const found = await marketRecords(parts, { ...filter, limit: limit + 1, after }, signal);
-  const markets = found.slice(0, limit);
-  const last = found.length > limit ? markets.at(-1) : undefined;
-  return {
-    body: JSON.stringify({
-      markets,
-      count: markets.length,
-      next_cursor: last ? encodeCursor(scope, placeOf(last)) : null,
-    }),
-  };
+  const { page: markets, next } = cutPage(found, limit, { scope, placeOf });
+  return { body: JSON.stringify({ markets, count: markets.length, next_cursor: next }) };
 }
 
 function placeOf(market: MarketBody): { timeMs: number; tie: string } {

@@ -17,6 +17,20 @@ export function encodeCursor(scope: CursorScope, place: CursorPlace): string {
   return Buffer.from(`${fingerprint(scope, place)}:${place.timeMs}:${place.tie}`).toString('base64url');
 }
 
+/**
+ * Cuts a page from its rows, of which one more than the limit was read if there is one.
+ * @returns The page, and the cursor of the next one; null after the last page.
+ */
+export function cutPage<Row>(
+  found: readonly Row[],
+  limit: number,
+  { scope, placeOf }: { scope: CursorScope; placeOf: (row: Row) => CursorPlace },
+): { page: Row[]; next: string | null } {
+  const page = found.slice(0, limit);
+  const last = found.length > limit ? page.at(-1) : undefined;
+  return { page, next: last === undefined ? null : encodeCursor(scope, placeOf(last)) };
+}
+
 /** @throws {RequestRefusedError} 400 for a cursor that is broken or belongs to another query. */
 export function decodeCursor(scope: CursorScope, text: string | null, tie: RegExp): CursorPlace | null {
   if (text === null) return null;

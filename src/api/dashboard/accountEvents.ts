@@ -1,6 +1,6 @@
 import type { Accounts } from '../../accounts/accounts.ts';
 import type { StoredAccountEvent } from '../../accounts/users/accountEvents.ts';
-import { decodeCursor, encodeCursor } from '../../http/cursor.ts';
+import { cutPage, decodeCursor } from '../../http/cursor.ts';
 import { type Route, route } from '../../http/route.ts';
 import { accountEventListShape } from '../../schema/api/accountResources.ts';
 import { cursor, limit } from '../../schema/api/parameters.ts';
@@ -29,9 +29,10 @@ export function accountEventRoutes(parts: { control: Pick<Accounts, 'events'> })
         }
         const after = place && { atMs: place.timeMs, eventId: place.tie };
         const found = await events.page({ limit: query.limit + 1, after });
-        const page = found.slice(0, query.limit);
-        const last = found.length > query.limit ? page.at(-1) : undefined;
-        const next = last ? encodeCursor(SCOPE, { timeMs: last.atMs, tie: last.eventId }) : null;
+        const { page, next } = cutPage(found, query.limit, {
+          scope: SCOPE,
+          placeOf: ({ atMs, eventId }) => ({ timeMs: atMs, tie: eventId }),
+        });
         return { body: JSON.stringify({ count: page.length, events: page.map(toJson), next_cursor: next }) };
       },
     }),

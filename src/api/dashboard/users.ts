@@ -1,6 +1,6 @@
 import type { Accounts } from '../../accounts/accounts.ts';
 import type { User } from '../../accounts/users/users.ts';
-import { decodeCursor, encodeCursor } from '../../http/cursor.ts';
+import { cutPage, decodeCursor } from '../../http/cursor.ts';
 import { conflict, notFound } from '../../http/refusal.ts';
 import { type Route, route } from '../../http/route.ts';
 import { InvalidInputError } from '../../runtime/errors.ts';
@@ -45,10 +45,12 @@ export function userRoutes(parts: { control: Pick<Accounts, 'users' | 'events' |
           users.page({ limit: most + 1, offset: from, search, after }),
           users.count(search),
         ]);
-        const shown = found.slice(0, most).map(toJson);
-        const last = found.length > most ? found[most - 1] : undefined;
-        const next_cursor = last ? encodeCursor(scope, { timeMs: last.createdMs, tie: last.userId }) : null;
-        const body = { users: shown, count: shown.length, total, limit: most, offset: from, next_cursor };
+        const placeOf = ({ createdMs, userId }: User) => ({ timeMs: createdMs, tie: userId });
+        const { page, next } = cutPage(found, most, { scope, placeOf });
+        const body = {
+          ...{ users: page.map(toJson), count: page.length, total },
+          ...{ limit: most, offset: from, next_cursor: next },
+        };
         return { body: JSON.stringify(body) };
       },
     }),
