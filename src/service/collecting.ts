@@ -1,10 +1,8 @@
 import type { CollectorStatus, RecordStream } from '../bus/recordStream.ts';
 import type { Readiness } from '../ops/readiness.ts';
 import { StreamSink } from '../recorder/publish/streamSink.ts';
-import { ReceptionDelay } from '../recorder/receptionDelay.ts';
 import { Recorder } from '../recorder/recorder.ts';
 import { resumeCollecting } from '../recorder/resume.ts';
-import { silentFeeds } from '../recorder/watchdog/silentFeeds.ts';
 import type { StoreReader } from '../store/reader.ts';
 import { openFeeds } from './feeds.ts';
 import type { NodeOptions } from './nodeOptions.ts';
@@ -25,13 +23,8 @@ export async function startCollecting(
 ): Promise<RunningRole> {
   const { clock, log, metrics } = options;
   const status = (): CollectorStatus => ({
-    reasons: [...stream.reasons(), ...delay.reasons()],
-    degraded: [
-      ...(recorder.lags?.degraded() ?? []),
-      ...delay.degraded(),
-      ...silentFeeds(metrics.venueFeeds, clock.now() - feeds.lagMs()),
-      ...waitingLines(stream.waiting),
-    ],
+    reasons: [...stream.reasons(), ...feeds.reasons()],
+    degraded: [...feeds.degraded(), ...waitingLines(stream.waiting)],
     priceSources: feeds.collector.priceSources.status(),
   });
   const connections = () => ({
@@ -42,14 +35,12 @@ export async function startCollecting(
   const recorder = new Recorder({ sink, clock, log, metrics, timeBy: 'clock' });
   recorder.onActionEnd = (recorded, action) => sink.actionEnded(recorded, action);
   // A full outbox opens gaps, which are sent when it has room again.
-  const feeds = await openFeeds({ ...options, recorder, isDropping: () => stream.isDropping });
-  const delay = new ReceptionDelay({ recorder, bus: null, lagMs: feeds.lagMs, clock, log });
+  const feeds = await openFeeds({ ...options, recorder, bus: null, isDropping: () => stream.isDropping });
   sink.start();
   feeds.start(await resumeCollecting({ store, recorder, clock, log }));
   return {
     addChecks: (readiness) => readiness.addDegraded(() => status().degraded),
     stop: async () => {
-      delay.close();
       await feeds.stop();
       sink.close();
     },

@@ -2,11 +2,9 @@ import { Bus } from '../bus/bus.ts';
 import { publishingSink } from '../bus/publishingSink.ts';
 import { coverLostRows } from '../recorder/lostRows.ts';
 import { MarketMemory } from '../recorder/marketMemory.ts';
-import { ReceptionDelay } from '../recorder/receptionDelay.ts';
 import { Recorder } from '../recorder/recorder.ts';
 import { resumeRecording } from '../recorder/resume.ts';
 import { keepRetention, type RetentionKeeper } from '../recorder/retention.ts';
-import { silentFeeds } from '../recorder/watchdog/silentFeeds.ts';
 import type { EngineAccess } from '../store/engine/access.ts';
 import { openStore, type Store } from '../store/store.ts';
 import type { Feeds } from './feeds.ts';
@@ -37,7 +35,7 @@ export async function recordHere(options: RecordingOptions): Promise<RecordingSo
   const sink = publishingSink(store.writer, bus);
   const recorder = new Recorder({ sink, clock, log, metrics, timeBy: 'clock' });
   const memory = new MarketMemory({ recorder, bus, clock });
-  const feedsOpening = openFeeds({ ...options, recorder, isDropping: () => store.writer.isDropping });
+  const feedsOpening = openFeeds({ ...options, recorder, bus, isDropping: () => store.writer.isDropping });
   try {
     const resuming = resumeRecording({ store, recorder, clock, log });
     const [known, feeds] = await Promise.all([resuming, feedsOpening]);
@@ -61,8 +59,7 @@ function source(
   },
   shared: Pick<RecordingSource, 'bus' | 'memory'>,
 ): RecordingSource {
-  const { store, recorder, feeds, retention, clock, log, metrics } = parts;
-  const delay = new ReceptionDelay({ recorder, bus: shared.bus, lagMs: feeds.lagMs, clock, log });
+  const { store, recorder, feeds, retention } = parts;
   return {
     ...{ ...shared, store, live: recorder, shared: null },
     storeLagMs: () => Math.max(store.writer.lagMs(), feeds.lagMs()),
@@ -71,17 +68,12 @@ function source(
     priceSources: () => feeds.collector.priceSources.status(),
     addChecks: (readiness) => {
       readiness.addReasons(() => store.writer.reasons());
-      readiness.addReasons(() => delay.reasons());
+      readiness.addReasons(() => feeds.reasons());
       readiness.addReasons(() => store.guard.reasons());
-      readiness.addDegraded(() => recorder.lags?.degraded() ?? []);
-      readiness.addDegraded(() => delay.degraded());
-      readiness.addDegraded(() => silentFeeds(metrics.venueFeeds, clock.now() - feeds.lagMs()));
+      readiness.addDegraded(() => feeds.degraded());
     },
     listening: () => void store.writer.startRecovery(),
-    stopReceiving: async () => {
-      delay.close();
-      await feeds.stop();
-    },
+    stopReceiving: () => feeds.stop(),
     close: async () => {
       await retention?.stop();
       await store.close();
