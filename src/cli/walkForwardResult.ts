@@ -1,6 +1,7 @@
 /** The plan of `--walk-forward`, and its result as a body and as tables. */
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
+import { extentOf } from '../core/statistics/extent.ts';
 import { sharpeRatio } from '../core/statistics/returns.ts';
 import { type FoldResult, planFolds, type Span, type WalkForwardPlan } from '../report/walkForward.ts';
 import { writeResult } from '../report/writeReport.ts';
@@ -49,9 +50,7 @@ export function recordedSpan(
   asked: { readonly startMs: number | null; readonly endMs: number },
 ): Span {
   if (markets.length === 0) throw new BacktestFailedError('no market ended in the range asked for');
-  let [first, last] = [Infinity, -Infinity];
-  for (const { endTimeMs } of markets)
-    [first, last] = [Math.min(first, endTimeMs), Math.max(last, endTimeMs)];
+  const [first, last] = extentOf(markets.map(({ endTimeMs }) => endTimeMs));
   return { startMs: asked.startMs ?? first, endMs: Math.min(asked.endMs, last + 1) };
 }
 

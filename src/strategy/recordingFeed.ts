@@ -4,6 +4,7 @@ import type { Inputs } from '../core/run/definition.ts';
 import type { RunTape, TickerTape } from '../core/run/runTape.ts';
 import { TAPE_AFTER_MS, TAPE_BEFORE_MS, type TapeGap } from '../core/session/tape.ts';
 import { resolutionOf } from '../core/session/tapeMarket.ts';
+import { extentOf } from '../core/statistics/extent.ts';
 import { decidingSource } from '../core/venueRules.ts';
 import { TooMuchDataError } from '../runtime/errors.ts';
 import type { UnderlyingSource } from '../schema/events.ts';
@@ -150,11 +151,8 @@ interface Span {
 function spansOf(markets: readonly Market[]): Span[] {
   const begins = markets.map(({ startTimeMs }) => startTimeMs - TAPE_BEFORE_MS);
   // At round times: another run over neighbouring markets reads the same spans, which may be cached.
-  const firstMs = Math.floor(begins.reduce((least, ms) => Math.min(least, ms), Infinity) / SPAN_MS) * SPAN_MS;
-  const lastMs = markets.reduce(
-    (most, { endTimeMs }) => Math.max(most, endTimeMs + TAPE_AFTER_MS),
-    -Infinity,
-  );
+  const firstMs = Math.floor(extentOf(begins)[0] / SPAN_MS) * SPAN_MS;
+  const [, lastMs] = extentOf(markets.map(({ endTimeMs }) => endTimeMs + TAPE_AFTER_MS));
   const spans: Span[] = [];
   for (let fromMs = firstMs; fromMs < lastMs; fromMs += SPAN_MS) {
     const toMs = fromMs + SPAN_MS;

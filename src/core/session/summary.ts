@@ -3,6 +3,7 @@
 import type { MissReason } from '../desk/report.ts';
 import { MICRO_PER_USDC } from '../fees.ts';
 import type { TradedMarket } from '../statistics/bootstrap.ts';
+import { extentOf } from '../statistics/extent.ts';
 import {
   maxDrawdownOfResults,
   profitFactor,
@@ -209,9 +210,8 @@ function equityCurve(closed: readonly ClosedTrade[]): Summary['equityCurve'] {
 /** Traded markets over the time from the first window's start to the last one's end. */
 function marketsPerYear(traded: readonly MarketResult[]): number | null {
   if (traded.length < 2) return null;
-  // Not `Math.min(...)`: a call takes some 120,000 arguments at most.
-  const firstMs = traded.reduce((least, { market }) => Math.min(least, market.startTimeMs), Infinity);
-  const lastMs = traded.reduce((most, { market }) => Math.max(most, market.endTimeMs), -Infinity);
+  const [firstMs] = extentOf(traded.map(({ market }) => market.startTimeMs));
+  const [, lastMs] = extentOf(traded.map(({ market }) => market.endTimeMs));
   return (traded.length * YEAR_MS) / (lastMs - firstMs);
 }
 
