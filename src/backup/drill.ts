@@ -15,7 +15,7 @@ import type { StoreClient } from '../store/engine/client.ts';
 import { reachEngine } from '../store/engine/engineAccess.ts';
 import { missingRows } from '../store/journal/missingRows.ts';
 import { finishRecovery } from '../store/journal/recovery.ts';
-import { RunClaim } from '../store/journal/runClaim.ts';
+import { isClaim, RunClaim } from '../store/journal/runClaim.ts';
 import { namesIn } from '../store/journal/runDirectory.ts';
 import { SegmentFile } from '../store/journal/segmentFile.ts';
 import { DATABASE, TABLES, type TableName } from '../store/tables/schema.ts';
@@ -68,7 +68,7 @@ async function removeDeadDrills(): Promise<void> {
     const path = join(tmpdir(), name);
     // One that has no claim yet has just begun; one of another user cannot be claimed.
     const names = await namesIn(path).catch(() => []);
-    if (!names.some((entry) => entry.startsWith('claim-'))) continue;
+    if (!names.some(isClaim)) continue;
     if ((await RunClaim.of(path).catch(() => null)) !== null)
       await rm(path, { recursive: true, force: true });
   }

@@ -18,6 +18,7 @@ import { API_VERSION } from '../schema/version.ts';
 import { StoreClient } from '../store/engine/client.ts';
 import { readDiskSpace, reserveBytes } from '../store/engine/diskGuard.ts';
 import { reachEngine } from '../store/engine/engineAccess.ts';
+import { isClaim, isUnseenClaim } from '../store/journal/runClaim.ts';
 import { type BackupStorage, backupPieceName, PIECE_PREFIX } from './backupStorage.ts';
 import { claimDirectory } from './claimDirectory.ts';
 import { type ControlSnapshot, snapshotControl } from './controlSnapshot.ts';
@@ -107,7 +108,7 @@ export async function writeBackup(options: BackupOptions): Promise<BackupResult>
 
 /** Removes links and copies, but no claim. */
 async function clearStage(dataDir: string, stage: string): Promise<void> {
-  for (const name of (await readdir(stage)).filter((entry) => !/^(?:new-)?claim-/.test(entry)))
+  for (const name of (await readdir(stage)).filter((entry) => !isClaim(entry) && !isUnseenClaim(entry)))
     await rm(join(stage, name), { recursive: true, force: true });
   await removeFrozen(dataDir);
 }

@@ -5,6 +5,17 @@ import { livingProcess, thisProcess } from '../../runtime/processIdentity.ts';
 import { namesIn } from './runDirectory.ts';
 
 const CLAIM_PREFIX = 'claim-';
+const UNSEEN_PREFIX = `new-${CLAIM_PREFIX}`;
+
+/** Whether a file of this name is a claim. */
+export function isClaim(name: string): boolean {
+  return name.startsWith(CLAIM_PREFIX);
+}
+
+/** Whether a file of this name becomes a claim once it is written. */
+export function isUnseenClaim(name: string): boolean {
+  return name.startsWith(UNSEEN_PREFIX);
+}
 
 /**
  * Ensures that only one process at a time works in a directory: recovers a dead run, because a server and an import may
@@ -48,7 +59,7 @@ export class RunClaim {
       throw error;
     }
     for (const other of await namesIn(directory)) {
-      if (!other.startsWith(CLAIM_PREFIX) || other === name) continue;
+      if (!isClaim(other) || other === name) continue;
       if ((await livingProcess(join(directory, other))) === null) {
         await rm(join(directory, other), { force: true });
         continue;
