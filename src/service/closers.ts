@@ -7,7 +7,7 @@ export class Closers {
   }
 
   /**
-   * Closes every part, also after one that failed: what was recorded must be written even if a database is away.
+   * Closes every part, even after one has failed: the recording must reach the disk even if a database does not answer.
    * @throws The first failure.
    */
   async close(): Promise<void> {

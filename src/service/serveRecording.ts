@@ -53,7 +53,7 @@ export async function serveRecording(recording: RecordingSource, options: Servin
   }
 }
 
-/** @param parts Gets what was started, also if a later part fails. */
+/** @param parts Each part is added once it is started, so that the caller can close them if a later one fails. */
 async function startParts(
   recording: RecordingSource,
   options: ServingOptions,

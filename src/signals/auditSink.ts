@@ -12,7 +12,7 @@ import type { OpportunityPublisher } from './opportunityPublisher.ts';
 
 /** Pauses between tries of one write. After a longer wait the opportunity is over. */
 const RETRY_DELAYS_MS = [20, 100, 400];
-/** What is written of a detection. */
+/** The writes of a detection, as the metric names them. */
 const WRITES = ['detected', 'told', 'executable'] as const;
 /** Most detections waiting to be written; further ones are refused, and found again if they last. */
 const WAITING_MAX = 1_000;

@@ -31,7 +31,7 @@ test('a difference is known for 30 s after its last pair', () => {
   expect(feed.value('binance_spot', at(35) + 1)).toBeNull();
 });
 
-test('after a longer silence the difference is measured anew: an old one says nothing about now', () => {
+test('after a longer silence the difference is measured from scratch', () => {
   const feed = new FeedBasis();
   pairs(feed, { fromSecond: 0, count: 30, basis: 10 * BASIS_POINT });
   // The relay is silent for an hour; meanwhile the difference is gone.
@@ -55,7 +55,7 @@ test('a relayed point is compared with the second before it, whatever was traded
   expect(feed.value('binance_spot', at(8))).toBeCloseTo(0, 12);
 });
 
-test('another exchange begins anew', () => {
+test('the difference to another exchange is measured from scratch', () => {
   const feed = new FeedBasis();
   pairs(feed, { fromSecond: 0, count: 10, basis: 10 * BASIS_POINT });
   feed.traded(at(11), 97_000, 'coinbase_spot');

@@ -23,7 +23,7 @@ function rig() {
       },
     },
   });
-  /** @param name In the log, with what is done to the socket; its end is the client's answer. */
+  /** @param name The socket's name in the log, which also has each call on the socket. The client answers when it is ended. */
   const open = (name: string, serve: (connection: Connection) => void = () => {}) => {
     const socket = Object.assign(new EventEmitter(), {
       ...{ OPEN: 1, readyState: 1, bufferedAmount: 0, send: () => {}, ping: () => {} },

@@ -44,7 +44,7 @@ interface Thread {
   readonly worker: Worker;
   readonly port: MessagePort;
   readonly waiting: WaitingBytes;
-  /** What was taken from the port and not delivered yet. */
+  /** Batches that were taken from the port and are not delivered yet. */
   readonly batches: BatchQueue;
   readonly startedAt: number;
 }

@@ -176,7 +176,7 @@ export const RECORDING_MUTANTS: readonly TestedMutant[] = [
   recent(' || receivedTimeMs > this.latestTimeMs', ''),
   streamSink("known.doubtful = [];\n    this.#publish('gap'", "this.#publish('gap'"),
   streamSink('if (endTimeMs < endedBefore)', 'if (endTimeMs > endedBefore)'),
-  outbox('space back.\n      await this.#loadNextIfSent();', 'space back.'),
+  outbox('messages is removed.\n      await this.#loadNextIfSent();', 'messages is removed.'),
   outbox('if (writing.count === 0) this.#files.push(writing);', 'this.#files.push(writing);'),
   outboxFile('await handle.truncate(this.#length).catch(() => undefined);', ''),
   readPosition(

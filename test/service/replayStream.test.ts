@@ -162,7 +162,7 @@ describe('/v1/replay', () => {
     ]);
   });
 
-  test('after a cursor, the pace goes on from there: what was played is not waited for again', async () => {
+  test('a replay resumed at a cursor keeps its pace from there, and does not wait for what it has played', async () => {
     const snapshots = (await whole(START)).filter(({ type }) => type === 'snapshot');
     const resume = snapshots[2]?.cursor;
     const { rig, client } = await replay(`${START}&speed=4`, { ...SUBSCRIBE, resume });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { recordingAbsent, steadyShot, useRecordedPages } from '../support/recordedPages.ts';
 import { PAGE_NAMES } from '../support/seededPages.ts';
 
-/** Texts with a time whose clock neither they, nor what stands beside them, nor their column names. */
+/** Texts with a time but no time zone: neither in the text, nor beside it, nor in the heading of its column. */
 const TIMES_WITHOUT_ZONE = `(() => {
   const TIME = /\\d\\d? [A-Z][a-z]{2}, \\d\\d:\\d\\d:\\d\\d/;
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);

@@ -204,7 +204,7 @@ export class Outbox {
   #start(): void {
     if (this.#isWorking) return;
     void this.#enqueue(async () => {
-      // First, because a full disk refuses the writes below: only what was sent gives space back.
+      // Before the writes: on a full disk they fail until the file of sent messages is removed.
       await this.#loadNextIfSent();
       await this.#writeLoaded();
       await this.#noteDone();

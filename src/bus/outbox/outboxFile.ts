@@ -50,7 +50,8 @@ export class OutboxFile {
         throw new Error(`only ${bytesWritten} of ${wanted} bytes fitted on the disk`);
       await handle.datasync();
     } catch (error) {
-      // The next attempt may write less, and a later run would read what is left behind it as messages.
+      // If the next attempt writes fewer bytes, the rest of this one would follow them, and a later run would read it as
+      // messages.
       await handle.truncate(this.#length).catch(() => undefined);
       throw error;
     }

@@ -79,7 +79,7 @@ describe('the intervals of a result', () => {
     expect(intervals?.totalPnl.high).toBeCloseTo(totals[1_998 - 22] as number, 9);
   });
 
-  test('have the Sharpe ratio of what was drawn', () => {
+  test('have the Sharpe ratio of the drawn results', () => {
     const traded = markets('ratio', { count: 31 });
     const drawn = Array.from({ length: 31 }, (_, at) => traded[at % 3]?.pnl ?? 0);
     const mean = drawn.reduce((sum, pnl) => sum + pnl, 0) / 31;

@@ -62,7 +62,7 @@ export class PaperTrader {
   }
 
   /**
-   * @returns What is to be done, in this order. If it throws, the effects so far come with the next event.
+   * @returns The effects to execute, in this order. If it throws, the next call returns the effects collected so far.
    * @throws {RangeError} For an answer about a past that was not asked for.
    */
   process(event: TraderEvent): readonly TraderEffect[] {

@@ -200,7 +200,7 @@ describe('what completes or proves a state', () => {
   });
 });
 
-describe('the limits of what is remembered', () => {
+describe('the limits of memory', () => {
   const level = (price: number, size: number) => ({ side: 'BUY', price, size: size * SHARE }) as const;
 
   it('are 64 trade prices of both tokens', () => {

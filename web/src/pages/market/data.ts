@@ -27,7 +27,7 @@ export function spanOf(market: Market): { start: string; end: string; fromMs: nu
   return { start: new Date(fromMs).toISOString(), end: new Date(toMs).toISOString(), fromMs, toMs };
 }
 
-/** The charts of the market begin in the future: what is recorded of it is older than all they show. */
+/** The market's charts begin in the future: everything recorded so far is earlier than the range they show. */
 export function isBeforeShown(market: Market): boolean {
   return spanOf(market).fromMs > Date.now();
 }
