@@ -21,21 +21,43 @@ export function residentMb(pids: readonly number[]): number {
   );
 }
 
-/** Starts to measure the share of the machine's processors that is busy, also with other programs. */
+/**
+ * Starts to measure the share of the processors that is busy, also with other programs. Only the processors that this
+ * process may use count: `taskset -c 0` leaves the others to other work.
+ */
 export function measureMachine(): () => number {
-  const before = machineTicks();
+  const allowed = allowedProcessors(readFileSync('/proc/self/status', 'utf8'));
+  const ticksNow = () => processorTicks(readFileSync('/proc/stat', 'utf8'), allowed);
+  const before = ticksNow();
   return () => {
-    const after = machineTicks();
+    const after = ticksNow();
     return (100 * (after.busy - before.busy)) / (after.all - before.all);
   };
 }
 
-function machineTicks(): { busy: number; all: number } {
-  const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n');
-  // user, nice, system, idle, wait for disk, interrupts (2), stolen by the host; guests are part of user.
-  const ticks = line.trim().split(/\s+/).slice(1, 9).map(Number);
-  const all = ticks.reduce((total, count) => total + count, 0);
-  return { busy: all - (ticks[3] ?? 0) - (ticks[4] ?? 0), all };
+/** @param status Text of `/proc/self/status`, with a line such as `Cpus_allowed_list: 0-1,4`. */
+export function allowedProcessors(status: string): ReadonlySet<number> {
+  const list = /^Cpus_allowed_list:\s+(\S+)$/m.exec(status)?.[1] ?? '';
+  const ranges = list.split(',').map((range) => range.split('-').map(Number));
+  return new Set(
+    ranges.flatMap(([first = 0, last = first]) =>
+      Array.from({ length: last - first + 1 }, (_, i) => first + i),
+    ),
+  );
+}
+
+/** @param stat Text of `/proc/stat`, with a line of ticks for each processor. */
+export function processorTicks(stat: string, allowed: ReadonlySet<number>): { busy: number; all: number } {
+  let [busy, all] = [0, 0];
+  for (const [, processor, counts = ''] of stat.matchAll(/^cpu(\d+) (.+)$/gm)) {
+    if (!allowed.has(Number(processor))) continue;
+    // user, nice, system, idle, wait for disk, interrupts (2), stolen by the host; guests are part of user.
+    const ticks = counts.trim().split(/\s+/).slice(0, 8).map(Number);
+    const total = ticks.reduce((sum, count) => sum + count, 0);
+    all += total;
+    busy += total - (ticks[3] ?? 0) - (ticks[4] ?? 0);
+  }
+  return { busy, all };
 }
 
 function sum(pids: readonly number[], of: (pid: number) => number): number {
