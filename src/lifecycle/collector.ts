@@ -66,7 +66,7 @@ export class Collector {
 
   constructor(options: CollectorOptions) {
     this.#options = options;
-    const { venues, credentials, recorder, clock, log, metrics } = options;
+    const { venues, credentials, recorder, sockets, clock, log, metrics } = options;
     const openPrices = this.#openPrices(options);
     this.#strikes = new StrikeFinder({ log, metrics, candles: this.#candles(options), openPrices });
     this.priceSources = new PriceSources(clock, {
@@ -79,6 +79,7 @@ export class Collector {
       this.priceSources.price(event, feed);
       this.#strikes.price(event);
     };
+    recorder.deliveredToMs = () => clock.now() - sockets.lagMs;
     recorder.onLatePoint = (event) => this.#strikes.latePoint(event);
     this.#lifecycle = this.#polymarket(options);
   }

@@ -67,6 +67,8 @@ export class Recorder implements LiveRecording {
   /** Number of events that changed nothing: repeated, of unknown tokens or markets, or before the first book. */
   ignoredCount = 0;
   readonly recent = new RecentSnapshotCounter();
+  /** Receive time up to which every frame has been delivered here. What waits is judged by it, not by the clock. */
+  deliveredToMs: () => number;
   /** Called with every price of an underlying and its feed, including repeated ones, unless it is late. */
   onUnderlying: ((event: UnderlyingEvent, feed: string) => void) | null = null;
   /** Called with late Chainlink points, which count only in averages over past seconds. */
@@ -95,8 +97,9 @@ export class Recorder implements LiveRecording {
     this.#waiting = new WaitingActions({
       clock,
       finish: (recorded) => this.#finishWaiting(recorded),
-      onDue: (nowMs) => this.finishQuiet(nowMs),
+      onDue: () => this.finishQuiet(this.deliveredToMs()),
     });
+    this.deliveredToMs = () => clock.now();
     this.#counters = recorderCounters(metrics);
     this.drift = metrics.venueDrift;
     this.#watch = new MessageWatch({ feed: CLOB_FEED, kinds: CLOB_KINDS, drift: this.drift });

@@ -5,8 +5,8 @@ import type { RecordedMarket } from './recordedMarket.ts';
 interface WaitingActionsOptions {
   readonly clock: Clock;
   readonly finish: (recorded: RecordedMarket) => void;
-  /** Called when an action has been quiet for long enough. */
-  readonly onDue: (nowMs: number) => void;
+  /** Called when an action may have been quiet for long enough. */
+  readonly onDue: () => void;
 }
 
 /** The markets whose book waits for more frames of an action. */
@@ -39,7 +39,7 @@ export class WaitingActions {
     }
   }
 
-  /** Calls `onDue` once the newest action has been quiet for long enough, and again while actions wait. */
+  /** Calls `onDue` once the newest action may have been quiet for long enough, and again while actions wait. */
   startTimer(): void {
     const { clock, onDue } = this.#options;
     if (this.#timer !== null || this.#markets.size === 0) return;
@@ -47,7 +47,7 @@ export class WaitingActions {
       // Runs one turn later, after data that is already in the sockets.
       this.#timer = clock.after(0, () => {
         this.#timer = null;
-        onDue(clock.now());
+        onDue();
         this.startTimer();
       });
     });

@@ -51,7 +51,7 @@ beforeEach(async () => {
   recorder = new Recorder({ ...common, sink, timeBy: 'clock' });
   const perpUrls = Object.entries(venues.urls()).filter(([name]) => name.includes('_PERP_'));
   const { tickers, ...config } = loadConfig({ ...VENUES_OFF, ...Object.fromEntries(perpUrls) });
-  const sockets = { receiveWaiting: () => true } as never;
+  const sockets = { receiveWaiting: () => true, lagMs: 0 } as never;
   collector = new Collector({
     ...common,
     venues: config.venues,
