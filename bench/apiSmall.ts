@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Worker } from 'node:worker_threads';
+import { type Market, NO_SETTLEMENT } from '../src/schema/market.ts';
 import type { StoreReader } from '../src/store/reader.ts';
 import { ask, get, type Rig, serve } from './apiRig.ts';
 import type { Figure } from './figure.ts';
@@ -12,21 +13,37 @@ const LOAD_MS = 1_500;
 const LOAD_ROUNDS = 5;
 const CONNECTIONS = 32;
 
-const MARKET_ID = '0x1b9b0d1f3e3f6c0c52c7f3b9d2a3f1a7b8e09d54a4a4f9c3d7e6f5a4b3c2d1e0';
-/** A row like the engine's, returned at once, so that the HTTP service is measured and not the engine. */
-const MARKET = {
-  market_id: MARKET_ID,
+const START_MS = Date.UTC(2026, 10, 20, 12);
+/** Rows like the engine's, returned at once, so that the HTTP service is measured and not the engine. */
+const RECORD: Market = {
+  ...NO_SETTLEMENT,
+  marketId: '0x1b9b0d1f3e3f6c0c52c7f3b9d2a3f1a7b8e09d54a4a4f9c3d7e6f5a4b3c2d1e0',
+  eventId: '45883',
   slug: 'btc-updown-5m-1795176000',
   question: 'Bitcoin Up or Down - November 20, 7:00AM-7:05AM ET',
-  market_type: '5m',
+  eventType: '5m',
   ticker: 'BTC',
+  yesTokenId: '1'.repeat(77),
+  noTokenId: '2'.repeat(77),
   status: 'resolved',
-  end_time: '2026-11-20T12:05:00.000+00:00',
-  strike_price: 91_234.56,
+  startTimeMs: START_MS,
+  endTimeMs: START_MS + 300_000,
+  strikePrice: 91_234.56,
+  strikeSource: 'official',
+  closePrice: 91_240.01,
   outcome: 'Up',
+  payoutYes: 1,
+  resolvedTimeMs: START_MS + 420_000,
+  volume: 51_234.5,
+  liquidity: null,
+  tickSize: 100,
+  takerFeeRate: 0.07,
+  takerFeeExponent: 1,
+  takerDelayMs: 0,
+  recordedSinceMs: START_MS - 60_000,
 };
 const memoryStore: StoreReader = {
-  rows: async <T>() => [MARKET] as T[],
+  rows: async <T>(query: string) => (query.includes('FROM gaps') ? [] : [RECORD]) as T[],
   stream: () => Promise.reject(new Error('not asked for here')),
 };
 
@@ -36,9 +53,12 @@ const memoryStore: StoreReader = {
  */
 export async function small({ accounts, key, worker }: Rig): Promise<Figure[]> {
   const server = await serve(memoryStore, accounts);
+  const path = `/v1/markets/${RECORD.marketId}`;
+  const headers = { authorization: `Bearer ${key}` };
+  const body = await (await fetch(`http://127.0.0.1:${server.port}${path}`, { headers })).json();
   const bare = createServer((_request, response) => {
     response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify(MARKET));
+    response.end(JSON.stringify(body));
   });
   bare.listen(0, '127.0.0.1');
   await once(bare, 'listening');
@@ -46,7 +66,8 @@ export async function small({ accounts, key, worker }: Rig): Promise<Figure[]> {
   const rates = { ours: [] as number[], bare: [] as number[] };
   // Alternating, so that other work on the machine affects both.
   for (let round = 0; round < LOAD_ROUNDS; round++) {
-    for (const which of ['bare', 'ours'] as const) rates[which].push(await load(worker, ports[which], key));
+    for (const which of ['bare', 'ours'] as const)
+      rates[which].push(await load(worker, ports[which], get(path, key, 'keep-alive')));
   }
   await server.close();
   bare.close();
@@ -64,8 +85,7 @@ export async function small({ accounts, key, worker }: Rig): Promise<Figure[]> {
   ];
 }
 
-function load(worker: Worker, port: number, key: string): Promise<number> {
-  const request = get(`/v1/markets/${MARKET_ID}`, key, 'keep-alive');
+function load(worker: Worker, port: number, request: string): Promise<number> {
   return ask<number>(worker, { kind: 'load', port, request, connections: CONNECTIONS, forMs: LOAD_MS });
 }
 

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { KEY, testApi } from '../../test/support/api.ts';
 import { EMPTY, M, MINUTE, T0, writeDataSet } from '../../test/support/apiDataSet.ts';
+import { FakeClock } from '../../test/support/fakeClock.ts';
 import { openTestStore, type TestStore } from '../../test/support/store.ts';
 import {
   candlesShape,
@@ -22,7 +23,7 @@ beforeAll(async () => {
   opened = await openTestStore();
   writeDataSet(opened.store.writer);
   await opened.store.writer.flush();
-  app = testApi({ store: opened.store });
+  app = testApi({ store: opened.store, clock: new FakeClock(T0 + 60 * MINUTE) });
 });
 afterAll(async () => {
   await app?.close();

@@ -14,30 +14,28 @@ import { formatTime, formatTimeOrNull } from '../schema/time.ts';
 import { firstQuoteTimes } from '../store/queries/coverage.ts';
 import {
   countMarkets,
-  EVENT_URL,
-  findMarket,
   listMarkets,
   type MarketFilter,
   type MarketPosition,
   type MarketQuery,
 } from '../store/queries/markets.ts';
-import { loadGapsOf } from '../store/queries/resume.ts';
+import { loadGapsOf, loadMarket } from '../store/queries/resume.ts';
+
+/** URL prefix of a market's page at the venue. */
+const EVENT_URL = 'https://polymarket.com/event/';
 
 export interface MarketDependencies extends MarketLookup {
   readonly clock: Clock;
 }
 
-/** Null if the market does not exist. @param options Passed on to `findMarket`; see there. */
+/** Null if the market does not exist. @param options Passed on unread; see `loadMarket`. */
 export async function marketRecord(
   parts: MarketDependencies,
   marketId: string,
   options: { readonly signal: AbortSignal },
 ): Promise<MarketBody | null> {
-  const market = parts.live.followed.market(marketId);
-  if (market === null) {
-    const stored = await findMarket(parts.store, marketId, options);
-    return stored && withTakerDelay(stored);
-  }
+  const market = parts.live.followed.market(marketId) ?? (await loadMarket(parts.store, marketId, options));
+  if (market === null) return null;
   const [body] = await bodiesOf(parts, [market], options);
   return body ?? null;
 }
@@ -50,21 +48,11 @@ export async function marketRecords(
 ): Promise<MarketBody[]> {
   const { limit, after } = query;
   const { selected, except } = followedOf(parts, query);
-  const followed = selected
-    .filter((market) => after === null || isBefore(after, market))
+  const stored = await listMarkets(parts.store, { ...query, except }, signal);
+  const listed = [...stored, ...selected.filter((market) => after === null || isBefore(after, market))]
     .sort((a, b) => (isBefore(a, b) ? -1 : 1))
     .slice(0, limit);
-  const [listed, known] = await Promise.all([
-    listMarkets(parts.store, { ...query, except }, signal),
-    bodiesOf(parts, followed, { signal }),
-  ]);
-  const stored = listed.map(withTakerDelay);
-  if (known.length === 0) return stored;
-  return [...stored, ...known]
-    .map((body) => ({ body, place: placeOf(body) }))
-    .sort((a, b) => (isBefore(a.place, b.place) ? -1 : 1))
-    .slice(0, limit)
-    .map(({ body }) => body);
+  return bodiesOf(parts, listed, { signal });
 }
 
 export async function countMarketRecords(
@@ -96,10 +84,6 @@ function followedOf(
   return { selected, except: followed.map(({ marketId }) => marketId) };
 }
 
-function placeOf({ end_time: endTime, market_id: marketId }: MarketBody): MarketPosition {
-  return { endTimeMs: Date.parse(endTime), marketId };
-}
-
 /** Whether `a` comes before `b` in a list. */
 function isBefore(a: MarketPosition, b: MarketPosition): boolean {
   return a.endTimeMs === b.endTimeMs ? a.marketId > b.marketId : a.endTimeMs > b.endTimeMs;
@@ -109,15 +93,15 @@ function isBefore(a: MarketPosition, b: MarketPosition): boolean {
 async function bodiesOf(
   { live, store, clock }: MarketDependencies,
   markets: readonly Market[],
-  { signal }: { readonly signal: AbortSignal },
+  options: { readonly signal: AbortSignal },
 ): Promise<MarketBody[]> {
   const nowMs = clock.now();
   const begun = markets.filter(({ startTimeMs }) => startTimeMs < nowMs);
   const unsaid = begun.filter(({ recordedSinceMs }) => recordedSinceMs === null);
   const idsOf = (some: readonly Market[]) => some.map(({ marketId }) => marketId);
   const [storedGaps, firstQuotes] = await Promise.all([
-    begun.length === 0 ? [] : loadGapsOf(store, idsOf(begun), signal),
-    unsaid.length === 0 ? new Map<string, number>() : firstQuoteTimes(store, idsOf(unsaid), signal),
+    begun.length === 0 ? [] : loadGapsOf(store, idsOf(begun), options),
+    unsaid.length === 0 ? new Map<string, number>() : firstQuoteTimes(store, idsOf(unsaid), options),
   ]);
   const gapsByMarket = new Map<string, Gap[]>(markets.map(({ marketId }) => [marketId, []]));
   for (const gap of storedGaps) gapsByMarket.get(gap.marketId)?.push(gap);
@@ -132,7 +116,7 @@ async function bodiesOf(
         nowMs,
       },
     );
-    return withTakerDelay(marketBody(market, share));
+    return marketBody(market, share);
   });
 }
 
@@ -142,14 +126,13 @@ function newestGaps(stored: readonly Gap[], inMemory: readonly Gap[]): Gap[] {
   return [...stored.filter(({ gapId }) => !known.has(gapId)), ...inMemory];
 }
 
-/** Adds the delay in force when the window opens, where the venue gave none for the market. */
-function withTakerDelay(body: MarketBody): MarketBody {
-  const { market_type: eventType, ticker, start_time: start } = body;
-  if (body.taker_delay_ms !== null || eventType === UNKNOWN || ticker === UNKNOWN) return body;
-  return { ...body, taker_delay_ms: venueRulesAt(eventType, ticker, Date.parse(start)).takerHoldMs };
+/** The venue's delay for the market; where it gave none, the one in force when the window opens. */
+function takerDelayOf({ eventType, ticker, startTimeMs, takerDelayMs }: Market): number | null {
+  if (takerDelayMs !== null || eventType === UNKNOWN || ticker === UNKNOWN) return takerDelayMs;
+  return venueRulesAt(eventType, ticker, startTimeMs).takerHoldMs;
 }
 
-/** A record in memory as the API shows it: field for field what the store's query makes of the stored record. */
+/** A record as the API shows it. */
 function marketBody(market: Market, coverage: number): MarketBody {
   return {
     market_id: market.marketId,
@@ -173,7 +156,7 @@ function marketBody(market: Market, coverage: number): MarketBody {
     liquidity: market.liquidity,
     tick_size: market.tickSize / TICKS_PER_USDC,
     taker_fee_rate: market.takerFeeRate,
-    taker_delay_ms: market.takerDelayMs,
+    taker_delay_ms: takerDelayOf(market),
     polymarket_url: market.slug === UNKNOWN ? null : `${EVENT_URL}${market.slug}`,
   };
 }

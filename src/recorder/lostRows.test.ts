@@ -12,7 +12,6 @@ import { coverLostRows } from './lostRows.ts';
 import { Recorder } from './recorder.ts';
 
 const { startTimeMs, endTimeMs } = MARKET;
-const signal = new AbortController().signal;
 
 function market(marketId: string, change: Partial<Market>): Market {
   return { ...MARKET, marketId, yesTokenId: `${marketId}y`, noTokenId: `${marketId}n`, ...change };
@@ -56,7 +55,7 @@ async function rig() {
     const book = bookRecord({ seq: ++seq, marketId, timeMs, ...levels });
     store.writer.book({ ...book, receivedTimeMs: timeMs + 50 });
   };
-  return { store, recorder, cover, proved, dispose, gaps: () => loadGapsOf(store, ids, signal) };
+  return { store, recorder, cover, proved, dispose, gaps: () => loadGapsOf(store, ids) };
 }
 
 describe('rows lost with a broken part', () => {
@@ -120,7 +119,7 @@ describe('rows lost with a broken part', () => {
     const at = (afterMs: number) => startTimeMs + afterMs;
     for (const afterMs of [-5_000, 0, 60_000, 90_000]) proved(marketId, at(afterMs));
     await cover(at(10_000), at(20_000));
-    const [gap] = await loadGapsOf(store, [marketId], signal);
+    const [gap] = await loadGapsOf(store, [marketId]);
     expect(gap).toMatchObject({ startTimeMs: at(0), endTimeMs: at(60_000) });
     expect(gap).toMatchObject({ startReceivedMs: at(50), endReceivedMs: at(60_050) });
     const app = testApi({ store });

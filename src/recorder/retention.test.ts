@@ -67,7 +67,7 @@ async function rig(retention: Retention, budgetBytes: number | null = null) {
   });
   const seqsOf = async (table: string) =>
     (await store.rows<{ seq: number }>(`SELECT seq FROM ${table} ORDER BY seq`)).map(({ seq }) => seq);
-  const gaps = () => loadGapsOf(store, ['imported', 'm40', 'm20', 'm1', 'm0'], new AbortController().signal);
+  const gaps = () => loadGapsOf(store, ['imported', 'm40', 'm20', 'm1', 'm0']);
   return { store, recorder, keeper, keeperDuringImport, metrics, seqsOf, gaps };
 }
 

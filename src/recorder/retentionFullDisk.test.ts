@@ -99,6 +99,6 @@ test('rows are removed while the engine may get none, and the gap reaches it aft
   expect(await store.rows('SELECT seq FROM trades')).toEqual([{ seq: 2 }]);
   mayInsert = true;
   await store.writer.flush();
-  const gaps = await loadGapsOf(store, ['m'], new AbortController().signal);
+  const gaps = await loadGapsOf(store, ['m']);
   expect(gaps).toMatchObject([{ cause: 'retention', startTimeMs: OLD_MS, endTimeMs: OLD_MS }]);
 });

@@ -78,7 +78,7 @@ function keeperOf({ store, client }: Started, commands: Commands = client): Rete
 const seqs = async ({ store }: Started) =>
   (await store.rows<{ seq: number }>('SELECT seq FROM books ORDER BY seq')).map(({ seq }) => seq);
 const gaps = async ({ store }: Started) =>
-  (await loadGapsOf(store, ['m'], new AbortController().signal)).map(({ cause, startTimeMs, endTimeMs }) => [
+  (await loadGapsOf(store, ['m'])).map(({ cause, startTimeMs, endTimeMs }) => [
     ...[cause, startTimeMs - FIRST_MS, (endTimeMs as number) - FIRST_MS],
   ]);
 const GAPS = [['thinned', 0, 3_600_001]];

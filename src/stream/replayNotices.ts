@@ -22,7 +22,7 @@ export async function noticesOf(
 ): Promise<ReplayNotice[]> {
   const ids = markets.map(({ marketId }) => marketId);
   const [gaps, resolved] = await Promise.all([
-    loadGapsOf(store, ids, signal),
+    loadGapsOf(store, ids, { signal }),
     resolutionsOf(store, ids, signal),
   ]);
   const notices = [

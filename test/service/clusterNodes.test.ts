@@ -85,7 +85,7 @@ describe.skipIf(absent)(`two API processes${absent ? ` (skipped: ${absent})` : '
   let operator: Visitor;
 
   beforeAll(async () => {
-    venues = await startVenues({ tickers: ['BTC'], density: 0.5 });
+    venues = await startVenues({ tickers: ['BTC'], density: 0.1 });
     servers = await startClusterServers(whenOver);
     const certificate = makeCertificate();
     receiver = await new WebhookReceiver(certificate).listen();

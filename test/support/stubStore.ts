@@ -1,11 +1,13 @@
 import { Readable } from 'node:stream';
 import type { StoreReader } from '../../src/store/reader.ts';
 import { nativeBooks } from './nativeBooks.ts';
+import { MARKET as WIRE_MARKET } from './wire.ts';
 
 /** The only market of the stub. */
 export const STUB_MARKET = '0xaa';
 
 const TS = '2026-11-20T12:00:00.000+00:00';
+const START_MS = Date.parse(TS);
 const SEQ = 1;
 /** One book: one YES bid of 1 share at 0.5, mirrored. */
 const bookWith = (extra: readonly number[]) =>
@@ -46,6 +48,12 @@ const MARKET = {
   taker_delay_ms: null,
   polymarket_url: 'https://polymarket.com/event/btc-updown-5m-1795176000',
 };
+/** The record from which `MARKET` is made. */
+const MARKET_RECORD = {
+  ...WIRE_MARKET,
+  ...{ marketId: STUB_MARKET, eventId: '1', slug: MARKET.slug, question: MARKET.question },
+  ...{ startTimeMs: START_MS, endTimeMs: Date.parse(MARKET.end_time), recordedSinceMs: START_MS },
+};
 export const STUB_DEPTH = {
   timestamp: TS,
   update_id: 1,
@@ -82,12 +90,13 @@ const ROWS: readonly (readonly [mark: string, row: object])[] = [
   ['AS first, ', STUB_PAGE],
   ['min(seq) AS seq FROM markets', { seq: SEQ }],
   ['AS first_ms', { found: 1, first_ms: key[0], last_ms: key[0], revision: '0' }],
+  ['AS yesTokenId', MARKET_RECORD],
+  ['AS gapId', { gapId: 'gap_1', marketId: STUB_MARKET, startTimeMs: START_MS, endTimeMs: START_MS + 1 }],
   ['AS marketId', { marketId: STUB_MARKET, eventType: '5m', ticker: 'BTC' }],
   [
     'AS squaredError',
     { bucket: 0, count: 1, happened: 1, probability: 100, squaredError: 10_000, logLoss: 0.5 },
   ],
-  ['AS polymarket_url', MARKET],
   ['AS gap_id', GAP],
   ['toString(count', { total: '1' }],
   ['toString(uniqExact', { total: '1' }],
@@ -129,7 +138,8 @@ export function stubStore({
   return {
     rows: async <T>(query: string, params: Record<string, unknown> = {}) => {
       asked?.push([query, params]);
-      const isOther = 'market_id' in params && params.market_id !== STUB_MARKET;
+      const { market_id: marketId = params.marketId ?? STUB_MARKET } = params;
+      const isOther = marketId !== STUB_MARKET;
       if (isOther && query.includes('FROM markets')) return [];
       return [find(ROWS, query)] as T[];
     },

@@ -1,8 +1,8 @@
 import type { StoreReader } from '../reader.ts';
 
 /**
- * The recorded share of a market's window, as SQL fragments for a market `t`. Time inside gaps and time before the
- * first record count as lost. The epoch means "nothing was ever recorded".
+ * The recorded part of the windows of many markets, as SQL fragments for a market `t`; \`recordedShare\` computes that of
+ * one. Time inside gaps and time before the first record count as lost. The epoch means "nothing was ever recorded".
  */
 
 /** Gaps of each market as pairs of Unix milliseconds; an open gap lasts until now. */
@@ -10,7 +10,7 @@ const IN_GAPS = `groupArray((toUnixTimestamp64Milli(start_time), toUnixTimestamp
 /** When the first verified book was received, according to its quotes: for records that do not contain that time. */
 const FIRST_QUOTE = 'min(received)';
 
-/** The terms of `COVERAGE`, for a WITH clause that defines `in_gaps` and `first_quote`. */
+/** The terms of a WITH clause for a query that joins `JOIN_COVERAGE`. */
 export const COVERAGE_TERMS = `
   toUnixTimestamp64Milli(t.start_time) AS from_ms,
   least(toUnixTimestamp64Milli(t.end_time), toUnixTimestamp64Milli(now64(3))) AS to_ms,
@@ -18,18 +18,7 @@ export const COVERAGE_TERMS = `
   toUnixTimestamp64Milli(if(since = toDateTime64(0, 3), now64(3), since)) AS since_ms,
   arrayFilter(piece -> piece.1 < to_ms AND piece.2 > from_ms, arrayPushBack(in_gaps, (toInt64(0), since_ms))) AS lost,
   arrayReduce('intervalLengthSum',
-    arrayMap(piece -> greatest(piece.1, from_ms), lost), arrayMap(piece -> least(piece.2, to_ms), lost)) AS lost_ms,
-  if(from_ms < to_ms, 1 - lost_ms / (to_ms - from_ms), 1) AS kept`;
-
-/** The share, rounded to millionths: for a daily window one millionth is a tenth of a second. */
-export const COVERAGE = 'least(1., greatest(0., floor(kept * 1000000 + 0.5) / 1000000))';
-
-/** For the single market `market_id`. */
-export const WITH_COVERAGE_OF_ONE = `WITH
-  (SELECT ${IN_GAPS} FROM gaps FINAL WHERE market_id = {market_id:String}) AS in_gaps,
-  (SELECT ${FIRST_QUOTE} FROM quotes WHERE trusted AND market_id IN (
-    SELECT market_id FROM markets FINAL WHERE market_id = {market_id:String} AND isNull(recorded_since))) AS first_quote,
-  ${COVERAGE_TERMS}`;
+    arrayMap(piece -> greatest(piece.1, from_ms), lost), arrayMap(piece -> least(piece.2, to_ms), lost)) AS lost_ms`;
 
 /** For each market `t` of a query named `page`. */
 export const JOIN_COVERAGE = `
@@ -45,13 +34,13 @@ export const JOIN_COVERAGE = `
 export async function firstQuoteTimes(
   store: StoreReader,
   marketIds: readonly string[],
-  signal: AbortSignal,
+  options: { readonly signal?: AbortSignal } = {},
 ): Promise<ReadonlyMap<string, number>> {
   const rows = await store.rows<{ marketId: string; timeMs: number }>(
     `SELECT market_id AS marketId, toUnixTimestamp64Milli(${FIRST_QUOTE}) AS timeMs
      FROM quotes WHERE trusted AND market_id IN {market_ids:Array(String)} GROUP BY market_id`,
     { market_ids: marketIds },
-    { signal },
+    options,
   );
   return new Map(rows.map(({ marketId, timeMs }) => [marketId, timeMs]));
 }

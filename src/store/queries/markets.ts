@@ -1,24 +1,7 @@
-import type { MarketBody } from '../../schema/api/resources.ts';
-import { type Market, type MarketStatus, UNKNOWN } from '../../schema/market.ts';
+import type { Market, MarketStatus } from '../../schema/market.ts';
 import type { StoreReader } from '../reader.ts';
-import { COVERAGE, COVERAGE_TERMS, JOIN_COVERAGE, WITH_COVERAGE_OF_ONE } from './coverage.ts';
-import { ownTakerDelay } from './resume.ts';
-import { isoTime, rangeConditions, timeParam, where } from './sql.ts';
-
-/** URL prefix of a market's page at the venue. */
-export const EVENT_URL = 'https://polymarket.com/event/';
-
-const MARKET_COLUMNS = `
-  t.market_id AS market_id, t.event_id AS event_id, t.slug AS slug, t.question AS question,
-  t.event_type AS market_type, t.ticker AS ticker, t.status AS status,
-  ${isoTime('t.start_time')} AS start_time, ${isoTime('t.end_time')} AS end_time,
-  t.strike_price AS strike_price, t.strike_source AS strike_source, t.close_price AS close_price,
-  t.outcome AS outcome, t.payout_yes AS payout_yes, ${COVERAGE} AS coverage,
-  ${isoTime('t.resolved_time')} AS resolved_at, t.resolved_time_source AS resolved_at_source,
-  t.volume AS volume, t.liquidity AS liquidity,
-  t.tick_size / 10000 AS tick_size, t.taker_fee_rate AS taker_fee_rate,
-  ${ownTakerDelay('t.')} AS taker_delay_ms,
-  if(t.slug = '${UNKNOWN}', NULL, concat('${EVENT_URL}', t.slug)) AS polymarket_url`;
+import { MARKET_FIELDS } from './resume.ts';
+import { rangeConditions, timeParam, where } from './sql.ts';
 
 export interface MarketFilter {
   readonly ticker: string | null;
@@ -42,23 +25,21 @@ export interface MarketQuery extends MarketFilter {
   readonly after: MarketPosition | null;
 }
 
-/** Newest end first; at most `limit` rows. Records change while a list is read, so one query reads them all. */
+/** Newest end first; at most `limit` records. Records change while a list is read, so one query reads them all. */
 export async function listMarkets(
   store: StoreReader,
   query: MarketQuery,
   signal: AbortSignal,
-): Promise<MarketBody[]> {
+): Promise<Market[]> {
   const { conditions, params } = filterOf(query);
   const { limit, after } = query;
   if (after) {
     conditions.push(`(t.end_time, t.market_id) < (${timeParam('after_ms')}, {after_id:String})`);
     Object.assign(params, { after_ms: after.endTimeMs, after_id: after.marketId });
   }
-  const order = 'ORDER BY t.end_time DESC, t.market_id DESC';
-  return await store.rows<MarketBody>(
-    `WITH page AS (SELECT t.* FROM markets AS t FINAL ${where(conditions)} ${order} LIMIT {limit:UInt32}),
-     ${COVERAGE_TERMS}
-     SELECT ${MARKET_COLUMNS} FROM page AS t ${JOIN_COVERAGE} ${order}`,
+  return await store.rows<Market>(
+    `SELECT ${MARKET_FIELDS} FROM markets AS t FINAL ${where(conditions)}
+     ORDER BY t.end_time DESC, t.market_id DESC LIMIT {limit:UInt32}`,
     { ...params, limit },
     { signal },
   );
@@ -76,20 +57,6 @@ export async function countMarkets(
     { signal },
   );
   return row?.total ?? 0;
-}
-
-export async function findMarket(
-  store: StoreReader,
-  marketId: string,
-  // Passed on unread: a store that answers from memory needs no signal, and creating one costs as much as the answer.
-  options: { readonly signal: AbortSignal },
-): Promise<MarketBody | null> {
-  const [row] = await store.rows<MarketBody>(
-    `${WITH_COVERAGE_OF_ONE} SELECT ${MARKET_COLUMNS} FROM markets AS t FINAL WHERE t.market_id = {market_id:String}`,
-    { market_id: marketId },
-    options,
-  );
-  return row ?? null;
 }
 
 /** Finds whether a market exists, with the two fields that other answers quote. */

@@ -53,11 +53,20 @@ export function loadMarkets(reader: StoreReader, options: { endAfterMs?: number 
   );
 }
 
-/** The newest record of one market; null without one. */
-export async function loadMarket(reader: StoreReader, marketId: string): Promise<Market | null> {
+/**
+ * The newest record of one market; null without one.
+ * @param options Passed on unread: a store that answers from memory needs no signal, and creating one costs as much as
+ * the answer.
+ */
+export async function loadMarket(
+  reader: StoreReader,
+  marketId: string,
+  options: { readonly signal?: AbortSignal } = {},
+): Promise<Market | null> {
   const [market] = await reader.rows<Market>(
     `SELECT ${MARKET_FIELDS} FROM markets FINAL WHERE market_id = {marketId:String}`,
     { marketId },
+    options,
   );
   return market ?? null;
 }
@@ -312,12 +321,12 @@ export async function loadEndTimes(
 export function loadGapsOf(
   reader: StoreReader,
   marketIds: readonly string[],
-  signal: AbortSignal,
+  options: { readonly signal?: AbortSignal } = {},
 ): Promise<Gap[]> {
   return reader.rows<Gap>(
     `SELECT ${GAP_FIELDS} FROM gaps FINAL WHERE market_id IN {marketIds:Array(String)} ORDER BY start_time, gap_id`,
     { marketIds },
-    { signal },
+    options,
   );
 }
 

@@ -1,18 +1,22 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { oneClock } from '../../../test/support/gaps.ts';
-import { openTestStore, type TestStore } from '../../../test/support/store.ts';
-import { MARKET } from '../../../test/support/wire.ts';
-import type { Gap } from '../../schema/gap.ts';
-import type { Market } from '../../schema/market.ts';
-import { findMarket, listMarkets } from './markets.ts';
+import { nothingFollowed } from '../../test/support/api.ts';
+import { oneClock } from '../../test/support/gaps.ts';
+import { openTestStore, type TestStore } from '../../test/support/store.ts';
+import { MARKET } from '../../test/support/wire.ts';
+import { systemClock } from '../runtime/clock.ts';
+import type { Gap } from '../schema/gap.ts';
+import type { Market } from '../schema/market.ts';
+import { type MarketDependencies, marketRecord, marketRecords } from './marketRecords.ts';
 
 const MINUTE_MS = 60_000;
 const START_MS = Date.UTC(2026, 10, 20, 12);
 const never = { signal: new AbortController().signal };
 
 let opened: TestStore;
+let parts: MarketDependencies;
 beforeAll(async () => {
   opened = await openTestStore();
+  parts = { store: opened.store, live: { followed: nothingFollowed }, clock: systemClock };
 });
 afterAll(() => opened.dispose());
 
@@ -87,7 +91,7 @@ test('coverage is the recorded share of the elapsed window without its gaps', as
   await opened.store.writer.flush();
   const filter = { ticker: null, eventType: null, status: null, sinceMs: null, untilMs: null };
   const query = { ...filter, limit: 100, after: null };
-  const found = await listMarkets(opened.store, query, never.signal);
+  const found = await marketRecords(parts, query, never.signal);
   expect(Object.fromEntries(found.map(({ market_id, coverage }) => [market_id, coverage]))).toEqual({
     whole: 1,
     'one minute of ten': 0.9,
@@ -107,21 +111,19 @@ test('coverage is the recorded share of the elapsed window without its gaps', as
     'never recorded': 0,
     'still to come, not recorded yet': 1,
   });
-  // A single market is read by a separate statement.
+  // A single market is read by a statement of its own.
   for (const market of found) {
-    expect(await findMarket(opened.store, market.market_id, never)).toEqual(market);
+    expect(await marketRecord(parts, market.market_id, never)).toEqual(market);
   }
 });
 
 test('a list of some markets has the same coverage as the list of all, and an unknown market has no row', async () => {
   const filter = { ticker: null, eventType: null, status: null, sinceMs: null, untilMs: null };
-  const all = await listMarkets(opened.store, { ...filter, limit: 100, after: null }, never.signal);
-  const some = await listMarkets(opened.store, { ...filter, limit: 5, after: null }, never.signal);
+  const all = await marketRecords(parts, { ...filter, limit: 100, after: null }, never.signal);
+  const some = await marketRecords(parts, { ...filter, limit: 5, after: null }, never.signal);
   expect(some).toEqual(all.slice(0, 5));
   const [first] = some;
   const after = { endTimeMs: Date.parse(first?.end_time ?? ''), marketId: first?.market_id ?? '' };
-  expect(await listMarkets(opened.store, { ...filter, limit: 3, after }, never.signal)).toEqual(
-    all.slice(1, 4),
-  );
-  expect(await findMarket(opened.store, 'unknown', never)).toBeNull();
+  expect(await marketRecords(parts, { ...filter, limit: 3, after }, never.signal)).toEqual(all.slice(1, 4));
+  expect(await marketRecord(parts, 'unknown', never)).toBeNull();
 });
