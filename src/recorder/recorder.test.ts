@@ -113,46 +113,6 @@ describe('Recorder', () => {
     expect(clock.waiting).toBe(0);
   });
 
-  it('waits for the rest of an action that was received in time but is delivered late', async () => {
-    const { sink, clock, recorder, wire } = setUp('clock');
-    recorder.clobFrame(wire.snapshot(T0), T0);
-    const [first, ...rest] = wire.action(T0 + 1, [
-      { side: 'BUY', price: 4900, size: 0 },
-      { side: 'BUY', price: 4800, size: 0 },
-    ]);
-    recorder.clobFrame(first!, T0 + 1);
-    // Busy with something else: the frames received from now on wait.
-    recorder.deliveredToMs = () => T0 + 2;
-    await clock.advance(10_000);
-    expect(sink.books).toHaveLength(1);
-    for (const frame of rest) recorder.clobFrame(frame, T0 + 2);
-    expect(sink.books.map(({ trusted }) => trusted)).toEqual([true, true]);
-    expect(sink.gaps).toEqual([]);
-  });
-
-  it('judges an unproven book only by what has been delivered', async () => {
-    const { sink, clock, recorder, wire } = setUp('clock');
-    recorder.clobFrame(wire.snapshot(T0), T0);
-    const [first] = wire.action(T0 + 1, [
-      { side: 'BUY', price: 4900, size: 0 },
-      { side: 'BUY', price: 4800, size: 0 },
-    ]);
-    recorder.clobFrame(first!, T0 + 1);
-    recorder.deliveredToMs = () => T0 + 1_000;
-    await clock.advance(5_000);
-    const [second] = wire.action(T0 + 900, [
-      { side: 'BUY', price: 4700, size: 0 },
-      { side: 'BUY', price: 4600, size: 0 },
-    ]);
-    recorder.clobFrame(second!, T0 + 900);
-    await clock.advance(5_000);
-    expect(sink.books.map(({ trusted }) => trusted)).toEqual([true, false, false]);
-    expect(sink.gaps).toEqual([]);
-    recorder.deliveredToMs = () => T0 + 1_001;
-    recorder.finishQuiet(recorder.deliveredToMs());
-    expect(sink.gaps).toMatchObject([{ cause: 'book_mismatch', knownTimeMs: T0 + 1_001 }]);
-  });
-
   it('verifies a book whose trade message is late, and stores a repeated trade once', () => {
     const { sink, recorder, wire } = setUp();
     recorder.clobFrame(wire.snapshot(T0), T0);
