@@ -81,6 +81,17 @@ describe('a purchase that rests', () => {
     expect(replay(tape.tape()).orders).toMatchObject({ placed: 1, resting: { refused: 1, notReached: 0 } });
   });
 
+  test('without an ask at the decision, its own limit is the decision price', () => {
+    const strategy: Strategy = { type: 'time_before_resolution', minutes_before: 1, side: 'buy_yes' };
+    const tape = new TapeWriter()
+      .book({ at: 250_000, bids: [[0.97, 100]] })
+      .trade({ at: 251_000, side: 'SELL_YES', price: 0.96, shares: 5 })
+      .book({ at: 252_000, bids: [[0.97, 90]] });
+    const { trades, orders } = replay(tape.tape(), { strategy });
+    expect(orders).toMatchObject({ placed: 1, filled: 1 });
+    expect(trades).toMatchObject([{ entryPrice: 0.97, decisionPrice: 0.97, entrySlippage: 0 }]);
+  });
+
   test('an exit cancels the unfilled part of the entry, then sells the filled part', () => {
     const tape = quiet()
       .trade({ at: 11_000, side: 'SELL_YES', price: 0.25, shares: 110 })

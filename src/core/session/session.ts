@@ -338,7 +338,9 @@ export class MarketSession implements DeskListener {
     const dueMs = desk.place(orderId, order, timeMs);
     if (typeof dueMs === 'string') return;
     desk.cancel(orderId, timeMs + execution.timeout_s * MS_PER_SECOND);
-    this.#entry = { orderId, decision: { placedMs: timeMs, best: ask, reason: null }, isFilled: false };
+    // Without an ask its own limit is the price it was decided at, as in a run.
+    const best = Number.isNaN(ask) ? order.limitPrice : ask;
+    this.#entry = { orderId, decision: { placedMs: timeMs, best, reason: null }, isFilled: false };
     this.#placed++;
     this.#trades?.skipTo(row);
     this.#listener?.({ kind: 'order', knownMs: timeMs, dueMs, order });

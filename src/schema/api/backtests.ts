@@ -102,7 +102,9 @@ export const backtestTradeShape = z.strictObject({
   decided_at: time.describe('When the strategy decided to buy'),
   opened_at: time,
   closed_at: time.nullable(),
-  decision_price: share.describe('Best ask at the decision, USDC per share'),
+  decision_price: share.describe(
+    'Best ask at the decision, USDC per share; without an ask, the limit of the purchase that rests',
+  ),
   entry_price: share.describe('Average fill price, USDC per share'),
   exit_price: share.nullable(),
   shares: z.number().min(0),
