@@ -212,6 +212,13 @@ describe('an order that would trade at once', () => {
       shares === null ? ['miss', 1, 300, 'no_depth'] : ['fill', 1, 200, 'taker', shares],
     );
   });
+
+  test('fill-or-kill for 1 USDC at 0.07 is filled whole', () => {
+    const asks = [[0.07, 60]] as const;
+    const rig = new DeskRig().book(0, [], asks);
+    rig.place(1, 0, { limitPrice: 700, size: null, budget: 1_000_000, timeInForce: 'fok' });
+    expect(rig.book(300, [], asks).told[0]).toEqual(['fill', 1, 200, 'taker', 14.285714]);
+  });
 });
 
 type Refused = Partial<OrderTerms> & { limitPrice: number; at?: number };

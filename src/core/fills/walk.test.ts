@@ -68,6 +68,13 @@ describe('buying for an amount', () => {
     expect(buyForBudget(side('asks', [[0.55, 10]]), { budget: 50 * USDC, fee: FREE })?.size).toBe(10 * SHARE);
   });
 
+  test.each([700, 1_400, 2_900, 5_800])('is spent whole without a fee inside it, at %d ticks', (price) => {
+    const asks = { count: 1, prices: Uint16Array.of(price), sizes: Float64Array.of(1_000 * SHARE) };
+    const size = Math.floor((USDC * 10_000) / price);
+    for (const terms of [{ fee: FREE }, { fee: TAKER, feeOnTop: true }])
+      expect(buyForBudget(asks, { budget: USDC, ...terms })).toMatchObject({ size, principal: USDC });
+  });
+
   test('includes the fee: of 100 USDC 96.525096 are principal at one half and rate 0.072', () => {
     const fee = new TakerFee({ ...RULE, rate: 0.072 });
     const fill = buyForBudget(side('asks', [[0.5, 1_000]]), { budget: 100 * USDC, fee });

@@ -130,7 +130,8 @@ export function displayed(side: SideView, at: number): number {
  */
 function affordable(price: number, { left, fee }: { left: number; fee: TakerFee }): number {
   const perShare = price / TICK_UNITS_PER_MICRO;
-  let principal = Math.floor((left * perShare) / (perShare + fee.perShare(price)));
+  // Without a fee exactly all of it.
+  let principal = Math.floor(left / (1 + fee.perShare(price) / perShare));
   let size = Math.floor((principal * TICK_UNITS_PER_MICRO) / price);
   // The rounded fee may be a few micro-USD above the formula.
   for (let excess = totalOf(price, size, fee) - left; excess > 0 && size > 0; ) {
