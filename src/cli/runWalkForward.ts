@@ -58,7 +58,7 @@ export async function runWalkForward(
         const result = seen<BacktestResultBody>(
           JSON.parse(await jobs.run({ ...rest, ...cell, ...test, kind: 'backtest' }, label)),
         );
-        return { ...result, returns: returnsOf(result) };
+        return { ...result, returns: returnsOf(result, cell) };
       }),
   });
   const dataHash = hashOfWindows(hashes);
@@ -72,14 +72,11 @@ export async function runWalkForward(
   reportWalkForward(body, options);
 }
 
-/** P&L of each traded market over the cost of its first purchase: cells may have different sizes. */
-function returnsOf({ trades }: BacktestResultBody): number[] {
-  const markets = new Map<string, { pnl: number; cost: number }>();
-  for (const { market_id: id, net_pnl: pnl, size_usd: cost } of trades) {
-    const known = markets.get(id);
-    markets.set(id, { pnl: (known?.pnl ?? 0) + (pnl ?? 0), cost: known?.cost ?? cost });
-  }
-  return [...markets.values()].map(({ pnl, cost }) => pnl / cost);
+/** P&L of each traded market over the size of the cell, as on the train windows: cells may have different sizes. */
+function returnsOf({ trades }: BacktestResultBody, { sizeUsd }: Cell): number[] {
+  const pnls = new Map<string, number>();
+  for (const { market_id: id, net_pnl: pnl } of trades) pnls.set(id, (pnls.get(id) ?? 0) + (pnl ?? 0));
+  return [...pnls.values()].map((pnl) => pnl / sizeUsd);
 }
 
 function axisValuesOf(cell: Cell, { xAxis, yAxis }: Sweep): Record<string, number> {
