@@ -35,7 +35,9 @@ export function recordTrial(trials: TrialsFile, trial: Trial, { isNamed }: { isN
 
 /** A job without its time range, which the data hash represents: an open end moves with every run. */
 export function jobTrial(spec: JobSpec, dataHash: string): Trial {
-  const { strategy, params, sizeUsd, universe } = spec;
+  const { strategy, sizeUsd, universe } = spec;
+  // A stress only adds figures.
+  const { stress: _, ...params } = spec.params;
   const axes = spec.kind === 'sweep' ? [spec.xAxis, spec.yAxis] : [];
   return {
     series: seriesNames(universe),
