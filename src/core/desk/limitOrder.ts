@@ -25,6 +25,7 @@ export class LimitOrder {
   readonly side: BookSide;
   /** Units that may still fill. */
   left: number;
+  /** Units that it and what it replaced have filled. */
   filled = 0;
   /** Null: it does not rest, or no longer. */
   queue: QueuePosition | null = null;
@@ -36,6 +37,7 @@ export class LimitOrder {
   hasEnded = false;
   /** The order that it replaces. */
   readonly replaced: LimitOrder | null;
+  #replacedBy: number | null = null;
   /** As a level of YES; a higher rank is filled first. */
   readonly #yesSide: BookSide;
   readonly rank: number;
@@ -59,6 +61,13 @@ export class LimitOrder {
     if (timeMs >= this.endsMs) return;
     this.endsMs = timeMs;
     this.endsBy = by;
+  }
+
+  /** Whether an order takes its place. Of several replacements that is the first to arrive. */
+  isReplacedBy(orderId: number): boolean {
+    if (this.endsBy !== 'replaced' || !this.hasEnded || this.left === 0) return false;
+    this.#replacedBy ??= orderId;
+    return this.#replacedBy === orderId;
   }
 
   /**

@@ -281,7 +281,7 @@ export class MarketDesk {
     // Both may have arrived since the last message.
     if (replaced !== null && replaced.queue !== null && !replaced.hasEnded && replaced.endsMs <= dueMs)
       this.#end(replaced, replaced.endsMs);
-    if (replaced !== null && (replaced.endsBy !== 'replaced' || !replaced.hasEnded || replaced.left === 0)) {
+    if (replaced !== null && !replaced.isReplacedBy(order.orderId)) {
       this.#refuse(order, knownMs, 'replaced_order_ended');
       return;
     }
@@ -295,6 +295,7 @@ export class MarketDesk {
     }
     if (replaced !== null && dueMs === arrivesMs) {
       limit.left -= replaced.filled;
+      limit.filled = replaced.filled;
       if (limit.left <= 0) {
         this.#refuse(order, knownMs, 'replaced_order_ended');
         return;

@@ -92,3 +92,31 @@ test('a replacement that the venue holds loses the filled size only once', () =>
     ['fill', 2, 400, 'taker', 30],
   ]);
 });
+
+test('what an order took counts toward each of its replacements in turn', () => {
+  const rig = new DeskRig().book(0, BIDS, ASKS);
+  rig.place(1, 0, { limitPrice: 4_800 });
+  rig.book(100, BIDS, ASKS).trade(150, 'SELL_YES', 0.48, 120);
+  rig.desk.replace(1, 2, WANTED, START_MS + 200);
+  rig.book(300, BIDS, ASKS).trade(350, 'SELL_YES', 0.47, 50);
+  rig.desk.replace(2, 3, { ...WANTED, limitPrice: 4_600 }, START_MS + 400);
+  rig.book(500, BIDS, ASKS).trade(550, 'SELL_YES', 0.45, 90);
+  expect(rig.makerFills.map(({ id, size }) => [id, size])).toEqual([
+    [1, 20],
+    [2, 10],
+    [3, 20],
+  ]);
+});
+
+test('only the first replacement of an order that arrives is accepted', () => {
+  const rig = new DeskRig().book(0, BIDS, ASKS);
+  rig.place(1, 0, { limitPrice: 4_800 });
+  rig.book(100, BIDS, ASKS);
+  rig.desk.replace(1, 2, WANTED, START_MS + 200);
+  rig.desk.replace(1, 3, { ...WANTED, limitPrice: 4_600 }, START_MS + 210);
+  expect(rig.book(300, BIDS, ASKS).told.slice(1)).toEqual([
+    ['cancelled', 1, 250, 'replaced'],
+    ['accepted', 2, 250],
+    ['refused', 3, 300, 'replaced_order_ended'],
+  ]);
+});

@@ -13,6 +13,8 @@ interface Decision {
   readonly saleReason: SaleReason;
   /** Of a purchase. */
   readonly atEntry: RunTrade['atEntry'] | null;
+  /** The order that it replaces. */
+  readonly replaces: OrderRecord | null;
 }
 
 /** One order of a run, from its decision to its end. */
@@ -24,6 +26,8 @@ export class OrderRecord {
   reason: OrderReason | null = null;
   /** Of a purchase, micro-USD that its open part can cost. */
   reserved = 0;
+  /** The newest order that replaces it. */
+  replacement: OrderRecord | null = null;
   fills: RunFill[] = [];
   /** Micro-USD spent on shares. */
   spent = 0;
@@ -40,13 +44,24 @@ export class OrderRecord {
     return this.fills.reduce((sum, { size }) => sum + size, 0);
   }
 
+  /** Shares that what it replaces has filled: they count toward its size. */
+  get #carriedSize(): number {
+    const { replaces } = this.decision;
+    return replaces === null ? 0 : replaces.filledSize + replaces.#carriedSize;
+  }
+
   /** Shares and money that may still be filled. */
   get open(): { readonly size: number | null; readonly budget: number | null } {
     const { size, budget } = this.decision.terms;
     return {
-      size: size === null ? null : size - this.filledSize,
+      size: size === null ? null : Math.max(0, size - this.#carriedSize - this.filledSize),
       budget: budget === null ? null : budget - this.spent,
     };
+  }
+
+  /** Micro-USD that it and what it replaces reserve: only one of them can be filled whole. */
+  get reservedInAll(): number {
+    return this.reserved + (this.decision.replaces?.reservedInAll ?? 0);
   }
 
   /** As the strategy sees it; a new object after each change. */

@@ -94,10 +94,11 @@ export class RunOrders {
       best: best >= 0 ? best : terms.limitPrice,
       saleReason: reason ?? 'sold',
       atEntry: action === 'buy' ? this.#options.atEntry(tracker, token) : null,
+      replaces,
     });
     this.#records.push(record);
     this.#ofMarket(tracker).push(record);
-    const refusal = this.#send(tracker, record, replaces);
+    const refusal = this.#send(tracker, record);
     if (refusal === null) this.#open.set(orderId, record);
     else this.#end(record, { outcome: 'refused', reason: refusal, endedMs: nowMs });
     return orderId;
@@ -165,12 +166,10 @@ export class RunOrders {
   }
 
   /** @returns Why it was refused; null: it is on its way. */
-  #send(tracker: MarketTracker, record: OrderRecord, replaces: OrderRecord | null): Refusal | null {
-    const { orderId, terms, decidedMs } = record.decision;
+  #send(tracker: MarketTracker, record: OrderRecord): Refusal | null {
+    const { orderId, terms, decidedMs, replaces } = record.decision;
     const refusal =
-      terms.action === 'sell'
-        ? this.#saleRefusal(tracker, record, replaces)
-        : this.#buyRefusal(tracker, record, replaces);
+      terms.action === 'sell' ? this.#saleRefusal(tracker, record) : this.#buyRefusal(tracker, record);
     if (refusal !== null) return refusal;
     const { desk } = tracker;
     tracker.quoteDesk();
@@ -180,17 +179,15 @@ export class RunOrders {
         : desk.replace(replaces.decision.orderId, orderId, terms, decidedMs);
     if (typeof sent === 'string') return sent;
     record.dueMs = sent;
+    if (replaces !== null) replaces.replacement = record;
     this.#reserve(tracker, record);
     return null;
   }
 
   /** Shares that open sales offer already cannot be sold again. */
-  #saleRefusal(
-    { holdings, market }: MarketTracker,
-    { decision: { terms } }: OrderRecord,
-    replaces: OrderRecord | null,
-  ): Refusal | null {
-    let offered = terms.size ?? 0;
+  #saleRefusal({ holdings, market }: MarketTracker, record: OrderRecord): Refusal | null {
+    const { terms, replaces } = record.decision;
+    let offered = record.open.size ?? 0;
     for (const other of this.#open.values()) {
       const { decision, open } = other;
       const isSame = decision.marketId === market.marketId && decision.terms.token === terms.token;
@@ -200,13 +197,8 @@ export class RunOrders {
   }
 
   /** A replaced purchase frees its money. */
-  #buyRefusal(
-    tracker: MarketTracker,
-    { decision: { terms, decidedMs } }: OrderRecord,
-    replaces: OrderRecord | null,
-  ): Refusal | null {
-    const amount = reserveOf(terms, terms, tracker.rules.fee(decidedMs)) - (replaces?.reserved ?? 0);
-    return this.#options.purse.refusalOf(amount, this.#exposureOf(tracker));
+  #buyRefusal(tracker: MarketTracker, record: OrderRecord): Refusal | null {
+    return this.#options.purse.refusalOf(reserveNeeded(tracker, record), this.#exposureOf(tracker));
   }
 
   #exposureOf({ market, holdings, reserved }: MarketTracker): Exposure {
@@ -220,12 +212,12 @@ export class RunOrders {
   }
 
   #reserve(tracker: MarketTracker, record: OrderRecord): void {
-    const { terms, decidedMs } = record.decision;
-    const amount = record.isOpen ? reserveOf(terms, record.open, tracker.rules.fee(decidedMs)) : 0;
+    const amount = record.isOpen ? Math.max(0, reserveNeeded(tracker, record)) : 0;
     const change = amount - record.reserved;
     record.reserved = amount;
     tracker.reserved += change;
     this.#options.purse.reserved += change;
+    if (record.replacement?.isOpen) this.#reserve(tracker, record.replacement);
   }
 
   #fill(
@@ -291,4 +283,10 @@ export class RunOrders {
     if (record === undefined) throw new RangeError(`no order ${orderId}`);
     return record;
   }
+}
+
+/** What a purchase can cost beyond the money that the orders it replaces reserve; negative: less than that. */
+function reserveNeeded({ rules }: MarketTracker, { decision, open }: OrderRecord): number {
+  const { terms, decidedMs, replaces } = decision;
+  return reserveOf(terms, open, rules.fee(decidedMs)) - (replaces?.reservedInAll ?? 0);
 }

@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import { resultOf, strategyOf } from '../../../test/support/runs.ts';
+import { END_MS, START_MS, TAPE_MARKET, TapeWriter } from '../../../test/support/tapes.ts';
+import type { Context, ParamSpecs } from './definition.ts';
+
+const USD = 1_000_000;
+const ID = TAPE_MARKET.marketId;
+const WON = { payoutYes: 1, resolvedTimeMs: END_MS + 60_000 };
+type Act = (context: Context<ParamSpecs, unknown>) => void;
+
+/** Offered at 0.40 and bid at 0.38 to the end, with a book each second, and trades between them. */
+function traded(
+  trades: Readonly<Record<number, readonly ['BUY_YES' | 'SELL_YES', number, number]>>,
+): TapeWriter {
+  const writer = new TapeWriter();
+  for (let at = 0; at <= 20_000; at += 1_000) {
+    writer.book({ at, bids: [[0.38, 100 + at / 1_000]], asks: [[0.4, 200 + at / 1_000]] });
+    const [side, price, shares] = trades[at] ?? [];
+    if (side !== undefined && price !== undefined && shares !== undefined)
+      writer.trade({ at: at + 500, side, price, shares });
+  }
+  return writer;
+}
+
+/** Acts at the first book from each time (ms after the window's start) on. */
+function run(writer: TapeWriter, acts: Readonly<Record<number, Act>>, cashUsd: number | null = null) {
+  const due = Object.entries(acts).map(([ms, act]) => ({ fromMs: START_MS + Number(ms), act }));
+  const strategy = strategyOf((event, context) => {
+    if (event.type !== 'book') return;
+    while (due[0] !== undefined && context.nowMs >= due[0].fromMs) due.shift()?.act(context);
+  });
+  const { orders, trades, equity } = resultOf(strategy, {
+    runs: [{ tape: writer.tape(), resolution: WON }],
+    terms: { cashUsd },
+  });
+  const ends = orders.map(({ outcome, reason, filledSize }) => [outcome, reason, filledSize / USD]);
+  return { ends, trades, equity };
+}
+
+const rest =
+  (action: 'buy' | 'sell', limitPrice: number, size: number): Act =>
+  (context) => {
+    context.place({ marketId: ID, token: 'yes', action, limitPrice, size, postOnly: true });
+  };
+const reprice =
+  (orderId: number, limitPrice: number): Act =>
+  (context) => {
+    context.replace(orderId, { limitPrice });
+  };
+
+test('the rest of a sale that was filled in part can be repriced', () => {
+  const buy: Act = (context) => {
+    context.place({ marketId: ID, token: 'yes', action: 'buy', limitPrice: 0.4, size: 100 });
+  };
+  const writer = traded({ 5000: ['BUY_YES', 0.46, 60], 8000: ['BUY_YES', 0.45, 70] });
+  const { ends, trades } = run(writer, { 1000: buy, 3000: rest('sell', 0.45, 100), 7000: reprice(2, 0.44) });
+  expect(ends.slice(1)).toEqual([
+    ['cancelled', 'replaced', 60],
+    ['filled', null, 40],
+  ]);
+  expect(trades).toMatchObject([{ size: 100 * USD, exitReason: 'sold' }]);
+});
+
+test('the rest of a purchase that was filled in part needs cash for the rest alone', () => {
+  const writer = traded({ 5000: ['SELL_YES', 0.3, 60], 8000: ['SELL_YES', 0.31, 40] });
+  const acts = { 1000: rest('buy', 0.31, 100), 7000: reprice(1, 0.32) };
+  expect(run(writer, acts, 40).ends).toEqual([
+    ['cancelled', 'replaced', 60],
+    ['filled', null, 40],
+  ]);
+});
+
+test('a replacement and what it replaces reserve the larger of the two', () => {
+  const seen: (number | null)[] = [];
+  const acts: Record<number, Act> = {
+    1000: rest('buy', 0.31, 100),
+    3000: (context) => {
+      context.replace(1, { limitPrice: 0.32 });
+      context.replace(2, { limitPrice: 0.3 });
+      seen.push(context.cash);
+    },
+    5000: (context) => seen.push(context.cash),
+  };
+  run(traded({}), acts, 40);
+  expect(seen).toEqual([expect.closeTo(40 - 32, 2), expect.closeTo(40 - 30, 2)]);
+});
