@@ -117,6 +117,17 @@ test('the fills after a time are reversed, in whatever order they became known',
   expect([ledger.cash, ledger.positions]).toEqual([-taker.principal - taker.fee, taker.principal]);
 });
 
+test('a purchase that is reversed leaves no part of its cost in a sale that became known after it', () => {
+  const ledger = new Ledger();
+  const position = new Position(ledger, { token: 'yes', ...bought(4_000, 10, 1_000) });
+  // A trade filled the resting order before a message confirmed the taker's earlier sale.
+  position.buy(bought(3_000, 10, 5_500));
+  position.sell(5_200, filled('sell', 6_000, 5), { reason: 'take_profit', best: 6_000 });
+  expect(position.cost).toBe(5.25 * SHARE);
+  position.reverseSince(5_200);
+  expect([position.left, position.cost, ledger.positions]).toEqual([5 * SHARE, 2 * SHARE, 2 * SHARE]);
+});
+
 test('an exit decided at the very start of a gap stays, a later one is forgotten', () => {
   const position = new Position(new Ledger(), { token: 'yes', ...bought(4_000, 10, 1_000) });
   position.exiting = { reason: 'stop_loss', sinceMs: 1_500 };
@@ -154,6 +165,8 @@ test('reversing to any time gives the position and the ledger of the fills up to
       };
       const [whole, part] = [play(99), play(cut + 1)];
       whole.position.reverseSince(cut + 1);
+      expect(whole.position.cost).toBe(part.position.cost);
+      expect(whole.ledger.positions).toBe(part.ledger.positions);
       for (const { ledger, position } of [whole, part]) {
         position.settle(100, 1);
         expect(ledger.positions).toBe(0);

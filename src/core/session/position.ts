@@ -78,6 +78,8 @@ interface Leaving<Own extends string> {
 interface Exit<Own extends string> {
   readonly of: Leaving<Own>;
   readonly posting: Posting;
+  /** Its place among the purchases and exits in the order in which they became known. */
+  readonly place: number;
 }
 
 /** One fill of a purchase. */
@@ -91,6 +93,8 @@ interface Purchase {
 
 interface Entry extends Purchase {
   readonly posting: Posting;
+  /** As that of an exit. */
+  readonly place: number;
 }
 
 /** Shares of one token from their first purchase until the last one is gone, with all ledger postings. */
@@ -107,6 +111,7 @@ export class Position<Own extends string = never> {
   left = 0;
   exiting: Exiting | null = null;
   #costLeft = 0;
+  #places = 0;
 
   constructor(ledger: Ledger, { token, ...first }: Purchase & { readonly token: Token }) {
     this.#ledger = ledger;
@@ -119,7 +124,7 @@ export class Position<Own extends string = never> {
     const { fill } = purchase;
     this.left += fill.size;
     this.#costLeft += fill.principal;
-    this.#entries.push({ ...purchase, posting: this.#ledger.buy(fill) });
+    this.#entries.push({ ...purchase, posting: this.#ledger.buy(fill), place: this.#places++ });
   }
 
   get openedMs(): number {
@@ -207,13 +212,27 @@ export class Position<Own extends string = never> {
   #reverseEntries(timeMs: number): 'reopened' | 'gone' | null {
     const kept = this.#entries.filter(({ openedMs }) => openedMs <= timeMs);
     if (kept.length === this.#entries.length) return null;
-    for (const { posting, fill } of this.#entries.filter(({ openedMs }) => openedMs > timeMs)) {
+    for (const { posting } of this.#entries.filter(({ openedMs }) => openedMs > timeMs))
       this.#ledger.reverse(posting);
-      this.left -= fill.size;
-      this.#costLeft -= fill.principal;
-    }
     this.#entries = kept;
+    this.#costAgain();
     return kept.length === 0 ? 'gone' : 'reopened';
+  }
+
+  /** An exit that became known after a purchase that was reversed has taken a part of its cost away. */
+  #costAgain(): void {
+    const exits = this.#exits;
+    this.#exits = [];
+    [this.left, this.#costLeft] = [0, 0];
+    for (const known of [...this.#entries, ...exits].sort((a, b) => a.place - b.place)) {
+      if ('fill' in known) {
+        this.left += known.fill.size;
+        this.#costLeft += known.fill.principal;
+      } else {
+        this.#ledger.reverse(known.posting);
+        this.#exit(known.of, known.place);
+      }
+    }
   }
 
   trade(): Trade<Own> {
@@ -248,10 +267,10 @@ export class Position<Own extends string = never> {
     };
   }
 
-  #exit(of: Leaving<Own>): void {
+  #exit(of: Leaving<Own>, place = this.#places++): void {
     const { size, proceeds, fee } = of;
     const cost = size === this.left ? this.#costLeft : partOf(this.#costLeft, size, this.left);
-    this.#exits.push({ of, posting: this.#ledger.close({ proceeds, fee, cost }) });
+    this.#exits.push({ of, posting: this.#ledger.close({ proceeds, fee, cost }), place });
     this.left -= size;
     this.#costLeft -= cost;
   }
