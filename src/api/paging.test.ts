@@ -112,6 +112,20 @@ test.each(LISTS)(
   },
 );
 
+test.each(LISTS.filter(({ hasOffset }) => hasOffset))(
+  '$url: an offset behind the last row, however large, gives an empty page and the exact total',
+  async ({ url, list }) => {
+    for (const offset of [rows, rows + 1, 10_000_001, 2 ** 32 + 1, Number.MAX_SAFE_INTEGER]) {
+      for (const limit of [5, 10_000]) {
+        const answer = await get(`${url}limit=${limit}&offset=${offset}`);
+        const shown = { total: answer.total, limit: answer.limit, offset: answer.offset, rows: answer[list] };
+        expect(shown).toEqual({ total: rows, limit, offset, rows: [] });
+        expect(answer.next_cursor).toBeNull();
+      }
+    }
+  },
+);
+
 test.each(LISTS)(
   '$url order=desc: a cursor walk sees the rows that existed when it began',
   async ({ url, list }) => {

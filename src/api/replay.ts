@@ -4,9 +4,8 @@ import { admit, STREAM, STREAM_DESCRIPTION } from '../http/streamAdmission.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import { datetime } from '../schema/api/datetime.ts';
-import { optional, withDefault } from '../schema/api/fields.ts';
+import { optional } from '../schema/api/fields.ts';
 import * as parameter from '../schema/api/parameters.ts';
-import { number } from '../schema/api/types.ts';
 import type { FollowedAssets } from '../schema/market.ts';
 import { formatTime } from '../schema/time.ts';
 import type { StoreReader } from '../store/reader.ts';
@@ -33,11 +32,7 @@ export function replayRoute(parts: ReplayDependencies): Route {
     query: {
       start: parameter.start,
       end: optional(datetime, 'End of the range, exclusive; default: now'),
-      speed: withDefault(
-        number({ ge: 0, le: 1000 }),
-        1,
-        'Recorded seconds per second; 0: as fast as the client reads',
-      ),
+      speed: parameter.replaySpeed,
     },
     handle: (request) => {
       const { start, end, speed } = request.query;

@@ -20,7 +20,7 @@ export function registerReplay(program: Command): void {
     .option('--event-type <type>', `markets of this window: ${EVENT_TYPES.join(', ')}`)
     .option('--start <time>', 'start of receive times, inclusive (default: the oldest record)')
     .option('--end <time>', 'end of receive times, exclusive (default: now)')
-    .option('--speed <n>', 'recorded seconds per second, up to 1000; 0 or max: as fast as possible', '1')
+    .option('--speed <n>', 'recorded seconds per second; 0 or max: as fast as possible', '1')
     .option('--data-dir <dir>', 'data directory to read (UNDERROUND_DATA_DIR)')
     .option('--url <url>', 'service to read instead (UNDERROUND_URL, with UNDERROUND_API_KEY)')
     .addHelpText('after', HELP)

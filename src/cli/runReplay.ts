@@ -3,9 +3,9 @@ import { systemClock } from '../runtime/clock.ts';
 import { InvalidInputError, TransportError } from '../runtime/errors.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { datetime } from '../schema/api/datetime.ts';
-import { optional, readFields, withDefault } from '../schema/api/fields.ts';
+import { optional, readFields } from '../schema/api/fields.ts';
 import * as parameter from '../schema/api/parameters.ts';
-import { listOf, number } from '../schema/api/types.ts';
+import { listOf } from '../schema/api/types.ts';
 import { Replay } from '../stream/replay.ts';
 import { interruptible } from './failure.ts';
 import { openRecording } from './openRecording.ts';
@@ -50,7 +50,7 @@ function read({ market, ticker, eventType, start, end, speed }: ReplayOptions) {
     event_type: optional(listOf(parameter.eventTypeType), ''),
     start: optional(datetime, ''),
     end: optional(datetime, ''),
-    speed: withDefault(number({ ge: 0, le: 1000 }), 1, ''),
+    speed: parameter.replaySpeed,
   };
   const given = { market, ticker, event_type: eventType, start, end, speed: speed === 'max' ? '0' : speed };
   const { values, problems, refusal } = readFields(fields, given, 'query');

@@ -144,16 +144,26 @@ interface FoundPage {
   readonly total: number;
 }
 
+/**
+ * A larger offset is compared with the total before the page is looked for, because the keys of skipped rows are read.
+ * Behind the last row this would cost more than the total.
+ */
+const OFFSET_UNCOMPARED_MAX = 1_000_000;
+
 async function findRows(
   store: StoreReader,
   source: Source,
   { request, withTotal = false, raw: { signal } }: ListTerms,
 ): Promise<FoundPage> {
+  const { limit, offset, after } = request;
   // A limit of 0 requests only the count.
-  const [page, total] = await Promise.all([
-    request.limit === 0 ? null : findPage(store, source, request, signal),
-    withTotal || request.limit === 0 ? countRows(store, source, request, signal) : 0,
-  ]);
+  const find = () => (limit === 0 ? null : findPage(store, source, request, signal));
+  const count = () => (withTotal || limit === 0 ? countRows(store, source, request, signal) : 0);
+  if (withTotal && after === null && offset > OFFSET_UNCOMPARED_MAX) {
+    const total = await count();
+    return { page: offset < total ? await find() : null, total };
+  }
+  const [page, total] = await Promise.all([find(), count()]);
   return { page, total };
 }
 

@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { FakeClock } from '../../test/support/fakeClock.ts';
-import { type Clock, every } from './clock.ts';
+import { type Clock, every, systemClock } from './clock.ts';
 
 /** A clock with early timers: the machine's timers may fire up to a millisecond early by its own monotonic clock. */
 class HastyClock extends FakeClock {
@@ -40,4 +40,11 @@ test('a late call does not move the next one, and missed calls are skipped', asy
   await clock.advance(150);
   expect(calls).toEqual([100, 450, 500]);
   timer.cancel();
+});
+
+test('a delay longer than the timers of Node allow is not over at once', () => {
+  const timers = vi.spyOn(globalThis, 'setTimeout');
+  systemClock.after(1e12, () => {}).cancel();
+  expect(timers.mock.calls.map(([, delayMs]) => delayMs)).toEqual([2 ** 31 - 1]);
+  timers.mockRestore();
 });

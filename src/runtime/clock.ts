@@ -15,11 +15,14 @@ export interface Timer {
   cancel(): void;
 }
 
+/** Node runs a longer timer at once: 24 days. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after: (delayMs, run) => {
-    const handle = setTimeout(run, delayMs);
+    const handle = setTimeout(run, Math.min(delayMs, TIMER_MS_MAX));
     return { cancel: () => clearTimeout(handle) };
   },
 };

@@ -46,7 +46,7 @@ const perpVenue: ParameterContract = {
 };
 const order: ParameterContract = { kind: 'literal', values: ['asc', 'desc'], absent: 'asc' };
 const interval: ParameterContract = { kind: 'integer', ge: 1, le: 86_400_000 };
-const offset: ParameterContract = { kind: 'integer', ge: 0, le: 10_000_000, absent: '0' };
+const offset: ParameterContract = { kind: 'integer', ge: 0, le: Number.MAX_SAFE_INTEGER, absent: '0' };
 const eventType: ParameterContract = { kind: 'event_type' };
 const limit = (absent: number, le: number): ParameterContract => ({
   ...{ kind: 'integer', ge: 0, le },

@@ -4,7 +4,7 @@ import { EVENT_TYPES, type Ticker } from '../market.ts';
 import { normalMarketId } from '../protocol.ts';
 import { datetime } from './datetime.ts';
 import { optional, required, withDefault } from './fields.ts';
-import { enumeration, integer, literal, type Type, text } from './types.ts';
+import { enumeration, integer, literal, number, type Type, text } from './types.ts';
 
 /** A request may name only the assets that the service follows; they are in the order of `TICKERS`. */
 export const tickerType = (tickers: readonly Ticker[]) => literal(tickers);
@@ -36,13 +36,17 @@ export const interval = optional(
   integer({ ge: 1, le: 86_400_000 }),
   'Milliseconds; returns the last state of each such interval instead of every change',
 );
+export const replaySpeed = withDefault(
+  number({ ge: 0, le: 1_000_000 }),
+  1,
+  'Recorded seconds per second; 0: as fast as the client reads',
+);
 export const cursor = optional(text(), '`next_cursor` of the previous page; `offset` is then ignored');
-/** Skipped rows are read: without a limit one small request reads as much as a whole recording. */
-const OFFSET_MAX = 10_000_000;
+/** The largest offset that a response can repeat exactly; a recording of a month has more rows than 10 million. */
 export const offset = withDefault(
-  integer({ ge: 0, le: OFFSET_MAX }),
+  integer({ ge: 0, le: Number.MAX_SAFE_INTEGER }),
   0,
-  'Rows to skip; for more, use a cursor',
+  'Rows to skip; a cursor reaches the same rows faster',
 );
 
 export function limit(defaultLimit: number, max: number) {

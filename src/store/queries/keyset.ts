@@ -92,7 +92,7 @@ export function plainRows(
   };
 }
 
-const ONE_MORE = 'LIMIT {limit:UInt32} + 1 OFFSET {offset:UInt32}';
+const ONE_MORE = 'LIMIT {limit:UInt32} + 1 OFFSET {offset:UInt64}';
 
 /** The conditions of the rows that a page is taken from, and the parameters of `ONE_MORE`. */
 function selection(
@@ -108,7 +108,7 @@ function selection(
       ...source.params,
       ...range.params,
       limit,
-      offset: after ? 0 : Math.min(offset, 0xffff_ffff),
+      offset: after ? 0 : offset,
       ...(after ? { after_ms: after.timeMs, after_seq: after.seq } : {}),
     },
   };
