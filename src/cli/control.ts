@@ -34,7 +34,8 @@ export interface ControlOptions {
 
 /**
  * Opens the control database, runs one command on it and closes it. A refusal is one line on standard error and exit
- * status 1. Modules are imported only here, so that `--help` and the other commands start fast.
+ * status 1, so the data directory is printed after success only. Modules are imported only here, so that `--help` and
+ * the other commands start fast.
  * @param access `make` creates a missing data directory; `change` and `read` require one, and `read` writes nothing to
  * it.
  */
@@ -52,6 +53,8 @@ export async function withControl(
     } finally {
       await control.database.destroy();
     }
+    const { sayPlace } = await import('./settings.ts');
+    sayPlace(control.config, useOf(access));
   } catch (error) {
     printFailure(error);
     process.exitCode = 1;
@@ -69,13 +72,17 @@ export async function recordAction(
   await events.record({ action, email, actor: COMMAND_LINE, detail });
 }
 
+function useOf(access: ControlAccess): 'make accounts' | 'use accounts' {
+  return access === 'make' ? 'make accounts' : 'use accounts';
+}
+
 async function openControl(options: ControlOptions, access: ControlAccess): Promise<Control> {
   const { OWNER_ONLY_UMASK } = await import('../store/engine/ownerOnly.ts');
   process.umask(OWNER_ONLY_UMASK);
   // Check the settings before loading the other modules.
   const settings = await import('./settings.ts');
-  const use = access === 'make' ? 'make accounts' : 'use accounts';
-  const config = await settings.readSettings({ dataDir: options.dataDir, use });
+  const wanted = { dataDir: options.dataDir, use: useOf(access), saysPlace: false };
+  const config = await settings.readSettings(wanted);
   const [time, databaseModule, users, keys, sessions, maintenance, freshness, events, crypto] =
     await Promise.all([
       import('../runtime/clock.ts'),

@@ -38,12 +38,14 @@ interface SettingsOptions {
   readonly use: DirectoryUse;
   /** The command listens on the configured addresses. */
   readonly listens?: boolean;
+  /** Whether the data directory is printed now; otherwise the command calls `sayPlace` itself. Default: true. */
+  readonly saysPlace?: boolean;
   /** Changes the configuration before the remaining checks. */
   readonly adjust?: (config: Config) => Config;
 }
 
 /**
- * The configuration of a command. Warns of unknown variables and prints the data directory on standard error.
+ * The configuration of a command. Warns of unknown variables, and usually prints the data directory on standard error.
  * @throws {ConfigError} With one line for each problem: variables, the files they name, addresses, data directory.
  * @throws {InvalidInputError} If the command reads a data directory and it does not exist.
  * @throws {NewerDataError} If a newer release wrote the data directory.
@@ -53,7 +55,7 @@ export async function readSettings(
   variables: Variables = process.env,
 ): Promise<Config> {
   for (const line of unknownVariables(variables)) console.error(`underround: warning: ${line}`);
-  const { use, listens = false, adjust = (config: Config) => config } = options;
+  const { use, listens = false, saysPlace = true, adjust = (config: Config) => config } = options;
   const problems = fileProblems(variables);
   if (listens) problems.push(...plainHttpProblem(variables));
   const read = readConfig(variables);
@@ -67,7 +69,7 @@ export async function readSettings(
   if (problems.length > 0) throw new ConfigError(problems);
   requireDirectory(config, use);
   requireKnownDirectory(config);
-  sayPlace(config, use);
+  if (saysPlace) sayPlace(config, use);
   return config;
 }
 
@@ -189,7 +191,8 @@ function requireDirectory(config: Config, use: DirectoryUse): void {
   }
 }
 
-function sayPlace(config: Config, use: DirectoryUse): void {
+/** Prints the data directory that a command uses on standard error. */
+export function sayPlace(config: Config, use: DirectoryUse): void {
   const isRemote = config.databaseUrl !== null && use.endsWith('accounts');
   const database = isRemote ? ` (accounts are in the database of DATABASE_URL)` : '';
   console.error(`underround: data directory ${resolve(config.dataDir)}${database}`);

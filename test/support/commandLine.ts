@@ -37,7 +37,7 @@ export function commandLine(...registrations: readonly ((program: Command) => vo
     return result;
   }
 
-  /** The same without the line that names the data directory, which every command prints. */
+  /** The same without the line that names the data directory, which every successful command prints. */
   async function run(...words: string[]) {
     const { err, ...result } = await runWhole(...words);
     return { ...result, err: err.filter((line) => !line.startsWith('underround: data directory /')) };
