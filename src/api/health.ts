@@ -2,7 +2,7 @@ import type { RateLimits } from '../accounts/limits/limits.ts';
 import { METRICS_PER_MINUTE } from '../accounts/limits/limits.ts';
 import { tooManyRequests } from '../http/refusal.ts';
 import { type Route, route } from '../http/route.ts';
-import type { ReadinessReport } from '../ops/readiness.ts';
+import { type ReadinessReport, readinessAnswer } from '../ops/readiness.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { healthShape, probeShape, readinessShape } from '../schema/api/resources.ts';
@@ -10,8 +10,6 @@ import { formatTime } from '../schema/time.ts';
 
 /** Recording counts as working if the newest book snapshot is at most this old. */
 const FRESH_MS = 5 * 60_000;
-/** `Retry-After` of a failed readiness probe. */
-const RETRY_AFTER_SECONDS = '5';
 
 interface HealthDependencies {
   readonly live: {
@@ -73,14 +71,8 @@ export function healthRoutes({
       description: 'A late or silent venue feed is listed in `degraded`; the service stays ready.',
       response: readinessShape,
       handle: () => {
-        const { ok, reasons, degraded } = live.ready();
-        if (ok) return { body: JSON.stringify({ ok, reasons, degraded }) };
-        const detail = `not ready: ${reasons.join(', ')}`;
-        return {
-          status: 503,
-          headers: { 'retry-after': RETRY_AFTER_SECONDS },
-          body: JSON.stringify({ ok, reasons, degraded, detail }),
-        };
+        const { body, ...head } = readinessAnswer(live.ready());
+        return { ...head, body: JSON.stringify(body) };
       },
     }),
     ...(metricsElsewhere ? [] : [metricsRoute({ metrics, rateLimits })]),

@@ -35,12 +35,14 @@ test('and nothing else', async () => {
 
 test('of a process without an API also whether it lives and works', async () => {
   let reasons: string[] = [];
+  let lastRetryAfter: string | null = null;
   const ready = () => ({ ok: reasons.length === 0, reasons, degraded: ['silent_feed x 12.0 s'] });
   const parts = { metrics: new Metrics(), rateLimits: null, ready };
   const server = await serveMetrics({ host: '127.0.0.1', port: 0 }, parts);
   onTestFinished(() => void server.close());
   const get = async (path: string) => {
     const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`);
+    lastRetryAfter = answer.headers.get('retry-after');
     return [answer.status, await answer.json()];
   };
   expect(await get('/livez')).toEqual([200, { ok: true }]);
@@ -48,8 +50,12 @@ test('of a process without an API also whether it lives and works', async () => 
   reasons = ['the stream does not answer'];
   expect(await get('/readyz')).toEqual([
     503,
-    { ok: false, reasons: ['the stream does not answer'], degraded: ['silent_feed x 12.0 s'] },
+    {
+      ...{ ok: false, reasons: ['the stream does not answer'], degraded: ['silent_feed x 12.0 s'] },
+      detail: 'not ready: the stream does not answer',
+    },
   ]);
+  expect(lastRetryAfter).toBe('5');
   expect((await get('/v1/markets'))[0]).toBe(404);
 });
 

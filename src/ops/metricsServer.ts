@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { RateLimits } from '../accounts/limits/limits.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import type { ReadinessReport } from './readiness.ts';
+import { type ReadinessReport, readinessAnswer } from './readiness.ts';
 
 const PROBES: ReadonlySet<string> = new Set(['/livez', '/readyz']);
 /** A collector opens one or two connections; each uses a descriptor that the recorder may need. */
@@ -26,8 +26,10 @@ export async function serveMetrics(
   const { registry } = metrics;
   const server = createServer((request, response) => {
     response.setHeader('x-content-type-options', 'nosniff');
-    const answer = (status: number, body: object) =>
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    const answer = (status: number, body: object, headers: Readonly<Record<string, string>> = {}) =>
+      response
+        .writeHead(status, { 'content-type': 'application/json', ...headers })
+        .end(JSON.stringify(body));
     const refuse = (status: number, detail: string) => answer(status, { detail });
     const path = request.url?.split('?', 1)[0] ?? '';
     const isProbe = ready !== undefined && PROBES.has(path);
@@ -36,9 +38,10 @@ export async function serveMetrics(
       response.setHeader('allow', 'GET, HEAD');
       return void refuse(405, 'Method Not Allowed');
     }
+    if (isProbe && path === '/livez') return void answer(200, { ok: true });
     if (isProbe) {
-      const report = path === '/livez' ? { ok: true } : ready();
-      return void answer(report.ok ? 200 : 503, report);
+      const { status, body, headers } = readinessAnswer(ready());
+      return void answer(status, body, headers);
     }
     const waitSeconds = rateLimits?.metrics(request.socket.remoteAddress ?? '').retryAfterSeconds ?? 0;
     if (waitSeconds > 0) {

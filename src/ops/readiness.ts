@@ -5,6 +5,17 @@ export interface ReadinessReport {
   readonly degraded: readonly string[];
 }
 
+/** `Retry-After` of a failed readiness probe. */
+const RETRY_AFTER_SECONDS = '5';
+
+/** The response of `/readyz`, the same at the address of the API and at that of the metrics. */
+export function readinessAnswer({ ok, reasons, degraded }: ReadinessReport) {
+  if (ok) return { status: 200, headers: {}, body: { ok, reasons, degraded } };
+  const detail = `not ready: ${reasons.join(', ')}`;
+  const headers = { 'retry-after': RETRY_AFTER_SECONDS };
+  return { status: 503, headers, body: { ok, reasons, degraded, detail } };
+}
+
 /** Returns one line per fault, for an operator: the fault with its measured value. */
 type ReadinessCheck = () => readonly string[];
 
