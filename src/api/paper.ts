@@ -60,10 +60,11 @@ function strategyRoutes({ paper, tickers }: PaperDependencies): Route[] {
       method: 'POST',
       path: '/v1/paper/strategies',
       summary: 'Start paper trading a strategy on the live stream',
-      description: `Trading starts one second after the response. Without \`baseline_backtest_id\` a baseline backtest is started, which does not count against the job limit. While ${MAX_COMPARISONS_PER_USER} baselines or replays of the user are queued or running, another one gets 429. 409 if the user already has a strategy with this name.`,
+      description:
+        'Trading starts one second after the response. Without `baseline_backtest_id` a baseline backtest is started, which does not count against the job limit. 409 if the user already has a strategy with this name.',
       body: paperStrategyMembers(tickers),
       success: 201,
-      refusals: [400, 403, 404, 409, 429],
+      refusals: [400, 403, 404, 409],
       response: paperStrategyShape,
       handle: async (request) => {
         const {
@@ -77,7 +78,6 @@ function strategyRoutes({ paper, tickers }: PaperDependencies): Route[] {
         const asked = { userId, name, strategy, universe, sizeUsd, baselineId, cap };
         const made = await paper.create(asked);
         if (made === 'no_baseline') throw notFound('Job not found');
-        if (made === 'busy') throw tooManyComparisons();
         if (typeof made === 'string') throw refused(made, cap);
         return { status: 201, body: printJson(wholeBody(made)) };
       },
@@ -226,7 +226,7 @@ function divergenceRoutes({ paper }: PaperDependencies): Route[] {
       ...shared,
       method: 'POST',
       summary: 'Start a backtest of the period in which a paper strategy has run so far',
-      description: `The backtest does not count against the job limit. Starts none while the previous one is queued or running. While ${MAX_COMPARISONS_PER_USER} baselines or replays of the user are queued or running, another one gets 429.`,
+      description: `The backtest does not count against the job limit. Starts none while the previous one is queued or running. While ${MAX_COMPARISONS_PER_USER} baselines or replays of the user are queued or running, it gets 429.`,
       success: 201,
       refusals: [429],
       handle: async (request) => {

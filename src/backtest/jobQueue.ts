@@ -6,6 +6,8 @@ import { type Job, SUMMARY, toJob } from './jobs.ts';
 export const LEASE_MS = 15_000;
 /** A job that ended its process this many times is not tried again. */
 export const ATTEMPTS_MAX = 3;
+/** Baselines and window replays of one user that run at once. Any number of baselines may wait. */
+const COMPARISONS_RUNNING_MAX = 2;
 
 const LOST = 'the processes that ran the job ended several times; it is not tried again';
 
@@ -24,22 +26,15 @@ export class JobQueue {
 
   /**
    * Claims the next job. It belongs to the user with the fewest running jobs, and among those to the user whose last
-   * start is longest ago. So one user's many jobs do not delay another user's first.
+   * start is longest ago. So one user's many jobs do not delay another user's first. A user's submitted jobs go before
+   * the comparisons with their paper strategies.
    * @param isServed False for users from whom no further job is claimed now.
    */
   async claim(isServed: (userId: string) => boolean = () => true): Promise<Job | null> {
     for (const userId of await this.#usersInTurn()) {
       if (!isServed(userId)) continue;
-      const oldest = await this.#db
-        .selectFrom('backtest_jobs')
-        .select('job_id')
-        .where('status', '=', 'queued')
-        .where('user_id', '=', userId)
-        .orderBy('submitted_ms')
-        .orderBy('job_id')
-        .limit(1)
-        .executeTakeFirst();
-      if (oldest === undefined) continue;
+      const next = await this.#nextOf(userId);
+      if (next === undefined) continue;
       const nowMs = this.#clock.now();
       const row = await this.#db
         .updateTable('backtest_jobs')
@@ -47,7 +42,7 @@ export class JobQueue {
           ...{ status: 'running' as const, progress: 0, started_ms: nowMs, seen_ms: nowMs },
           ...{ runner: this.#runner, attempts: job('attempts', '+', 1) },
         }))
-        .where('job_id', '=', oldest.job_id)
+        .where('job_id', '=', next.job_id)
         // Another process may have claimed it first.
         .where('status', '=', 'queued')
         .returning(SUMMARY)
@@ -107,6 +102,29 @@ export class JobQueue {
       .set({ status: 'queued', progress: 0, runner: null })
       .executeTakeFirst();
     return Number(numUpdatedRows);
+  }
+
+  /** The user's next job, unless it is a comparison and enough of these run. */
+  async #nextOf(userId: string): Promise<{ job_id: string } | undefined> {
+    const { count } = await this.#db
+      .selectFrom('backtest_jobs')
+      .select((jobs) => jobs.fn.countAll<number>().as('count'))
+      .where('user_id', '=', userId)
+      .where('status', '=', 'running')
+      .where('baseline_ms', 'is not', null)
+      .executeTakeFirstOrThrow();
+    let queued = this.#db
+      .selectFrom('backtest_jobs')
+      .select('job_id')
+      .where('status', '=', 'queued')
+      .where('user_id', '=', userId);
+    if (count >= COMPARISONS_RUNNING_MAX) queued = queued.where('baseline_ms', 'is', null);
+    return await queued
+      .orderBy('baseline_ms', (order) => order.asc().nullsFirst())
+      .orderBy('submitted_ms')
+      .orderBy('job_id')
+      .limit(1)
+      .executeTakeFirst();
   }
 
   async #usersInTurn(): Promise<string[]> {

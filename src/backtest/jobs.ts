@@ -75,11 +75,6 @@ export class JobRepository {
     });
   }
 
-  /** Queued and running jobs of a user. */
-  async countActive(counted: { userId: string; isComparison: boolean }): Promise<number> {
-    return await activeJobs(this.#db, counted);
-  }
-
   /** @param owner Restricts the search to jobs of this user; null: any user. */
   async find(jobId: string, owner: { userId: string } | null): Promise<Job | null> {
     let found = this.#db.selectFrom('backtest_jobs').select(SUMMARY).where('job_id', '=', jobId);

@@ -33,7 +33,6 @@ export const stubBacktests: ApiDependencies['backtests'] & ComparisonJobs = {
     find: async (jobId) => (jobId === STUB_JOB ? JOB : null),
     list: async (_user, { limit, offset, after }) => (after === null ? [JOB] : []).slice(offset, limit),
     count: async () => 1,
-    countActive: async () => 0,
     result: async () => null,
   },
 };

@@ -153,9 +153,8 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await page.getByRole('button', { name: 'Start paper trading' }).click();
     await page.getByText(/valid number/).waitFor();
     await line('Take profit when any is true', 'value').fill('0');
-    // A third strategy within seconds: `Retry-After` is longer than the page's own retries.
-    const busy =
-      '2 baselines or replays of your paper strategies wait or run already; retry when one has ended';
+    // Too many requests: `Retry-After` is longer than the page's own retries.
+    const busy = 'Rate limit of tier premium exceeded';
     const refused = { status: 429, headers: { 'retry-after': '60' }, json: { detail: busy } };
     await page.route('**/app/paper/strategies', (asked) => asked.fulfill(refused), { times: 1 });
     watched.refusals.add('429 /app/paper/strategies');

@@ -20,7 +20,7 @@ const SHOWN_MAX = 200;
 
 /** The parts of backtesting that comparisons need. */
 export type ComparisonJobs = Pick<JobControl, 'submit' | 'cancel'> & {
-  readonly jobs: Pick<JobRepository, 'find' | 'result' | 'countActive'>;
+  readonly jobs: Pick<JobRepository, 'find' | 'result'>;
 };
 
 interface Difference {

@@ -8,13 +8,19 @@ import { seriesOf } from '../live/strategyIndex.ts';
 import { type ComparisonJobs, type Divergence, divergenceOf, wholeWindows } from './divergence.ts';
 import type { PositionReader } from './positions.ts';
 import type { PaperRunner } from './runner.ts';
-import type { NewStrategy, PaperStrategy, Refusal, StrategyRepository } from './strategies.ts';
+import {
+  MAX_STRATEGIES_PER_USER,
+  type NewStrategy,
+  type PaperStrategy,
+  type Refusal,
+  type StrategyRepository,
+} from './strategies.ts';
 
 const DAY_MS = 86_400_000;
 /** Every window of a day of the shortest series. */
 const BASELINE_MARKETS_MAX = 300;
 const WINDOW_MARKETS_MAX = 10_000;
-/** Baselines and window replays that a user may have waiting or running at once. */
+/** A window replay is refused while this many baselines and replays of its user wait or run. */
 export const MAX_COMPARISONS_PER_USER = 2;
 
 /** Notified of changes after they are stored. */
@@ -45,20 +51,19 @@ export class PaperStrategyService {
     this.#parts = parts;
   }
 
-  /** Starts a baseline unless one is named; without room for one (`busy`) no strategy is created. */
-  async create(request: StrategyRequest): Promise<PaperStrategy | Refusal | 'no_baseline' | 'busy'> {
+  /** Starts a baseline unless one is named. Each strategy has at most one, so their number needs no other limit. */
+  async create(request: StrategyRequest): Promise<PaperStrategy | Refusal | 'no_baseline'> {
     const { strategies, backtests, runner } = this.#parts;
     const { userId, baselineId: named } = request;
     const refusal = await strategies.refusal(request);
     if (refusal === 'over_cap' || refusal === 'too_many') return refusal;
-    if (named === null && !(await this.#hasRoom(userId))) return 'busy';
     if (named !== null && (await backtests.jobs.find(named, { userId })) === null) return 'no_baseline';
     if (refusal !== null) return refusal;
     const endMs = this.#parts.clock.now();
     const range = { startMs: endMs - DAY_MS, endMs, marketLimit: BASELINE_MARKETS_MAX };
-    const baselineId = named ?? (await this.#backtest(request, range));
-    // A concurrent request was faster.
-    if (baselineId === null) return 'busy';
+    const baselineId = named ?? (await this.#backtest(request, { ...range, cap: MAX_STRATEGIES_PER_USER }));
+    // As many concurrent requests as a user may have strategies were faster.
+    if (baselineId === null) return 'too_many';
     const made = await strategies.create({ ...request, baselineId });
     if (typeof made === 'string') {
       // A concurrent request was faster; its strategy has a baseline of its own.
@@ -99,7 +104,8 @@ export class PaperStrategyService {
    */
   async replayWindow(strategy: PaperStrategy): Promise<string | null> {
     const range = wholeWindows(strategy, this.#parts.clock.now());
-    const jobId = await this.#backtest(strategy, { ...range, marketLimit: WINDOW_MARKETS_MAX });
+    const cap = MAX_COMPARISONS_PER_USER;
+    const jobId = await this.#backtest(strategy, { ...range, marketLimit: WINDOW_MARKETS_MAX, cap });
     if (jobId !== null) await this.#parts.strategies.setWindowBacktest(strategy.strategyId, jobId);
     return jobId;
   }
@@ -107,11 +113,6 @@ export class PaperStrategyService {
   /** Compares paper trading with the recording; null positions of a run mean that it has no result. */
   divergence(strategy: PaperStrategy): Promise<Divergence> {
     return divergenceOf(strategy, this.#parts);
-  }
-
-  async #hasRoom(userId: string): Promise<boolean> {
-    const { jobs } = this.#parts.backtests;
-    return (await jobs.countActive({ userId, isComparison: true })) < MAX_COMPARISONS_PER_USER;
   }
 
   /** Keeps a job that the user submitted, or that another strategy is compared with. */
@@ -126,11 +127,10 @@ export class PaperStrategyService {
 
   async #backtest(
     { userId, strategy, universe, sizeUsd }: Omit<NewStrategy, 'name' | 'baselineId'>,
-    range: Pick<BacktestSpec, 'startMs' | 'endMs' | 'marketLimit'>,
+    { cap, ...range }: Pick<BacktestSpec, 'startMs' | 'endMs' | 'marketLimit'> & { readonly cap: number },
   ): Promise<string | null> {
     const spec = { kind: 'backtest' as const, strategy, universe, sizeUsd, params: DEFAULT_PARAMS, ...range };
-    const counted = { isComparison: true, cap: MAX_COMPARISONS_PER_USER };
-    const job = await this.#parts.backtests.submit({ userId, spec, ...counted });
+    const job = await this.#parts.backtests.submit({ userId, spec, isComparison: true, cap });
     return job?.jobId ?? null;
   }
 }
