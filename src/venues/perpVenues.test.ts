@@ -64,7 +64,14 @@ describe.each(PERP_VENUES)('%s', (name) => {
     ['an object without a book', {}],
     ['an invalid price', sample.bids(['abc'])],
     ['a negative price', sample.bids(['-1'])],
-    ['no time', JSON.parse(JSON.stringify(sample.book('BTC', 1)).replace(String(SAMPLE_TIME_MS + 1), '0'))],
+    ...[
+      ['no time', '0'],
+      ['a time in seconds', String(SAMPLE_TIME_MS).slice(0, 10)],
+      ['a time in microseconds', `${SAMPLE_TIME_MS}000`],
+    ].map(([shows, time]) => [
+      shows,
+      JSON.parse(JSON.stringify(sample.book('BTC', 1)).replace(String(SAMPLE_TIME_MS + 1), time!)),
+    ]),
   ])('rejects %s', (_shows, answer) => {
     expect(() => venue.map(answer, BTC)).toThrow(VenueMessageError);
   });

@@ -165,6 +165,33 @@ describe('UnderlyingSource', () => {
     expect(rejected.values).toEqual([{ labels: { feed: 'binance' }, value: 1 }]);
   });
 
+  test('sets prices aside that are more than a day ahead of their receipt', async () => {
+    start();
+    await until(() => binance.connections.length === 1);
+    const at = (aheadMs: number) => clock.now() + aheadMs;
+    const data = { e: 'trade', s: 'BTCUSDT', p: '60000', T: at(86_400_001) };
+    binance.latest.socket.send(JSON.stringify({ stream: 'btcusdt@trade', data }));
+    await trade('61000');
+    await clock.advance(5_000);
+    await until(() => coinbase.connections[0]?.received.length === 1);
+    for (const aheadMs of [86_400_001, 86_400_000]) {
+      const time = new Date(at(aheadMs)).toISOString();
+      coinbase.latest.socket.send(
+        JSON.stringify({ type: 'ticker', product_id: 'BTC-USD', price: '61001', time }),
+      );
+    }
+    await until(() => events.length === 2);
+    expect(events.map(({ price, eventTimeMs }) => [price, eventTimeMs])).toEqual([
+      [61_000, at(-5_000)],
+      [61_001, at(86_400_000)],
+    ]);
+    const rejected = await metrics.registry.getSingleMetric('underround_frames_rejected_total')!.get();
+    expect(rejected.values).toEqual([
+      { labels: { feed: 'binance' }, value: 1 },
+      { labels: { feed: 'coinbase' }, value: 1 },
+    ]);
+  });
+
   test('reconnects a primary that is silent for 30 s with its socket open', async () => {
     start({ spotFallbackWsUrl: null });
     await until(() => binance.connections.length === 1);

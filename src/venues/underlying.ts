@@ -12,6 +12,7 @@ import { coinbaseProduct, mapCoinbaseFrame } from './coinbase/mapper.ts';
 import { COINBASE_KINDS } from './coinbase/messages.ts';
 import { MessageWatch } from './drift/messageWatch.ts';
 import type { SocketDriver } from './venueSocket.ts';
+import { notAhead } from './venueTime.ts';
 
 /** The primary counts as lost after this long without a price, even if its socket is open. */
 const PRIMARY_SILENCE_LIMIT_MS = 5_000;
@@ -121,7 +122,7 @@ export class UnderlyingSource {
       onFrame?.(frame, receivedTimeMs);
       let events: readonly UnderlyingEvent[];
       try {
-        events = map(frame, receivedTimeMs, watch);
+        events = map(frame, receivedTimeMs, watch).map(notAhead);
       } catch (error) {
         if (!(error instanceof VenueMessageError)) throw error;
         this.#rejected.inc({ feed });

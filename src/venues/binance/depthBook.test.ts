@@ -4,12 +4,15 @@ import { DataGapError, VenueMessageError } from '../../runtime/errors.ts';
 import type { PerpDepthEvent } from '../../schema/events.ts';
 import { BinanceDepthBook, type BinanceMarketKind } from './depthBook.ts';
 
+/** The time of the update id 0. */
+const T = 1_723_161_255_000;
+
 const snapshot = (lastUpdateId: number, extra = {}) =>
   JSON.stringify({ lastUpdateId, bids: [['99', '1']], asks: [['101', '1']], ...extra });
 const update = (ids: { U: number; u: number; pu?: number }, b: string[][] = []) =>
   JSON.stringify({
     stream: 'x',
-    data: { e: 'depthUpdate', E: 1000 + ids.u, s: 'BTCUSDT', ...ids, b, a: [] },
+    data: { e: 'depthUpdate', E: T + ids.u, s: 'BTCUSDT', ...ids, b, a: [] },
   });
 
 describe('spot chain', () => {
@@ -27,7 +30,7 @@ describe('spot chain', () => {
       venue: 'binance',
       ticker: 'BTC',
       updateId: 14,
-      eventTimeMs: 1014,
+      eventTimeMs: T + 14,
       engineTimeMs: null,
       receivedTimeMs: 5,
       roundTripMs: null,
@@ -87,7 +90,7 @@ describe('futures chain', () => {
 
   test('requires the first update to enclose the snapshot and each later one to name the previous', () => {
     const apply = fresh();
-    expect(apply(snapshot(12, { E: 900, T: 899 }))).toMatchObject({ eventTimeMs: 900, engineTimeMs: 899 });
+    expect(apply(snapshot(12, { E: T, T: T - 1 }))).toMatchObject({ eventTimeMs: T, engineTimeMs: T - 1 });
     expect(apply(update({ U: 8, u: 11, pu: 7 }))).toBeNull();
     expect(apply(update({ U: 12, u: 20, pu: 11 }))?.updateId).toBe(20);
     expect(apply(update({ U: 25, u: 30, pu: 20 }))?.updateId).toBe(30);
@@ -98,7 +101,7 @@ describe('futures chain', () => {
 
   test('rejects an update without pu', () => {
     const apply = fresh();
-    apply(snapshot(12, { E: 900 }));
+    apply(snapshot(12, { E: T }));
     apply(update({ U: 12, u: 20 }));
     expect(() => apply(update({ U: 21, u: 22 }))).toThrow(DataGapError);
   });

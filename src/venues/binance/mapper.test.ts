@@ -47,6 +47,8 @@ describe('mapBinanceFrame', () => {
     ['no price', JSON.stringify({ ...trade, p: undefined })],
     ['an invalid price', JSON.stringify({ ...trade, p: '-1' })],
     ['no time', JSON.stringify({ ...trade, T: null })],
+    ['a time in microseconds', JSON.stringify({ ...trade, T: trade.T * 1_000 })],
+    ['a time in seconds', JSON.stringify({ ...trade, T: Math.floor(trade.T / 1_000) })],
     ['an error', '{"error":{"code":2,"msg":"Invalid request"}}'],
   ])('rejects a frame with %s', (_shows, frame) => {
     expect(() => mapBinanceFrame(frame, 7)).toThrow(VenueMessageError);
@@ -78,6 +80,7 @@ describe.skipIf(recordingsAbsent)('recorded trades (skipped where the recordings
     ]) {
       expect(mapBinanceFrame(recording(`${samples}_${kind}.json`), 1)).toEqual([]);
     }
-    expect(mapBinanceFrame(recording(`${samples}_agg_trade_stream.json`), 1)).toHaveLength(1);
+    const aggregated = { ...JSON.parse(recording(`${samples}_agg_trade_stream.json`)), T: trade.T };
+    expect(mapBinanceFrame(JSON.stringify(aggregated), 1)).toHaveLength(1);
   });
 });

@@ -15,22 +15,22 @@
  */
 import { z } from 'zod';
 import { knownKeys, type MessageKinds } from '../drift/knownKeys.ts';
+import { venueTimeMs } from '../venueTime.ts';
 
 const level = z.tuple([z.string(), z.string()]);
-const timeMs = z.number().int().positive();
 const id = z.number().int().nonnegative();
 
 export const binanceTrade = z.object({
   e: z.enum(['trade', 'aggTrade']),
   s: z.string(),
   p: z.string().regex(/^\d{1,12}(\.\d{1,12})?$/),
-  T: timeMs,
+  T: venueTimeMs,
 });
 
 export const binanceDepthUpdate = z.object({
   e: z.literal('depthUpdate'),
-  E: timeMs,
-  T: timeMs.optional(),
+  E: venueTimeMs,
+  T: venueTimeMs.optional(),
   s: z.string(),
   U: id,
   u: id,
@@ -42,8 +42,8 @@ export type BinanceDepthUpdate = z.infer<typeof binanceDepthUpdate>;
 
 export const binanceDepthSnapshot = z.object({
   lastUpdateId: id,
-  E: timeMs.optional(),
-  T: timeMs.optional(),
+  E: venueTimeMs.optional(),
+  T: venueTimeMs.optional(),
   bids: z.array(level),
   asks: z.array(level),
 });
