@@ -65,6 +65,23 @@ describe('readRecording', () => {
     expect(await read(write('a.jsonl', `${line}\n\n${line}`))).toEqual([expected, expected]);
   });
 
+  it.each([
+    ['seconds', '1795176000.123'],
+    ['seconds with few decimals', '1795176000.1'],
+    ['whole seconds', '1795176000'],
+    ['milliseconds', '1795176000250'],
+    ['microseconds', '1795176000250999'],
+    ['nanoseconds', '1795176000250000000'],
+  ])('reads the very millisecond of %s', async (_, text) => {
+    const [whole = '', fraction = ''] = text.split('.');
+    const receivedTimeMs = Number(`${whole}${fraction}000`.slice(0, 13));
+    const frame = '[]';
+    const lines = [`${text} []`, JSON.stringify({ t: text, raw: frame }), `{"t": ${text}, "raw": "[]"}`];
+    expect(await read(write('a.jsonl', lines.join('\n')))).toEqual(
+      lines.map(() => ({ receivedTimeMs, frame })),
+    );
+  });
+
   it('reads gzip and zstd by name', async () => {
     expect(await read(write('a.jsonl.zst', zstdCompressSync('{"a":1}\n')))).toHaveLength(1);
     expect(await read(write('a.jsonl.gz', gzipSync('{"a":1}\n')))).toEqual([

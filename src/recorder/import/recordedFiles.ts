@@ -70,6 +70,9 @@ function parseLine(line: string): RecordedFrame {
   return wrapped ?? { receivedTimeMs: null, frame: line };
 }
 
+/** Digits of Unix milliseconds from 2001 to 2286. */
+const MS_DIGITS = 13;
+
 /** Names that recorders gave a frame and its receive time; a number of seconds, milliseconds, or finer. */
 const FRAME_NAMES = ['frame', 'text', 'raw', 'msg', 'message'] as const;
 const TIME_NAMES = ['received_ms', 'recv_ms', 'recv_ts', 'recv_ns', 'received_at', 'ts', 't'] as const;
@@ -106,8 +109,8 @@ function timeOf(value: unknown): number | null {
 
 /** Converts Unix seconds, milliseconds, microseconds or nanoseconds, distinguished by the number of digits. */
 function unixMs(digits: string, fraction: string): number {
-  const unitsPerMs = 10 ** (digits.length - 13);
-  return Math.floor(Number(digits + fraction) / unitsPerMs);
+  // Cut off in the text: a division would round some whole milliseconds down to the one before.
+  return Number((digits + fraction.slice(1)).padEnd(MS_DIGITS, '0').slice(0, MS_DIGITS));
 }
 
 function isJson(line: string): boolean {
