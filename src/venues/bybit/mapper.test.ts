@@ -108,6 +108,25 @@ describe('BybitDepthBook', () => {
     ]);
   });
 
+  test('follows the deepest of several streams of a symbol', () => {
+    const book = new BybitDepthBook('BTCUSDT');
+    const apply = (depth: number, text: string) =>
+      book.apply(text.replace('orderbook.50', `orderbook.${depth}`), 'BTC', 5)?.bids ?? null;
+    expect(apply(1, frame('snapshot', 900, [['99', '7']]))).toEqual([['99', '7']]);
+    expect(apply(50, frame('delta', 901, [['98', '1']]))).toBeNull();
+    const whole = [
+      ['99', '1'],
+      ['98', '1'],
+    ];
+    expect(apply(50, frame('snapshot', 7, whole))).toEqual(whole);
+    expect(apply(1, frame('snapshot', 902, [['99', '3']]))).toBeNull();
+    expect(apply(1, frame('delta', 903, [['99', '4']]))).toBeNull();
+    expect(apply(50, frame('delta', 8, [['98', '0']]))).toEqual([['99', '1']]);
+    expect(() => apply(50, frame('delta', 10, [['98', '2']]))).toThrow(DataGapError);
+    expect(apply(1, frame('snapshot', 904, [['99', '5']]))).toBeNull();
+    expect(apply(50, frame('snapshot', 20, whole))).toEqual(whole);
+  });
+
   test('reports a gap in the chain with both ids and recovers only with a snapshot', () => {
     const book = new BybitDepthBook('BTCUSDT');
     book.apply(frame('snapshot', 7, [['99', '1']]), 'BTC', 5);

@@ -41,14 +41,19 @@ export function mapBybitAnswer(raw: unknown, times: AnswerTimes): PerpDepthEvent
   };
 }
 
+/** The number of levels in a topic. */
+const TOPIC = /^orderbook\.(\d+)\./;
+
 /**
  * One symbol's book, built from the WebSocket's `orderbook.N` frames as recordings hold them. `u` proves the chain:
- * each delta's `u` is the previous one plus 1.
+ * each delta's `u` is the previous one plus 1. Each depth N is a stream of its own, with its own numbers: of several in
+ * one recording, the book follows the deepest.
  */
 export class BybitDepthBook {
   readonly #bids = new DepthSide('bids');
   readonly #asks = new DepthSide('asks');
   readonly #symbol: string;
+  #depth = 0;
   #updateId: number | null = null;
 
   /** @param symbol The venue's symbol; frames of other symbols are ignored. */
@@ -59,21 +64,24 @@ export class BybitDepthBook {
   /**
    * Applies one text frame.
    * @param ticker Copied into the event; the symbol need not belong to a ticker of ours.
-   * @returns The book after the frame; null for other frames, and for a delta without a snapshot before it.
+   * @returns The book after the frame; null for other frames and streams, and for a delta without a snapshot before it.
    * @throws {DataGapError} When a delta does not follow the last update; the book then waits for a snapshot.
    * @throws {VenueMessageError} When an order-book frame has the wrong shape.
    */
   apply(text: string, ticker: Ticker, receivedTimeMs: number): PerpDepthEvent | null {
     const raw = parseJson(text);
     const topic = (raw as { topic?: unknown } | null)?.topic;
-    if (typeof topic !== 'string' || !/^orderbook\.\d+\./.test(topic)) return null;
+    const [, levels] = (typeof topic === 'string' && TOPIC.exec(topic)) || [];
+    if (levels === undefined) return null;
     const { type, data, ts, cts = null } = parseShape(bybitStreamFrame, raw, 'bybit frame');
-    if (data.s !== this.#symbol) return null;
+    const depth = Number(levels);
+    if (data.s !== this.#symbol || depth < this.#depth) return null;
     if (type === 'snapshot') this.#reset();
-    else if (this.#updateId === null) return null;
+    else if (this.#updateId === null || depth !== this.#depth) return null;
     else this.#checkChain(this.#updateId, data.u);
     this.#bids.apply(data.b);
     this.#asks.apply(data.a);
+    this.#depth = depth;
     this.#updateId = data.u;
     return {
       kind: 'perp_depth',
