@@ -43,6 +43,7 @@ interface DiscoveryOptions {
 export class Discovery {
   readonly #options: DiscoveryOptions;
   readonly #requests: Backoff;
+  /** Windows that were asked for and are missing, by slug. */
   readonly #unknown = new Map<string, Backoff>();
   readonly #warned = new Set<string>();
   /** Until when another listing of a series would give the same answer from a cache; monotonic. */
@@ -75,16 +76,17 @@ export class Discovery {
   requestWindows({ missing, due }: { missing: readonly string[]; due: () => readonly string[] }): void {
     const nowAt = this.#options.clock.monotonic();
     if (this.#isRequestingSlugs || !this.#requests.ready(nowAt)) return;
+    for (const slug of this.#unknown.keys()) if (!missing.includes(slug)) this.#unknown.delete(slug);
     const asked = missing.filter((slug) => this.#unknown.get(slug)?.ready(nowAt) ?? true);
     for (const slug of due()) this.#unanswered.add(slug);
-    const slugs = [...this.#unanswered, ...asked];
+    const slugs = [...new Set([...this.#unanswered, ...asked])];
     if (slugs.length === 0) return;
     this.#isRequestingSlugs = true;
     void this.#request('slugs', () => this.#options.listings.eventsBySlug(slugs)).then((listed) => {
       this.#isRequestingSlugs = false;
       if (listed === null) return;
       this.#unanswered.clear();
-      this.#noteUnknown(asked, this.#accept(listed));
+      this.#noteAsked(new Set(asked), this.#accept(listed));
     });
   }
 
@@ -168,18 +170,19 @@ export class Discovery {
     if (reason !== 'version_unknown') log.warn({ ...result, ok: undefined }, 'listing.market_refused');
   }
 
-  #noteUnknown(asked: readonly string[], accepted: ReadonlySet<string>): void {
+  /**
+   * Asks for a window later each time while it stays missing. An accepted slug may do so: of the hour that the clocks
+   * repeat, both windows have one label, and the listing has another of them.
+   */
+  #noteAsked(asked: ReadonlySet<string>, accepted: ReadonlySet<string>): void {
     const nowAt = this.#options.clock.monotonic();
     for (const slug of asked) {
-      if (accepted.has(slug)) {
-        this.#unknown.delete(slug);
-        continue;
-      }
       if (this.#unknown.size >= UNKNOWN_SLUGS_MAX) this.#unknown.clear();
       const backoff = this.#unknown.get(slug) ?? new Backoff(UNKNOWN_SLUG_RETRY, this.#options.random);
       this.#unknown.set(slug, backoff);
       const retryInMs = backoff.failed(nowAt);
-      if (backoff.tries === 1) this.#options.log.info({ slug, retryInMs }, 'listing.window_missing');
+      if (backoff.tries === 1 && !accepted.has(slug))
+        this.#options.log.info({ slug, retryInMs }, 'listing.window_missing');
     }
   }
 }
