@@ -144,11 +144,20 @@ export class Discovery {
             continue;
           }
           accepted.add(result.market.slug);
+          this.#noteUnreadable(result, nowMs);
           this.#options.onListing(result, madeAt);
         }
       }
     }
     return accepted;
+  }
+
+  #noteUnreadable({ unreadable }: GammaListing, receivedTimeMs: number): void {
+    for (const { name, value } of unreadable) {
+      const key = `markets[].${name} (value)`;
+      const subject = { category: 'unknown_field', feed: 'polymarket.gamma', kind: 'event', key } as const;
+      this.#options.metrics.venueDrift.note(subject, receivedTimeMs, () => value);
+    }
   }
 
   /** Logs and sets aside each object once for each reason: the same objects are listed every minute. */

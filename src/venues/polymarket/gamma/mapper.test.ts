@@ -44,6 +44,7 @@ describe('mapGammaEvent', () => {
       ok: true,
       acceptingOrders: true,
       upIndex: 0,
+      unreadable: [],
       market: {
         marketId: `0x${'ab'.repeat(32)}`,
         eventId: '77',

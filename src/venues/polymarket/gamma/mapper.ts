@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { parseDecimal } from '../../../core/money.ts';
 import { withComputed, withEdge } from '../../../core/settlement.ts';
 import { VENUE_RULES_VERSION } from '../../../core/venueRules.ts';
@@ -13,7 +14,13 @@ import { parseSlug, type Window } from '../lifecycle/windows.ts';
 import { takerDelayOf } from '../takerDelay.ts';
 import { decidingFeedOf } from './decidingFeed.ts';
 import { numberOf, positive, textList, timeOf } from './fields.ts';
-import { type GammaMarket, gammaEvent, gammaMarket, gammaMarketEvents } from './messages.ts';
+import {
+  type GammaMarket,
+  gammaEvent,
+  gammaMarketEvents,
+  readGammaMarket,
+  type UnreadableField,
+} from './messages.ts';
 
 /** An unresolved market this long after its end is an error: even a disputed oracle closes it sooner. */
 const ZOMBIE_AFTER_MS = 6 * 3_600_000;
@@ -44,6 +51,8 @@ export interface GammaListing {
   readonly acceptingOrders: boolean | null;
   /** The place of Up in the listing's outcomes. */
   readonly upIndex: 0 | 1;
+  /** Fields of the object that count as absent, because their values are of an unexpected type. */
+  readonly unreadable: readonly UnreadableField[];
 }
 
 /**
@@ -82,9 +91,9 @@ export function mapGammaMarket(raw: unknown, nowMs: number): GammaResult {
 }
 
 function mapMarketOf(event: EventFacts, rawMarket: unknown, nowMs: number): GammaResult {
-  const parsed = gammaMarket.safeParse(rawMarket);
-  if (!parsed.success) return rejection('shape_invalid', rawMarket, parsed.error.issues);
-  const raw = parsed.data;
+  const read = readGammaMarket(rawMarket);
+  if (read instanceof z.ZodError) return rejection('shape_invalid', rawMarket, read.issues);
+  const { market: raw, unreadable } = read;
   const named = parseSlug(raw.slug, nowMs);
   if (!named) return rejection('other_series', raw, 'the slug is none of ours');
   const tokens = tokensOf(raw);
@@ -99,7 +108,7 @@ function mapMarketOf(event: EventFacts, rawMarket: unknown, nowMs: number): Gamm
     return rejection('tick_size_unknown', raw, `orderPriceMinTickSize ${raw.orderPriceMinTickSize}`);
   }
   const { ticker, eventType } = named;
-  return listing(raw, event, { ticker, eventType, tickSize, tokens, window, nowMs });
+  return listing(raw, event, { ticker, eventType, tickSize, tokens, window, unreadable, nowMs });
 }
 
 interface Proven {
@@ -108,6 +117,7 @@ interface Proven {
   readonly tickSize: number;
   readonly tokens: Tokens;
   readonly window: Window;
+  readonly unreadable: readonly UnreadableField[];
   readonly nowMs: number;
 }
 
@@ -124,7 +134,9 @@ function listing(raw: GammaMarket, event: EventFacts, proven: Proven): GammaList
     if (stated !== null) market = withEdge(market, edge, { price: stated, basis: 'listing', knownTimeMs });
   }
   const upIndex = proven.tokens.labels.indexOf('Up') === 0 ? 0 : 1;
-  return { ok: true, acceptingOrders: raw.acceptingOrders ?? null, upIndex, market: withComputed(market) };
+  const { unreadable } = proven;
+  const acceptingOrders = raw.acceptingOrders ?? null;
+  return { ok: true, acceptingOrders, upIndex, unreadable, market: withComputed(market) };
 }
 
 function plainMarket(

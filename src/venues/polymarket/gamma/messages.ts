@@ -27,7 +27,11 @@ const gammaFeeSchedule = z.object({
   exponent: z.number().min(0).max(10),
 });
 
-const gammaEventMetadata = z.object({ priceToBeat: amount, finalPrice: amount });
+/** Undocumented: of any type, because an unexpected one must not cost the market. */
+const gammaEventMetadata = z
+  .object({ priceToBeat: z.unknown().optional(), finalPrice: z.unknown().optional() })
+  .nullish()
+  .catch(null);
 
 export const gammaMarket = z.object({
   conditionId: z.string().regex(/^0x[0-9a-f]{62}(?:[0-9a-f]{2})?$/i),
@@ -62,15 +66,54 @@ export const gammaMarket = z.object({
 });
 export type GammaMarket = z.infer<typeof gammaMarket>;
 
+/** Fields without which a market is recorded: one of an unexpected type counts as absent. */
+const SPARED: ReadonlySet<unknown> = new Set([
+  'outcomePrices',
+  'closedTime',
+  'umaResolutionStatus',
+  'resolutionStatus',
+  'acceptingOrders',
+  'feesEnabled',
+  'feeSchedule',
+  'volume',
+  'volumeNum',
+  'liquidity',
+  'liquidityNum',
+  'cryptoMarketConfig',
+]);
+
+/** A field that a market has, with a value of an unexpected type. */
+export interface UnreadableField {
+  readonly name: string;
+  readonly value: unknown;
+}
+
+interface ReadMarket {
+  readonly market: GammaMarket;
+  readonly unreadable: readonly UnreadableField[];
+}
+
+/** Reads a raw market. Fails where a field that is needed is absent or of another type. */
+export function readGammaMarket(raw: unknown): ReadMarket | z.ZodError {
+  const parsed = gammaMarket.safeParse(raw);
+  if (parsed.success) return { market: parsed.data, unreadable: [] };
+  const names = new Set(parsed.error.issues.map(({ path: [name] }) => name));
+  if (![...names].every((name) => SPARED.has(name))) return parsed.error;
+  const fields = Object.entries(raw as object);
+  const market = gammaMarket.parse(Object.fromEntries(fields.filter(([name]) => !names.has(name))));
+  const unreadable = fields.filter(([name]) => names.has(name));
+  return { market, unreadable: unreadable.map(([name, value]) => ({ name, value })) };
+}
+
 /** An event in the format of `/events`. */
 export const gammaEvent = z.object({
   id: text,
   slug: text,
-  eventMetadata: gammaEventMetadata.nullish(),
+  eventMetadata: gammaEventMetadata,
   markets: z.array(z.unknown()),
 });
 
 /** The event inside a market of `/markets`, without the event's own markets. */
 export const gammaMarketEvents = z.object({
-  events: z.array(z.object({ id: text, eventMetadata: gammaEventMetadata.nullish() })).min(1),
+  events: z.array(z.object({ id: text, eventMetadata: gammaEventMetadata })).min(1),
 });
