@@ -338,7 +338,7 @@ describe('the trust in a book', () => {
     expect(shown()).toBe('unfinished');
   });
 
-  it.each(['best_bid_ask', 'new_market'])('is not lost with an unreadable %s', (kind) => {
+  it.each(['best_bid_ask', 'market_resolved'])('is not lost with an unreadable %s', (kind) => {
     const { sink, wire, play } = setUp();
     play([wire.snapshot(T0), `{"event_type":"${kind}","market":"${MARKET.marketId}"}`], T0);
     expect(sink.gaps).toEqual([]);

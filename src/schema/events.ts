@@ -100,13 +100,13 @@ export interface MarketResolvedEvent {
   readonly winningOutcome: string;
 }
 
-/** A market that the venue listed; the message covers the whole platform, so most markets are not recorded here. */
+/**
+ * A market that the venue listed. The message covers the whole platform and is used for nothing: the listing has the
+ * markets. So only its market is read, and a new form of the rest costs nothing.
+ */
 interface NewMarketEvent {
   readonly kind: 'new_market';
   readonly marketId: string;
-  readonly slug: string;
-  readonly tokenIds: readonly string[];
-  readonly outcomes: readonly string[];
   readonly receivedTimeMs: number;
 }
 

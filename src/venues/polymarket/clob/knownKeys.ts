@@ -25,8 +25,8 @@ export const CLOB_KINDS = {
     'id assets_ids event_message tags',
   ),
   new_market: knownKeys(
-    `${MESSAGE} slug assets_ids outcomes`,
-    `id question description tags condition_id active clob_token_ids sports_market_type line game_start_time
+    MESSAGE,
+    `slug assets_ids outcomes id question description tags condition_id active clob_token_ids sports_market_type line game_start_time
      order_price_min_tick_size group_item_title taker_base_fee fees_enabled`,
     {
       event_message: knownKeys('', 'id ticker slug title description'),

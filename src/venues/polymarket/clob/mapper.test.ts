@@ -28,6 +28,23 @@ const frameOf = (kind: string, changes: Record<string, unknown> = {}) =>
     ...changes,
   });
 
+test.each([
+  ['without tokens', { assets_ids: null }],
+  ['with outcomes as text', { outcomes: '["Up","Down"]' }],
+  ['without a slug', { slug: undefined }],
+])(
+  'a message about a new market %s costs no other message: nothing but its market is read',
+  (_shows, changes) => {
+    const frame = frameOf('new_market', changes);
+    const listed = { kind: 'new_market', marketId: MARKET, receivedTimeMs: 7 };
+    expect(mapClobFrame(frame, 7)).toEqual([listed]);
+    expect(mapClobFrame(`[${frameOf('book')},${frame}]`, 7)).toMatchObject([
+      { kind: 'book_snapshot' },
+      listed,
+    ]);
+  },
+);
+
 describe('the protocol version of a message', () => {
   test('is read from a recorded V2 book, which is empty and whose market has not traded', () => {
     expect(mapClobFrame(V2_FRAME, 7)).toEqual([

@@ -120,16 +120,7 @@ function mapMessage(raw: RawMessage, receivedTimeMs: number): readonly ClobEvent
         },
       ];
     case 'new_market':
-      return [
-        {
-          kind: 'new_market',
-          marketId: idOfMarket(raw.market),
-          slug: id(raw.slug, 'slug', 300),
-          tokenIds: texts(raw.assets_ids, 'assets_ids'),
-          outcomes: texts(raw.outcomes, 'outcomes'),
-          receivedTimeMs,
-        },
-      ];
+      return [{ kind: 'new_market', marketId: idOfMarket(raw.market), receivedTimeMs }];
     default:
       return [];
   }
@@ -212,19 +203,14 @@ function asObject(value: unknown): RawMessage {
   throw new VenueMessageError('message is not an object');
 }
 
-function id(value: unknown, field: string, lengthMax = ID_LENGTH_MAX): string {
-  if (typeof value === 'string' && value.length > 0 && value.length <= lengthMax) return value;
+function id(value: unknown, field: string): string {
+  if (typeof value === 'string' && value.length > 0 && value.length <= ID_LENGTH_MAX) return value;
   throw new VenueMessageError(`${field} is not an id`);
 }
 
 function idOfMarket(value: unknown): string {
   const text = id(value, 'market');
   return text.length === MARKET_ID_LENGTH ? text : normalMarketId(text);
-}
-
-function texts(value: unknown, field: string): readonly string[] {
-  if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value;
-  throw new VenueMessageError(`${field} is not a list of texts`);
 }
 
 /** An optional text may be absent, null or "". */
