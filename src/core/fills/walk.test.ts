@@ -82,6 +82,18 @@ describe('buying for an amount', () => {
     expect(fill?.fee).toBe(3_474_900);
   });
 
+  test('what a rounded fee leaves of 2 USDC buys nothing at a worse price', () => {
+    const asks = side('asks', [
+      [0.5, 1_000],
+      [0.6, 1_000],
+    ]);
+    const fill = buyForBudget(asks, { budget: 2 * USDC, fee: TAKER });
+    expect(fill).toEqual({
+      ...{ size: 3_864_734, principal: 1_932_367, fee: 67_630 },
+      levels: [{ price: 5_000, size: 3_864_734 }],
+    });
+  });
+
   test('a fee to a third party acts the same: 0.1 % of the principal at rate 0.04 leaves 9.794319 of 10', () => {
     // At one half a share's fee is half the rate times its cost: 0.1 % more of the cost is 0.002 more of the rate.
     const fee = new TakerFee({ ...RULE, rate: 0.042 });

@@ -8,7 +8,7 @@ import { prepareMarket } from './prepare.ts';
 import { coverageOf, replayMarket } from './replay.ts';
 import { MarketSession } from './session.ts';
 import type { SessionEvent } from './sessionEvents.ts';
-import type { MarketTape, Resolution } from './tape.ts';
+import type { MarketTape, Resolution, TapeMarket } from './tape.ts';
 
 const USD = 1_000_000;
 const YES_WINS: Resolution = { payoutYes: 1, resolvedTimeMs: START_MS + 420_000 };
@@ -45,8 +45,8 @@ function replay(
 }
 
 /** Quoted around one half until `at`, then offered at 0.27 and 0.29. */
-function cheapAt(at: number): TapeWriter {
-  return new TapeWriter().book({ at: 0, bids: [[0.49, 100]], asks: [[0.51, 100]] }).book({
+function cheapAt(at: number, market: Partial<TapeMarket> = {}): TapeWriter {
+  return new TapeWriter(market).book({ at: 0, bids: [[0.49, 100]], asks: [[0.51, 100]] }).book({
     at,
     bids: [[0.25, 100]],
     asks: [
@@ -438,6 +438,20 @@ describe('the end', () => {
     const { trades } = replay(held(), { resolution: { ...YES_WINS, payoutYes } });
     expect(trades[0]).toMatchObject({ exitReason: reason, closedMs: YES_WINS.resolvedTimeMs });
     expect(trades[0]?.pnl).toBe(proceeds - 10 * USD - (trades[0]?.fees ?? 0));
+  });
+
+  test.each([
+    [0, 'no_strike', 0.2],
+    [1, null, 0.3],
+  ])('without a known strike, a market with %i trades is skipped as %j', (traded, skipped, threshold) => {
+    const compiled = compileStrategy({ ...CHEAP_YES, threshold });
+    const strategy = { ...compiled, needs: { ...compiled.needs, strike: true } };
+    const tape = cheapAt(10_000, { strikeKnownTimeMs: null })
+      .book({ at: 20_000, bids: [[0.25, 1]], asks: [[0.27, 100]] })
+      .tape();
+    const terms = { strategy, size: 10 * USD, params: PARAMS };
+    const result = replayMarket(prepareMarket(tape, strategy.needs), terms, { resolution: YES_WINS });
+    expect([result.trades.length, result.skipped]).toEqual([traded, skipped]);
   });
 
   test('NO pays 1 minus the payout of YES', () => {

@@ -53,6 +53,13 @@ describe('what retention removes', () => {
     expect(plan(retention, budgetBytes).removed).toEqual(removed);
   });
 
+  it('a day that ended exactly as long ago as its period', () => {
+    const atMidnight = { retention: { books: 3 }, budgetBytes: null, otherBytes: 0 };
+    const nowMs = Date.parse('2026-11-24T00:00:00Z');
+    const { removals } = planRemovals(DAYS, { ...atMidnight, nowMs, openSinceMs: nowMs });
+    expect(removals.map((one) => one.day)).toEqual(['2026-11-01', '2026-11-10', '2026-11-20']);
+  });
+
   it('never rows of a window that is open', () => {
     expect(plan({ books: 2 }, null, Date.parse('2026-11-10T23:00:00Z')).removed).toEqual([
       'books 2026-11-01',
@@ -71,6 +78,12 @@ describe('the forecast', () => {
       bytesPerDay: 70,
       fullAtMs: NOW_MS + 10 * 86_400_000,
     });
+  });
+
+  it('counts seven complete days, also at midnight', () => {
+    const week = [15, 16, 17, 18, 19, 20, 21, 22].map((date) => day('books', `2026-11-${date}`, date));
+    const forecast = forecastDisk(week, { freeBytes: 0, nowMs: Date.parse('2026-11-23T00:00:00Z') });
+    expect(forecast.bytesPerDay).toBe((16 + 17 + 18 + 19 + 20 + 21 + 22) / 7);
   });
 
   it('is unknown without a complete day', () => {
