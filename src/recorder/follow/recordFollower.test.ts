@@ -181,7 +181,8 @@ test('rows that are in the stored state are skipped, by the number of their own 
   const last = { ...quote(30, false), marketId: M };
   rig.follower.resume(MARKET, { book: storedBook(11), quote: last });
   rig.alive();
-  expect(liveBook()).toMatchObject({ trusted: false, quotedTimeMs: T0 + 70, underlyingPrice: 97_000.5 });
+  expect(liveBook()).toMatchObject({ trusted: false, eventTimeMs: T0 + 30, quotedTimeMs: T0 + 70 });
+  expect(liveBook()?.underlyingPrice).toBe(97_000.5);
   expect(liveBook()?.no.asks.prices[0]).toBe(5_200);
   rig.emit(action(10));
   expect(liveBook()?.yes.bids.prices[0]).toBe(4_800);

@@ -120,3 +120,45 @@ test('a start with a long backlog, or without any message, ends after half a min
   expect(isResumed).toBe(true);
   expect(follower.reasons()).toEqual(['no collector heard for 30 s']);
 });
+
+/** Follows a stream without messages from a store with these markets and open gaps. */
+async function resumed(
+  rows: { readonly markets: readonly object[]; readonly gaps: readonly object[] },
+  { storedTo, baseSeq }: { readonly storedTo: readonly number[]; readonly baseSeq: number },
+) {
+  const clock = new FakeClock(MARKET.startTimeMs);
+  const { fold, stream, followed } = streamOf([], clock);
+  const observed = { log: silentLogger, metrics: new Metrics() };
+  const follower = new RecordFollower({ bus: new Bus(observed), clock, ...observed });
+  onTestFinished(() => follower.close());
+  const rowsOf = (query: string) => {
+    if (query.includes('FROM markets FINAL')) return rows.markets;
+    return query.includes('FROM gaps FINAL') ? rows.gaps : [];
+  };
+  const store = {
+    rows: async (query: string) => rowsOf(query) as never,
+    stream: () => Promise.reject(new Error('nothing streams here')),
+  };
+  await resumeFollower({
+    ...{ follower, store, clock, log: silentLogger },
+    stream: { ...stream, baseSeq, partitions: storedTo.length },
+    checkpoint: async (partition) => ({ streamSeq: storedTo[partition] as number, fold }),
+  });
+  return { follower, followed };
+}
+
+test('the stream is read from behind the place of the partition that is stored least', async () => {
+  const { followed } = await resumed({ markets: [], gaps: [] }, { storedTo: [8, 5, 9], baseSeq: 0 });
+  expect(followed).toEqual([6]);
+});
+
+test.each([
+  ['found in the stream', 100, 'gap_1'],
+  ['from before the stream', 99, undefined],
+  ['of a release that did not number it', null, undefined],
+])('of an open gap %s, known by number %j, is shown: %j', async (_, knownSeq, gapId) => {
+  const gap = { gapId: 'gap_1', marketId: MARKET.marketId, startTimeMs: 1, endTimeMs: null, knownSeq };
+  const { follower } = await resumed({ markets: [MARKET], gaps: [gap] }, { storedTo: [0], baseSeq: 100 });
+  expect(follower.market(MARKET.marketId)).toEqual(MARKET);
+  expect(follower.gaps.of(MARKET.marketId)?.gapId).toBe(gapId);
+});

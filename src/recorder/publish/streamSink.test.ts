@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
+import { oneClock } from '../../../test/support/gaps.ts';
 import { MARKET, WireMarket } from '../../../test/support/wire.ts';
 import type { StreamMessage } from '../../bus/recordStream.ts';
 import { silentLogger } from '../../runtime/log.ts';
@@ -128,6 +129,21 @@ describe('the messages of a collector', () => {
     ]);
   });
 
+  it('publish the first 32 books of a doubt again, and no more', () => {
+    const [wire, one] = [venue(), collector('a')];
+    one.receive([wire.snapshot(T0)], 0);
+    const trade = wire.trade(T0 + 100, { price: 5100, size: SHARE });
+    for (let at = 0; at < 33; at++) {
+      const change = { side: 'BUY', price: 4_000 + 10 * at, size: SHARE } as const;
+      one.receive(wire.action(T0 + 100 + 10 * at, [change]), 100 + 10 * at);
+    }
+    one.receive([trade], 500);
+    const settled = one.actions().filter(({ body }) => body.isRepeated && body.book?.trusted === false);
+    expect(settled.map(({ body }) => body.book?.eventTimeMs)).toEqual(
+      Array.from({ length: 32 }, (_, at) => T0 + 100 + 10 * at),
+    );
+  });
+
   it('do not publish the books of a doubt again when it became a gap', () => {
     const [wire, one] = [venue(), collector('a')];
     one.receive([wire.snapshot(T0)], 0);
@@ -143,6 +159,20 @@ describe('the messages of a collector', () => {
       .map(({ body }) => body.book?.trusted ?? body.quote?.trusted);
     expect(trusts.length).toBeGreaterThan(0);
     expect(trusts).not.toContain(false);
+  });
+
+  it('prove a book again after a gap of the past, though it was trusted all the time', () => {
+    const [wire, one] = [venue(), collector('a')];
+    one.receive([wire.snapshot(T0)], 0);
+    const gap = { gapId: 'g', marketId: MARKET.marketId, startTimeMs: T0 - 9_000, endTimeMs: T0 - 8_000 };
+    const known = { knownTimeMs: T0 + 20, knownSeq: 7, repairedBy: null, seq: 8 };
+    one.sink.gap(oneClock({ ...gap, ...known, cause: 'data_lost', feed: 'underround' }));
+    const before = one.actions().length;
+    one.receive(wire.action(T0 + 100, [{ side: 'BUY', price: 5000, size: SHARE }]), 100);
+    const [book, back] = one.actions().slice(before);
+    expect(book?.body).toMatchObject({ isRepeated: false, book: { trusted: true } });
+    expect(back?.body).toMatchObject({ book: null, quote: { yesBid: 5000, trusted: true } });
+    expect(back?.id).toContain('@a:run1:');
   });
 
   it('prove a market once, until it is forgotten an hour after its end', async () => {
@@ -184,6 +214,38 @@ describe('the messages of a collector', () => {
     expect(facts(a)).toHaveLength(4);
     expect(new Set(facts(a)).size).toBe(4);
     expect(facts(b)).toEqual(facts(a));
+  });
+
+  it('name the collector in the id of a perpetual book, which each polls at its own times', () => {
+    const depth = {
+      ...({ kind: 'perp_depth', venue: 'bybit', ticker: 'BTC', updateId: 5, seq: 1 } as const),
+      ...{ eventTimeMs: T0, engineTimeMs: null, receivedTimeMs: T0, roundTripMs: null, bids: [], asks: [] },
+    };
+    const depthIds = ['a', 'b'].map((sender) => {
+      const one = collector(sender);
+      one.sink.perpDepth(depth);
+      return ids(one.messages).at(-1);
+    });
+    expect(depthIds).toEqual(['a', 'b'].map((sender) => `depth:bybit:BTC:5@${sender}:run1:2`));
+  });
+
+  it('count a trade id on while it comes again within 256 others', () => {
+    const one = collector('a');
+    const trade = (tradeId: string) => {
+      const times = { seq: 1, eventTimeMs: T0, receivedTimeMs: T0 };
+      const of = { marketId: MARKET.marketId, side: 'BUY_YES', price: 5_000, size: SHARE } as const;
+      one.sink.trade({ ...times, ...of, tradeId });
+      return Number(one.messages.at(-1)?.id.split(':').at(-1));
+    };
+    const others = (name: string) => {
+      for (let other = 0; other < 200; other++) trade(`${name} ${other}`);
+    };
+    const counts = [trade('again')];
+    for (const name of ['first', 'second', 'third']) {
+      others(name);
+      counts.push(trade('again'));
+    }
+    expect(counts).toEqual([0, 1, 2, 3]);
   });
 
   it('contain the connections in one of five signs of life', async () => {
