@@ -10,13 +10,14 @@ import { OrderedPublisher } from './orderedPublisher.ts';
 const TICK_MS = 100;
 
 /** A publisher with an outbox in memory; the test answers what it sends. */
-function rig(ids: readonly string[]) {
+function rig(ids: readonly string[], bytes = 1) {
   const clock = new FakeClock();
   const sent: { id: string; reply: string }[] = [];
   let [next, acknowledged] = [0, 0];
   let onReply: (error: null, message: Msg) => void = () => undefined;
   const outbox = {
-    next: () => (next < ids.length ? { subject: 's', id: ids[next++], payload: new Uint8Array(1) } : null),
+    next: () =>
+      next < ids.length ? { subject: 's', id: ids[next++], payload: new Uint8Array(bytes) } : null,
     acknowledge: () => acknowledged++,
     rewind: () => {
       next = acknowledged;
@@ -24,7 +25,7 @@ function rig(ids: readonly string[]) {
     tick: () => undefined,
   };
   const connection = {
-    info: { max_payload: 1e6 },
+    info: { max_payload: 8e6 },
     publish: (
       _: string,
       __: Uint8Array,
@@ -66,4 +67,15 @@ it.each([
   expect(publisher.reason).toBeNull();
   answer(3, { seq: 2, duplicate: true });
   expect(acknowledged()).toBe(3);
+});
+
+it('goes on after as many bytes as may be in flight were acknowledged', () => {
+  const ids = Array.from({ length: 40 }, (_, at) => `m${at}`);
+  const { publisher, sent, answer, acknowledged } = rig(ids, 1024 * 1024);
+  answer(0, { seq: 1 });
+  // 8 MiB may be in flight.
+  expect(sent).toHaveLength(1 + 8);
+  for (let at = 1; at < ids.length; at++) answer(at, { seq: at + 1 });
+  expect(sent.map(({ id }) => id)).toEqual(ids);
+  expect([acknowledged(), publisher.reason]).toEqual([ids.length, null]);
 });

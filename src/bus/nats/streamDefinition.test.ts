@@ -2,7 +2,8 @@ import { JetStreamApiError, type JetStreamManager } from '@nats-io/jetstream';
 import pino from 'pino';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
-import { ensureStream } from './streamDefinition.ts';
+import { SEQS_PER_MILLISECOND } from '../../schema/records.ts';
+import { baseSeqOf, ensureStream } from './streamDefinition.ts';
 
 const DEFINITION = { prefix: 'underround', partitions: 4, maxAgeMs: 1_000, maxBytes: 1_000, replicas: 3 };
 const POLL_MS = 100;
@@ -54,4 +55,11 @@ test('a new stream that a server never gets is used after ten seconds, with a wa
   expect(state.isReady).toBe(true);
   expect(lines).toHaveLength(1);
   expect(lines[0]).toContain('"msg":"stream.replicas_missing"');
+});
+
+test('the numbers of a stream are above all that one process gave in the millisecond of its creation', () => {
+  const createdMs = Date.UTC(2026, 10, 20, 12, 0, 0, 123);
+  const description = `records of Underround since ${new Date(createdMs).toISOString()}`;
+  const baseSeq = baseSeqOf({ config: { name: 'underround', description } } as never);
+  expect(baseSeq).toBe((createdMs + 1) * SEQS_PER_MILLISECOND);
 });

@@ -178,6 +178,17 @@ describe('an outbox', () => {
     expect(await rig.dropped()).toBe(2);
   });
 
+  it('writes no file for messages that were acknowledged, however many', async () => {
+    const rig = await new Rig().open({ memoryBytesMax: 3_000 });
+    for (let number = 1; number <= 100; number++) {
+      rig.push(number, number, 100);
+      expect(rig.outbox.next()?.id).toBe(`id-${number}`);
+      rig.outbox.acknowledge();
+    }
+    await rig.settled();
+    expect([rig.files(), rig.outbox.onDisk]).toEqual([[], 0]);
+  });
+
   it('writes to a file what exceeds its memory', async () => {
     const rig = await new Rig().open({ memoryBytesMax: 3_000 });
     rig.push(1, 100, 100);
