@@ -20,7 +20,7 @@ interface Ladders {
   readonly mirrored: boolean;
 }
 
-/** @throws {RangeError} When a side has 65,536 levels or more. */
+/** A side has at most one level for each price in ticks, which fits into its number of levels. */
 export function encodeLadders({ yes, no, mirrored }: Ladders): Uint8Array {
   const sides = mirrored ? [yes.bids, yes.asks] : [yes.bids, yes.asks, no.bids, no.asks];
   const wide = !sides.every(isNarrow);
@@ -31,7 +31,6 @@ export function encodeLadders({ yes, no, mirrored }: Ladders): Uint8Array {
   view.setUint8(0, (mirrored ? MIRRORED : 0) | (wide ? WIDE : 0));
   let at = 1;
   for (const { count } of sides) {
-    if (count > 0xffff) throw new RangeError(`a ladder of ${count} levels does not fit into a message`);
     view.setUint16(at, count, true);
     at += COUNT_BYTES;
   }
