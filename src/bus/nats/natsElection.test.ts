@@ -1,11 +1,20 @@
 import { createHash } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { jetstream } from '@nats-io/jetstream';
+import { Kvm } from '@nats-io/kv';
+import { connect } from '@nats-io/transport-node';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { MemoryElections, MemoryValues } from '../../../test/support/memoryElection.ts';
 import { openCluster } from '../../../test/support/natsCluster.ts';
 import { natsAbsent, startNats } from '../../../test/support/natsServer.ts';
 import { eventually } from '../../../test/support/runningService.ts';
+import { systemClock } from '../../runtime/clock.ts';
 import { InvalidInputError } from '../../runtime/errors.ts';
+import { silentLogger } from '../../runtime/log.ts';
+import { Metrics } from '../../runtime/metrics.ts';
 import type { Election } from '../recordStream.ts';
+import { NatsElection } from './natsElection.ts';
+import { NatsLink } from './natsLink.ts';
 
 /** A campaign with what its callbacks reported. */
 function campaign(election: Election, task: string) {
@@ -130,6 +139,49 @@ describe.skipIf(natsAbsent)('elections on NATS (skipped without nats-server)', (
   });
 });
 
+describe.skipIf(natsAbsent)(
+  'a leader whose entry another process has written (skipped without nats-server)',
+  () => {
+    const TASK = 'detect';
+
+    /** A leader on a clock that only the test advances, after another process has written its entry. */
+    async function deposed() {
+      const { url } = await startNats();
+      const connection = await connect({ servers: url.replace('nats://', '') });
+      onTestFinished(() => connection.close());
+      const bucket = 'leaders';
+      // Entries that outlive the test: an expired one is no other process's.
+      const entries = await new Kvm(jetstream(connection)).create(bucket, { history: 1, ttl: 600_000 });
+      const observed = { log: silentLogger, metrics: new Metrics() };
+      const name = { url, name: 'one', clock: systemClock, random: () => 0.5 };
+      const link = NatsLink.open({ ...name, ...observed });
+      onTestFinished(() => link.close());
+      const clock = new FakeClock();
+      const election = new NatsElection({ link, bucket, replicas: 1, candidate: 'one', clock, ...observed });
+      const one = campaign(election, TASK);
+      await elected(one);
+      await entries.put(TASK, 'another');
+      return { clock, entries, ...one };
+    }
+
+    it('resigns with its next renewal, and not when its own time has ended', async () => {
+      const { calls, clock, running } = await deposed();
+      expect(running.isLeader).toBe(true);
+      await clock.advance(1_000);
+      await eventually('the loss', async () => calls.length === 2);
+      expect([calls, running.isLeader]).toEqual([['elected', 'lost'], false]);
+      await running.stop();
+    });
+
+    it('does not delete that entry when it stops', async () => {
+      const { calls, entries, running } = await deposed();
+      await running.stop();
+      expect(calls).toEqual(['elected', 'lost']);
+      expect((await entries.get(TASK))?.string()).toBe('another');
+    });
+  },
+);
+
 describe.skipIf(natsAbsent)('values on NATS (skipped without nats-server)', () => {
   it('are the same in every process, and survive the server', async () => {
     const server = await startNats();
@@ -141,6 +193,16 @@ describe.skipIf(natsAbsent)('values on NATS (skipped without nats-server)', () =
     await server.kill();
     await server.start();
     expect(Buffer.from((await two.values.get('merge.0')) ?? [])).toEqual(Buffer.of(4, 5));
+  });
+
+  it('that an operator deleted are none', async () => {
+    const { url } = await startNats();
+    const { values } = await openCluster(url);
+    await values.put('merge.0', Uint8Array.of(1));
+    const connection = await connect({ servers: url.replace('nats://', '') });
+    onTestFinished(() => connection.close());
+    await (await new Kvm(jetstream(connection)).open('underround-values')).delete('merge.0');
+    expect(await values.get('merge.0')).toBe(null);
   });
 
   it('that are too large are refused', async () => {
