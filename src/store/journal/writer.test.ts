@@ -86,6 +86,8 @@ test('acknowledged rows that a retry finds missing are sent under another token'
   const [first, second] = rig.engine.taken;
   expect(second?.token).toBe(`${first?.token}+`);
   expect(second?.data.length).toBe((first?.data.length ?? 0) / 2);
+  const inserted = await metric('underround_store_inserted_rows_total');
+  expect(inserted.split('\n').at(-1)).toBe('underround_store_inserted_rows_total{table="trades"} 2');
 });
 
 test('a batch never crosses midnight', async () => {
