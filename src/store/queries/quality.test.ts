@@ -47,6 +47,8 @@ beforeAll(async () => {
   gap('a', 1, 2);
   gap('a', 4, 6);
   gap('d', 1, null, 'rtds');
+  // Its first proven book came a minute after its end: nothing of it was recorded.
+  market('late', 30, 6);
   for (const [at, delayMs] of [10, 20, 30].entries()) quote('a', 1 + at, delayMs);
   await opened.store.writer.flush();
 });
@@ -57,8 +59,8 @@ it('a series and day has the total, recorded and proven time of its windows', as
   const [ticker, eventType] = [MARKET.ticker, '5m'];
   expect(days.filter((one) => one.eventType === '5m')).toEqual([
     {
-      ...{ ticker, eventType, day: '2026-11-20', windows: 2, windowMs: 10 * MINUTE_MS },
-      // Of b the first minute was not recorded; of a two minutes are in gaps.
+      ...{ ticker, eventType, day: '2026-11-20', windows: 3, windowMs: 15 * MINUTE_MS },
+      // Of b the first minute was not recorded, and nothing of the late one; of a two minutes are in gaps.
       ...{ recordedMs: 9 * MINUTE_MS, provenMs: 7 * MINUTE_MS, gaps: 2, longestGapMs: MINUTE_MS },
     },
     {
@@ -92,4 +94,17 @@ it('gaps that began together at one feed are one incident, the newest first', as
   ]);
   const all = await gapIncidents(opened.store, { fromMs: START_MS, limit: 9 });
   expect(all).toContainEqual({ ...clob, feed: 'rtds', startMs: at(1), endMs: null, markets: 1 });
+});
+
+it('an incident of a quiet market begins and ends by receive time', async () => {
+  const at = (minute: number) => START_MS + minute * MINUTE_MS;
+  // Its book changed last in minute 10. It was proven in minute 200, and again in minute 203.
+  const times = { startTimeMs: at(10), endTimeMs: at(10), startReceivedMs: at(200), endReceivedMs: at(203) };
+  const known = { knownTimeMs: at(201), knownSeq: seq, repairedBy: null };
+  const about = { gapId: 'gap_quiet', marketId: 'a', cause: 'disconnected', feed: 'quiet' } as const;
+  opened.store.writer.gap({ ...about, ...times, ...known, seq: ++seq });
+  await opened.store.writer.flush();
+  const [newest] = await gapIncidents(opened.store, { fromMs: START_MS, limit: 1 });
+  const incident = { feed: 'quiet', cause: 'disconnected', markets: 1 };
+  expect(newest).toEqual({ ...incident, startMs: at(200), endMs: at(203) });
 });

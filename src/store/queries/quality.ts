@@ -1,7 +1,7 @@
 /** How complete the recording of each series and day is. Every query is bounded in time and threads. */
 import type { StoreReader } from '../reader.ts';
 import { COVERAGE_TERMS, JOIN_COVERAGE } from './coverage.ts';
-import { GAP_START_RECEIVED } from './resume.ts';
+import { GAP_END_RECEIVED, GAP_START_RECEIVED } from './resume.ts';
 import { timeParam } from './sql.ts';
 
 /** Gives way to every other query, and is given up rather than slow. */
@@ -94,14 +94,14 @@ export interface GapIncident {
   readonly markets: number;
 }
 
-/** The newest first, by receive time: the venue's time of a quiet market's last row may be hours older. */
+/** The newest first, all by receive time: the venue's time of a quiet market's last row may be hours older. */
 export async function gapIncidents(
   store: StoreReader,
   { fromMs, limit }: { fromMs: number; limit: number },
 ): Promise<GapIncident[]> {
   return await store.rows<GapIncident>(
     `SELECT feed, cause, toUnixTimestamp64Milli(min(${GAP_START_RECEIVED})) AS startMs,
-       if(countIf(isNull(end_time)) > 0, NULL, toUnixTimestamp64Milli(max(assumeNotNull(end_time)))) AS endMs,
+       if(countIf(isNull(end_time)) > 0, NULL, toUnixTimestamp64Milli(max(assumeNotNull(${GAP_END_RECEIVED})))) AS endMs,
        toUInt32(uniqExact(market_id)) AS markets
      FROM gaps FINAL WHERE ${GAP_START_RECEIVED} >= ${timeParam('from_ms')}
      GROUP BY feed, cause, toStartOfMinute(${GAP_START_RECEIVED}) ORDER BY startMs DESC LIMIT {limit:UInt32} ${BOUNDS}`,
