@@ -50,3 +50,24 @@ test.each([
     expect(await rowsOf(UNKNOWN)).toBe(0);
   },
 );
+
+test('each day of a range has its own part of it, the first and the last cut by its ends', async () => {
+  const { store, dispose } = await openTestStore();
+  onTestFinished(dispose);
+  const day = (days: number) => Date.UTC(2026, 10, 20 + days);
+  for (const [at, hours] of [23, 30, 54, 73].entries()) {
+    const eventTimeMs = day(0) + hours * 3_600_000;
+    const price = { kind: 'underlying', ticker: 'BTC', source: 'chainlink', price: 1 } as const;
+    store.writer.underlying({ ...price, eventTimeMs, receivedTimeMs: eventTimeMs, seq: at + 1 });
+  }
+  await store.writer.flush();
+  const range = { startMs: day(0) + 20 * 3_600_000, endMs: day(2) + 7 * 3_600_000 };
+  const filter = { ticker: null, eventType: null, source: null, venue: null };
+  const parts = await exportParts(store, 'underlying', { filter, range, signal });
+  const folder = 'asset=BTC/source=chainlink/date=2026-11-';
+  expect(parts.map((part) => [part.folder, part.range])).toEqual([
+    [`${folder}20`, { startMs: range.startMs, endMs: day(1) }],
+    [`${folder}21`, { startMs: day(1), endMs: day(2) }],
+    [`${folder}22`, { startMs: day(2), endMs: range.endMs }],
+  ]);
+});

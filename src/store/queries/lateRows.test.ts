@@ -107,6 +107,9 @@ test('a stretch of a tape ends after live books, and does not begin with a late 
 test('the price history of a restart is the one that was received', async () => {
   const feed = { ticker: 'BTC', source: 'chainlink', fromMs: T0, toMs: T0 + 60_000 } as const;
   expect(Array.from((await loadFeedPrices(opened.store, feed))?.seq ?? [])).toEqual([2, 12, 42]);
+  // Its last price was received 10 ms after its own time: after the end of this span.
+  const short = await loadFeedPrices(opened.store, { ...feed, toMs: T0 + 5_005 });
+  expect(Array.from(short?.seq ?? [])).toEqual([2, 12]);
 });
 
 test('a strike is computed from all prices by their own time', async () => {
@@ -147,6 +150,8 @@ test('an audited signal is checked against the book that detection had', async (
 test('the archive has a late row at its venue time', async () => {
   const at = (afterMs: number) => findBook(opened.store, { marketId, atMs: T0 + afterMs }, NEVER);
   expect((await at(2_999))?.timeMs).toBe(T0 + 1_000);
+  // A time between two milliseconds is before the second one.
+  expect((await at(2_999.5))?.timeMs).toBe(T0 + 1_000);
   expect((await at(3_500))?.timeMs).toBe(T0 + 3_000);
   expect((await at(9_000))?.timeMs).toBe(T0 + 6_000);
   const range = { startMs: null, endMs: null };
