@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { addAbortSignal, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { setImmediate } from 'node:timers/promises';
 import { zstdDecompressSync } from 'node:zlib';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { bookRecord } from '../../../test/support/api.ts';
 import { openTestStore, type TestStore } from '../../../test/support/store.ts';
 import { StoreUnavailableError } from '../../runtime/errors.ts';
@@ -101,6 +102,10 @@ describe('a Parquet file of several statements', () => {
     expect(metadata.row_groups.map((group) => Number(group.num_rows))).toEqual(
       MARKETS.flatMap(() => [...Array(perMarket - 1).fill(ROW_GROUP_ROWS), ROWS % ROW_GROUP_ROWS]),
     );
+    // Readers that divide a file by its row groups find each where its first column begins.
+    expect(metadata.row_groups.map((group) => group.file_offset)).toEqual(
+      metadata.row_groups.map(({ columns: [first] }) => first?.meta_data?.data_page_offset),
+    );
     const columns = ['market_id', 'seq'];
     const rows = await parquetReadObjects({
       file,
@@ -170,6 +175,30 @@ describe('a reader', () => {
     await closed;
     expect(silent.destroyed).toBe(true);
   });
+});
+
+test('a failure of one statement while the next one is prepared reaches the reader, and not the process', async () => {
+  const missed: unknown[] = [];
+  let prepare = () => {};
+  const prepared = new Promise<void>((resolve) => {
+    prepare = resolve;
+  });
+  const onMissed = (error: unknown) => void missed.push(error);
+  process.on('unhandledRejection', onMissed);
+  onTestFinished(() => void process.off('unhandledRejection', onMissed));
+  let asked = 0;
+  const rows = async <T>() => {
+    // The rows of the first market fail while the places of the second one are looked up.
+    if (++asked === 2) await prepared;
+    return [] as T[];
+  };
+  const stream = () => Promise.reject(new StoreUnavailableError('away'));
+  const reading = buffer(openExport({ rows, stream }, sources, options));
+  while (asked < 2) await setImmediate();
+  await setImmediate();
+  prepare();
+  await expect(reading).rejects.toThrow('away');
+  expect(missed).toEqual([]);
 });
 
 test('an incomplete file of the engine is an error', async () => {

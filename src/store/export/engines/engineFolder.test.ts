@@ -386,5 +386,10 @@ describe('a folder', () => {
     expect(grown.result).toEqual({ files: 6, kept: 0 });
     expect(existsSync(join(first.out, path))).toBe(false);
     expect(grown.paths).toHaveLength(6);
+    // A new record of the market changes its instruments, and what is listed beside every file.
+    const down = { marketId: M, slug: 'btc-updown-5m-1', outcome: 'Down', payoutYes: 0 } as const;
+    opened.store.writer.market({ ...marketRecord(down), seq: 300 });
+    await opened.store.writer.flush();
+    expect((await written('nautilus', first.out)).result).toEqual({ files: 6, kept: 0 });
   });
 });

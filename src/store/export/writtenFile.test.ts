@@ -1,0 +1,20 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
+import { StoreUnavailableError } from '../../runtime/errors.ts';
+import { manifestPath, writeExport } from './writtenFile.ts';
+
+test('a file that cannot be written again has no manifest any more: it is not finished', async () => {
+  const folder = temporaryDirectory(onTestFinished);
+  const path = join(folder, 'markets.csv');
+  for (const name of [path, manifestPath(path)]) writeFileSync(name, 'of an earlier export');
+  const away = () => Promise.reject(new StoreUnavailableError('away'));
+  const reader = { store: { rows: away, stream: away }, controlRows: () => expect.unreachable() };
+  const writing = writeExport(reader, {
+    ...{ subject: { dataset: 'markets', markets: 'all' }, range: { startMs: null, endMs: null } },
+    ...{ format: 'csv', path, signal: new AbortController().signal },
+  });
+  await expect(writing).rejects.toThrow('away');
+  expect(readdirSync(folder)).toEqual(['markets.csv']);
+});
