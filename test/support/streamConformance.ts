@@ -175,17 +175,23 @@ export function describeRecordStream(
       expect(handled).toEqual(numbered(1, 60));
     });
 
-    it('gives a worker again what a dead one did not acknowledge, before newer messages', async () => {
-      publish('dead', 1, 5);
+    it('gives a worker again what a dead one did not acknowledge, before newer messages and after older ones', async () => {
+      publish('dead', 1, 2);
       const { received: list, stop } = await following('dead', 0);
-      await received(list, 5);
+      await received(list, 2);
       await stop();
       const partition = (list[0] as Received).place.partition;
+      const idsOf = (work: StreamWork) => work.filter(({ message }) => message.key === 'dead').map(tradeIdOf);
+      const acknowledged: string[] = [];
+      const before = await other.work(partition, async (work) => void acknowledged.push(...idsOf(work)));
+      await received(acknowledged, 2);
+      await before.stop();
+      publish('dead', 3, 7);
       const seen: string[] = [];
       const dying = await driver.connect();
       let isStopping = false;
       const first = await dying.work(partition, async (work) => {
-        seen.push(...work.filter(({ message }) => message.key === 'dead').map(tradeIdOf));
+        seen.push(...idsOf(work));
         if (!isStopping) throw new Error('dies');
       });
       await received(seen, 5);
@@ -193,14 +199,12 @@ export function describeRecordStream(
       isStopping = true;
       await stopped;
       await dying.close();
-      publish('dead', 6, 8);
+      publish('dead', 8, 10);
       const handled: string[] = [];
-      const second = await other.work(partition, async (work) => {
-        handled.push(...work.filter(({ message }) => message.key === 'dead').map(tradeIdOf));
-      });
+      const second = await other.work(partition, async (work) => void handled.push(...idsOf(work)));
       await received(handled, 8);
       await second.stop();
-      expect(handled).toEqual(numbered(1, 8));
+      expect(handled).toEqual(numbered(3, 10));
     });
 
     it('numbers the newest message last', async () => {
