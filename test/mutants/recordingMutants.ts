@@ -60,6 +60,7 @@ const lag = of('src/store/journal/writer.ts', 'src/store/journal/recovery.test.t
 const resumed = of('src/store/journal/resumeRows.ts', 'src/store/journal/resumeRows.test.ts');
 const segments = of('src/store/journal/segmentQueue.ts', 'src/store/journal/segmentQueue.test.ts');
 const reserve = of('src/store/journal/journalReserve.ts', 'src/store/journal/journalReserve.test.ts');
+const keptRuns = of('src/store/journal/keptSegmentRegistry.ts', 'src/store/journal/keptRuns.test.ts');
 const keptSegments = of(
   'src/store/journal/keptSegmentRegistry.ts',
   'src/store/journal/keptSegmentRegistry.test.ts',
@@ -75,6 +76,8 @@ const streamSink = of('src/recorder/publish/streamSink.ts', 'src/recorder/publis
 const outbox = of('src/bus/outbox/outbox.ts', 'src/bus/outbox/outbox.test.ts');
 const outboxFile = of('src/bus/outbox/outboxFile.ts', 'src/bus/outbox/outboxFile.test.ts');
 const readPosition = of('src/bus/nats/readPosition.ts', 'src/bus/nats/readPosition.test.ts');
+const publisher = of('src/bus/nats/orderedPublisher.ts', 'src/bus/nats/orderedPublisher.test.ts');
+const ladderHash = of('src/recorder/publish/ladderHash.ts', 'src/recorder/publish/ladderHash.test.ts');
 const diskGuard = of('src/store/engine/diskGuard.ts', 'src/store/engine/diskGuard.test.ts');
 
 /** Faults in the recorder (trust, gaps, clocks, the merge of several collectors) and in the journal of the store. */
@@ -184,4 +187,7 @@ export const RECORDING_MUTANTS: readonly TestedMutant[] = [
     'this.#next = streamSequence + 2;\n    const place',
   ),
   diskGuard('this.#space.freeBytes - this.#reserve());', 'this.#space.freeBytes);'),
+  publisher('this.#inFlightBytes -= message.payload.length;', ''),
+  ladderHash('hash.update(`', 'void (`'),
+  keptRuns('ofOther === -1 ? waiting : waiting.slice(0, ofOther)', 'waiting'),
 ];

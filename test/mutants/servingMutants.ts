@@ -105,6 +105,8 @@ const shortPages = of('src/http/shortPages.ts', 'src/http/shortPages.test.ts');
 const hosts = of('src/http/hosts.ts', 'src/http/hosts.test.ts');
 const streamAdmission = of('src/http/streamAdmission.ts', 'src/http/streamAdmission.test.ts');
 const keyset = of('src/store/queries/keyset.ts', 'src/api/paging.test.ts');
+const replayedBooks = of('src/store/queries/replay.ts', 'src/store/queries/replay.test.ts');
+const exportedRows = of('src/store/export/rowHash.ts', 'src/store/export/rowHash.test.ts');
 const places = of(
   'src/control/keyset.ts',
   'src/webhooks/registry/redelivery.test.ts',
@@ -305,4 +307,6 @@ export const SERVING_MUTANTS: readonly TestedMutant[] = [
   registryOfStreams('await Promise.all(parted);', ''),
   marketStream('if (market.subscribers.size === 0) market.idleSinceMs = this.#clock.monotonic();', ''),
   replay('placeMs ?? this.#terms.fromMs', 'this.#terms.fromMs'),
+  replayedBooks('after = beforeSeq - 1;', 'after = beforeSeq;'),
+  exportedRows('while (rest >= 0x80)', 'while (rest > 0x80)'),
 ];
