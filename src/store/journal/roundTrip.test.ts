@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { oneClock } from '../../../test/support/gaps.ts';
 import { arbitraryBook, book, levelsOf } from '../../../test/support/records.ts';
 import { openTestStore, type TestStore } from '../../../test/support/store.ts';
 import { InvalidInputError } from '../../runtime/errors.ts';
@@ -301,6 +302,14 @@ test('the last receive time and the highest seq come from the newest rows', asyn
   ]);
   expect(await lastReceivedTimeMs(store)).toBe(far + 7);
   expect(await lastSeq(store)).toBe(5_000_000);
+  store.writer.gap(
+    oneClock({
+      ...{ seq: 5_000_001, gapId: 'newest', marketId: 'm', startTimeMs: 1, endTimeMs: 2, feed: 'f' },
+      ...{ cause: GAP_CAUSES[0], repairedBy: null, knownTimeMs: 1, knownSeq: 1 },
+    }),
+  );
+  await store.writer.flush();
+  expect(await lastSeq(store)).toBe(5_000_001);
 });
 
 test('negative times are written in two’s complement', () => {
