@@ -25,9 +25,9 @@ async function openTestAccounts() {
     const issued = await accounts.issueOwnKey({ userId: owner, label: 'x' });
     return issued?.record.keyId ?? '';
   };
-  const issueRevoked = async () => {
-    const keyId = await issue();
-    await accounts.keys.revoke(keyId, { userId });
+  const issueRevoked = async (owner = userId) => {
+    const keyId = await issue(owner);
+    await accounts.keys.revoke(keyId, { userId: owner });
     return keyId;
   };
   const stored = async () =>
@@ -35,10 +35,10 @@ async function openTestAccounts() {
   return { accounts, clock, logged, userId, issue, issueRevoked, stored };
 }
 
-test('the newest 100 revoked keys of a user are kept, and deleted ones are logged', async () => {
+test('the newest 100 revoked keys of a user are kept with all of others, and deleted ones are logged', async () => {
   const { accounts, logged, userId, issue, issueRevoked, stored } = await openTestAccounts();
   const other = await accounts.users.create('b@example.com');
-  const kept = [await issue(), await issue(other.userId)];
+  const kept = [await issue(), await issue(other.userId), await issueRevoked(other.userId)];
   const gone = [await issueRevoked(), await issueRevoked()];
   for (let made = 0; made < KEPT; made++) kept.push(await issueRevoked());
   expect(await stored()).toEqual(kept.sort());
@@ -72,6 +72,25 @@ test('a command deletes no revoked keys; the user’s next new key does, and the
   expect(await accounts.keys.listOwn(userId)).toHaveLength(KEPT);
   await issue();
   expect(await stored()).toHaveLength(KEPT + 1);
+});
+
+test('the keys revoked last are listed and kept, whenever they were created', async () => {
+  const { accounts, clock, userId, issue, stored } = await openTestAccounts();
+  const onCommandLine = new KeyRepository(accounts.database, { clock, randomBytes });
+  const made: string[] = [];
+  for (let count = 0; count <= KEPT; count++) {
+    await clock.advance(1);
+    const { record } = await onCommandLine.create({ userId, label: 'x', environment: 'live' });
+    made.push(record.keyId);
+  }
+  for (const keyId of made.toReversed()) {
+    await clock.advance(1);
+    await onCommandLine.revoke(keyId);
+  }
+  const revokedLast = made.slice(0, KEPT);
+  expect((await accounts.keys.listOwn(userId)).map(({ keyId }) => keyId)).toEqual(revokedLast);
+  const live = await issue();
+  expect(await stored()).toEqual([live, ...revokedLast].sort());
 });
 
 test('the requests of a deleted key do not prevent the counts of other keys', async () => {

@@ -111,6 +111,15 @@ describe.each([
     expect(gone).toEqual(['late revoked']);
   });
 
+  it('one check covers more keys than one statement may name', async () => {
+    const liveKeys = open();
+    const keyIds = Array.from({ length: 1_001 }, (_, n) => `key_deleted_${n}`);
+    for (const keyId of keyIds)
+      liveKeys.watch({ keyId, tier: 'plus' }, (why) => gone.push(`${keyId} ${why}`));
+    await clock.advance(500);
+    expect(gone).toEqual(keyIds.map((keyId) => `${keyId} revoked`));
+  });
+
   it('a closed connection is not notified, and the checks end with the last connection', async () => {
     const liveKeys = open();
     const before = clock.waiting;

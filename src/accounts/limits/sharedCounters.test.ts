@@ -10,7 +10,7 @@ import { silentLogger } from '../../runtime/log.ts';
 import { Metrics } from '../../runtime/metrics.ts';
 import { DEFAULT_TIERS } from '../users/tiers.ts';
 import { RateLimits } from './limits.ts';
-import { ANSWER_LIMIT_MS, RETRY_MS, SharedCounters } from './sharedCounters.ts';
+import { ANSWER_LIMIT_MS, RETRY_MS, SharedCounters, WAITING_MAX } from './sharedCounters.ts';
 
 const postgres = await openTestPostgres();
 const { pro } = DEFAULT_TIERS;
@@ -198,6 +198,23 @@ describe('while the database', () => {
     statements[1]?.reject(new Error('no such host'));
     expect(await next).toBe(0);
     expect(lines).toEqual(['rate_limits.counted_alone']);
+  });
+
+  it('answers late, further requests are counted alone, and shared again after the answer', async () => {
+    const { clock, counters, statements, metric, row } = rig();
+    const wide = [{ name: 'second', requests: 50_000, windowMs: 1000 }];
+    const ask = (requests: number) => Array.from({ length: requests }, () => counters.count('ann', wide));
+    const waiting = ask(WAITING_MAX);
+    expect(counters.count('ann', wide)).toMatchObject({ waitMs: 0 });
+    expect(await metric('alone_total')).toBe('1');
+    await clock.advance(0);
+    statements[0]?.resolve([{ ...row, admitted: WAITING_MAX }]);
+    await Promise.all(waiting);
+    const next = ask(WAITING_MAX);
+    await clock.advance(0);
+    statements[1]?.resolve([{ ...row, admitted: WAITING_MAX }]);
+    await Promise.all(next);
+    expect(await metric('alone_total')).toBe('1');
   });
 
   it('fails, requests that it admitted before count', async () => {

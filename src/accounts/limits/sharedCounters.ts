@@ -10,9 +10,9 @@ import { type Counted, type CounterSource, MemoryCounters, type RateCounters } f
 export const ANSWER_LIMIT_MS = 250;
 /** After a failed statement, this process counts alone for so long. */
 export const RETRY_MS = 1_000;
-/** Clients per statement, and requests that wait for the next one; further ones are counted alone. */
 const CLIENTS_PER_STATEMENT = 256;
-const WAITING_MAX = 20_000;
+/** Requests that wait for the next statements; further ones are counted alone. */
+export const WAITING_MAX = 20_000;
 /** How often rows whose windows are over are deleted, and how many at once. */
 const CLEAN_PERIOD_MS = 60_000;
 const CLEAN_MAX = 5_000;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
-import { memoryCounters } from './rateCounters.ts';
+import { memoryCounters, type RateCounters } from './rateCounters.ts';
 import { SignInLimits } from './signInLimits.ts';
 
 const WINDOW_MS = 15 * 60_000;
@@ -61,6 +61,20 @@ it('a success resets the attempts of its own address and account only', async ()
   await limits.succeeded(OWNER);
   expect(await limits.accountAttempt(OWNER)).toBe(0);
   for (const who of others) expect(await limits.accountAttempt(who)).toBeGreaterThan(0);
+});
+
+it('counters that all processes share are apart by kind: attempts to sign in use up no sign-ups', async () => {
+  const memory = memoryCounters(new FakeClock());
+  const kinds = new Map<string, RateCounters>();
+  const limits = new SignInLimits((kind, clientsMax) => {
+    const counters = kinds.get(kind) ?? memory(kind, clientsMax);
+    kinds.set(kind, counters);
+    return counters;
+  });
+  for (let n = 0; n < 100; n++) expect(limits.addressAttempt(OWNER.address)).toBe(0);
+  for (let n = 0; n < 5; n++) expect(limits.signUp(OWNER.address)).toBe(0);
+  expect(limits.signUp(OWNER.address)).toBe(3600);
+  for (let n = 0; n < 10; n++) expect(await limits.accountAttempt(OWNER)).toBe(0);
 });
 
 it('remembers a bounded number of addresses that signed in', async () => {
