@@ -1,8 +1,42 @@
+import { randomBytes } from 'node:crypto';
+import { readdirSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
+import { FOLLOWED } from '../../../test/support/followed.ts';
 import { lateReads } from '../../../test/support/lateReads.ts';
-import { openTestWebhooks } from '../../../test/support/webhooks.ts';
+import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
+import { openTestWebhooks, type TestWebhooks } from '../../../test/support/webhooks.ts';
 import { openControlDatabase } from '../../controlDatabase.ts';
 import { WebhookDirectory } from './directory.ts';
+import { openWebhooks } from './webhooks.ts';
+
+/** Webhooks of a process whose key is in a file of the directory. */
+const openIn = ({ db, clock }: TestWebhooks, dataDir: string, { isReader = false } = {}) =>
+  openWebhooks(db, {
+    config: { dataDir, secretKey: null, webhookAllowedNetworks: [], ...FOLLOWED },
+    sources: { clock, randomBytes },
+    resolve: async () => ['93.184.215.14'],
+    ...(isReader ? { isReader } : {}),
+  });
+
+it('reads the secrets of webhooks that an earlier process registered', async () => {
+  const t = await openTestWebhooks();
+  const dataDir = temporaryDirectory();
+  const issued = await openIn(t, dataDir).registry.create({
+    ...{ userId: t.userId, url: 'https://hooks.example.com/in', label: 'bot', tiers: null, tickers: null },
+  });
+  const { box } = openIn(t, dataDir);
+  const [webhook] = await new WebhookDirectory({ box, clock: t.clock }).current(t.db);
+  expect(webhook?.secrets.current).toBe(issued?.secret);
+});
+
+it('a reader of webhooks needs no key and leaves none in the directory', async () => {
+  const t = await openTestWebhooks();
+  const dataDir = temporaryDirectory();
+  const { webhookId } = await t.register();
+  const { registry } = openIn(t, dataDir, { isReader: true });
+  expect((await registry.list()).map((webhook) => webhook.webhookId)).toEqual([webhookId]);
+  expect(readdirSync(dataDir)).toEqual([]);
+});
 
 it('decrypts only changed secrets when any registration changes', async () => {
   const t = await openTestWebhooks();
