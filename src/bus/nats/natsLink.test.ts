@@ -1,9 +1,15 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pino } from 'pino';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { FakeClock } from '../../../test/support/fakeClock.ts';
+import { freePort } from '../../../test/support/freePort.ts';
 import { openCluster } from '../../../test/support/natsCluster.ts';
 import { natsAbsent, startNats } from '../../../test/support/natsServer.ts';
 import { eventually } from '../../../test/support/runningService.ts';
 import { ConfigError } from '../../runtime/errors.ts';
+import { silentLogger } from '../../runtime/log.ts';
+import { Metrics } from '../../runtime/metrics.ts';
+import { NatsLink } from './natsLink.ts';
 
 function memoryLog() {
   const lines: string[] = [];
@@ -19,6 +25,34 @@ it.each(['http://geheim@127.0.0.1', 'geheim', 'nats://', 'nats://127.0.0.1:4222,
   },
 );
 
+/** A link that connects at the first attempt or, as its clock stands still, never. */
+function openLink(url: string) {
+  const parts = { clock: new FakeClock(), log: silentLogger, metrics: new Metrics(), random: () => 0.5 };
+  const link = NatsLink.open({ url, name: 'test', ...parts });
+  onTestFinished(() => link.close());
+  /** Whether a wait for the connection is over. */
+  const waitUntil = (signal: AbortSignal) => {
+    const wait = { isOver: false };
+    void link.up(signal).then(() => {
+      wait.isOver = true;
+    });
+    return wait;
+  };
+  return { link, waitUntil };
+}
+
+it('a wait for a connection that is down ends when its signal aborts, before or meanwhile', async () => {
+  const { link, waitUntil } = openLink(`nats://127.0.0.1:${await freePort()}`);
+  const stopping = new AbortController();
+  const waits = [waitUntil(AbortSignal.abort()), waitUntil(stopping.signal)];
+  await nextTurn();
+  expect(waits.map(({ isOver }) => isOver)).toEqual([true, false]);
+  stopping.abort();
+  await nextTurn();
+  expect(waits.map(({ isOver }) => isOver)).toEqual([true, true]);
+  expect(link.isUp).toBe(false);
+});
+
 describe.skipIf(natsAbsent)('the connection to NATS (skipped without nats-server)', () => {
   it.each([
     ['a user and a password', ['--user', 'ann', '--pass', 'geheim/1'], 'ann:geheim%2F1'],
@@ -31,6 +65,18 @@ describe.skipIf(natsAbsent)('the connection to NATS (skipped without nats-server
     expect(stream.reasons()).toEqual([]);
     expect(lines.length).toBeGreaterThan(0);
     expect(lines.filter((line) => line.includes('geheim'))).toEqual([]);
+  });
+
+  it('ends a wait for it once it is made, and a later wait at once', async () => {
+    const { url } = await startNats();
+    const { link, waitUntil } = openLink(url);
+    const early = waitUntil(new AbortController().signal);
+    await nextTurn();
+    expect([early.isOver, link.isUp]).toEqual([false, false]);
+    await link.connection();
+    const late = waitUntil(new AbortController().signal);
+    await nextTurn();
+    expect([early.isOver, late.isOver, link.isUp]).toEqual([true, true, true]);
   });
 
   it('is tried again with a reason when the server refuses the password', async () => {

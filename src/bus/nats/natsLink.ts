@@ -85,9 +85,8 @@ export class NatsLink {
         signal.removeEventListener('abort', done);
         resolve();
       };
-      const end = this.onChange((isUp) => {
-        if (isUp) done();
-      });
+      // The next change of a connection that is down is that it is up.
+      const end = this.onChange(done);
       signal.addEventListener('abort', done);
       if (this.#isUp || signal.aborted) done();
     });
