@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { issueKey } from '../../src/accounts/keys/keys.ts';
 import { Usage } from '../../src/accounts/limits/usage.ts';
@@ -233,6 +233,18 @@ export function sessionSuite(driver: string, open: () => Promise<Database>): voi
         await factorsOn().remove(one.userId);
         expect(await factorsOn().use(one.userId, recovery[0] ?? '')).toBe(false);
         expect(await factorsOn().state(one.userId)).toEqual({ isEnabled: false, recoveryCodesLeft: 0 });
+      });
+
+      it('recovery codes of an earlier secret are deleted when another is enabled', async () => {
+        const { userId, email } = await users.create('a@example.com');
+        // Two removals at once may leave some behind.
+        const left = { user_id: userId, code_hash: hash('sha256', 'left', 'hex') };
+        await db.insertInto('recovery_codes').values(left).execute();
+        const begun = await factorsOn().begin({ userId, email });
+        const code = totpCode(fromBase32(begun?.secret ?? ''), totpStep(clock.now()));
+        expect(await factorsOn().confirm(userId, code)).toHaveLength(10);
+        expect(await factorsOn().state(userId)).toEqual({ isEnabled: true, recoveryCodesLeft: 10 });
+        expect(await factorsOn().use(userId, 'left')).toBe(false);
       });
 
       it('are useless with another service key, except the recovery codes', async () => {
