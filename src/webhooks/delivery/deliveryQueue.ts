@@ -53,10 +53,6 @@ export class DeliveryQueue {
     this.#paused = webhook.state === 'paused';
   }
 
-  get webhook(): SigningWebhook {
-    return this.#webhook;
-  }
-
   get heldCount(): number {
     return this.#held.size;
   }

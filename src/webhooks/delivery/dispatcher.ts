@@ -158,10 +158,7 @@ export class Dispatcher {
     const webhooks = await this.#parts.directory.current(db);
     this.#refresh(webhooks);
     // A webhook paused here, but not yet in the database, receives nothing more either.
-    return webhooks.filter(({ webhookId, activeSinceMs }) => {
-      const queue = this.#queues.get(webhookId);
-      return queue === undefined || queue.isOpen || queue.webhook.activeSinceMs !== activeSinceMs;
-    });
+    return webhooks.filter(({ webhookId }) => this.#queues.get(webhookId)?.isOpen ?? true);
   }
 
   /**
