@@ -101,5 +101,7 @@ test("the client's weights order the encodings, and our preference breaks ties",
   expect(acceptedEncodings('gzip;q=1, br;q=0.5, zstd;q=0.7')).toEqual(['gzip', 'zstd', 'br']);
   expect(acceptedEncodings('*;q=0.1, zstd;q=0')).toEqual(['br', 'gzip']);
   expect(acceptedEncodings('deflate, identity;q=0.5')).toEqual([]);
+  expect(acceptedEncodings('identity, gzip;q=0.5')).toEqual([]);
+  expect(acceptedEncodings('identity;q=0.5, gzip;q=0.5, br;q=0.4')).toEqual(['gzip']);
   expect(acceptedEncodings(undefined)).toEqual([]);
 });

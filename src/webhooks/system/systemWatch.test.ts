@@ -4,6 +4,7 @@ import { answering, openTestWebhooks, replied, type TestWebhooks } from '../../.
 import type { SystemFinding } from '../../ops/systemFindings.ts';
 import { silentLogger } from '../../runtime/log.ts';
 import type { SystemEvent } from '../../schema/systemEvent.ts';
+import { formatTime } from '../../schema/time.ts';
 import type { Dispatcher } from '../delivery/dispatcher.ts';
 import { pausedFindings } from '../delivery/service.ts';
 import type { SoleSender } from '../delivery/soleSender.ts';
@@ -144,6 +145,22 @@ describe('an incident', () => {
     watchOver(await t.dispatcher(to));
     await t.clock.advance(3 * PERIOD_MS);
     expect(sent().map(({ state }) => state)).toEqual(['began']);
+  });
+
+  it('whose process died before its end was accepted is ended by the next one, however long ago it began', async () => {
+    const { t, to, found, watchOver, sent } = await rig();
+    const lost = { isSending: true, enqueueSystemEvent: () => undefined } as unknown as Dispatcher;
+    const first = watchOver(lost);
+    found.findings = [LAG];
+    await t.clock.advance(PERIOD_MS);
+    const beganMs = t.clock.now() - 2 * 86_400_000;
+    await t.db.updateTable('system_incidents').set({ began_ms: beganMs }).execute();
+    found.findings = [];
+    await t.clock.advance(CALM_MS + PERIOD_MS);
+    await first.close();
+    watchOver(await t.dispatcher(to));
+    await t.clock.advance(3 * PERIOD_MS);
+    expect(sent()).toMatchObject([{ state: 'ended', began_at: formatTime(beganMs) }]);
   });
 
   it('is found by one process of several: the one that sends', async () => {
