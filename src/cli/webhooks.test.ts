@@ -1,11 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { commandLine } from '../../test/support/commandLine.ts';
+import { WEBHOOK_EVENTS } from '../schema/notification.ts';
 import { registerUsers } from './users.ts';
 import { registerWebhooks } from './webhooks.ts';
 
 const { run, json } = commandLine(registerUsers, registerWebhooks);
 
 const HOOK = ['--email', 'a@example.com', '--url', 'https://93.184.215.14/in', '--label', 'bot'];
+
+const UNKNOWN_EVENT = `must be some of ${WEBHOOK_EVENTS.join(', ')}`;
 
 describe('webhooks', () => {
   beforeEach(async () => {
@@ -65,6 +68,7 @@ describe('webhooks', () => {
     ['nothing', [], 'nothing to change: give --label, --tiers, --tickers or --events'],
     ['an unknown tier', ['--tiers', 'stable'], 'must be some of logical, endgame'],
     ['no ticker', ['--tickers', ''], 'must be some of BTC, ETH, SOL'],
+    ['all events, of which some are for operators', ['--events', 'all'], UNKNOWN_EVENT],
     ['no label', ['--label', ' '], 'a label has 1 to 128 characters and no control characters'],
   ])('a change to %s is refused and changes nothing', async (_, words, line) => {
     const { webhook_id: id } = await json('webhooks', 'create', ...HOOK, '--tickers', 'BTC');
@@ -83,6 +87,7 @@ describe('webhooks', () => {
     ['an unknown user', ['--email', 'b@example.com'], 'no user with this e-mail address'],
     ['an unknown tier', ['--tiers', 'stable'], 'must be some of logical, endgame'],
     ['an unknown ticker', ['--tickers', 'BTC,DOGE'], 'must be some of BTC, ETH, SOL'],
+    ['all events', ['--events', 'all'], UNKNOWN_EVENT],
     ['no label', ['--label', ' '], 'a label has 1 to 128 characters and no control characters'],
   ])('%s is refused', async (_, words, line) => {
     const refused = await run('webhooks', 'create', ...HOOK, ...words);

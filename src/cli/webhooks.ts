@@ -201,12 +201,16 @@ function filtersOf({ tiers, tickers, events }: Pick<UpdateOptions, 'tiers' | 'ti
   return {
     ...(tiers === undefined ? {} : { tiers: listOf(tiers) as PushedTier[] | null }),
     ...(tickers === undefined ? {} : { tickers: listOf(tickers) as Ticker[] | null }),
-    ...(events === undefined ? {} : { events: listOf(events) as WebhookEventName[] }),
+    ...(events === undefined ? {} : { events: namesIn(events) as WebhookEventName[] }),
   };
 }
 
 function listOf(text: string): string[] | null {
-  return text.trim() === 'all' ? null : text.split(',').map((part) => part.trim());
+  return text.trim() === 'all' ? null : namesIn(text);
+}
+
+function namesIn(text: string): string[] {
+  return text.split(',').map((part) => part.trim());
 }
 
 function toJson(webhook: Webhook) {

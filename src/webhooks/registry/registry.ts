@@ -155,12 +155,14 @@ export class WebhookRegistry {
    */
   async update(name: WebhookName, change: WebhookChange): Promise<Webhook> {
     const { label, tiers, tickers, events } = change;
+    // An unknown name is reported as one, also to a user who is no operator.
+    const eventNames = events && eventsText(events);
     if (events !== undefined) await checkEvents(this.#db, (await this.#known(name)).userId, events);
     return await this.#set(name, (row) => {
       const filters = {
         tiers: tiers === undefined ? row.tiers : tiersText(tiers),
         tickers: tickers === undefined ? row.tickers : tickersText(tickers, this.#tickers),
-        events: events === undefined ? row.events : eventsText(events),
+        events: eventNames ?? row.events,
       };
       return {
         ...{ ...filters, filters_since: filtersSince(row, filters, this.#sources.clock.now()) },
