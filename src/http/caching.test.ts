@@ -163,16 +163,20 @@ test('without a key there is no 304', async () => {
   expect([response.statusCode, response.headers['cache-control']]).toEqual([401, 'no-store']);
 });
 
-test('a response that fails before its first byte is not cached', async () => {
+test.each([
+  ['a short response', settled, {}],
+  ['a streamed response', `${settled}&limit=1001`, {}],
+  ['a compressed response', `${settled}&limit=1001`, { 'accept-encoding': 'gzip' }],
+])('%s that fails before its first byte is a plain error that is not cached', async (_, url, accepts) => {
   const source = new Readable({ read: () => source.destroy(new StoreUnavailableError('gone')) });
   const store = stubStore({ stream: async () => source });
   app = testApi({ store, clock: new FakeClock(NOW) });
-  const response = await app.inject({ url: settled, headers: KEY });
-  expect([response.statusCode, response.headers.etag, response.headers['cache-control']]).toEqual([
-    502,
-    undefined,
-    'no-store',
-  ]);
+  const { statusCode, headers, body } = await app.inject({ url, headers: { ...KEY, ...accepts } });
+  const { etag, 'cache-control': kept, 'content-encoding': encoding } = headers;
+  expect({ statusCode, etag, kept, encoding }).toEqual({
+    ...{ statusCode: 502, etag: undefined, kept: 'no-store', encoding: undefined },
+  });
+  expect(Object.keys(JSON.parse(body))).toEqual(['detail']);
 });
 
 test('while the store lags, a revalidation and a full answer both carry the lag and forbid caching', async () => {

@@ -1,8 +1,9 @@
 import type { LightMyRequestResponse } from 'fastify';
 import { expect, test } from 'vitest';
-import { testApi, unaskedStore } from '../../test/support/api.ts';
+import { REFUSED, testApi, unaskedStore } from '../../test/support/api.ts';
 import type { Identity } from '../accounts/keys/authenticate.ts';
 import { BODIES_MAX, USER_BODIES_MAX } from './jsonBody.ts';
+import { SESSION_COOKIE } from './sessionCookie.ts';
 
 /** Four parts of a thousand members each. */
 const [MEMBERS, PARTS] = [4_000, 4];
@@ -94,4 +95,21 @@ test('all users together may have a bounded number of large bodies waiting; the 
   expect(refused?.json()).toEqual({ detail: 'Too busy at this moment, retry' });
   expect(refused?.headers['retry-after']).toBe('1');
   expect((await post('a')).statusCode).toBe(422);
+});
+
+test('passwords are limited like the bodies of strangers, also those of a signed-in user', async () => {
+  const user = { userId: 'usr_1', email: 'a@example.com', tier: 'free', createdMs: 0 } as const;
+  const session = { sessionId: 'ses_1', user: { ...user, operator: false, suspended: false } };
+  const accounts = {
+    ...{ moment: () => 0, maintenance: () => null, authenticate: () => REFUSED },
+    signedIn: () => session,
+  };
+  const app = testApi({ store: unaskedStore, accounts });
+  const headers = { cookie: `${SESSION_COOKIE}=${'x'.repeat(43)}` };
+  const payload = JSON.stringify({ current_password: 'x'.repeat(8 * 1024) });
+  const refused = await app.inject({ method: 'POST', url: '/app/password', headers, payload });
+  expect([refused.statusCode, refused.json()]).toEqual([
+    413,
+    { detail: 'Request body is larger than 8 KiB' },
+  ]);
 });
