@@ -194,3 +194,16 @@ test('while the store lags, a revalidation and a full answer both carry the lag 
     expect({ status: answer.statusCode, lag, kept }).toEqual({ status, lag: '65', kept: 'no-store' });
   }
 });
+
+test('a response that says how much of the history is recorded is not cached, even if all was when its rows were read', async () => {
+  const states = [{ share: 0.99, hours: 1, failure: null }];
+  const live = { ...idleLive, history: () => states.shift() ?? null };
+  app = testApi({ store: stubStore(), clock: new FakeClock(NOW), live });
+  const { headers } = await app.inject({ url: settled, headers: KEY });
+  expect([headers['x-history-recorded'], headers['cache-control']]).toEqual(['99%', 'no-store']);
+  const later = await app.inject({ url: settled, headers: KEY });
+  expect([later.headers['x-history-recorded'], later.headers['cache-control']]).toEqual([
+    undefined,
+    'private, max-age=3600',
+  ]);
+});
