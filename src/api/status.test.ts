@@ -18,6 +18,8 @@ const days = (day: string, windows: number, lostMs = 0) => ({
 /** A store with one series; each query is counted. */
 function rig() {
   const asked: string[] = [];
+  /** The start and the end of each query of days. */
+  const ranges: (readonly [unknown, unknown])[] = [];
   const state: { fails: boolean } = { fails: false };
   const store: Pick<StoreReader, 'rows' | 'stream'> = {
     rows: async <T>(query: string, params: Record<string, unknown> = {}): Promise<T[]> => {
@@ -25,6 +27,7 @@ function rig() {
       if (state.fails) throw new StoreUnavailableError('away');
       const isRecent = Number(params.to_ms_at) > NOW_MS;
       if (query.includes('AS provenMs')) {
+        ranges.push([params.from_ms_at, params.to_ms_at]);
         const found = isRecent
           ? [days('2026-11-19', 287, 30_000), days('2026-11-20', 12)]
           : [days('2026-11-01', 288)];
@@ -46,7 +49,7 @@ function rig() {
   metrics.venueFeeds.join({ feed: 'polymarket.clob', group: 'BTC-5m', kind: 'socket' });
   feed.isUp = true;
   feed.lastMessageMs = NOW_MS - 10;
-  return { asked, state, store, clock, metrics };
+  return { asked, ranges, state, store, clock, metrics };
 }
 
 function publicApi(parts: ReturnType<typeof rig>, live = idleLive) {
@@ -106,6 +109,22 @@ describe('the status', () => {
     await api.inject({ url: '/status' });
     await api.inject({ url: '/status' });
     expect(parts.asked).toHaveLength(first + 3);
+  });
+
+  it('after midnight, the day before yesterday is read with the older days', async () => {
+    const parts = rig();
+    const api = publicApi(parts);
+    const [day, midnight] = [24 * 60 * MINUTE_MS, Date.UTC(2026, 10, 21)];
+    await parts.clock.advance(midnight - NOW_MS - 10 * MINUTE_MS);
+    for (const minutes of [0, 20]) {
+      await parts.clock.advance(minutes * MINUTE_MS);
+      await api.inject({ url: '/status.json' });
+      const todayMs = minutes === 0 ? midnight - day : midnight;
+      expect(parts.ranges.splice(0)).toEqual([
+        [todayMs - 29 * day, todayMs - day],
+        [todayMs - day, parts.clock.now() + 1],
+      ]);
+    }
   });
 
   it('of a store that does not answer is the last one known, and says so', async () => {
