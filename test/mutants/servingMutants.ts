@@ -25,6 +25,10 @@ const eventQueue = of(
   'src/webhooks/delivery/webhookEventQueue.ts',
   'src/webhooks/delivery/webhookEventQueue.test.ts',
 );
+const dispatcher = of(
+  'src/webhooks/delivery/dispatcher.ts',
+  'src/webhooks/delivery/unwrittenOutcomes.test.ts',
+);
 const sendQuotas = of('src/webhooks/delivery/sendQuotas.ts', 'src/webhooks/delivery/sendQuotas.test.ts');
 const fillTracker = of(
   'src/signals/fillTracker.ts',
@@ -116,6 +120,9 @@ const places = of(
 const authenticate = of('src/accounts/keys/authenticate.ts', 'src/accounts/keys/authenticate.test.ts');
 const rowCache = of('src/accounts/keys/rowCache.ts', 'src/accounts/keys/rowCache.test.ts');
 const liveKeys = of('src/accounts/keys/liveKeys.ts', 'src/accounts/keys/liveKeys.test.ts');
+const keys = of('src/accounts/keys/keys.ts', 'src/accounts/keys/keys.test.ts');
+const maintenance = of('src/accounts/maintenance.ts', 'src/accounts/maintenance.test.ts');
+const call = of('src/http/call.ts', 'src/http/call.test.ts');
 const usage = of('src/accounts/limits/usage.ts', 'src/accounts/limits/usage.test.ts');
 const connections = of('src/http/connectionLimits.ts', 'src/http/connectionLimits.test.ts');
 const limitsWindow = of('src/accounts/limits/limitsWindow.ts', 'src/accounts/limits/limits.test.ts');
@@ -301,6 +308,14 @@ export const SERVING_MUTANTS: readonly TestedMutant[] = [
   changeLog('this.#headSeq = Math.max(this.#headSeq, seq);', 'this.#headSeq = seq;'),
   opportunityStream('this.#position < count - kept.length', 'this.#position <= count - kept.length'),
   liveKeys('this.#checkedAt = null;\n    this.#timer', 'this.#timer'),
+  liveKeys('keyIds.slice(from, from + MAX_KEYS_PER_QUERY)', 'keyIds.slice(from, MAX_KEYS_PER_QUERY)'),
+  keys("          .where('user_id', '=', userId)\n          .where('revoked", "          .where('revoked"),
+  maintenance(
+    "'maintenance.read_failed');\n      return this.#last;",
+    "'maintenance.read_failed');\n      return null;",
+  ),
+  call('if (raw.destroyed) leave();', ''),
+  dispatcher(' && !this.#outcomes.isBehind', ''),
   usage('this.#flush();\n      this.#dayMs', 'this.#dayMs'),
   connections('this.#refusing--;', ''),
   connection('this.#stalled?.cancel();\n      this.#stalled = null;', 'this.#stalled = null;'),

@@ -25,7 +25,6 @@ import type { LoggedDelivery } from '../../webhooks/registry/deliveryLog.ts';
 import type { DeliverySummary, DeliveryWithBody } from '../../webhooks/registry/deliveryReports.ts';
 import type { Webhook } from '../../webhooks/registry/registration.ts';
 import { DELIVERY_FILTERS } from '../../webhooks/schemaWebhooks.ts';
-import { parseTarget } from '../../webhooks/target/target.ts';
 import { checked } from './members.ts';
 
 /** Characters of a reply, escaped for HTML, that a list of deliveries shows. */
@@ -45,13 +44,9 @@ const eventsType = jsonList(jsonLiteral(literal(WEBHOOK_EVENTS)), {
 });
 const DEFAULT_EVENTS: readonly WebhookEventName[] = ['opportunity'];
 
+/** The registry checks it: a refusal repeats it, unless the format says that it is the secret of a chat. */
 const url = requiredMember(
-  jsonText(
-    checked({ type: 'string', format: 'uri', pattern: '^https://' }, (text) => {
-      parseTarget(text);
-      return text;
-    }),
-  ),
+  jsonText({ schema: { type: 'string', format: 'uri', pattern: '^https://' }, parse: (text) => text }),
   'Target URL; https only, no private address. Of a chat: the URL that its service issued; it is not shown again',
 );
 const tiers = optionalMember(tiersType, 'Kinds of signals to send; null: both');

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { openDashboard } from '../../../test/support/dashboard.ts';
 import { openTestWebhooks } from '../../../test/support/webhooks.ts';
 import { TooManyLookupsError } from '../../runtime/errors.ts';
+import { MASK } from '../../schema/api/body.ts';
 import type { WebhookControl } from '../../webhooks/delivery/webhooks.ts';
 import type { LoggedDelivery } from '../../webhooks/registry/deliveryLog.ts';
 import { DELIVERIES_A_TURN } from './webhookDeliveries.ts';
@@ -17,6 +18,20 @@ it('a registration while too many names of its user are looked up is 429 with th
   const refused = await user.ask('POST', '/app/webhooks', { url: 'https://hooks.example.com/', label: 'x' });
   expect([refused.statusCode, refused.headers['retry-after']]).toEqual([429, '5']);
   expect(refused.json()).toEqual({ detail: '4 host names of yours are being looked up; retry in 5 s' });
+});
+
+it.each([
+  ['leads to a private address', 'https://api.telegram.org/bot1:TOKEN_OF_THE_BOT/sendMessage?chat_id=2'],
+  ['is not one of the chat', 'https://hooks.example.com/bot1:TOKEN_OF_THE_BOT'],
+  ['is not https', 'http://api.telegram.org/bot1:TOKEN_OF_THE_BOT/sendMessage?chat_id=2'],
+])('the refusal of a chat’s URL that %s does not repeat its secret', async (_, url) => {
+  const { signedUp, accounts } = await openDashboard();
+  const user = await signedUp('a@example.com');
+  await accounts.users.setTier('a@example.com', 'premium');
+  const refused = await user.ask('POST', '/app/webhooks', { url, format: 'telegram' });
+  expect(refused.statusCode).toBe(422);
+  expect(refused.json().detail).toMatchObject([{ loc: ['body', 'url'], input: MASK }]);
+  expect(refused.body).not.toContain('TOKEN_OF_THE_BOT');
 });
 
 it('a list of deliveries is read in pages and shows 100 characters of a reply, one delivery all of them', async () => {

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { DELIVERY, deliveryQueueOn } from '../../../test/support/deliveryQueues.ts';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
@@ -415,26 +414,4 @@ describe('a restart', () => {
     expect(to.attempts).toHaveLength(2500);
     expect(new Set(to.attempts.map(({ delivery }) => delivery.deliveryId)).size).toBe(2500);
   });
-});
-
-it('a process that sends again does not repeat deliveries whose outcomes it could not write yet', async () => {
-  const t = await openTestWebhooks();
-  await t.register();
-  const to = answering(t, () => 200);
-  let isUs = true;
-  const dispatcher = await t.dispatcher(to, 'closed', { isUs: async () => isUs, leave: async () => {} });
-  await sql`create trigger no_outcomes before update on webhook_deliveries
-    begin select raise(fail, 'read-only'); end`.execute(t.db);
-  dispatcher.enqueue(opportunity({ nowMs: t.clock.now(), n: 1 }));
-  await t.clock.advance(100);
-  isUs = false;
-  await t.clock.advance(1_000);
-  isUs = true;
-  await t.clock.advance(10_000);
-  expect([to.attempts.length, await states(t)]).toEqual([1, ['pending']]);
-  await sql`drop trigger no_outcomes`.execute(t.db);
-  await t.clock.advance(10_000);
-  dispatcher.enqueue(opportunity({ nowMs: t.clock.now(), n: 2 }));
-  await t.clock.advance(100);
-  expect([to.attempts.length, await states(t)]).toEqual([2, ['delivered', 'delivered']]);
 });
