@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { KEY, testApi, unaskedStore } from '../../test/support/api.ts';
+import { IDENTITY, KEY, testApi, unaskedStore } from '../../test/support/api.ts';
+import { STUB_JOB, stubBacktests } from '../../test/support/stubBacktests.ts';
 
 const BODY = {
   strategy: {
@@ -18,4 +19,34 @@ test.each([
   const api = testApi({ store: unaskedStore });
   const { statusCode, body } = await api.inject({ method: 'POST', url, headers: KEY, payload });
   expect([statusCode, body]).toEqual([422, expect.stringContaining('walk_book')]);
+});
+
+test.each([
+  ['GET', `/v1/backtest/${STUB_JOB}`, 200],
+  ['DELETE', `/v1/backtest/${STUB_JOB}`, 204],
+  ['GET', `/v1/export?dataset=job_trades&job_id=${STUB_JOB}`, 409],
+  ['GET', `/v1/export/manifest?dataset=job_trades&job_id=${STUB_JOB}`, 409],
+] as const)('%s %s: the job of another user does not exist', async (method, url, own) => {
+  const { jobs, cancel } = stubBacktests;
+  const isOwner = (owner: { userId: string } | null) => owner === null || owner.userId === 'usr_1';
+  const backtests = {
+    ...stubBacktests,
+    cancel: async (jobId: string, owner: { userId: string }) => isOwner(owner) && cancel(jobId, owner),
+    jobs: {
+      ...jobs,
+      find: async (jobId: string, owner: { userId: string } | null) =>
+        isOwner(owner) ? await jobs.find(jobId, owner) : null,
+    },
+  };
+  const accounts = {
+    ...{ moment: () => 0, maintenance: () => null, signedIn: async () => null },
+    authenticate: (header?: string) => ({ ...IDENTITY, userId: header === 'Bearer own' ? 'usr_1' : 'usr_2' }),
+  };
+  const api = testApi({ store: unaskedStore, backtests, accounts });
+  const ask = async (authorization: string) => {
+    const { statusCode, body } = await api.inject({ method, url, headers: { authorization } });
+    return [statusCode, statusCode === 404 ? body : ''];
+  };
+  expect(await ask('Bearer own')).toEqual([own, '']);
+  expect(await ask('Bearer other')).toEqual([404, '{"detail":"Job not found"}']);
 });

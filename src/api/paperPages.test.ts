@@ -62,3 +62,23 @@ test('an equity curve is read in pages, and its sums are those of all positions'
   );
   expect(asked).toEqual([501, 501, 501]);
 });
+
+test.each([
+  ['queued', 0],
+  ['running', 0],
+  ['complete', 1],
+  ['failed', 1],
+  [null, 1],
+] as const)('while the last replay is %s, %i are started', async (status, started) => {
+  let replays = 0;
+  const divergence: typeof stubPaper.divergence = async (strategy) => {
+    const before = await stubPaper.divergence(strategy);
+    return { ...before, window: status === null ? null : { ...before.baseline, status } };
+  };
+  const replayWindow = async () => `bt_${++replays}`;
+  const app = testApi({ store: unaskedStore, paper: { ...stubPaper, divergence, replayWindow } });
+  onTestFinished(() => app.close());
+  const url = `/v1/paper/strategies/${STUB_STRATEGY}/divergence`;
+  expect((await app.inject({ method: 'POST', url, headers: KEY })).statusCode).toBe(201);
+  expect(replays).toBe(started);
+});
