@@ -1,11 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { Readable } from 'node:stream';
+import { describe, expect, it, vi } from 'vitest';
 import { commandLine } from '../../test/support/commandLine.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
+import { Passwords } from '../accounts/users/passwords.ts';
 import { openSecondFactors } from '../accounts/users/secondFactors.ts';
+import { SessionRepository } from '../accounts/users/sessions.ts';
+import { UserRepository } from '../accounts/users/users.ts';
 import { openControlDatabase } from '../controlDatabase.ts';
 import { registerKeys } from './keys.ts';
 import { registerMaintenance } from './maintenance.ts';
@@ -171,6 +175,48 @@ describe('users', () => {
     expect((await run('users', 'list')).out.join('')).toContain(' suspended ');
     expect(await json('users', 'unsuspend', '--email', 'a@example.com')).toEqual(made);
     expect((await json('users', 'list')).users).toEqual([made]);
+  });
+});
+
+describe('users set-password', () => {
+  const set = async (email: string, password: string) => {
+    vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from([`${password}\n`]) as never);
+    return await run('users', 'set-password', '--email', email);
+  };
+  /** The number of sessions of each user, and whose password this is. */
+  async function stateOf(password: string) {
+    const db = await openControlDatabase({ dataDir: dataDir(), databaseUrl: null });
+    const sources = { clock: new FakeClock(), randomBytes };
+    const [users, sessions] = [new UserRepository(db, sources), new SessionRepository(db, sources)];
+    const counts: Record<string, number> = {};
+    const having: string[] = [];
+    for (const { userId, email } of await users.list()) {
+      counts[email] = (await sessions.list(userId)).length;
+      const known = await users.findWithPassword({ userId });
+      if (await new Passwords().verify(known?.passwordHash ?? null, password)) having.push(email);
+    }
+    await db.destroy();
+    return { counts, having };
+  }
+
+  it('ends the sessions of that user only; a common password changes nothing', async () => {
+    const [one, other] = ['a@example.com', 'b@example.com'];
+    for (const email of [one, other]) {
+      const { user_id: userId } = await json('users', 'create', '--email', email);
+      const db = await openControlDatabase({ dataDir: dataDir(), databaseUrl: null });
+      const sessions = new SessionRepository(db, { clock: new FakeClock(), randomBytes });
+      await sessions.create({ userId, userAgent: '', address: '::1' });
+      await db.destroy();
+    }
+    expect((await set(one, 'password1')).err).toEqual([
+      'underround: this is one of the commonest passwords; choose another',
+    ]);
+    expect(await stateOf('password1')).toEqual({ counts: { [one]: 1, [other]: 1 }, having: [] });
+    expect(await set(one, 'correct horse battery')).toMatchObject({ err: [], exit: undefined });
+    expect(await stateOf('correct horse battery')).toEqual({
+      counts: { [one]: 0, [other]: 1 },
+      having: [one],
+    });
   });
 });
 

@@ -62,6 +62,18 @@ it('stops after the file in work, which is not imported again', async () => {
   expect(rest).toMatchObject({ files: 1, skipped_files: 1, recorded: { books: 1 } });
 });
 
+it('a file without records counts as imported with the others', async () => {
+  const folder = temporaryDirectory();
+  writeFileSync(
+    join(folder, 'a.jsonl'),
+    `${JSON.stringify({ received_ms: 1_795_176_000_000, frame: [] })}\n`,
+  );
+  writeFileSync(join(folder, 'b.jsonl'), `${JSON.stringify(frameOf('a'))}\n`);
+  process.env.UNDERROUND_DISK_RESERVE = '1MiB';
+  expect(await json('import', folder)).toMatchObject({ files: 2, skipped_files: 0, recorded: { books: 1 } });
+  expect(await json('import', folder)).toMatchObject({ files: 0, skipped_files: 2, recorded: { books: 0 } });
+});
+
 it('opens no store where no frame was set aside', async () => {
   const { out } = await run('import', '--quarantine');
   expect(out[0]).toBe('0 set-aside frames: 0 accepted, 0 kept');
