@@ -74,7 +74,7 @@ export class SnapshotBody extends Duplex implements PrintedBody {
 
   override _final(done: (error?: Error | null) => void): void {
     const [frame, printed] = [this.#frame, this.#printed];
-    if (!this.#rows.isWhole || printed !== (frame?.count ?? 0) || this.#behind > 0) {
+    if (!this.#rows.isWhole || printed !== (frame?.count ?? 0)) {
       done(new StoreUnavailableError(CUT));
       return;
     }

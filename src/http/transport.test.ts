@@ -34,6 +34,10 @@ describe('a trusted proxy', () => {
     ['10.0.0.0/8, 1', '10.1.2.3', 1, false],
     ['10.0.0.0/8, 1', '203.0.113.9', 0, false],
     ['10.0.0.0/8', 'nonsense', 0, false],
+    ['10.1.2.3/32', '10.1.2.3', 0, true],
+    ['10.1.2.3/32', '10.1.2.4', 0, false],
+    ['2001:db8::1/128', '2001:db8::1', 0, true],
+    ['16', '203.0.113.9', 15, true],
   ])('%s: %s at hop %i is %s', (text, address, hop, believed) => {
     expect(trust(text)?.(address, hop)).toBe(believed);
   });

@@ -38,6 +38,17 @@ it('a reader of webhooks needs no key and leaves none in the directory', async (
   expect(readdirSync(dataDir)).toEqual([]);
 });
 
+it('knows a webhook from its registration to its deletion, without waiting', async () => {
+  const t = await openTestWebhooks();
+  const directory = new WebhookDirectory({ box: t.webhooks.box, clock: t.clock });
+  const known = async () => (await directory.current(t.db)).map(({ webhookId }) => webhookId);
+  expect(await known()).toEqual([]);
+  const { webhookId } = await t.register();
+  expect(await known()).toEqual([webhookId]);
+  await t.webhooks.registry.delete({ webhookId });
+  expect(await known()).toEqual([]);
+});
+
 it('decrypts only changed secrets when any registration changes', async () => {
   const t = await openTestWebhooks();
   const ids: string[] = [];
