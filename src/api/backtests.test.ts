@@ -50,3 +50,15 @@ test.each([
   expect(await ask('Bearer own')).toEqual([own, '']);
   expect(await ask('Bearer other')).toEqual([404, '{"detail":"Job not found"}']);
 });
+
+test('a job that waits again after its run was lost has not started', async () => {
+  const found = await stubBacktests.jobs.find(STUB_JOB, null);
+  const ask = async (status: 'queued' | 'running') => {
+    const job = found && { ...found, status, completedMs: null };
+    const backtests = { ...stubBacktests, jobs: { ...stubBacktests.jobs, find: async () => job } };
+    const api = testApi({ store: unaskedStore, backtests });
+    return (await api.inject({ url: `/v1/backtest/${STUB_JOB}`, headers: KEY })).json();
+  };
+  expect(await ask('queued')).toMatchObject({ status: 'queued', started_at: null });
+  expect(await ask('running')).toMatchObject({ started_at: '2026-11-20T12:00:00.000+00:00' });
+});
