@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { KEY, testApi } from '../../test/support/api.ts';
+import { stubStore } from '../../test/support/stubStore.ts';
 import { JsonBodyParser } from './jsonBody.ts';
 import { RequestRefusedError } from './refusal.ts';
 
@@ -7,6 +9,15 @@ const parseJsonBody = (text: string) => new JsonBodyParser().parse(text, 'a user
 test('reads JSON', async () => {
   expect(await parseJsonBody('{"a":[1,"é"]}')).toEqual({ a: [1, 'é'] });
 });
+
+test.each(['/v1/paper/strategies/ps_none', '/v1/backtest/bt_none'])(
+  'DELETE %s takes no body, so one that is not JSON is ignored',
+  async (url) => {
+    const request = { method: 'DELETE', url, payload: '{"a": ', headers: KEY } as const;
+    const response = await testApi({ store: stubStore() }).inject(request);
+    expect(response.statusCode).toBe(404);
+  },
+);
 
 test('a long body is parsed in parts, with the result of JSON.parse', async () => {
   const texts = [
