@@ -27,6 +27,8 @@ export class LimitOrder {
   left: number;
   /** Units that it and what it replaced have filled. */
   filled = 0;
+  /** Units that it has filled itself while it rested. */
+  made = 0;
   /** Null: it does not rest, or no longer. */
   queue: QueuePosition | null = null;
   acceptedMs = Number.POSITIVE_INFINITY;

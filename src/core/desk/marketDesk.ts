@@ -335,12 +335,14 @@ export class MarketDesk {
     const { rules, countsRebate } = this.#options;
     const { action, limitPrice: price } = limit.order.terms;
     const timeMs = this.#nowMs;
+    const before = limit.made;
     limit.left -= size;
     limit.filled += size;
+    limit.made += size;
     const isOpen = limit.left > 0;
     if (!isOpen) this.#resting?.remove(limit);
     const fee = countsRebate ? 0 - rules.makerRebate({ price, size }, timeMs) : 0;
-    const fill = makerFill(action, { price, size }, fee);
+    const fill = makerFill(action, { price, size }, { fee, before });
     this.#reportFill(limit.order, fill, { knownMs: timeMs, timeMs, liquidity: 'maker', isOpen });
   }
 

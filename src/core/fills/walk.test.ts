@@ -183,8 +183,13 @@ describe('buying and selling shares', () => {
 
   test('so are those of an order that rested', () => {
     const level = { price: 3_000, size: 1 };
-    expect(makerFill('buy', level, 0)).toEqual({ size: 1, principal: 1, fee: 0, levels: [level] });
-    expect(makerFill('sell', level, -7)).toEqual({ size: 1, principal: 0, fee: -7, levels: [level] });
+    expect(makerFill('buy', level)).toEqual({ size: 1, principal: 1, fee: 0, levels: [level] });
+    expect(makerFill('sell', level, { fee: -7 })).toEqual({
+      size: 1,
+      principal: 0,
+      fee: -7,
+      levels: [level],
+    });
   });
 });
 

@@ -85,11 +85,20 @@ export function buyForBudget(
   return walk.fill();
 }
 
-/** The fill of a resting order at its price. @param fee Micro-USD; negative: a rebate. */
-export function makerFill(action: 'buy' | 'sell', level: FilledLevel, fee: number): Fill {
+/**
+ * The fill of a resting order at its price. All its fills together are rounded once, so that they cost no more than
+ * the whole order would.
+ * @param fee Micro-USD; negative: a rebate. @param before Units of it that earlier fills made at this price.
+ */
+export function makerFill(
+  action: 'buy' | 'sell',
+  level: FilledLevel,
+  { fee = 0, before = 0 }: { fee?: number; before?: number } = {},
+): Fill {
   const round = action === 'buy' ? Math.ceil : Math.floor;
   const { price, size } = level;
-  return { size, principal: round((price * size) / TICK_UNITS_PER_MICRO), fee, levels: [level] };
+  const amountOf = (units: number) => round((price * units) / TICK_UNITS_PER_MICRO);
+  return { size, principal: amountOf(before + size) - amountOf(before), fee, levels: [level] };
 }
 
 /**

@@ -18,7 +18,7 @@ test.each([
     ['yes', 10],
     ['no', 30],
   ] as const) {
-    const fill = makerFill('buy', { price: 2_500, size: shares * SHARE }, 0);
+    const fill = makerFill('buy', { price: 2_500, size: shares * SHARE });
     holdings.buy(
       { token, timeMs: 1, fill, liquidity: 'maker', best: 2_500 },
       { number: 0, decidedMs: 0, atEntry: {} as never },
@@ -31,7 +31,7 @@ test.each([
 
 test('a fill at the very start of a gap keeps its share in the liquidity of its trade', () => {
   const holdings = new Holdings(new Ledger());
-  const fillOf = (action: 'buy' | 'sell'): Fill => makerFill(action, { price: 2_500, size: 10 * SHARE }, 0);
+  const fillOf = (action: 'buy' | 'sell'): Fill => makerFill(action, { price: 2_500, size: 10 * SHARE });
   const [yes, liquidity] = [{ token: 'yes', best: 2_500 } as const, { buy: 'maker', sell: 'taker' } as const];
   const at = { number: 0, decidedMs: 0, atEntry: {} as never };
   holdings.buy({ ...yes, timeMs: 5, fill: fillOf('buy'), liquidity: liquidity.buy }, at);

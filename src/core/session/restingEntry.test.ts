@@ -81,6 +81,17 @@ describe('a purchase that rests', () => {
     expect(replay(tape.tape()).orders).toMatchObject({ placed: 1, resting: { refused: 1, notReached: 0 } });
   });
 
+  test('filled in parts of a unit costs no more than the size', () => {
+    const bids = [[0.019, 0]] as const;
+    const tape = new TapeWriter().book({ at: 10_000, bids: [[0.019, 1]], asks: [[0.028, 1]] });
+    tape.book({ at: 10_100, bids: [[0.019, 1]], asks: [[0.028, 2]] });
+    for (let n = 1; n <= 4; n++)
+      tape.trade({ at: 10_200 + n, side: 'SELL_YES', price: 0.018, shares: 100.000003 });
+    tape.trade({ at: 10_300, side: 'SELL_YES', price: 0.018, shares: 900 });
+    const { trades } = replay(tape.book({ at: 10_400, bids, asks: [[0.028, 3]] }).tape());
+    expect(trades).toMatchObject([{ size: 526_315_789, principal: 10 * SHARE, entryLevels: 5 }]);
+  });
+
   test('without an ask at the decision, its own limit is the decision price', () => {
     const strategy: Strategy = { type: 'time_before_resolution', minutes_before: 1, side: 'buy_yes' };
     const tape = new TapeWriter()
