@@ -11,11 +11,11 @@ test('reads JSON', async () => {
 });
 
 test.each(['/v1/paper/strategies/ps_none', '/v1/backtest/bt_none'])(
-  'DELETE %s takes no body, so one that is not JSON is ignored',
+  'DELETE %s declares no body, and one that is nested too deeply is 400 as everywhere',
   async (url) => {
-    const request = { method: 'DELETE', url, payload: '{"a": ', headers: KEY } as const;
+    const request = { method: 'DELETE', url, payload: '['.repeat(65), headers: KEY } as const;
     const response = await testApi({ store: stubStore() }).inject(request);
-    expect(response.statusCode).toBe(404);
+    expect([response.statusCode, response.json()]).toEqual([400, { detail: 'JSON is nested too deeply' }]);
   },
 );
 

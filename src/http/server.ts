@@ -38,13 +38,6 @@ import { StreamedAnswers } from './streamedAnswers.ts';
 import { PLAIN, type Transport } from './transport.ts';
 import { refuseConnection, refuseUnread } from './unread.ts';
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** The route declares no body. */
-    ignoresBody?: boolean;
-  }
-}
-
 const BODY_MAX_BYTES = 256 * 1024;
 /** For requests that anyone may send, which contain an e-mail address and at most two passwords. */
 const CREDENTIALS_MAX_BYTES = 8 * 1024;
@@ -166,17 +159,15 @@ function closeInTime(app: FastifyInstance, clock: Clock): void {
 }
 
 /**
- * Parses the bodies of routes that declare one as JSON, whatever their media type; anything else gets a JSON parse
- * error.
+ * Parses every body as JSON, whatever its media type; anything else gets a JSON parse error. Bodies of routes that
+ * declare none are parsed too: one that is nested too deeply is 400 everywhere.
  */
 function readBodiesAsJson(app: FastifyInstance): void {
   const parser = new JsonBodyParser();
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, async (request: FastifyRequest, body: string) =>
     // An empty body counts as no body, as in FastAPI, whatever its media type.
-    body === '' || request.routeOptions.config.ignoresBody
-      ? undefined
-      : await parser.parse(body, request.identity?.userId ?? request.ip),
+    body === '' ? undefined : await parser.parse(body, request.identity?.userId ?? request.ip),
   );
   // Fastify would refuse an unknown media type before reading the body.
   app.addHook('onRequest', (request, _reply, done) => {
@@ -194,7 +185,6 @@ function routeOptions(
     method: declared.method === 'GET' ? ['GET', 'HEAD'] : declared.method,
     bodyLimit: CREDENTIALS.test(declared.path) ? CREDENTIALS_MAX_BYTES : BODY_MAX_BYTES,
     url: declared.path.replace(/\{(\w+)\}/g, ':$1'),
-    config: { ignoresBody: declared.bodyMembers === null },
     // A callback, so that a request with a cached key waits for no promise.
     onRequest: (request, reply, done) => admission.admit({ route: declared, request, reply }, done),
     // Also without a promise: an immediate response is sent at once.
