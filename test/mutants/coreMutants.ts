@@ -14,6 +14,8 @@ const queuePosition = of('src/core/fills/queue.ts', 'src/core/fills/queue.test.t
 const ladderSide = of('src/core/ladderSide.ts', 'src/core/ladderSide.test.ts');
 const marketDesk = of('src/core/desk/marketDesk.ts', 'src/core/desk/marketDesk.test.ts');
 const replacement = of('src/core/desk/marketDesk.ts', 'src/core/desk/replacement.test.ts');
+const replaced = of('src/core/desk/limitOrder.ts', 'src/core/desk/replacement.test.ts');
+const replacedOrder = of('src/core/run/orderRecord.ts', 'src/core/run/replacedOrders.test.ts');
 const deskBook = of('src/core/desk/deskBook.ts', 'src/core/desk/marketDesk.test.ts');
 const restingOrders = of('src/core/desk/restingOrders.ts', 'src/core/desk/marketDesk.test.ts');
 const limitOrder = of('src/core/desk/limitOrder.ts', 'src/core/desk/marketDesk.test.ts');
@@ -22,6 +24,7 @@ const latency = of('src/core/desk/latency.ts', 'src/core/desk/latency.test.ts');
 const session = of('src/core/session/session.ts', 'src/core/session/replay.test.ts');
 const sessionState = of('src/core/session/session.ts', 'src/core/session/sessionState.test.ts');
 const memory = of('src/core/strategies/conditionBased.ts', 'src/trading/paper/divergence.test.ts');
+const restingSession = of('src/core/session/session.ts', 'src/core/session/restingEntry.test.ts');
 const restingEntry = of('src/core/session/restingEntry.ts', 'src/core/session/restingEntry.test.ts');
 const position = of('src/core/session/position.ts', 'src/core/session/position.test.ts');
 const positionBook = of('src/core/session/positionBook.ts', 'src/core/session/positionBook.test.ts');
@@ -85,6 +88,7 @@ export const CORE_MUTANTS: readonly TestedMutant[] = [
   fees('denominator *= BigInt(TICKS_PER_USDC);', ''),
   fees("rounding === 'half_up' ? steps + 0.5 : steps", 'steps + 0.5'),
   fees('price / TICKS_PER_USDC - this.perShare(price)', 'price / TICKS_PER_USDC + this.perShare(price)'),
+  walk('amountOf(before + size) - amountOf(before)', 'amountOf(size)'),
   walk('Math.floor(side.sizes[at] as number)', 'Math.round(side.sizes[at] as number)'),
   walk('at < side.count ?', 'at <= side.count ?'),
   walk('if (price < limitPrice) break;', 'if (price <= limitPrice) break;'),
@@ -171,8 +175,10 @@ export const CORE_MUTANTS: readonly TestedMutant[] = [
     '',
     'an order without a rest is refused as a replaced one in both cases',
   ),
-  replacement('|| !replaced.hasEnded || replaced.left === 0', '|| replaced.left === 0'),
-  replacement('|| !replaced.hasEnded || replaced.left === 0', '|| !replaced.hasEnded'),
+  replaced('|| !this.hasEnded || this.left === 0', '|| this.left === 0'),
+  replaced('|| !this.hasEnded || this.left === 0', '|| !this.hasEnded'),
+  replaced('this.#replacedBy ??= orderId;', 'this.#replacedBy = orderId;'),
+  replacement('limit.filled = replaced.filled;', ''),
   replacement('if (replaced !== null && dueMs === arrivesMs) {', 'if (replaced !== null) {'),
   replacement('if (limit.left <= 0) {', 'if (limit.left < 0) {'),
   replacement('limit.filled += fill.size;', ''),
@@ -211,6 +217,9 @@ export const CORE_MUTANTS: readonly TestedMutant[] = [
   limitOrder('return isInRange ? 0 : null;', 'return 0;'),
   limitOrder('if (count === 0) return 0;', 'if (count === 0) return null;'),
   limitOrder('if (timeMs >= this.endsMs) return;', ''),
+  replacedOrder('size - this.#carriedSize - this.filledSize', 'size - this.filledSize'),
+  replacedOrder('replaces.filledSize + replaces.#carriedSize', 'replaces.filledSize'),
+  replacedOrder('this.reserved + (this.decision.replaces?.reservedInAll ?? 0)', 'this.reserved'),
   outage(
     'effectiveMs < untilMs',
     'effectiveMs <= untilMs',
@@ -218,6 +227,7 @@ export const CORE_MUTANTS: readonly TestedMutant[] = [
   ),
   outage('timeMs < fromMs || timeMs >= untilMs', 'timeMs < fromMs || timeMs > untilMs'),
   latency('model.maxMs - model.minMs + 1', 'model.maxMs - model.minMs'),
+  restingSession('Number.isNaN(ask) ? order.limitPrice : ask', 'ask'),
   session('timeMs < this.#entries.untilMs', 'timeMs <= this.#entries.untilMs'),
   sessionState('if (intent === STOP_LOSS) held.exiting ??=', 'if (intent === STOP_LOSS) held.exiting ='),
   sessionState(
@@ -240,6 +250,7 @@ export const CORE_MUTANTS: readonly TestedMutant[] = [
   memory("metric === 'token_volatility');", "metric !== 'token_volatility');"),
   memory('Math.max(0, ...windows', 'Math.min(0, ...windows'),
   volatility('prices > LONG_WINDOW', 'prices >= LONG_WINDOW'),
+  position('    this.#costAgain();\n', ''),
   position('return { timeMs, change: posting.positions', 'return { timeMs, change: -posting.positions'),
   summary('a.timeMs - b.timeMs || a.rank - b.rank', 'a.timeMs - b.timeMs || b.rank - a.rank'),
   session('this.#pass(row - 1);', 'this.#pass(row);'),

@@ -184,6 +184,7 @@ describe('buying and selling shares', () => {
   test('so are those of an order that rested', () => {
     const level = { price: 3_000, size: 1 };
     expect(makerFill('buy', level)).toEqual({ size: 1, principal: 1, fee: 0, levels: [level] });
+    expect(makerFill('buy', level, { before: 1 }).principal).toBe(0);
     expect(makerFill('sell', level, { fee: -7 })).toEqual({
       size: 1,
       principal: 0,

@@ -48,15 +48,21 @@ const reprice =
     context.replace(orderId, { limitPrice });
   };
 
-test('the rest of a sale that was filled in part can be repriced', () => {
+test('the rest of a sale that was filled in parts can be repriced again and again', () => {
   const buy: Act = (context) => {
     context.place({ marketId: ID, token: 'yes', action: 'buy', limitPrice: 0.4, size: 100 });
   };
-  const writer = traded({ 5000: ['BUY_YES', 0.46, 60], 8000: ['BUY_YES', 0.45, 70] });
-  const { ends, trades } = run(writer, { 1000: buy, 3000: rest('sell', 0.45, 100), 7000: reprice(2, 0.44) });
+  const writer = traded({
+    5000: ['BUY_YES', 0.46, 60],
+    8000: ['BUY_YES', 0.45, 30],
+    11000: ['BUY_YES', 0.44, 70],
+  });
+  const sale = { 3000: rest('sell', 0.45, 100), 7000: reprice(2, 0.44), 10000: reprice(3, 0.43) };
+  const { ends, trades } = run(writer, { 1000: buy, ...sale });
   expect(ends.slice(1)).toEqual([
     ['cancelled', 'replaced', 60],
-    ['filled', null, 40],
+    ['cancelled', 'replaced', 30],
+    ['filled', null, 10],
   ]);
   expect(trades).toMatchObject([{ size: 100 * USD, exitReason: 'sold' }]);
 });
