@@ -231,6 +231,26 @@ test('a run that one process recovers is not touched by another, which waits for
   expect(progress).toEqual(['1/3', '2/3', '3/3']);
 });
 
+test('a process that took over a run releases it when it is closed before the rows are stored', async () => {
+  await killedRun(range(1, 3));
+  absent(rig.engine);
+  const { dataDir, clock } = rig;
+  const claims = async () => {
+    const names = await readdir(join(dataDir, 'journal'), { recursive: true });
+    return names.filter((name) => name.includes('/claim-'));
+  };
+  const first = await rig.open({ recovery: 'background' });
+  const writerName = 'import';
+  const scan = scanJournals({ dataDir, clock, log: silentLogger, writerName });
+  await scan;
+  const second = await rig.open({ scan, writerName, recovery: 'background' });
+  await rig.whileTimePasses(first.close());
+  await rig.until(async () => (await claims()).length === 1, 250);
+  await rig.whileTimePasses(second.close());
+  expect(await claims()).toEqual([]);
+  expect((await rig.files()).length).toBe(3);
+});
+
 test('a closed writer leaves unrecovered segments for the next start', async () => {
   await killedRun(range(1, 3));
   const engine = absent(rig.engine);
