@@ -146,7 +146,9 @@ test('a start loads the same data before and after the waiting rows are in the e
     ...marketRecord({ marketId: 'both', status: 'resolved', outcome: 'Up', strikePrice: 97_000.25 }),
     seq: 20,
   });
-  killed.market({ ...marketRecord({ marketId: 'only waits', recordedSinceMs: NOON_MS }), seq: 21 });
+  // Without a source, a delay of 0 is the exchange's, and any other one is the table's of an earlier release.
+  const withoutDelay = { marketId: 'only waits', recordedSinceMs: NOON_MS, takerDelayMs: 0 };
+  killed.market({ ...marketRecord(withoutDelay), seq: 21 });
   killed.gap(gap('closed later', 22, { endTimeMs: NOON_MS }));
   killed.gap(gap('only waits', 23, { endTimeMs: null }));
   killed.gap(gap('closed by another', 24, { endTimeMs: null }));
@@ -179,6 +181,7 @@ test('a start loads the same data before and after the waiting rows are in the e
     ['only stored', 'open'],
     ['only waits', 'open'],
   ]);
+  expect(before.markets.map(({ takerDelayMs }) => takerDelayMs)).toEqual([null, null, 0]);
   expect(before.gaps.map(({ gapId }) => gapId)).toEqual(['only waits', 'stays open']);
   expect(before.books.map(({ marketId, seq }) => [marketId, seq])).toEqual([
     ['both', 32],
@@ -200,4 +203,18 @@ test('waiting rows of an earlier release are loaded', async () => {
   const { before, after } = await beforeAndAfterRecovery(rig.dataDir);
   expect(before).toEqual(after);
   for (const found of [before.markets, before.books, before.prices]) expect(found.length).toBeGreaterThan(0);
+});
+
+test.each([
+  [1_000, [5]],
+  [1_001, []],
+])('the prices of a start since %i ms include a waiting one of that time: %j', async (sinceMs, prices) => {
+  const of = { kind: 'underlying', ticker: 'BTC', source: 'chainlink', price: 5, seq: 1 } as const;
+  const waitingPrice = { ...of, eventTimeMs: 1_000, receivedTimeMs: 1_007 };
+  const waiting = {
+    prices: ({ fromMs, toMs }: { fromMs: number; toMs: number }) =>
+      [waitingPrice].filter(({ eventTimeMs }) => eventTimeMs > fromMs && eventTimeMs <= toMs),
+  };
+  const store = { rows: async () => [], waiting } as unknown as ResumedStore;
+  expect((await resumedSecondPrices(store, sinceMs)).map(({ price }) => price)).toEqual(prices);
 });
