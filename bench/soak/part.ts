@@ -19,7 +19,7 @@ interface PartOptions {
   readonly file: string;
   readonly part: number;
   readonly minutes: number;
-  /** Share of all processors that is to be busy, in percent. */
+  /** Share of the processors that this run may use that is to be busy, in percent. */
   readonly percent: number;
   /** Book changes as a share of the real venues'. */
   readonly density: number;

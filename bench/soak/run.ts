@@ -16,7 +16,8 @@ Run it again to add a part: the service starts on the data of the parts before. 
 
   --directory DIR  the data directory and the result; made if it is missing
   --minutes N      duration of this part, 0 to 120 (default 60)
-  --percent P      share of all processors that the users keep busy, with everything else on the machine (default 80)
+  --percent P      how busy the users keep the processors that this run may use, in percent (default 80); other
+                   programs on them count too, and taskset leaves processors out
   --density X      book changes as a share of the real venues', 0.001 to 1 (default 1)`;
 
 const { directory, minutes, percent, density } = readWords();

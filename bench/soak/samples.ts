@@ -10,7 +10,7 @@ export interface Minute {
   readonly minute: number;
   /** End of the minute, ISO. */
   readonly at: string;
-  /** Share of all processors that was busy, also with other programs, in percent. */
+  /** Share of the processors that this run may use that was busy, also with other programs, in percent. */
   readonly machine_percent: number;
   readonly service_mb: number;
   readonly engine_mb: number;
