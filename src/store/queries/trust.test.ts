@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bookRecord, KEY, marketRecord, testApi } from '../../../test/support/api.ts';
+import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { oneClock } from '../../../test/support/gaps.ts';
 import { openTestStore, type TestStore } from '../../../test/support/store.ts';
 import { MARKET } from '../../../test/support/wire.ts';
@@ -13,7 +14,7 @@ const STEP_MS = 500;
 
 let opened: TestStore;
 const get = async (url: string) => {
-  const app = testApi({ store: opened.store });
+  const app = testApi({ store: opened.store, clock: new FakeClock(T0 + 60_000) });
   const response = await app.inject({ url, headers: KEY });
   await app.close();
   return response.json();
