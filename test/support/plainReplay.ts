@@ -255,10 +255,9 @@ function yesLevel(token: Token, side: 'bids' | 'asks', price: number): Pick<Take
   return { side: side === 'bids' ? 'asks' : 'bids', price: TICKS - price };
 }
 
-/** Units that an amount of micro-USD buys; rounding in the product may lose one micro-USD. */
+/** Units that a whole amount of micro-USD buys. */
 function sharesFor(micro: number, price: number): number {
-  const principal = Math.floor((micro * (price / TICKS)) / (price / TICKS));
-  return Math.floor((principal * TICKS) / price);
+  return Math.floor((micro * TICKS) / price);
 }
 
 /** @param payout Null: the market was annulled, and the venue refunds the remaining cost of the shares. */
