@@ -20,7 +20,10 @@ export function engineClient(dataDir: string): StoreClient {
   return new StoreClient({ access, clock: systemClock, log: silentLogger });
 }
 
-/** Milliseconds from the venue's time of a book to its receipt, 99 %, of the stored books received in these spans; NaN if there is none. */
+/**
+ * Milliseconds from the venue's time of a book to its receipt, 99 %, of the stored books received in these spans; NaN
+ * if there is none.
+ */
 export async function receiptP99(spans: readonly Span[], store: StoreClient): Promise<number> {
   const [row] = await store.rows<{ p99: number | null }>(
     `SELECT quantileExactOrNull(0.99)(toUnixTimestamp64Milli(received) - toUnixTimestamp64Milli(ts)) AS p99 FROM books

@@ -15,11 +15,12 @@ import { firstQuoteTimes } from '../store/queries/coverage.ts';
 import {
   countMarkets,
   listMarkets,
+  loadMarket,
   type MarketFilter,
   type MarketPosition,
   type MarketQuery,
 } from '../store/queries/markets.ts';
-import { loadGapsOf, loadMarket } from '../store/queries/resume.ts';
+import { loadGapsOf } from '../store/queries/resume.ts';
 
 /** URL prefix of a market's page at the venue. */
 const EVENT_URL = 'https://polymarket.com/event/';

@@ -54,7 +54,7 @@ export async function openFeeds(options: FeedOptions): Promise<Feeds> {
       ...(recorder.lags?.degraded() ?? []),
       ...delay.degraded(),
       // While frames wait, a feed is silent only if it was before them.
-      ...silentFeeds(metrics.venueFeeds, clock.now() - lagMs()),
+      ...silentFeeds(metrics.venueFeeds, recorder.deliveredToMs()),
     ],
     stop: async () => {
       delay.close();

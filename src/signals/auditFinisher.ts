@@ -4,7 +4,7 @@ import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { EXECUTABLE_AFTER_MS } from '../schema/export.ts';
 import type { Market } from '../schema/market.ts';
-import { loadMarket } from '../store/queries/resume.ts';
+import { loadMarket } from '../store/queries/markets.ts';
 import type { StoreReader } from '../store/reader.ts';
 import { loadBookReceivedBy } from '../store/tables/bookReceived.ts';
 import type { AuditLog } from './auditLog.ts';

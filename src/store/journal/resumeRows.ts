@@ -6,10 +6,10 @@
 import type { UnderlyingEvent } from '../../schema/events.ts';
 import type { Gap } from '../../schema/gap.ts';
 import type { Market } from '../../schema/market.ts';
+import { loadMarkets } from '../queries/markets.ts';
 import {
   loadLastBooks,
   loadLastProven,
-  loadMarkets,
   loadOpenGaps,
   loadRecentPrices,
   type ProvenRow,

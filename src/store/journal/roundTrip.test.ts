@@ -7,7 +7,8 @@ import { InvalidInputError } from '../../runtime/errors.ts';
 import { GAP_CAUSES } from '../../schema/gap.ts';
 import { NO_SETTLEMENT } from '../../schema/market.ts';
 import type { BookRecord, GapRecord, MarketRecord, PerpDepthRecord } from '../../schema/records.ts';
-import { lastReceivedTimeMs, lastSeq, loadLastBooks, loadMarkets, loadOpenGaps } from '../queries/resume.ts';
+import { loadMarkets } from '../queries/markets.ts';
+import { lastReceivedTimeMs, lastSeq, loadLastBooks, loadOpenGaps } from '../queries/resume.ts';
 import { scaledDecimal } from '../tables/encodeRecords.ts';
 import { RowBuffer } from './rowBuffer.ts';
 

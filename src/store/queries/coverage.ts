@@ -1,7 +1,7 @@
 import type { StoreReader } from '../reader.ts';
 
 /**
- * The recorded part of the windows of many markets, as SQL fragments for a market `t`; \`recordedShare\` computes that of
+ * The recorded part of the windows of many markets, as SQL fragments for a market `t`; `recordedShare` computes that of
  * one. Time inside gaps and time before the first record count as lost. The epoch means "nothing was ever recorded".
  */
 

@@ -1,7 +1,7 @@
 /** The engine's expressions for the columns of exports, and how each format prints them. */
 import { EXPORT_COLUMNS, type ExportColumn, type StoredDataset } from '../../schema/export.ts';
 import { levels } from './ladders.ts';
-import { ownTakerDelay } from './resume.ts';
+import { ownTakerDelay } from './markets.ts';
 import { isoTime } from './sql.ts';
 import { TRUSTED } from './trust.ts';
 

@@ -1,75 +1,15 @@
 /**
- * The data that the collector loads from the store at a start: markets, their last books, open gaps, prices and the
- * last receive time.
+ * The data that the collector loads from the store at a start: last books, open gaps, prices and the last receive
+ * time.
  */
 import { mirrorOf } from '../../core/ladderSide.ts';
 import { sizeOfShares } from '../../core/money.ts';
 import type { UnderlyingEvent, UnderlyingSource } from '../../schema/events.ts';
 import type { Gap, RowTimes } from '../../schema/gap.ts';
-import type { Market, Ticker } from '../../schema/market.ts';
+import type { Ticker } from '../../schema/market.ts';
 import type { BookView, SideView } from '../../schema/records.ts';
 import type { StoreReader } from '../reader.ts';
-import { SEEN_LIVE } from './sql.ts';
-
-/**
- * A market's own taker delay. Earlier releases stored the table's value without a source, and 0 only where the exchange
- * said that there is no delay.
- */
-export const ownTakerDelay = (prefix: '' | 't.') =>
-  `if(isNull(${prefix}taker_delay_source) AND ${prefix}taker_delay_ms != 0, NULL, ${prefix}taker_delay_ms)`;
-
-/** A nullable time column as Unix milliseconds. */
-export const maybeMs = (column: string, name: string) =>
-  `if(isNull(${column}), NULL, toUnixTimestamp64Milli(assumeNotNull(${column}))) AS ${name}`;
-
-const SETTLEMENT_FIELDS = `strike_basis AS strikeBasis, ${maybeMs('strike_known_time', 'strikeKnownTimeMs')},
-  strike_difference AS strikeDifference, close_basis AS closeBasis, ${maybeMs('close_known_time', 'closeKnownTimeMs')},
-  close_difference AS closeDifference, computed_payout_yes AS computedPayoutYes, winner_disagrees AS winnerDisagrees,
-  resolved_by AS resolvedBy, resolved_time_source AS resolvedTimeSource,
-  ${maybeMs('confirmed_time', 'confirmedTimeMs')},
-  twap_lookback_seconds AS twapLookbackSeconds, deciding_feed AS decidingFeed,
-  taker_delay_source AS takerDelaySource, ${maybeMs('rules_read_time', 'rulesReadTimeMs')},
-  rules_version AS rulesVersion`;
-
-/** The columns of the table `markets` from which a `Market` is read. */
-export const MARKET_FIELDS = `market_id AS marketId, event_id AS eventId, slug, question, event_type AS eventType, ticker,
-  yes_token_id AS yesTokenId, no_token_id AS noTokenId, status,
-  toUnixTimestamp64Milli(start_time) AS startTimeMs, toUnixTimestamp64Milli(end_time) AS endTimeMs,
-  strike_price AS strikePrice, strike_source AS strikeSource, close_price AS closePrice, outcome,
-  payout_yes AS payoutYes, ${maybeMs('resolved_time', 'resolvedTimeMs')},
-  volume, liquidity, tick_size AS tickSize, taker_fee_rate AS takerFeeRate,
-  taker_fee_exponent AS takerFeeExponent, ${ownTakerDelay('')} AS takerDelayMs, ${SETTLEMENT_FIELDS},
-  ${maybeMs('recorded_since', 'recordedSinceMs')}`;
-
-/** The newest record of every market, or of those that end after `endAfterMs`, by end time. */
-export function loadMarkets(reader: StoreReader, options: { endAfterMs?: number } = {}): Promise<Market[]> {
-  const endAfterMs = options.endAfterMs ?? null;
-  return reader.rows<Market>(
-    `SELECT ${MARKET_FIELDS} FROM markets FINAL
-     WHERE isNull({endAfterMs:Nullable(Int64)})
-        OR end_time > fromUnixTimestamp64Milli(assumeNotNull({endAfterMs:Nullable(Int64)}))
-     ORDER BY end_time, market_id`,
-    { endAfterMs },
-  );
-}
-
-/**
- * The newest record of one market; null without one.
- * @param options Passed on unread: a store that answers from memory needs no signal, and creating one costs as much as
- * the answer.
- */
-export async function loadMarket(
-  reader: StoreReader,
-  marketId: string,
-  options: { readonly signal?: AbortSignal } = {},
-): Promise<Market | null> {
-  const [market] = await reader.rows<Market>(
-    `SELECT ${MARKET_FIELDS} FROM markets FINAL WHERE market_id = {marketId:String}`,
-    { marketId },
-    options,
-  );
-  return market ?? null;
-}
+import { maybeMs, SEEN_LIVE } from './sql.ts';
 
 /** One side of a stored ladder, best first. Prices in ticks of 1/10000 USDC, sizes in 1/1,000,000 share. */
 export interface StoredSide {

@@ -94,3 +94,7 @@ export function where(conditions: readonly string[]): string {
  * ones: every reader in the order of arrival needs it, so that an old state does not follow a newer one.
  */
 export const SEEN_LIVE = 'NOT t.late';
+
+/** A nullable time column as Unix milliseconds. */
+export const maybeMs = (column: string, name: string) =>
+  `if(isNull(${column}), NULL, toUnixTimestamp64Milli(assumeNotNull(${column}))) AS ${name}`;

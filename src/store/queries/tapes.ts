@@ -3,8 +3,7 @@ import { TAPE_TRADE_SIDES } from '../../core/session/tape.ts';
 import type { TapeDataset } from '../../schema/api/tapes.ts';
 import { BOOK_FORMAT } from '../tables/bookRowReader.ts';
 import { bookColumns } from './books.ts';
-import { maybeMs } from './resume.ts';
-import { SEEN_LIVE, timeParam } from './sql.ts';
+import { maybeMs, SEEN_LIVE, timeParam } from './sql.ts';
 
 /** Arrival numbers greater than one and up to and including another. */
 const IN_STRETCH = 't.seq > {after_seq:UInt64} AND t.seq <= {to_seq:UInt64}';

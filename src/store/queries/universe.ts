@@ -3,8 +3,9 @@ import type { TapeGap } from '../../core/session/tape.ts';
 import { type BacktestUniverse, seriesSetOf } from '../../schema/backtest.ts';
 import type { Market } from '../../schema/market.ts';
 import type { StoreReader } from '../reader.ts';
-import { GAP_END_RECEIVED, GAP_START_RECEIVED, MARKET_FIELDS, maybeMs } from './resume.ts';
-import { rangeConditions, where } from './sql.ts';
+import { MARKET_FIELDS } from './markets.ts';
+import { GAP_END_RECEIVED, GAP_START_RECEIVED } from './resume.ts';
+import { maybeMs, rangeConditions, where } from './sql.ts';
 
 interface UniverseRange {
   readonly universe: BacktestUniverse;

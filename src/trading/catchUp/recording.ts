@@ -2,7 +2,7 @@
 import { DEPTH_MAX } from '../../backtest/depth.ts';
 import type { Universe } from '../../schema/backtest.ts';
 import type { Market } from '../../schema/market.ts';
-import { loadMarket } from '../../store/queries/resume.ts';
+import { loadMarket } from '../../store/queries/markets.ts';
 import { loadFeedPrices, loadTape, stretchEnd } from '../../store/queries/tapeReader.ts';
 import { loadTapeGaps, loadUniverse } from '../../store/queries/universe.ts';
 import type { StoreReader } from '../../store/reader.ts';
