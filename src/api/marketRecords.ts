@@ -9,7 +9,7 @@ import type { MarketLookup } from '../http/marketLookup.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { MarketBody } from '../schema/api/resources.ts';
 import type { Gap } from '../schema/gap.ts';
-import { type Market, UNKNOWN } from '../schema/market.ts';
+import { type Market, UNKNOWN, venuePageUrl } from '../schema/market.ts';
 import { formatTime, formatTimeOrNull } from '../schema/time.ts';
 import { firstQuoteTimes } from '../store/queries/coverage.ts';
 import {
@@ -21,9 +21,6 @@ import {
   type MarketQuery,
 } from '../store/queries/markets.ts';
 import { loadGapsOf } from '../store/queries/resume.ts';
-
-/** URL prefix of a market's page at the venue. */
-const EVENT_URL = 'https://polymarket.com/event/';
 
 export interface MarketDependencies extends MarketLookup {
   readonly clock: Clock;
@@ -158,6 +155,6 @@ function marketBody(market: Market, coverage: number): MarketBody {
     tick_size: market.tickSize / TICKS_PER_USDC,
     taker_fee_rate: market.takerFeeRate,
     taker_delay_ms: takerDelayOf(market),
-    polymarket_url: market.slug === UNKNOWN ? null : `${EVENT_URL}${market.slug}`,
+    polymarket_url: market.slug === UNKNOWN ? null : venuePageUrl(market.slug),
   };
 }

@@ -15,6 +15,11 @@ export interface FollowedAssets {
 export const EVENT_TYPES = ['5m', '15m', '1h', '4h', 'daily_up_down'] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
+/** The address of a market's page at the venue. */
+export function venuePageUrl(slug: string): string {
+  return `https://polymarket.com/event/${slug}`;
+}
+
 /** For markets outside the followed series: imported recordings may contain them. */
 export const UNKNOWN = 'unknown';
 export type MarketTicker = Ticker | typeof UNKNOWN;

@@ -1,10 +1,8 @@
 import type { SignalTier } from '../core/signals/signal.ts';
+import { venuePageUrl } from '../schema/market.ts';
 import type { Opportunity } from '../schema/opportunity.ts';
 import { formatTime } from '../schema/time.ts';
 import type { Detection } from './detection.ts';
-
-/** Prefix of a market's page at the venue. */
-const EVENT_URL = 'https://polymarket.com/event/';
 
 /** An opportunity of any kind; only some kinds are pushed. */
 type PublishedOpportunity = Omit<Opportunity, 'tier'> & { readonly tier: SignalTier };
@@ -29,6 +27,6 @@ export function opportunityOf(detection: Detection): PublishedOpportunity {
     confidence: detection.confidence,
     model_yes_prob: detection.modelYesProb,
     detected_at: formatTime(detection.detectedMs),
-    polymarket_url: EVENT_URL + detection.slug,
+    polymarket_url: venuePageUrl(detection.slug),
   };
 }
