@@ -9,7 +9,7 @@ import type { Tier } from '../schema/tier.ts';
 import type { StreamHub } from '../stream/streamHub.ts';
 import { streamRoutes } from './streams.ts';
 
-/** The status with which a user is answered who has so many boards open. */
+/** The status of the response to a user who opens another board. @param open Boards that the user has open. */
 async function statusAt(open: number, tier: Tier) {
   const streams = { connections: { isClosing: false, count: () => open } } as unknown as StreamHub;
   const parts = { streams, signals: silentSignals, clock: new FakeClock(), tickers: DEFAULT_TICKERS };

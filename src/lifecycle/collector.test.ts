@@ -10,7 +10,7 @@ import { Collector } from './collector.ts';
 
 const NOW_MS = 1_795_176_010_000;
 
-test('the recorder judges what waits by the frames that have been delivered', () => {
+test('the recorder knows up to which receive time frames have been delivered to it', () => {
   const common = { clock: new FakeClock(NOW_MS), log: silentLogger, metrics: new Metrics() };
   const recorder = new Recorder({ ...common, sink: new MemorySink(), timeBy: 'clock' });
   const sockets = { lagMs: 0 };

@@ -67,7 +67,10 @@ export class Recorder implements LiveRecording {
   /** Number of events that changed nothing: repeated, of unknown tokens or markets, or before the first book. */
   ignoredCount = 0;
   readonly recent = new RecentSnapshotCounter();
-  /** Receive time up to which every frame has been delivered here. What waits is judged by it, not by the clock. */
+  /**
+   * All frames received before this time have been delivered to this recorder. It decides how long an unfinished action
+   * has been quiet; the clock does not, because further frames of the action may wait to be delivered.
+   */
   deliveredToMs: () => number;
   /** Called with every price of an underlying and its feed, including repeated ones, unless it is late. */
   onUnderlying: ((event: UnderlyingEvent, feed: string) => void) | null = null;

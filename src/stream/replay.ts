@@ -114,7 +114,7 @@ export class Replay {
     const placeMs = isResumed
       ? await receivedUpTo(store, markets, { ...range, seq: afterSeq }, signal)
       : null;
-    // A resumed replay sends only what was received after its cursor, and waits only for that.
+    // A resumed replay sends only messages received after its cursor; its pauses begin at the cursor too.
     const left = placeMs === null ? range : { ...range, fromMs: placeMs + 1 };
     const notices = await noticesOf(store, markets, left, signal);
     if (!isResumed) {

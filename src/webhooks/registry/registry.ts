@@ -155,7 +155,7 @@ export class WebhookRegistry {
    */
   async update(name: WebhookName, change: WebhookChange): Promise<Webhook> {
     const { label, tiers, tickers, events } = change;
-    // An unknown name is reported as one, also to a user who is no operator.
+    // Checked first: an unknown name is refused as unknown, whether or not the user is an operator.
     const eventNames = events && eventsText(events);
     if (events !== undefined) await checkEvents(this.#db, (await this.#known(name)).userId, events);
     return await this.#set(name, (row) => {

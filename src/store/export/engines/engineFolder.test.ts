@@ -386,7 +386,7 @@ describe('a folder', () => {
     expect(grown.result).toEqual({ files: 6, kept: 0 });
     expect(existsSync(join(first.out, path))).toBe(false);
     expect(grown.paths).toHaveLength(6);
-    // A new record of the market changes its instruments, and what is listed beside every file.
+    // After a new record of the market, its instruments and the description of every file change.
     const down = { marketId: M, slug: 'btc-updown-5m-1', outcome: 'Down', payoutYes: 0 } as const;
     opened.store.writer.market({ ...marketRecord(down), seq: 300 });
     await opened.store.writer.flush();
