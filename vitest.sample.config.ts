@@ -1,0 +1,8 @@
+import { defineConfig } from 'vitest/config';
+import base from './vitest.config.ts';
+
+/** The tests among which `npm run mutants:sample` looks for one that notices a fault: patterns separated by blanks. */
+const tests = process.env.SAMPLE_TESTS?.split(' ');
+if (tests === undefined) throw new Error('SAMPLE_TESTS is missing: use `npm run mutants:sample`');
+
+export default defineConfig({ ...base, plugins: [], test: { ...base.test, include: tests } });
