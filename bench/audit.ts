@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { Bus } from '../src/bus/bus.ts';
 import { publishingSink } from '../src/bus/publishingSink.ts';
+import { checkpointBeside } from '../src/control/checkpoints.ts';
 import { openSqlite } from '../src/control/databaseSqlite.ts';
 import type { Database } from '../src/control/schema.ts';
 import { MIGRATIONS } from '../src/controlDatabase.ts';
@@ -41,7 +42,9 @@ const NO_STORE = {
  * signal.
  */
 async function publishedTimes(directory: string): Promise<Float64Array> {
-  const database = await openSqlite(join(directory, 'published.sqlite'), MIGRATIONS);
+  const path = join(directory, 'published.sqlite');
+  const database = await openSqlite(path, MIGRATIONS);
+  const checkpoints = await checkpointBeside(database, { path, log: silentLogger });
   const parts = { clock: systemClock, log: silentLogger, metrics: new Metrics() };
   const bus = new Bus(parts);
   const recorder = new Recorder({ ...parts, sink: publishingSink(NO_STORE, bus), timeBy: 'receipt' });
@@ -70,6 +73,7 @@ async function publishedTimes(directory: string): Promise<Float64Array> {
     times[i] = performance.now() - begun;
   }
   await signals.close();
+  await checkpoints.close();
   await database.destroy();
   return times.sort();
 }
