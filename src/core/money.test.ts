@@ -54,6 +54,10 @@ describe('decimals', () => {
     ]);
   });
 
+  it.each([-1, 10_001, 0.5])('are never the text of a price of %s ticks', (ticks) => {
+    expect(() => formatPrice(ticks)).toThrow(new RangeError(`price out of range: ${ticks} ticks`));
+  });
+
   it('keep a size finer than a unit unchanged', () => {
     for (const text of [
       '57.220000000000006',

@@ -140,6 +140,8 @@ describe('an unknown position', () => {
     queue.displayed(null, 3);
     queue.displayed(40, 4);
     expect(queue.ahead).toBe(40);
+    queue.displayed(90, 5);
+    expect(queue.ahead, 'later orders are behind us').toBe(40);
   });
 
   test('a decrease before the level was out of sight counts once', () => {

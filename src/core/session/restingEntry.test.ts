@@ -116,6 +116,20 @@ describe('a purchase that rests', () => {
     expect(sale).toMatchObject({ knownMs: START_MS + 12_100, order: { action: 'sell', size: 15 * SHARE } });
   });
 
+  test('is missed, not unreached, when a gap ends its order', () => {
+    const tape = quiet()
+      .gap({ start: 11_000, known: 11_500, end: 14_000 })
+      .book({ at: 15_000, bids: BIDS, asks: [[0.4, 9]] });
+    const { orders, events } = replay(tape.tape());
+    expect(orders).toMatchObject({
+      placed: 1,
+      filled: 0,
+      missed: { untrusted: 1 },
+      resting: { notReached: 0 },
+    });
+    expect(events.at(-1)).toMatchObject({ kind: 'miss', knownMs: START_MS + 11_500, reason: 'untrusted' });
+  });
+
   test('fills inside a gap that is detected later are taken back, and the order ends', () => {
     const tape = quiet()
       .trade({ at: 11_000, side: 'SELL_YES', price: 0.25, shares: 110 })

@@ -171,6 +171,14 @@ describe('a session is done', () => {
     expect([session.finished, session.isDone]).toEqual([true, true]);
   });
 
+  test('when the venue has paid out what it held', () => {
+    const { session, stepTo } = sessionOn(bought(), { intents: { 10000: BUY_YES } });
+    stepTo(11_000);
+    expect([session.holds, session.finished]).toEqual([true, false]);
+    session.settle(RESOLUTION);
+    expect([session.holds, session.finished, session.trades().length]).toEqual([false, true, 1]);
+  });
+
   test('with its last purchase if it never sells', () => {
     const strategy = { exits: false };
     const { session, stepTo } = sessionOn(bought(), { intents: { 10000: BUY_YES }, strategy });
