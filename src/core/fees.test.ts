@@ -19,6 +19,19 @@ test('the edge of a share is its probability minus price and fee: 0.6 - 0.5 - 0.
   expect(fee().edge(5_000, 0.6)).toBeCloseTo(0.0825, 12);
 });
 
+test.each([{ rate: -0.01 }, { exponent: -1 }, { decimals: -1 }, { decimals: 7 }, { decimals: 1.5 }])(
+  '%o is no fee rule',
+  (rule) => {
+    expect(() => fee(rule)).toThrow(
+      new RangeError(`not a fee rule: ${JSON.stringify({ ...RULE, ...rule })}`),
+    );
+  },
+);
+
+test.each([{ rate: 0 }, { exponent: 0 }, { decimals: 0 }, { decimals: 6 }])('%o is a fee rule', (rule) => {
+  expect(fee(rule).rule).toEqual({ ...RULE, ...rule });
+});
+
 describe('the fee of 100 shares', () => {
   test.each([
     [100, '0.06930', '0.07'],

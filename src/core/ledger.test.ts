@@ -20,9 +20,18 @@ describe('a ledger', () => {
 
   test('refuses amounts that are not whole or do not balance', () => {
     const ledger = new Ledger();
-    expect(() => ledger.buy({ principal: 0.5, fee: 0 })).toThrow(RangeError);
-    expect(() => ledger.buy({ principal: 2 ** 53, fee: 0 })).toThrow(RangeError);
-    expect(() => ledger.reverse({ cash: 1, positions: 0, fees: 0, won: 0 })).toThrow('not balanced');
+    expect(() => ledger.buy({ principal: 0.5, fee: 0 })).toThrow(
+      new RangeError('not a whole amount of micro-USD: -0.5'),
+    );
+    expect(() => ledger.buy({ principal: 2 ** 53, fee: 0 })).toThrow(
+      new RangeError(`not a whole amount of micro-USD: ${-(2 ** 53)}`),
+    );
+    for (const part of ['cash', 'positions', 'fees', 'won'] as const) {
+      const posting = { cash: 0, positions: 0, fees: 0, won: 0, [part]: -1 };
+      const reversed = { cash: -0, positions: -0, fees: -0, won: -0, [part]: 1 };
+      const message = `not balanced: ${JSON.stringify(reversed)}`;
+      expect(() => ledger.reverse(posting)).toThrow(new RangeError(message));
+    }
     expect(ledger.cash).toBe(0);
   });
 });

@@ -120,3 +120,11 @@ test('only the first replacement of an order that arrives is accepted', () => {
     ['refused', 3, 300, 'replaced_order_ended'],
   ]);
 });
+
+test('a replacement that cannot rest is a mistake of the caller', () => {
+  const rig = new DeskRig().book(0, BIDS, ASKS);
+  rig.place(1, 0, { limitPrice: 4_700 });
+  expect(() => rig.desk.replace(1, 2, { ...WANTED, timeInForce: 'fok' }, START_MS + 20)).toThrow(
+    new RangeError('a replacement must be able to rest'),
+  );
+});

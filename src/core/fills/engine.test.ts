@@ -22,6 +22,15 @@ describe('a taker order', () => {
     expect(fill && slippageOf('buy', fill, 5_000)).toBeCloseTo(0.01, 12);
   });
 
+  test.each([
+    { action: 'buy', size: null, budget: null },
+    { action: 'sell', size: null, budget: 1 },
+  ] as const)('without an amount is a mistake of the caller: %o', (order) => {
+    expect(() => fillTaker({ ...order, limitPrice: 9_850 }, asks, FEE)).toThrow(
+      new RangeError('an order without an amount'),
+    );
+  });
+
   test('stops at its limit and fills nothing beyond it', () => {
     const order = { ...BUY, budget: 10_200_000 };
     expect(fillTaker({ ...order, limitPrice: 5_100 }, asks, FEE)?.size).toBe(10 * SHARE);

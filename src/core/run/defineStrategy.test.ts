@@ -60,6 +60,26 @@ describe('a definition', () => {
       'params.a: min is above max',
     ],
     [
+      'a declaration that is none',
+      { ...GOOD, params: { a: 1 } },
+      'params.a: expected an object with a default',
+    ],
+    [
+      'an endless bound',
+      { ...GOOD, params: { a: { default: 2, max: Number.POSITIVE_INFINITY } } },
+      'params.a.max: expected a finite number',
+    ],
+    [
+      'a bound that is text',
+      { ...GOOD, params: { a: { default: 2, min: '1' } } },
+      'params.a.min: expected a finite number',
+    ],
+    [
+      'an odd wholeness',
+      { ...GOOD, params: { a: { default: 2, whole: 'yes' } } },
+      'params.a.whole: expected true or false',
+    ],
+    [
       'a choice without choices',
       { ...GOOD, params: { a: { default: 'x' } } },
       'params.a.choices: expected a list of texts',
