@@ -5,4 +5,7 @@ import base from './vitest.config.ts';
 const tests = process.env.SAMPLE_TESTS?.split(' ');
 if (tests === undefined) throw new Error('SAMPLE_TESTS is missing: use `npm run mutants:sample`');
 
-export default defineConfig({ ...base, plugins: [], test: { ...base.test, include: tests } });
+/** Faults make tests wait in vain: shorter limits than the suite's, and many times what these tests take. */
+const limits = { testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: { timeout: 20_000 } } };
+
+export default defineConfig({ ...base, plugins: [], test: { ...base.test, ...limits, include: tests } });
