@@ -6,7 +6,7 @@ import { resolutionOf, tapeMarketOf } from './tapeMarket.ts';
 const RECORD = {
   ...MARKET,
   ...{ startTimeMs: 1, endTimeMs: 2, strikePrice: 97_000, strikeKnownTimeMs: 3, takerFeeRate: 0.07 },
-  ...{ takerFeeExponent: 2, takerDelayMs: 150, twapLookbackSeconds: 60, decidingFeed: 'chainlink' },
+  ...{ takerFeeExponent: 2, takerDelayMs: 150, twapLookbackSeconds: 60, decidingFeed: 'chainlink_spot' },
 } as const;
 
 test('a replay knows of a record its window, its strike and its terms, and no outcome', () => {
@@ -14,7 +14,7 @@ test('a replay knows of a record its window, its strike and its terms, and no ou
   expect(tapeMarketOf(resolved)).toEqual({
     ...{ marketId: RECORD.marketId, ticker: RECORD.ticker, eventType: RECORD.eventType },
     ...{ startTimeMs: 1, endTimeMs: 2, strikePrice: 97_000, strikeKnownTimeMs: 3, takerFeeRate: 0.07 },
-    ...{ takerFeeExponent: 2, takerDelayMs: 150, twapLookbackSeconds: 60, decidingFeed: 'chainlink' },
+    ...{ takerFeeExponent: 2, takerDelayMs: 150, twapLookbackSeconds: 60, decidingFeed: 'chainlink_spot' },
   });
 });
 
