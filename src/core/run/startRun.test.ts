@@ -95,6 +95,16 @@ describe('what a strategy sees', () => {
     ]);
   });
 
+  test('the tick in USDC and the smallest order in shares', () => {
+    const terms = new Set<string>();
+    const strategy = strategyOf((_event, context) => {
+      for (const { tickSize, minimumOrderSize } of context.markets())
+        terms.add(JSON.stringify({ tickSize, minimumOrderSize }));
+    });
+    resultOf(strategy, { runs: run(quiet(4_000)) });
+    expect([...terms]).toEqual([JSON.stringify({ tickSize: 0.01, minimumOrderSize: 5 })]);
+  });
+
   test('only changes of best prices without `books`, and no trades or prices that it did not ask for', () => {
     const kinds: string[] = [];
     const strategy = strategyOf(({ type }) => kinds.push(type), { books: false });

@@ -30,6 +30,12 @@ test('a book that changes only below the depth is left out', () => {
   expect(keptAtOne(tape.book({ at: 1, bids: ONE_BID, asks: deeper }))).toEqual([0]);
 });
 
+test('the levels below the depth are left out', () => {
+  const cut = tapeAtDepth(new TapeWriter().book({ at: 0, bids: ONE_BID, asks: ASKS }).tape(), 1);
+  const written = new TapeWriter().book({ at: 0, bids: ONE_BID, asks: ASKS.slice(0, 1) }).tape();
+  expect(cut.books).toEqual(written.books);
+});
+
 test.each<[string, Parameters<TapeWriter['book']>[0]]>([
   ['price', { at: 1, bids: ONE_BID, asks: [[0.49, 10]] }],
   ['size', { at: 1, bids: ONE_BID, asks: [[0.5, 11]] }],
