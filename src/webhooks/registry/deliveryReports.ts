@@ -92,11 +92,10 @@ export class DeliveryReports {
       .orderBy('delivery.created_ms', 'desc')
       .limit(LATENCIES_MAX)
       .execute();
+    // The last attempt of a delivered event is the one that succeeded.
     return rows
-      .flatMap(({ attempt_log }) => {
-        const last = (JSON.parse(attempt_log) as LoggedAttempt[]).at(-1);
-        return last?.error === null ? [last.latency_ms] : [];
-      })
+      .flatMap(({ attempt_log }) => (JSON.parse(attempt_log) as LoggedAttempt[]).slice(-1))
+      .map(({ latency_ms }) => latency_ms)
       .sort((a, b) => a - b);
   }
 
