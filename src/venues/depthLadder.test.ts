@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { VenueMessageError } from '../runtime/errors.ts';
-import { type DepthLevel, DepthSide } from './depthLadder.ts';
+import { bestLevels, type DepthLevel, DepthSide } from './depthLadder.ts';
 
 /** A small seeded generator, so that a failure can be reproduced. */
 function seeded(seed: number): () => number {
@@ -33,9 +33,51 @@ test.each([
   }
 });
 
-test.each([[['1e3', '1']], [['-1', '1']], [['', '1']], [['1', 'NaN']], [['0x1', '1']]] as [DepthLevel][])(
-  'rejects %j',
-  (level) => {
-    expect(() => new DepthSide('bids').apply([level])).toThrow(VenueMessageError);
-  },
-);
+const DIGITS = '123456789012345';
+
+test.each([
+  '1e3',
+  '-1',
+  '',
+  'NaN',
+  '0x1',
+  ' 1',
+  '1 ',
+  '1.',
+  '.5',
+  '1.5x',
+  'x1.5',
+  '1,5',
+  `${DIGITS}6`,
+  `1.${DIGITS}6`,
+])('rejects the price or size “%s”', (text) => {
+  for (const level of [[text, '1'] as const, ['1', text] as const])
+    expect(() => new DepthSide('bids').apply([level])).toThrow(
+      new VenueMessageError(`not a level: ${level[0]} x ${level[1]}`),
+    );
+});
+
+test('keeps decimals as the venue wrote them, and shortens what it repeats of others', () => {
+  const levels: DepthLevel[] = [
+    [DIGITS, `12.${DIGITS}`],
+    ['1', '0.10'],
+  ];
+  expect(bestLevels('bids', levels)).toEqual(levels);
+  expect(bestLevels('asks', levels)).toEqual(levels.toReversed());
+  const long = 'x'.repeat(41);
+  expect(() => bestLevels('asks', [[long, long]])).toThrow(
+    new VenueMessageError(`not a level: ${'x'.repeat(40)} x ${'x'.repeat(40)}`),
+  );
+});
+
+test('is empty after it is cleared', () => {
+  const side = new DepthSide('asks');
+  side.apply([
+    ['2', '1'],
+    ['1', '1'],
+  ]);
+  side.clear();
+  expect([side.count, side.top()]).toEqual([0, []]);
+  side.apply([['3', '1']]);
+  expect(side.top()).toEqual([['3', '1']]);
+});

@@ -266,6 +266,19 @@ describe('a receive thread that ends by itself', () => {
   });
 });
 
+test('has nothing that waits before its first connection', async () => {
+  start();
+  expect([thread.waitingBytes, thread.lagMs, thread.isPaused, thread.receiveWaiting()]).toEqual([
+    0,
+    0,
+    false,
+    true,
+  ]);
+  const text = await metrics.registry.metrics();
+  expect(text).toContain('\nunderround_feed_handover_waiting_bytes 0\n');
+  expect(text).toContain('\nunderround_feed_handover_lag_seconds 0\n');
+});
+
 test('replaces a thread that ends at once with growing delays, up to half a minute', async () => {
   const clock = new FakeClock();
   const entry = join(temporaryDirectory(), 'ending.mjs');

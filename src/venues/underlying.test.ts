@@ -165,6 +165,26 @@ describe('UnderlyingSource', () => {
     expect(rejected.values).toEqual([{ labels: { feed: 'binance' }, value: 1 }]);
   });
 
+  test('keeps a refused frame with its reason for the operator, and hides no defect as one', () => {
+    const sockets = new DelayedSocketDriver();
+    start({ sockets });
+    const [connection] = sockets.connections;
+    const frame = '{"e":"trade","s":"BTCUSDT","p":"-1"}';
+    connection!.onFrame(frame, 5, frame.length);
+    const { venueDrift } = metrics;
+    expect(venueDrift.takeSetAside()).toMatchObject([
+      { feed: 'binance', kind: 'trade', receivedTimeMs: 5, text: frame },
+    ]);
+    expect(venueDrift.findings()).toMatchObject([
+      { category: 'refused_message', feed: 'binance', kind: 'trade', count: 1 },
+    ]);
+    const defect = new TypeError('a defect');
+    venueDrift.note = () => {
+      throw defect;
+    };
+    expect(() => connection!.onFrame('{"e":"new kind"}', 5, 16)).toThrow(defect);
+  });
+
   test('sets prices aside that are more than a day ahead of their receipt', async () => {
     start();
     await until(() => binance.connections.length === 1);

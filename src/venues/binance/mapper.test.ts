@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { recording, recordingLines, recordingsAbsent } from '../../../test/support/fixtures.ts';
+import { MALFORMED_DECIMALS } from '../../../test/support/malformedDecimals.ts';
 import { VenueMessageError } from '../../runtime/errors.ts';
 import { mapBinanceFrame } from './mapper.ts';
 
@@ -43,15 +44,30 @@ describe('mapBinanceFrame', () => {
   });
 
   test.each([
-    ['no JSON', 'oops'],
-    ['no price', JSON.stringify({ ...trade, p: undefined })],
-    ['an invalid price', JSON.stringify({ ...trade, p: '-1' })],
-    ['no time', JSON.stringify({ ...trade, T: null })],
-    ['a time in microseconds', JSON.stringify({ ...trade, T: trade.T * 1_000 })],
-    ['a time in seconds', JSON.stringify({ ...trade, T: Math.floor(trade.T / 1_000) })],
-    ['an error', '{"error":{"code":2,"msg":"Invalid request"}}'],
-  ])('rejects a frame with %s', (_shows, frame) => {
+    ['no JSON', 'oops', /^no JSON: oops$/],
+    ['no price', JSON.stringify({ ...trade, p: undefined }), /^binance trade: p /],
+    ['no time', JSON.stringify({ ...trade, T: null }), /^binance trade: T /],
+    ['a time in microseconds', JSON.stringify({ ...trade, T: trade.T * 1_000 }), /^binance trade: T /],
+    ['a time in seconds', JSON.stringify({ ...trade, T: Math.floor(trade.T / 1_000) }), /^binance trade: T /],
+    ['an error', '{"error":{"code":2}}', /^binance error: \{"error":\{"code":2\}\}$/],
+  ])('rejects a frame with %s', (_shows, frame, message) => {
     expect(() => mapBinanceFrame(frame, 7)).toThrow(VenueMessageError);
+    expect(() => mapBinanceFrame(frame, 7)).toThrow(message);
+  });
+
+  test.each(MALFORMED_DECIMALS)('rejects the price “%s”', (p) => {
+    expect(() => mapBinanceFrame(JSON.stringify({ ...trade, p }), 7)).toThrow(/^binance trade: p /);
+  });
+
+  test('reads a price without decimals', () => {
+    expect(mapBinanceFrame(JSON.stringify({ ...trade, p: '61837' }), 7)).toMatchObject([{ price: 61837 }]);
+  });
+
+  test('repeats at most 200 characters of an error', () => {
+    const frame = JSON.stringify({ error: 'x'.repeat(300) });
+    expect(() => mapBinanceFrame(frame, 7)).toThrow(
+      new VenueMessageError(`binance error: ${frame.slice(0, 200)}`),
+    );
   });
 });
 

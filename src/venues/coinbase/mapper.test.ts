@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { recording, recordingLines, recordingsAbsent } from '../../../test/support/fixtures.ts';
+import { MALFORMED_DECIMALS } from '../../../test/support/malformedDecimals.ts';
 import { VenueMessageError } from '../../runtime/errors.ts';
 import { mapCoinbaseFrame } from './mapper.ts';
 
@@ -38,12 +39,41 @@ describe('mapCoinbaseFrame', () => {
   });
 
   test.each([
-    ['no JSON', 'oops'],
-    ['an error', '{"type":"error","message":"Failed to subscribe"}'],
-    ['no price', JSON.stringify({ ...ticker, price: undefined })],
-    ['no time', JSON.stringify({ ...ticker, time: 'now' })],
-  ])('rejects a frame with %s', (_shows, frame) => {
+    ['no JSON', 'oops', /^no JSON: oops$/],
+    [
+      'an error',
+      '{"type":"error","message":"Failed to subscribe"}',
+      /^coinbase error: \{"type":"error","message":"Failed to subscribe"\}$/,
+    ],
+    ['no price', JSON.stringify({ ...ticker, price: undefined }), /^coinbase ticker: price /],
+    ['no time', JSON.stringify({ ...ticker, time: 'now' }), /^coinbase ticker: time /],
+    [
+      'a time of 1999',
+      JSON.stringify({ ...ticker, time: '1999-12-31T23:59:59Z' }),
+      /^coinbase ticker: time /,
+    ],
+  ])('rejects a frame with %s', (_shows, frame, message) => {
     expect(() => mapCoinbaseFrame(frame, 7)).toThrow(VenueMessageError);
+    expect(() => mapCoinbaseFrame(frame, 7)).toThrow(message);
+  });
+
+  test.each(MALFORMED_DECIMALS)('rejects the price “%s”', (price) => {
+    expect(() => mapCoinbaseFrame(JSON.stringify({ ...ticker, price }), 7)).toThrow(
+      /^coinbase ticker: price /,
+    );
+  });
+
+  test.each(['61685', '61685.99'])('reads the price %s', (price) => {
+    expect(mapCoinbaseFrame(JSON.stringify({ ...ticker, price }), 7)).toMatchObject([
+      { price: Number(price) },
+    ]);
+  });
+
+  test('repeats at most 200 characters of an error', () => {
+    const frame = JSON.stringify({ type: 'error', message: 'x'.repeat(300) });
+    expect(() => mapCoinbaseFrame(frame, 7)).toThrow(
+      new VenueMessageError(`coinbase error: ${frame.slice(0, 200)}`),
+    );
   });
 });
 
