@@ -24,6 +24,7 @@ function rig(settle: () => Promise<void>) {
   const calls: string[][] = [];
   const written: string[] = [];
   const idsOf = (changes: readonly DeliveryChange[]) => changes.map(({ delivery }) => delivery.deliveryId);
+  const metrics = new Metrics();
   const outcomes = new OutcomeWriter({
     outbox: {
       settle: async (changes) => {
@@ -31,10 +32,10 @@ function rig(settle: () => Promise<void>) {
         await settle();
       },
     },
-    ...{ clock, random: () => 0.5, log: silentLogger, metrics: new Metrics() },
+    ...{ clock, random: () => 0.5, log: silentLogger, metrics },
     written: (changes) => written.push(...idsOf(changes)),
   });
-  return { clock, calls, written, outcomes };
+  return { clock, calls, written, outcomes, metrics };
 }
 
 describe('outcomes of deliveries', () => {
@@ -57,7 +58,9 @@ describe('outcomes of deliveries', () => {
   });
 
   it('are tried three times at a stop while the database is unavailable', async () => {
-    const { clock, calls, written, outcomes } = rig(() => Promise.reject(new StoreUnavailableError('away')));
+    const { clock, calls, written, outcomes, metrics } = rig(() =>
+      Promise.reject(new StoreUnavailableError('away')),
+    );
     outcomes.changed(changeOf('dl_1'));
     let isClosed = false;
     const closed = outcomes.close().then(() => {
@@ -68,5 +71,7 @@ describe('outcomes of deliveries', () => {
     await clock.advance(LATER_MS);
     await closed;
     expect([calls.length, written, clock.waiting]).toEqual([3, [], 0]);
+    const failures = metrics.registry.getSingleMetric('underround_webhook_store_failures_total');
+    expect((await failures?.get())?.values).toEqual([{ labels: { work: 'outcomes' }, value: 3 }]);
   });
 });

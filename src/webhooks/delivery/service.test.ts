@@ -2,11 +2,83 @@ import { randomBytes } from 'node:crypto';
 import { expect, it, onTestFinished } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { FOLLOWED } from '../../../test/support/followed.ts';
+import { opportunity } from '../../../test/support/opportunity.ts';
 import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
+import { UserRepository } from '../../accounts/users/users.ts';
 import { openControlDatabase } from '../../controlDatabase.ts';
 import { silentLogger } from '../../runtime/log.ts';
 import { Metrics } from '../../runtime/metrics.ts';
-import { startWebhooks } from './service.ts';
+import type { Opportunity } from '../../schema/opportunity.ts';
+import { openWebhookControl, startWebhooks } from './service.ts';
+
+const UNREACHABLE = 'https://127.0.0.1:1/in';
+const ALL = { startMs: null, endMs: null, state: null };
+
+it('sends what is published, what the service finds, and nothing after its end', async () => {
+  const dataDir = temporaryDirectory();
+  const database = await openControlDatabase({ dataDir, databaseUrl: null });
+  onTestFinished(() => database.destroy());
+  const clock = new FakeClock();
+  const { userId } = await new UserRepository(database, { clock, randomBytes }).create(
+    'a@example.com',
+    'premium',
+  );
+  await database.updateTable('users').set({ operator_ms: 1 }).execute();
+  const config = {
+    dataDir,
+    databaseUrl: null,
+    secretKey: null,
+    webhookAllowedNetworks: ['127.0.0.0/8'],
+    ...FOLLOWED,
+  };
+  const control = openWebhookControl({ config, database, clock, randomBytes });
+  const wanted = { userId, url: UNREACHABLE, label: 'bot', tiers: null, tickers: null };
+  const failing = await control.registry.create(wanted);
+  const events = ['system.lag', 'system.webhook_paused'] as const;
+  const watching = await control.registry.create({ ...wanted, label: 'watch', events });
+  const listeners: ((event: Opportunity) => void)[] = [];
+  const subscribe = (_topic: string, listener: (event: Opportunity) => void) => {
+    listeners.push(listener);
+    return () => void listeners.splice(listeners.indexOf(listener), 1);
+  };
+  const finding = { event: 'system.lag', subject: 'store', level: 'bad', summary: 'Behind.' } as const;
+  const service = await startWebhooks({
+    ...{ config, database, bus: { subscribe } as never, clock, random: () => 0.5, randomBytes },
+    ...{ log: silentLogger, metrics: new Metrics() },
+    system: { findings: async () => [finding], url: 'https://u.example.com/status' },
+  });
+  const pageOf = async (webhookId = '') =>
+    await service.log.page(webhookId, { limit: 9, after: null, range: ALL });
+  const [publish] = listeners;
+  publish?.(opportunity({ nowMs: clock.now() }));
+  const failed = async () => (await pageOf(failing?.webhook.webhookId))[0]?.log[0]?.error;
+  while ((await failed()) === undefined) await clock.advance(0).then(() => clock.advance(10));
+  expect(await failed()).toBe('ECONNREFUSED');
+  await database
+    .updateTable('webhooks')
+    .set({ state: 'paused', pause_reason: 'failures' })
+    .where('label', '=', 'bot')
+    .execute();
+  await clock.advance(5_000);
+  const bodies = async () => {
+    const rows = await database.selectFrom('webhook_events').select('body').where('tier', '=', '').execute();
+    return rows.map(({ body }) => JSON.parse(body));
+  };
+  await clock.advance(5_000);
+  expect(await bodies()).toMatchObject([
+    { type: 'system.lag', summary: 'Behind.', url: 'https://u.example.com/status' },
+    { type: 'system.webhook_paused', subject: failing?.webhook.webhookId },
+  ]);
+  expect((await pageOf(watching?.webhook.webhookId)).map(({ event }) => event).sort()).toEqual(
+    [...events].sort(),
+  );
+  service.wake();
+  await service.close();
+  expect([listeners.length, clock.waiting]).toEqual([0, 0]);
+  publish?.(opportunity({ nowMs: clock.now(), n: 1 }));
+  await clock.advance(60_000);
+  expect(await service.log.count(failing?.webhook.webhookId ?? '', ALL)).toBe(1);
+});
 
 it('a start that fails leaves neither a listener nor a timer', async () => {
   const dataDir = temporaryDirectory();

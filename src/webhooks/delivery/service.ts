@@ -83,15 +83,13 @@ export async function startWebhooks(parts: WebhookServiceOptions): Promise<Webho
     await dispatcher.close();
     throw error;
   }
+  const { system } = parts;
   const watch =
-    parts.system === undefined
+    system === undefined
       ? null
       : new SystemWatch({
-          ...{ db: database, sender: dispatcher, clock, randomBytes, log, metrics, url: parts.system.url },
-          findings: async () => [
-            ...(await (parts.system?.findings() ?? [])),
-            ...(await pausedFindings(database)),
-          ],
+          ...{ db: database, sender: dispatcher, clock, randomBytes, log, metrics, url: system.url },
+          findings: async () => [...(await system.findings()), ...(await pausedFindings(database))],
         });
   watch?.start();
   return {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { DELIVERY } from '../../../test/support/deliveryQueues.ts';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { opportunity } from '../../../test/support/opportunity.ts';
 import { silentLogger } from '../../runtime/log.ts';
@@ -29,4 +30,57 @@ test('after a write that succeeded, the next failure is tried again after the fi
     [10, 20, 0, 10],
     [64, 1],
   ]);
+});
+
+test('events beyond those that may wait push out the oldest, and each outcome is counted', async () => {
+  const clock = new FakeClock();
+  const metrics = new Metrics();
+  let isAway = true;
+  const accepted: string[] = [];
+  const dispatched: number[] = [];
+  const queue = new WebhookEventQueue({
+    ...{ clock, random: () => 0, log: silentLogger, metrics },
+    accept: async (events) => {
+      if (isAway) throw new Error('the database is away');
+      accepted.push(...events.map(({ row }) => row.body));
+      return events.map(() => DELIVERY);
+    },
+    dispatch: (deliveries) => void dispatched.push(deliveries.length),
+  });
+  const told = Array.from({ length: 10_002 }, (_, n) => opportunity({ nowMs: clock.now(), n }));
+  for (const one of told) queue.enqueue(one);
+  queue.enqueue({ ...opportunity({ nowMs: clock.now() }), fill_price: Number.NaN });
+  await clock.advance(1);
+  isAway = false;
+  await clock.advance(10_000);
+  expect(accepted.map((body) => JSON.parse(body).polymarket_slug)).toEqual(
+    told.slice(2).map(({ polymarket_slug: slug }) => slug),
+  );
+  expect(dispatched.reduce((sum, count) => sum + count, 0)).toBe(10_000);
+  const values = async (name: string) =>
+    (await metrics.registry.getSingleMetric(name)?.get())?.values.map(({ labels, value }) => [labels, value]);
+  expect(await values('underround_webhook_events_total')).toEqual([
+    [{ outcome: 'lost' }, 2],
+    [{ outcome: 'refused' }, 1],
+    [{ outcome: 'accepted' }, 10_000],
+  ]);
+  expect(await values('underround_webhook_store_failures_total')).toEqual([[{ work: 'events' }, 1]]);
+});
+
+test('a stop tries what waits once more, and gives up if the database is still away', async () => {
+  const clock = new FakeClock();
+  let tries = 0;
+  const queue = new WebhookEventQueue({
+    ...{ clock, random: () => 0, log: silentLogger, metrics: new Metrics() },
+    accept: async () => {
+      tries++;
+      throw new Error('the database is away');
+    },
+    dispatch: () => {},
+  });
+  queue.enqueue(opportunity({ nowMs: clock.now() }));
+  await clock.advance(0);
+  expect([tries, clock.waiting]).toEqual([1, 1]);
+  await queue.close();
+  expect([tries, clock.waiting]).toEqual([2, 0]);
 });

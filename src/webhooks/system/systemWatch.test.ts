@@ -3,11 +3,13 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { answering, openTestWebhooks, replied, type TestWebhooks } from '../../../test/support/webhooks.ts';
 import type { SystemFinding } from '../../ops/systemFindings.ts';
 import { silentLogger } from '../../runtime/log.ts';
+import { SYSTEM_EVENTS } from '../../schema/notification.ts';
 import type { SystemEvent } from '../../schema/systemEvent.ts';
 import { formatTime } from '../../schema/time.ts';
 import type { Dispatcher } from '../delivery/dispatcher.ts';
 import { pausedFindings } from '../delivery/service.ts';
 import type { SoleSender } from '../delivery/soleSender.ts';
+import { IncidentRepository } from './incidents.ts';
 import { CALM_MS } from './incidentTracker.ts';
 import { SystemWatch } from './systemWatch.ts';
 
@@ -176,6 +178,56 @@ describe('an incident', () => {
     await t.clock.advance(2 * CALM_MS);
     expect(sent().map(({ state }) => state)).toEqual(['began', 'ended']);
   });
+});
+
+it('incidents are counted by kind, and the open ones are shown', async () => {
+  const { t, to, found, watchOver } = await rig();
+  watchOver(await t.dispatcher(to));
+  const values = async (name: string) =>
+    (await t.metrics.registry.getSingleMetric(name)!.get()).values.map(({ labels, value }) => [
+      labels,
+      value,
+    ]);
+  const open = async () =>
+    (await values('underround_system_incidents_open')).filter(([, value]) => value !== 0);
+  expect(await values('underround_system_incidents_open')).toEqual(
+    SYSTEM_EVENTS.map((event) => [{ event }, 0]),
+  );
+  found.findings = [LAG, { ...LAG, subject: 'journal' }];
+  await t.clock.advance(PERIOD_MS);
+  expect(await open()).toEqual([[{ event: 'system.lag' }, 2]]);
+  found.findings = [];
+  await t.clock.advance(CALM_MS + PERIOD_MS);
+  expect(await open()).toEqual([]);
+  expect(await values('underround_system_events_total')).toEqual([
+    [{ event: 'system.lag', state: 'began' }, 2],
+    [{ event: 'system.lag', state: 'ended' }, 2],
+  ]);
+});
+
+it('an ended incident is kept for ninety days', async () => {
+  const t = await openTestWebhooks();
+  const incidents = new IncidentRepository(t.db, { clock: t.clock, randomBytes });
+  const subjects = async () => (await incidents.since(0)).map(({ subject }) => subject);
+  const ended = async (subject: string) => {
+    const begun = (await incidents.begin({ ...LAG, subject }))!;
+    expect(begun).toEqual({
+      ...{ incidentId: expect.stringMatching(/^inc_/), event: LAG.event, subject, summary: LAG.summary },
+      ...{ beganMs: t.clock.now(), endedMs: null },
+    });
+    expect(await incidents.begin({ ...LAG, subject })).toBeNull();
+    expect(await incidents.open()).toEqual([begun]);
+    expect(await incidents.end(begun, t.clock.now())).toEqual({ ...begun, endedMs: t.clock.now() });
+    expect(await incidents.end(begun, 0)).toBeNull();
+  };
+  await ended('first');
+  await t.clock.advance(90 * 86_400_000);
+  await ended('second');
+  expect(await subjects()).toEqual(['first', 'second']);
+  await t.clock.advance(1);
+  await ended('third');
+  expect(await subjects()).toEqual(['second', 'third']);
+  expect((await incidents.since(t.clock.now())).map(({ subject }) => subject)).toEqual(['third']);
 });
 
 it('a webhook paused after failures is an incident until it is resumed', async () => {
