@@ -74,6 +74,7 @@ describe.each(PERP_VENUES)('%s', (name) => {
     ]),
   ])('rejects %s', (_shows, answer) => {
     expect(() => venue.map(answer, BTC)).toThrow(VenueMessageError);
+    expect(() => venue.map(answer, BTC)).toThrow(new RegExp(`^(?:${name} |not a level: )`));
   });
 });
 
@@ -109,7 +110,36 @@ describe('OKX', () => {
   });
 
   test('refuses an answer without any book', () => {
-    expect(() => okxPerp.map({ code: '0', msg: '', data: [] }, BTC)).toThrow(VenueMessageError);
+    for (const data of [[], undefined])
+      expect(() => okxPerp.map({ code: '0', msg: '', data }, BTC)).toThrow(/^okx order book: /);
+    expect(() => okxPerp.map({ code: 0 }, BTC)).toThrow(/^okx answer: code /);
+  });
+
+  test.each([
+    ['50011', 'rate_limited'],
+    ['50013', 'rate_limited'],
+    ['50040', 'rate_limited'],
+    ['51001', 'refused'],
+  ] as const)('refuses with code %s as %s', (code, refusal) => {
+    expect(() => okxPerp.map({ code, msg: 'no' }, BTC)).toThrow(
+      expect.objectContaining({ message: `okx: code ${code}: no`, refusal }),
+    );
+  });
+
+  test.each(['1629966436396x', 'x1629966436396', '16299664363961', '0629966436396'])(
+    'refuses the time %s',
+    (ts) => {
+      expect(() =>
+        okxPerp.map({ code: '0', msg: '', data: [{ asks: [], bids: [], ts, seqId: 1 }] }, BTC),
+      ).toThrow(/^okx order book: ts /);
+    },
+  );
+
+  test('has no book of an asset whose contract is not known', () => {
+    const book = { asks: [], bids: [], ts: '1629966436396', seqId: 1 };
+    expect(() => okxPerp.map({ code: '0', msg: '', data: [book] }, { ...BTC, ticker: 'XRP' })).toThrow(
+      new VenueMessageError('okx: a book of XRP'),
+    );
   });
 });
 
@@ -153,6 +183,12 @@ describe('Hyperliquid', () => {
   test('rejects sides in the other order', () => {
     expect(() => hyperliquidPerp.map({ ...REAL, levels: REAL.levels.toReversed() }, BTC)).toThrow(
       new VenueMessageError('hyperliquid: BTC is crossed, bid 110430.0 above ask 110426.0'),
+    );
+  });
+
+  test('repeats at most 40 characters of an unknown coin', () => {
+    expect(() => hyperliquidPerp.map({ ...REAL, coin: 'x'.repeat(50) }, BTC)).toThrow(
+      new VenueMessageError(`hyperliquid: a book of ${'x'.repeat(40)}`),
     );
   });
 

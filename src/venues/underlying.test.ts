@@ -165,7 +165,7 @@ describe('UnderlyingSource', () => {
     expect(rejected.values).toEqual([{ labels: { feed: 'binance' }, value: 1 }]);
   });
 
-  test('keeps a refused frame with its reason for the operator, and hides no defect as one', () => {
+  test('keeps a refused frame with its reason for the operator, and hides no defect as one', async () => {
     const sockets = new DelayedSocketDriver();
     start({ sockets });
     const [connection] = sockets.connections;
@@ -177,6 +177,12 @@ describe('UnderlyingSource', () => {
     ]);
     expect(venueDrift.findings()).toMatchObject([
       { category: 'refused_message', feed: 'binance', kind: 'trade', count: 1 },
+    ]);
+    const tick = { type: 'ticker', product_id: 'BTC-USD', price: 'none', time: '2026-11-20T12:00:05Z' };
+    await clock.advance(5_000);
+    sockets.connections[1]!.onFrame(JSON.stringify(tick), 6, 1);
+    expect(venueDrift.takeSetAside()).toMatchObject([
+      { feed: 'coinbase', kind: 'ticker', receivedTimeMs: 6 },
     ]);
     const defect = new TypeError('a defect');
     venueDrift.note = () => {

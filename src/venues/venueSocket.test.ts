@@ -184,6 +184,17 @@ describe('a connection whose reading is paused', () => {
     expect(events).toEqual(['open', 'meanwhile of 9', 'no data for 30000 ms']);
   });
 
+  test('ends after close() as soon as reading resumes', async () => {
+    const socket = connect(new DirectSocketDriver(new FakeClock()));
+    await happened(1);
+    socket.pause();
+    socket.close();
+    await until(() => venue.latest.closed);
+    socket.resume();
+    await happened(2);
+    expect(events).toEqual(['open', 'closed 1000']);
+  });
+
   test('continues to send keep-alives', async () => {
     const clock = new FakeClock();
     const socket = new DirectSocketDriver(clock).connect(

@@ -173,7 +173,6 @@ export class DirectSocket implements VenueSocket {
   /** Resumes reading. Data that arrived during the pause is still unread, so every time limit restarts. */
   resume(): void {
     this.#isPaused = false;
-    if (!this.#isOpen) return;
     this.#lastDataAt = this.#clock.monotonic();
     this.#unansweredSince = null;
     this.#socket.resume();

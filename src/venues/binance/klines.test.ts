@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { LocalVenue } from '../../../test/support/localVenue.ts';
+import { MALFORMED_DECIMALS } from '../../../test/support/malformedDecimals.ts';
 import { candleOfEdge } from '../../core/settlement.ts';
 import { venueRulesAt } from '../../core/venueRules.ts';
 import { VenueMessageError, VenueRefusedError } from '../../runtime/errors.ts';
@@ -88,6 +89,10 @@ describe('KlinesClient', () => {
   test('rejects malformed candles and passes on refusals of the venue', async () => {
     answer([[T, 97_000.1, '1', '1', '1']]);
     await expect(klines.candle(query)).rejects.toThrow(VenueMessageError);
+    for (const price of MALFORMED_DECIMALS) {
+      answer([row(T, price, '1')]);
+      await expect(klines.candle(query)).rejects.toThrow(/^binance klines: 0\.1 /);
+    }
     answer({ code: -1121, msg: 'Invalid symbol.' }, 400);
     await expect(klines.candle(query)).rejects.toThrow(VenueRefusedError);
   });

@@ -58,14 +58,16 @@ describe('mapBybitAnswer', () => {
   });
 
   test.each([
-    ['a list', []],
-    ['nothing', null],
-    ['no levels', answer({ ...BOOK, b: undefined })],
-    ['an invalid price', answer({ ...BOOK, b: [['abc', '1']] })],
-    ['another symbol', answer({ ...BOOK, s: 'ADAUSDT' })],
-    ['no time', answer({ ...BOOK, ts: 0 })],
-  ])('rejects %s', (_shows, raw) => {
+    ['a list', [], /^bybit answer: /],
+    ['nothing', null, /^bybit answer: /],
+    ['no levels', answer({ ...BOOK, b: undefined }), /^bybit order book: b /],
+    ['an invalid price', answer({ ...BOOK, b: [['abc', '1']] }), /^not a level: abc x 1$/],
+    ['another symbol', answer({ ...BOOK, s: 'ADAUSDT' }), /^bybit: an answer for ADAUSDT$/],
+    ['a long symbol', answer({ ...BOOK, s: 'x'.repeat(50) }), /^bybit: an answer for x{40}$/],
+    ['no time', answer({ ...BOOK, ts: 0 }), /^bybit order book: ts /],
+  ])('rejects %s', (_shows, raw, message) => {
     expect(() => mapBybitAnswer(raw, TIMES)).toThrow(VenueMessageError);
+    expect(() => mapBybitAnswer(raw, TIMES)).toThrow(message);
   });
 });
 

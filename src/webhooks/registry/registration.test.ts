@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { wants } from './registration.ts';
 
-const WEBHOOK = {
+const WEBHOOK: Parameters<typeof wants>[0] = {
   ...{ webhookId: 'wh_1', userId: 'usr_1', url: 'https://x/', format: 'signed', label: 'x' },
   ...{ events: ['opportunity', 'system.lag'], tiers: ['logical'], tickers: ['BTC', 'ETH'] },
   ...{ filtersSinceMs: { ETH: 20 }, state: 'active', pauseReason: null, pausedMs: null },
   ...{ consecutiveFailures: 0, createdMs: 0, activeSinceMs: 10, previousUntilMs: null },
   isOwnerOperator: false,
-} as const;
+};
 const SIGNAL = { event: 'opportunity', tier: 'logical', ticker: 'BTC', detectedMs: 10 } as const;
 const LAG = { event: 'system.lag', tier: null, ticker: null, detectedMs: 10 } as const;
 

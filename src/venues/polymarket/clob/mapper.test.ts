@@ -116,7 +116,112 @@ test.each([
   ['a number', TIME_MS],
   ['no number', 'soon'],
 ])('a time in %s is refused', (_, timestamp) => {
-  expect(() => mapClobFrame(frameOf('book', { timestamp }), 7)).toThrow(VenueMessageError);
+  expect(() => mapClobFrame(frameOf('book', { timestamp }), 7)).toThrow(
+    new VenueMessageError('timestamp is not Unix milliseconds in a string'),
+  );
+});
+
+const CHANGE = { asset_id: TOKEN, price: '0.5', size: '1', side: 'BUY' };
+const changed = (change: Record<string, unknown>) => ({ price_changes: [{ ...CHANGE, ...change }] });
+
+test.each<[kind: string, changes: Record<string, unknown>, message: string]>([
+  ['book', { market: '' }, 'market is not an id'],
+  ['book', { asset_id: 7 }, 'asset_id is not an id'],
+  ['book', { asset_id: '1'.repeat(101) }, 'asset_id is not an id'],
+  ['book', { hash: undefined }, 'hash is not an id'],
+  ['book', { bids: null }, 'bids is not a list of levels'],
+  ['book', { asks: {} }, 'asks is not a list of levels'],
+  ['book', { bids: ['0.5'] }, 'message is not an object'],
+  ['book', { bids: [[]] }, 'message is not an object'],
+  ['book', { bids: [{ price: '1.5', size: '1' }] }, 'price is not a price in [0, 1]'],
+  ['book', { asks: [{ price: '0.5', size: '-1' }] }, 'size is not a non-negative decimal'],
+  ['book', { tick_size: 0.01 }, 'an optional field is not text'],
+  ['book', { last_trade_price: 0.5 }, 'an optional field is not text'],
+  ['price_change', { price_changes: undefined }, 'price_changes is not an array'],
+  ['price_change', { price_changes: [null] }, 'message is not an object'],
+  ['price_change', changed({ asset_id: undefined }), 'asset_id is not an id'],
+  ['price_change', changed({ price: 0.5 }), 'price is not a price in [0, 1]'],
+  ['price_change', changed({ size: 1 }), 'size is not a non-negative decimal'],
+  ['price_change', changed({ side: 'buy' }), 'side is neither BUY nor SELL'],
+  ['price_change', changed({ best_bid: '2' }), 'best_bid is not a price in [0, 1]'],
+  ['price_change', changed({ best_ask: '2' }), 'best_ask is not a price in [0, 1]'],
+  ['price_change', { price_changes: undefined, changes: {} }, 'changes is not an array'],
+  ['last_trade_price', { side: undefined }, 'side is neither BUY nor SELL'],
+  ['last_trade_price', { price: undefined }, 'price is not a price in [0, 1]'],
+  ['last_trade_price', { asset_id: undefined }, 'asset_id is not an id'],
+  ['tick_size_change', { new_tick_size: 'small' }, 'new_tick_size is not a price in [0, 1]'],
+  ['tick_size_change', { asset_id: undefined }, 'asset_id is not an id'],
+  ['best_bid_ask', { asset_id: undefined }, 'asset_id is not an id'],
+  ['market_resolved', { winning_asset_id: undefined }, 'winning_asset_id is not an id'],
+  ['market_resolved', { winning_outcome: undefined }, 'winning_outcome is not an id'],
+])('a %s with %j is refused: %s', (kind, changes, message) => {
+  expect(() => mapClobFrame(frameOf(kind, changes), 7)).toThrow(new VenueMessageError(message));
+});
+
+test.each([
+  ['{"event_type":', 'frame is neither JSON nor a known text'],
+  ['["book"]', 'message is not an object'],
+  ['7', 'message is not an object'],
+  ['null', 'message is not an object'],
+])('the frame %s is refused: %s', (frame, message) => {
+  expect(() => mapClobFrame(frame, 7)).toThrow(new VenueMessageError(message));
+});
+
+test.each(['PONG', 'NO NEW ASSETS', '[]', '{"event_type":"auction"}'])(
+  'the frame %s has no event',
+  (frame) => {
+    expect(mapClobFrame(frame, 7)).toEqual([]);
+  },
+);
+
+test('every field of a message is read', () => {
+  const times = { eventTimeMs: TIME_MS, receivedTimeMs: 7 };
+  const level = { price: '0.5', size: '1' };
+  const mapped = (kind: string, changes: Record<string, unknown> = {}) =>
+    mapClobFrame(frameOf(kind, changes), 7)[0];
+  expect(
+    mapped('book', { bids: [level], asks: [{ price: '0.51', size: '2' }], last_trade_price: '0.4' }),
+  ).toEqual({
+    ...{ kind: 'book_snapshot', marketId: MARKET, tokenId: TOKEN, ...times, hash: 'ab', tickSize: null },
+    ...{ bids: { prices: [5_000], sizes: [1_000_000] }, asks: { prices: [5_100], sizes: [2_000_000] } },
+    ...{ lastTradePrice: '0.4', version: null },
+  });
+  const quotes = { announcesBest: true, bestBid: 100, bestAsk: 9_900 };
+  const best = { best_bid: '0.01', best_ask: '0.99' };
+  expect(mapped('price_change', changed({ hash: 'cd', side: 'SELL', ...best }))).toEqual({
+    ...{ kind: 'book_change', marketId: MARKET, ...times },
+    changes: [{ tokenId: TOKEN, side: 'SELL', price: 5_000, size: 1_000_000, hash: 'cd', ...quotes }],
+  });
+  for (const half of [{ best_bid: '0.01' }, { best_ask: '0.99' }])
+    expect(mapped('price_change', changed(half))).toMatchObject({ changes: [{ announcesBest: false }] });
+  const earlier = {
+    price_changes: undefined,
+    asset_id: TOKEN,
+    hash: 'ef',
+    changes: [{ ...level, side: 'BUY' }],
+  };
+  expect(mapped('price_change', earlier)).toEqual({
+    ...{ kind: 'book_change', marketId: MARKET, ...times },
+    changes: [
+      {
+        ...{ tokenId: TOKEN, side: 'BUY', price: 5_000, size: 1_000_000, hash: 'ef' },
+        ...{ announcesBest: false, bestBid: null, bestAsk: null },
+      },
+    ],
+  });
+  expect(mapped('last_trade_price', { transaction_hash: '0x1' })).toEqual({
+    ...{ kind: 'trade', marketId: MARKET, tokenId: TOKEN, ...times, side: 'BUY' },
+    ...{ price: 5_000, size: 1_000_000, transactionHash: '0x1' },
+  });
+  expect(mapped('tick_size_change')).toEqual({
+    ...{ kind: 'tick_size_change', marketId: MARKET, tokenId: TOKEN, ...times, tickSize: '0.001' },
+  });
+  expect(mapped('best_bid_ask', best)).toEqual({
+    ...{ kind: 'token_quote', marketId: MARKET, tokenId: TOKEN, ...times, bestBid: 100, bestAsk: 9_900 },
+  });
+  expect(mapped('market_resolved')).toEqual({
+    ...{ kind: 'market_resolved', marketId: MARKET, ...times, winningTokenId: TOKEN, winningOutcome: 'Up' },
+  });
 });
 
 test('a condition id of 62 digits becomes the internal form', () => {

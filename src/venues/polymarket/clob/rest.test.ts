@@ -51,7 +51,8 @@ describe('mapClobMarketRules', () => {
   });
 
   test('rejects a fee above the whole price', () => {
-    expect(() => mapClobMarketRules({ c: '0x1', fd: { r: 7, e: 1 } })).toThrow(VenueMessageError);
+    expect(() => mapClobMarketRules({ c: '0x1', fd: { r: 7, e: 1 } })).toThrow(/^clob market rules: fd\.r /);
+    expect(() => mapClobMarketRules({ c: '0x1', fd: { r: 1, e: 11 } })).toThrow(/^clob market rules: fd\.e /);
   });
 
   test.skipIf(recordingsAbsent)('the captured market of 2026-08 (skipped: recordings are absent)', () => {
@@ -111,12 +112,19 @@ describe('mapRestBook', () => {
   });
 
   test.each([
-    ['a price above 1', { bids: [{ price: '1.01', size: '1' }] }],
-    ['an invalid size', { asks: [{ price: '0.5', size: '-1' }] }],
-    ['a time in seconds', { timestamp: '1766481546' }],
-    ['no hash', { hash: undefined }],
-  ])('rejects %s', (_shows, change) => {
+    ['a price above 1', { bids: [{ price: '1.01', size: '1' }] }, /^clob book: level 1\.01 x 1$/],
+    ['an invalid size', { asks: [{ price: '0.5', size: '-1' }] }, /^clob book: level 0\.5 x -1$/],
+    ['a time in seconds', { timestamp: '1766481546' }, /^clob book: timestamp /],
+    ['a time of 14 digits', { timestamp: '17664815464870' }, /^clob book: timestamp /],
+    ['a time with a letter before it', { timestamp: 'x1766481546487' }, /^clob book: timestamp /],
+    ['a time with a letter after it', { timestamp: '1766481546487x' }, /^clob book: timestamp /],
+    ['a time before 2000', { timestamp: '0766481546487' }, /^clob book: timestamp /],
+    ['no hash', { hash: undefined }, /^clob book: hash /],
+    ['no market', { market: '' }, /^clob book: market /],
+    ['no token', { asset_id: '' }, /^clob book: asset_id /],
+  ])('rejects %s', (_shows, change, message) => {
     expect(() => mapRestBook({ ...raw, ...change }, 9)).toThrow(VenueMessageError);
+    expect(() => mapRestBook({ ...raw, ...change }, 9)).toThrow(message);
   });
 
   test.skipIf(recordingsAbsent)('reads sample answers (skipped where the recordings are absent)', () => {

@@ -70,6 +70,7 @@ describe('mapResolutions', () => {
 
   test.each([[{}], [[]], [null], [{ data: null }]])('rejects %j', (body) => {
     expect(() => mapResolutions(body)).toThrow(VenueMessageError);
+    expect(() => mapResolutions(body)).toThrow(/^data api resolutions: /);
   });
 });
 

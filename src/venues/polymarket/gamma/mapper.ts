@@ -208,7 +208,7 @@ interface Refusal {
 function tokensOf(raw: GammaMarket): Tokens | Refusal {
   const unknown = unknownVersion(raw.version);
   if (unknown !== null) return { reason: 'version_unknown', detail: unknown };
-  const labels = textList(raw.outcomes);
+  const labels = textList(raw.outcomes) ?? [];
   const field = raw.version === 'v2' ? 'positionIds' : 'clobTokenIds';
   const stated = raw[field] ?? '';
   const ids = textList(stated);
@@ -217,9 +217,9 @@ function tokensOf(raw: GammaMarket): Tokens | Refusal {
     const shown = typeof stated === 'string' ? stated : JSON.stringify(stated);
     return { reason: 'not_two_tokens', detail: `${field} ${shown.slice(0, 200)}` };
   }
-  const yesTokenId = ids[labels?.indexOf('Up') ?? -1];
-  const noTokenId = ids[labels?.indexOf('Down') ?? -1];
-  if (labels?.length !== 2 || yesTokenId === undefined || noTokenId === undefined) {
+  const yesTokenId = ids[labels.indexOf('Up')];
+  const noTokenId = ids[labels.indexOf('Down')];
+  if (labels.length !== 2 || yesTokenId === undefined || noTokenId === undefined) {
     return { reason: 'outcomes_unclear', detail: `outcomes ${raw.outcomes.slice(0, 200)}` };
   }
   return { yesTokenId, noTokenId, labels };

@@ -73,14 +73,28 @@ describe('mapRtdsFrame', () => {
   });
 
   test.each([
-    ['cut JSON', '{"topic":'],
-    ['two prices that disagree', update('crypto_prices_chainlink', { value: 65052 })],
-    ['an invalid exact value', update('crypto_prices_chainlink', { full_accuracy_value: '6.5e22' })],
-    ['a negative price', update('crypto_prices_chainlink', { value: -1 })],
-    ['no time', update('crypto_prices_chainlink', { timestamp: undefined })],
-    ['an average of another length', update('crypto_prices_twap_sixty', { window_s: 30 })],
-  ])('rejects %s', (_shows, frame) => {
+    ['cut JSON', '{"topic":', /^no JSON: \{"topic":$/],
+    ['two prices that disagree', update('crypto_prices_chainlink', { value: 65052 }), /./],
+    ['an invalid exact value', update('crypto_prices_chainlink', { full_accuracy_value: '6.5e22' }), /./],
+    ['a negative price', update('crypto_prices_chainlink', { value: -1 }), /^rtds update: payload\.value /],
+    [
+      'no time',
+      update('crypto_prices_chainlink', { timestamp: undefined }),
+      /^rtds update: payload\.timestamp /,
+    ],
+    [
+      'a subscription without points',
+      '{"topic":"crypto_prices_chainlink","type":"subscribe","payload":{"symbol":"btc/usd"}}',
+      /^rtds subscribe: payload\.data /,
+    ],
+    [
+      'an average of another length',
+      update('crypto_prices_twap_sixty', { window_s: 30 }),
+      /^rtds: crypto_prices_twap_sixty with a window of 30 s$/,
+    ],
+  ])('rejects %s', (_shows, frame, message) => {
     expect(() => mapRtdsFrame(frame, 7)).toThrow(VenueMessageError);
+    expect(() => mapRtdsFrame(frame, 7)).toThrow(message);
   });
 });
 
