@@ -150,6 +150,19 @@ describe('a stream', () => {
     expect([refused.sockets.length, refused.pauses]).toEqual([connections, pauses]);
   });
 
+  it('continues after the service closed it because its machine was asleep', async () => {
+    const { client, sockets } = rig([
+      (socket) => {
+        socket.receive(READY, snapshot('c1'));
+        socket.end(1008, 'two pings without an answer');
+      },
+      (socket) => socket.receive(READY, { type: 'end' }),
+    ]);
+    const types = (await collected(client.stream({ tickers: ['BTC'] }))).map(({ type }) => type);
+    expect(types).toEqual(['snapshot', 'end']);
+    expect(sockets[1]?.sent).toEqual([{ type: 'subscribe', tickers: ['BTC'], resume: 'c1' }]);
+  });
+
   it('reconnects when the connection has been silent for a minute', async () => {
     const { client, sockets, pass } = rig([
       (socket) => socket.receive(READY, snapshot('c1')),

@@ -24,6 +24,8 @@ interface Place {
 
 /** Close codes after which the same would happen again. */
 const FINAL = new Set([1000, 1003, 1007, 1008, 1009]);
+/** The service's reason for closing with 1008 a client that was asleep or busy: the stream continues. */
+const SILENT = 'two pings without an answer';
 const UPGRADE_REQUIRED = 426;
 /** Programs whose WebSocket accepts headers. A `process` would prove nothing: bundles for browsers have one too. */
 const SENDS_HEADERS = /^(?:Node\.js|Bun)\//;
@@ -69,7 +71,8 @@ export async function* messages<M extends { readonly type: string }>(
     }
     signal?.throwIfAborted();
     const { code, reason } = socket.closing;
-    if (FINAL.has(code)) throw new StreamError(`the service closed the stream: ${reason || code}`, code);
+    if (FINAL.has(code) && reason !== SILENT)
+      throw new StreamError(`the service closed the stream: ${reason || code}`, code);
     const askedMs = isReady ? null : await refusalPauseMs(requests, { path, query, signal });
     if (failures >= connectionsMax)
       throw new NoAnswerError(`${failures} connections to ${requests.url} failed in a row (code ${code})`);

@@ -48,6 +48,27 @@ class Streams(unittest.TestCase):
         self.assertEqual(sent, [subscribe, {**subscribe, "resume": "c2"}])
         self.assertEqual(self.pauses, [0.5])
 
+    def test_continues_after_the_service_closed_it_because_a_message_took_long(self):
+        sent = []
+
+        def first(connection):
+            connection.upgrade()
+            connection.send(READY)
+            connection.receive()
+            connection.send(snapshot("c1"))
+            connection.frame(0x8, struct.pack("!H", 1008) + b"two pings without an answer")
+            connection.receive()
+
+        def second(connection):
+            connection.upgrade()
+            connection.send(READY)
+            sent.append(json.loads(connection.receive()[1]))
+            connection.send({"type": "end"})
+
+        messages = list(self.client(first, second).stream(tickers=["BTC"]))
+        self.assertEqual([message["type"] for message in messages], ["snapshot", "end"])
+        self.assertEqual(sent, [{"type": "subscribe", "tickers": ["BTC"], "resume": "c1"}])
+
     def test_reconnects_if_the_subscription_cannot_be_sent(self):
         def serve(connection):
             connection.upgrade()

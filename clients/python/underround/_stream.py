@@ -11,6 +11,8 @@ from ._socket import WebSocket
 
 #: Close codes after which the same would happen again.
 _FINAL = frozenset({1000, 1003, 1007, 1008, 1009})
+#: The service's reason for closing with 1008 a client that was asleep or busy: the stream continues.
+_SILENT = "two pings without an answer"
 #: The service sends a ping every 25 s: a connection that is silent for longer than this is dead.
 _SILENCE_S_MAX = 60.0
 
@@ -64,7 +66,7 @@ def messages(
         finally:
             if socket is not None:
                 socket.close()
-        if code in _FINAL:
+        if code in _FINAL and reason != _SILENT:
             raise StreamError(f"the service closed the stream: {reason or code}", code)
         if failures >= connections_max:
             raise NoAnswerError(f"{failures} connections to {requests.url} failed in a row: {reason or code}")
