@@ -88,6 +88,19 @@ test('a client is closed at the third ping after two without an answer; a messag
   expect(closes).toHaveLength(1);
 });
 
+test('a client that reads slowly is not closed while its buffer leaves, however late it finds a ping', async () => {
+  const { clock, closes, buffer, drain } = rig();
+  for (let read = 0; read < 5; read++) {
+    await clock.advance(47_000);
+    buffer(PRESSURE_BYTES);
+    await clock.advance(3_000);
+    drain();
+  }
+  expect(closes).toEqual([]);
+  await clock.advance(75_000);
+  expect(closes).toEqual([[1008, 'two pings without an answer']]);
+});
+
 test('nothing is written to a socket that closes', () => {
   const { connection, written, socket } = rig();
   const frame = textFrame([Buffer.from('a')]);

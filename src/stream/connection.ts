@@ -6,7 +6,7 @@ import type { SentCounts, StreamMetrics } from './streamMetrics.ts';
 import type { TextFrame } from './textFrame.ts';
 
 const PING_MS = 25_000;
-/** Pings that a client may leave unanswered; any message or pong counts as an answer. */
+/** Pings that a client may leave unanswered. Any message or pong counts as an answer, and a buffer that has left. */
 const SILENT_PINGS_MAX = 2;
 /** With this many bytes buffered a client is under pressure: it is sent nothing more until they have left. */
 export const PRESSURE_BYTES = 256 * 1024;
@@ -68,6 +68,8 @@ export class Connection {
     this.#parts = parts;
     this.#ping = every(parts.clock, PING_MS, () => this.#pingClient());
     transport.on('drain', () => {
+      // A slow reader finds a ping only after everything that was sent before it.
+      this.#unanswered = 0;
       this.#stalled?.cancel();
       this.#stalled = null;
       if (this.#isOpen) this.onDrained?.();

@@ -206,9 +206,8 @@ export class MarketClient {
     return true;
   }
 
-  #subscribe(selection: Selection, resume: StreamPlace | null): void {
-    const unknown = selection.marketIds.find((marketId) => this.#source.find(marketId) === null);
-    if (unknown !== undefined) throw new CommandError(`unknown market_id ${unknown.slice(0, 80)}`);
+  #subscribe(wanted: Selection, resume: StreamPlace | null): void {
+    const selection = this.#known(wanted, resume);
     this.subscriptions.add(selection, this.#marketOf);
     if (resume === null) {
       this.#acknowledge();
@@ -221,6 +220,21 @@ export class MarketClient {
       else this.#join(this.#joining(this.#source.log.head.seq));
     }
     this.#connection.checkBuffered();
+  }
+
+  /**
+   * The selection without the markets that ended while the client was away: it repeats its subscription.
+   * @throws {CommandError} If any other market is unknown, or no market and no series is left.
+   */
+  #known(selection: Selection, resume: StreamPlace | null): Selection {
+    const marketIds = selection.marketIds.filter((marketId) => this.#source.find(marketId) !== null);
+    const unknown = selection.marketIds.find((marketId) => !marketIds.includes(marketId));
+    if (unknown === undefined) return selection;
+    const { run, log } = this.#source;
+    // A process that is behind the cursor may not know the newest markets yet.
+    const isEnded = resume !== null && (resume.run !== run || resume.seq <= log.head.seq);
+    if (isEnded && marketIds.length + selection.tickers.length > 0) return { ...selection, marketIds };
+    throw new CommandError(`unknown market_id ${unknown.slice(0, 80)}`);
   }
 
   readonly #marketOf = (marketId: string) => this.#source.find(marketId)?.record ?? null;

@@ -117,12 +117,14 @@ export class Replay {
     // A resumed replay sends only messages received after its cursor; its pauses begin at the cursor too.
     const left = placeMs === null ? range : { ...range, fromMs: placeMs + 1 };
     const notices = await noticesOf(store, markets, left, signal);
-    if (!isResumed) {
-      const before = await booksBefore(store, markets, fromMs, signal);
-      for (const book of before) this.#send(book, known, BEGINNING);
-    }
+    const before = isResumed ? [] : await booksBefore(store, markets, fromMs, signal);
     const originMs = placeMs ?? this.#terms.fromMs;
     const pace = new ReplayPace(this.#connection, { clock, speed, originMs, signal });
+    for (const book of before) {
+      await pace.room();
+      if (signal.aborted) return;
+      this.#send(book, known, BEGINNING);
+    }
     const spans = await spansOf(store, markets, range, signal);
     const next = (after: number) =>
       nextBooks(store, { markets, spans }, { ...range, afterSeq: after, limit: PAGE_BOOKS }, signal);

@@ -46,11 +46,15 @@ export class ReplayPace {
       const waitMs = dueMs - this.#clock.monotonic();
       if (waitMs > 0) await sleep(this.#clock, waitMs, this.#signal);
     }
-    if (!this.#signal.aborted && this.#connection.isPressed) await this.#room();
+    await this.room();
   }
 
-  /** Time lost to a slow client is not caught up: everything later is delayed by it. */
-  async #room(): Promise<void> {
+  /**
+   * Resolves when the client has room, or is gone. Time lost to a slow client is not caught up: everything later is
+   * delayed by it.
+   */
+  async room(): Promise<void> {
+    if (this.#signal.aborted || !this.#connection.isPressed) return;
     const sinceMs = this.#clock.monotonic();
     while (!this.#signal.aborted && this.#connection.isPressed) {
       await new Promise<void>((resolve) => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { RETAINED_MS } from '../../src/stream/changeLog.ts';
+import { formatPlace } from '../../src/stream/cursor.ts';
 import { type Message, RUN, type StreamClient, StreamRig } from '../support/streams.ts';
 
 const IDS = ['a', 'b', 'c'].map((letter) => `0x${letter.repeat(64)}`);
@@ -116,6 +117,36 @@ describe('resuming by cursor', () => {
     const fresh = await rig.connect();
     await fresh.ask({ type: 'subscribe', tickers: ['BTC'] });
     expect(await fresh.rest()).toEqual([]);
+  });
+
+  test.each([
+    ['of this run', (cursor: unknown) => cursor, { resumed: true }],
+    [
+      'from before a restart',
+      () => formatPlace({ run: 'fedcba987654', seq: 9, upTo: null }),
+      { resumed: false },
+    ],
+  ])('with a cursor %s leaves out markets that ended meanwhile', async (_, cursor, outcome) => {
+    const rig = await newRig();
+    const [ended = '', open = ''] = IDS;
+    for (const marketId of [ended, open]) rig.recorder.change(marketId, 1);
+    const client = await rig.connect();
+    await client.ask({ type: 'subscribe', market_ids: [ended, open] });
+    await client.rest();
+    rig.recorder.drop(ended);
+    await rig.clock.advance(10_000);
+    await cut(client);
+    const again = await rig.connect();
+    const resume = cursor(cursorOf(client));
+    expect(await again.ask({ type: 'subscribe', market_ids: [ended, open], resume })).toEqual({
+      ...{ type: 'ack', subscribed: { tickers: [], event_types: [], market_ids: [open] }, ...outcome },
+    });
+    rig.recorder.change(open, 2);
+    expect(sizes(await again.rest()).at(-1)).toBe(2);
+    const alone = { type: 'subscribe', market_ids: [ended], resume };
+    expect((await again.ask(alone, 'error')).detail).toBe(`unknown market_id ${ended}`);
+    const series = { ...alone, tickers: ['BTC'] };
+    expect(await again.ask(series)).toMatchObject({ subscribed: { tickers: ['BTC'], market_ids: [open] } });
   });
 
   test('starts with snapshots after the retention and after a restart', async () => {
