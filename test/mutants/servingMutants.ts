@@ -99,6 +99,7 @@ const connection = of('src/stream/connection.ts', 'src/stream/connection.test.ts
 const registryOfStreams = of('src/stream/connectionRegistry.ts', 'src/stream/connectionRegistry.test.ts');
 const marketStream = of('src/stream/marketStream.ts', 'src/stream/marketStream.test.ts');
 const replay = of('src/stream/replay.ts', 'test/service/replayStream.test.ts');
+const replayStart = of('src/stream/replay.ts', 'src/stream/replay.test.ts');
 const walkForward = of('src/report/walkForward.ts', 'src/report/walkForward.test.ts');
 const admission = of('src/http/admission.ts', 'src/api/access.test.ts');
 const operators = of('src/http/admission.ts', 'src/http/admission.test.ts');
@@ -322,6 +323,8 @@ export const SERVING_MUTANTS: readonly TestedMutant[] = [
   registryOfStreams('await Promise.all(parted);', ''),
   marketStream('if (market.subscribers.size === 0) market.idleSinceMs = this.#clock.monotonic();', ''),
   replay('placeMs ?? this.#terms.fromMs', 'this.#terms.fromMs'),
+  replayStart('      await pace.room();\n', ''),
+  outcomes('this.#changes.get(deliveryId) ?? change', 'change'),
   replayedBooks('after = beforeSeq - 1;', 'after = beforeSeq;'),
   exportedRows('while (rest >= 0x80)', 'while (rest > 0x80)'),
 ];

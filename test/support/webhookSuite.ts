@@ -5,6 +5,7 @@ import type { Database } from '../../src/control/schema.ts';
 import { TooManySecretsError, TooManySendsError } from '../../src/runtime/errors.ts';
 import { silentLogger } from '../../src/runtime/log.ts';
 import { Metrics } from '../../src/runtime/metrics.ts';
+import type { Delivery, DeliveryChange } from '../../src/webhooks/delivery/delivery.ts';
 import { toEvent, type WebhookEvent } from '../../src/webhooks/delivery/event.ts';
 import { Outbox } from '../../src/webhooks/delivery/outbox.ts';
 import { REDELIVERIES_PER_MINUTE, TESTS_PER_MINUTE } from '../../src/webhooks/delivery/sendQuotas.ts';
@@ -12,10 +13,15 @@ import { REDELIVERY_WINDOW_MS, TESTS_MAX } from '../../src/webhooks/registry/del
 import { toSigningWebhook, type Webhook } from '../../src/webhooks/registry/registration.ts';
 import { PREVIOUS_SECRETS_MAX, ROTATION_OVERLAP_MS } from '../../src/webhooks/registry/registry.ts';
 import { LOG_AGE_MAX_MS, Retention } from '../../src/webhooks/registry/retention.ts';
+import type { DeliveryState } from '../../src/webhooks/schemaWebhooks.ts';
 import { opportunity } from './opportunity.ts';
 import { openTestWebhooks, replied, type TestWebhooks } from './webhooks.ts';
 
 const ANY = { startMs: null, endMs: null, state: null };
+
+function changeOf(delivery: Delivery, state: DeliveryState): DeliveryChange {
+  return { delivery, state, rowDueMs: delivery.dueMs };
+}
 
 /** Required behaviour of webhooks on every database: run it for each driver with a new, empty database. */
 export function webhookSuite(driver: string, open: () => Promise<Database>): void {
@@ -103,6 +109,7 @@ export function webhookSuite(driver: string, open: () => Promise<Database>): voi
       const changes = deliveries.map((delivery, n) => ({
         delivery: { ...delivery, attempts: n, step: n + 1, dueMs: 1_795_219_200_000 + n, log },
         state: n % 2 === 0 ? ('delivered' as const) : ('pending' as const),
+        rowDueMs: delivery.dueMs,
       }));
       await outbox.settle(changes, []);
       expect(await statesOf()).toEqual([...Array(100).fill('delivered'), ...Array(100).fill('pending')]);
@@ -142,7 +149,7 @@ export function webhookSuite(driver: string, open: () => Promise<Database>): voi
       const webhook = (await t.webhooks.registry.find({ webhookId }))!;
       const deliveries = await accept(events(5));
       await outbox.settle(
-        deliveries.map((delivery) => ({ delivery, state: 'expired' })),
+        deliveries.map((delivery) => changeOf(delivery, 'expired')),
         [],
       );
       await t.clock.advance(7_200_000);
@@ -172,7 +179,10 @@ export function webhookSuite(driver: string, open: () => Promise<Database>): voi
       const dueMs = t.clock.now() + 60_000;
       const tried = { attempts: 2, step: 2, dueMs };
       await outbox.settle(
-        [failed!, other!].map((delivery) => ({ delivery: { ...delivery, ...tried }, state: 'pending' })),
+        [failed!, other!].map((delivery) => ({
+          ...changeOf(delivery, 'pending'),
+          delivery: { ...delivery, ...tried },
+        })),
         [],
       );
       expect(await outbox.pullAgain(webhookId, 10)).toEqual([]);
@@ -183,17 +193,49 @@ export function webhookSuite(driver: string, open: () => Promise<Database>): voi
       expect(await outbox.waiting()).toEqual(new Map([[webhookId, { count: 3, due: 2 }]]));
     });
 
+    it('a redelivery during an attempt stays pending, unless the attempt succeeds', async () => {
+      const { webhookId } = await t.register();
+      const webhook = (await t.webhooks.registry.find({ webhookId }))!;
+      const [failed, expired, delivered, other] = await accept(events(4));
+      await t.clock.advance(1_000);
+      for (const { deliveryId } of [failed!, expired!, delivered!])
+        await t.webhooks.log.redeliver(webhook, deliveryId);
+      const askedMs = t.clock.now();
+      await t.clock.advance(1_000);
+      const tried = { attempts: 1, step: 1, dueMs: t.clock.now() + 60_000, log: [] };
+      const ends = [
+        [failed!, 'failed'],
+        [expired!, 'expired'],
+        [delivered!, 'delivered'],
+        [other!, 'pending'],
+      ] as const;
+      await outbox.settle(
+        ends.map(([delivery, state]) => ({
+          ...changeOf(delivery, state),
+          delivery: { ...delivery, ...tried },
+        })),
+        [],
+      );
+      const expiresMs = Math.max(failed!.expiresMs, askedMs + REDELIVERY_WINDOW_MS);
+      const again = { attempts: 1, step: 0, dueMs: askedMs, expiresMs };
+      const byId = (one: Delivery, two: Delivery) => (one.deliveryId < two.deliveryId ? -1 : 1);
+      expect(await outbox.pull(webhookId, 10)).toEqual([
+        ...[failed!, expired!].map((delivery) => ({ ...delivery, ...again })).toSorted(byId),
+        { ...other, ...tried },
+      ]);
+    });
+
     it('the log is bounded by age and number; pending deliveries are never deleted', async () => {
       await t.register();
       const old = await accept(events(600));
       await outbox.settle(
-        old.slice(1).map((delivery) => ({ delivery, state: 'delivered' })),
+        old.slice(1).map((delivery) => changeOf(delivery, 'delivered')),
         [],
       );
       await t.clock.advance(LOG_AGE_MAX_MS + 1);
       const fresh = await accept(events(30, 1000));
       await outbox.settle(
-        fresh.map((delivery) => ({ delivery, state: 'delivered' })),
+        fresh.map((delivery) => changeOf(delivery, 'delivered')),
         [],
       );
       await t.clock.advance(1);
@@ -224,7 +266,7 @@ export function webhookSuite(driver: string, open: () => Promise<Database>): voi
       const busy = [await t.register({ userId, tickers: ['BTC'] }), await t.register({ userId })];
       await t.clock.advance(1_000);
       const later = await accept(events(40));
-      const over = [...early, ...later].map((delivery) => ({ delivery, state: 'delivered' }) as const);
+      const over = [...early, ...later].map((delivery) => changeOf(delivery, 'delivered'));
       await outbox.settle(over, []);
       // What the quiet user leaves free is shared: 21 rows for the other's two webhooks, 10 each.
       const parts = { clock: t.clock, log: silentLogger, metrics: new Metrics(), rowsMax: 22 };
@@ -246,7 +288,7 @@ export function webhookSuite(driver: string, open: () => Promise<Database>): voi
       const webhook = (await t.webhooks.registry.find({ webhookId }))!;
       const detected = await accept(events(3));
       await outbox.settle(
-        detected.map((delivery) => ({ delivery, state: 'delivered' })),
+        detected.map((delivery) => changeOf(delivery, 'delivered')),
         [],
       );
       const tests: string[] = [];
@@ -278,7 +320,7 @@ export function webhookSuite(driver: string, open: () => Promise<Database>): voi
       const [one, other] = found as [Webhook, Webhook];
       const deliveries = await accept(events(120));
       await outbox.settle(
-        deliveries.map((delivery) => ({ delivery, state: 'delivered' })),
+        deliveries.map((delivery) => changeOf(delivery, 'delivered')),
         [],
       );
       const pending = async () => (await statesOf()).filter((state) => state === 'pending').length;

@@ -43,6 +43,8 @@ export interface Delivery {
 export interface DeliveryChange {
   readonly delivery: Delivery;
   readonly state: DeliveryState;
+  /** The row's due time before the change. If the row has another one, it was redelivered by hand meanwhile. */
+  readonly rowDueMs: number;
 }
 
 /**

@@ -156,7 +156,7 @@ export class DeliveryQueue {
       }
       this.#ready.shift();
       if (isLate) {
-        this.#parts.changed({ delivery, state: 'expired' });
+        this.#parts.changed({ delivery, state: 'expired', rowDueMs: delivery.dueMs });
         continue;
       }
       if (chat !== null) this.#opensAt = nowAt + chat.spacingMs;
@@ -188,13 +188,13 @@ export class DeliveryQueue {
     };
     const log = [...delivery.log, entry].slice(-MAX_LOGGED_ATTEMPTS);
     const tried = { ...delivery, attempts: delivery.attempts + 1, log };
-    const change = this.#changeOf(tried, result, opensMs);
+    const change = { ...this.#changeOf(tried, result, opensMs), rowDueMs: delivery.dueMs };
     this.#parts.attempted(result, change);
     this.#parts.changed(change);
     if (change.state === 'pending' && !this.#closed) this.#schedule(change.delivery);
   }
 
-  #changeOf(tried: Delivery, result: AttemptResult, opensMs: number): DeliveryChange {
+  #changeOf(tried: Delivery, result: AttemptResult, opensMs: number): Omit<DeliveryChange, 'rowDueMs'> {
     if (result.outcome === 'delivered') return this.#succeeded(tried);
     if (result.outcome !== 'rate_limited' || this.#paused) return this.#failed(tried, result);
     // The chat works: it is asked again when it said so, and the attempt is no failure of it.
@@ -204,7 +204,7 @@ export class DeliveryQueue {
     };
   }
 
-  #succeeded(delivery: Delivery): DeliveryChange {
+  #succeeded(delivery: Delivery): Omit<DeliveryChange, 'rowDueMs'> {
     if (this.#failures > 0 && !this.#paused) {
       this.#failures = 0;
       this.#reportHealth();
@@ -212,7 +212,7 @@ export class DeliveryQueue {
     return { delivery, state: 'delivered' };
   }
 
-  #failed(tried: Delivery, { status, retryAfterMs }: AttemptResult): DeliveryChange {
+  #failed(tried: Delivery, { status, retryAfterMs }: AttemptResult): Omit<DeliveryChange, 'rowDueMs'> {
     const { clock, random } = this.#parts;
     const step = tried.step + 1;
     const dueMs = clock.now() + retryDelayMs(step, retryAfterMs, random);
@@ -235,7 +235,9 @@ export class DeliveryQueue {
     const unsent = [...this.#ready, ...waiting.map(({ delivery }) => delivery)];
     this.#waiting.clear();
     this.#ready.length = 0;
-    for (const delivery of unsent) this.#parts.changed({ delivery, state: 'skipped' });
+    for (const delivery of unsent) {
+      this.#parts.changed({ delivery, state: 'skipped', rowDueMs: delivery.dueMs });
+    }
   }
 
   #reportHealth(): void {

@@ -15,6 +15,9 @@ import { FAILURES_MAX, RETRY_AFTER_MAX_MS, RETRY_DELAYS_MS, retryDelayMs } from 
 const rowOf = async ({ db }: TestWebhooks, webhookId: string) =>
   await db.selectFrom('webhooks').selectAll().where('webhook_id', '=', webhookId).executeTakeFirstOrThrow();
 
+const slugsOf = (attempts: readonly { delivery: Delivery }[]): string[] =>
+  attempts.map(({ delivery }) => JSON.parse(delivery.body.toString()).polymarket_slug);
+
 /** Start times of the attempts of a message that succeeds at the eighth. */
 async function attemptsOf(random: () => number): Promise<number[]> {
   const clock = new FakeClock();
@@ -84,9 +87,7 @@ describe('an event', () => {
     dispatcher.enqueue(late);
     dispatcher.enqueue(opportunity({ nowMs: t.clock.now(), n: 4 }));
     await t.clock.advance(2000);
-    expect(to.attempts.map(({ delivery }) => JSON.parse(delivery.body.toString()).polymarket_slug)).toEqual([
-      'btc-updown-5m-4',
-    ]);
+    expect(slugsOf(to.attempts)).toEqual(['btc-updown-5m-4']);
   });
 
   it('is signed with the secret that was shown before its detection', async () => {
@@ -123,9 +124,7 @@ describe('an event', () => {
     await tell(5, 'ETH');
     await t.webhooks.registry.update({ webhookId }, { tiers: null, tickers: null });
     await tell(6, 'BTC');
-    expect(to.attempts.map(({ delivery }) => JSON.parse(delivery.body.toString()).polymarket_slug)).toEqual([
-      ...['btc-updown-5m-2', 'btc-updown-5m-4', 'btc-updown-5m-6'],
-    ]);
+    expect(slugsOf(to.attempts)).toEqual(['btc-updown-5m-2', 'btc-updown-5m-4', 'btc-updown-5m-6']);
   });
 
   it('from before its filter was widened is not sent, also if a restart publishes it again', async () => {
@@ -189,6 +188,38 @@ describe('an event', () => {
     dispatcher.enqueue(opportunity({ nowMs: t.clock.now(), n: 2 }));
     await t.clock.advance(100);
     expect(to.attempts).toHaveLength(1);
+  });
+
+  it('is sent after the clock was set back behind the registration, unless it is old', async () => {
+    const t = await openTestWebhooks();
+    await t.register();
+    const to = answering(t, () => 200);
+    const dispatcher = await t.dispatcher(to);
+    t.clock.stepWall(-3_600_000);
+    dispatcher.enqueue(opportunity({ nowMs: t.clock.now() - 60_000, n: 1 }));
+    dispatcher.enqueue(opportunity({ nowMs: t.clock.now(), n: 2 }));
+    await t.clock.advance(100);
+    expect(slugsOf(to.attempts)).toEqual(['btc-updown-5m-2']);
+  });
+
+  it('stored during a pause by a process that had not seen it yet is not sent after the resumption', async () => {
+    const t = await openTestWebhooks();
+    const { webhookId } = await t.register();
+    const to = answering(t, (_, n) => (n <= FAILURES_MAX ? 500 : 200));
+    const sending = await t.dispatcher(to);
+    const other = await t.dispatcher(to, 'closed', { isUs: async () => false, leave: async () => {} });
+    other.enqueue(opportunity({ nowMs: t.clock.now(), n: 0 }));
+    for (let n = 1; n < FAILURES_MAX; n++) sending.enqueue(opportunity({ nowMs: t.clock.now(), n }));
+    await t.clock.advance(2_000);
+    expect(await rowOf(t, webhookId)).toMatchObject({ state: 'paused', pause_reason: 'failures' });
+    const tried = to.attempts.length;
+    other.enqueue(opportunity({ nowMs: t.clock.now(), n: 100 }));
+    await t.clock.advance(2_000);
+    await t.webhooks.registry.resume({ webhookId });
+    sending.enqueue(opportunity({ nowMs: t.clock.now(), n: 101 }));
+    await t.clock.advance(2_000);
+    expect(slugsOf(to.attempts.slice(tried))).toEqual(['btc-updown-5m-101']);
+    expect(await states(t)).not.toContain('pending');
   });
 
   it('that does not match the published schema is refused, counted and not sent', async () => {

@@ -45,15 +45,15 @@ export class Outbox {
   ): Promise<Delivery[]> {
     return await this.#db.transaction().execute(async (db) => {
       const webhooks = await current(db);
+      const nowMs = this.#clock.now();
       const wanted = events.map((event) => {
         const { event: name, tier, ticker } = event.row;
         const kind = { tier: tier || null, ticker: ticker || null };
         const facts = { event: name, ...kind, detectedMs: event.detectedMs };
-        return { event, by: webhooks.filter((webhook) => wants(webhook, facts)) };
+        return { event, by: webhooks.filter((webhook) => wants(webhook, facts, nowMs)) };
       });
       const told = wanted.filter(({ by }) => by.length > 0);
       if (told.length === 0) return [];
-      const nowMs = this.#clock.now();
       const inserted = await db
         .insertInto('webhook_events')
         .values(told.map(({ event }) => ({ ...event.row, created_ms: nowMs })).toSorted(byId))
@@ -72,7 +72,10 @@ export class Outbox {
     });
   }
 
-  /** Writes the outcomes of deliveries and the changes of registrations, in one transaction. */
+  /**
+   * Writes the outcomes of deliveries and the changes of registrations, in one transaction. A delivery that was
+   * redelivered by hand during its attempt stays pending and due, unless the attempt succeeded.
+   */
   async settle(changes: readonly DeliveryChange[], healthChanges: readonly WebhookHealth[]): Promise<void> {
     const nowMs = this.#clock.now();
     await this.#db.transaction().execute(async (db) => {
@@ -179,14 +182,19 @@ function insertDeliveries(): BulkStatement<{ delivery: Delivery; eventId: string
 
 /** PostgreSQL reads the values as text, hence the casts. */
 function updateDeliveries(): BulkStatement<DeliveryChange> {
-  const row = sql`(${null}, ${null}, ${null}, ${null}, ${null}, ${null})`;
+  const row = sql`(${null}, ${null}, ${null}, ${null}, ${null}, ${null}, ${null})`;
+  const isRedelivered = sql`webhook_deliveries.state = 'pending' and v.column2 <> 'delivered'
+    and webhook_deliveries.due_ms <> cast(v.column7 as bigint)`;
+  const unless = (column: string, value: ReturnType<typeof sql>) =>
+    sql`${sql.ref(column)} = case when ${isRedelivered} then ${sql.ref(`webhook_deliveries.${column}`)} else ${value} end`;
   return new BulkStatement(
     (rows) => sql`
-      update webhook_deliveries set state = v.column2, attempts = cast(v.column3 as bigint),
-        step = cast(v.column4 as bigint), due_ms = cast(v.column5 as bigint), attempt_log = v.column6
+      update webhook_deliveries set ${unless('state', sql`v.column2`)},
+        attempts = cast(v.column3 as bigint), ${unless('step', sql`cast(v.column4 as bigint)`)},
+        ${unless('due_ms', sql`cast(v.column5 as bigint)`)}, attempt_log = v.column6
       from (values ${sql.join(Array(rows).fill(row))}) as v where webhook_deliveries.delivery_id = v.column1`,
-    ({ delivery: { deliveryId, attempts, step, dueMs, log }, state }) => {
-      return [deliveryId, state, attempts, step, dueMs, JSON.stringify(log)];
+    ({ delivery: { deliveryId, attempts, step, dueMs, log }, state, rowDueMs }) => {
+      return [deliveryId, state, attempts, step, dueMs, JSON.stringify(log), rowDueMs];
     },
   );
 }

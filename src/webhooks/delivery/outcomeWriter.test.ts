@@ -9,13 +9,13 @@ import { OutcomeWriter } from './outcomeWriter.ts';
 /** Longer than outcomes are collected, and than any pause between two tries. */
 const LATER_MS = 6_000;
 
-function changeOf(deliveryId: string): DeliveryChange {
+function changeOf(deliveryId: string, rowDueMs = 0): DeliveryChange {
   const delivery = {
     ...({ deliveryId, webhookId: 'wh_1', event: 'opportunity', tier: 'logical', ticker: 'BTC' } as const),
     body: Buffer.alloc(0),
     ...{ expiresMs: 0, attempts: 1, step: 0, dueMs: 0, log: [] },
   };
-  return { delivery, state: 'delivered' };
+  return { delivery, state: 'delivered', rowDueMs };
 }
 
 /** Outcomes over a database replaced by `settle`, and the deliveries of each call of it. */
@@ -23,19 +23,21 @@ function rig(settle: () => Promise<void>) {
   const clock = new FakeClock();
   const calls: string[][] = [];
   const written: string[] = [];
+  const rowsDueMs: number[] = [];
   const idsOf = (changes: readonly DeliveryChange[]) => changes.map(({ delivery }) => delivery.deliveryId);
   const metrics = new Metrics();
   const outcomes = new OutcomeWriter({
     outbox: {
       settle: async (changes) => {
         calls.push(idsOf(changes));
+        rowsDueMs.push(...changes.map((change) => change.rowDueMs));
         await settle();
       },
     },
     ...{ clock, random: () => 0.5, log: silentLogger, metrics },
     written: (changes) => written.push(...idsOf(changes)),
   });
-  return { clock, calls, written, outcomes, metrics };
+  return { clock, calls, written, rowsDueMs, outcomes, metrics };
 }
 
 describe('outcomes of deliveries', () => {
@@ -55,6 +57,19 @@ describe('outcomes of deliveries', () => {
     await clock.advance(LATER_MS);
     expect(calls).toEqual([['dl_1'], ['dl_2']]);
     expect([written, outcomes.isBehind]).toEqual([['dl_1', 'dl_2'], false]);
+  });
+
+  it('of one delivery are written as one change, from the row as it was before the first', async () => {
+    const { clock, calls, rowsDueMs, outcomes } = rig(async () => undefined);
+    outcomes.changed(changeOf('dl_1', 1_000));
+    outcomes.changed(changeOf('dl_1', 2_000));
+    await clock.advance(LATER_MS);
+    outcomes.changed(changeOf('dl_1', 3_000));
+    await clock.advance(LATER_MS);
+    expect([calls, rowsDueMs]).toEqual([
+      [['dl_1'], ['dl_1']],
+      [1_000, 3_000],
+    ]);
   });
 
   it('are tried three times at a stop while the database is unavailable', async () => {

@@ -41,7 +41,10 @@ export class OutcomeWriter {
   }
 
   changed(change: DeliveryChange): void {
-    this.#changes.set(change.delivery.deliveryId, change);
+    const { deliveryId } = change.delivery;
+    // The row has not seen an earlier change that this one replaces.
+    const { rowDueMs } = this.#changes.get(deliveryId) ?? change;
+    this.#changes.set(deliveryId, { ...change, rowDueMs });
     this.#arm();
   }
 

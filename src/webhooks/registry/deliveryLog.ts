@@ -100,7 +100,8 @@ export class DeliveryLog {
   }
 
   /**
-   * Sends a delivery again, under the same id. A waiting one is due at once; an in-flight attempt continues.
+   * Sends a delivery again, under the same id. A waiting one is due at once. An in-flight attempt continues; if it fails,
+   * another one begins within a second.
    * @returns False if the webhook has no such delivery.
    * @throws {InvalidInputError} If the webhook is paused.
    * @throws {TooManySendsError} If its user requested too many redeliveries in the last minute.

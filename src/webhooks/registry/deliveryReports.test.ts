@@ -23,7 +23,9 @@ async function rig() {
       ),
     );
     await outbox.settle(
-      accepted.map((delivery, at) => ({ delivery: logged(delivery, at + 1), state: states[at]! })),
+      accepted.map((delivery, at) => {
+        return { delivery: logged(delivery, at + 1), state: states[at]!, rowDueMs: delivery.dueMs };
+      }),
       [],
     );
   };

@@ -5,6 +5,7 @@ import { lateReads } from '../../../test/support/lateReads.ts';
 import { opportunity } from '../../../test/support/opportunity.ts';
 import { answering, openTestWebhooks, replied, states } from '../../../test/support/webhooks.ts';
 import { openControlDatabase } from '../../controlDatabase.ts';
+import { sleep } from '../../runtime/clock.ts';
 import type { Delivery } from '../delivery/delivery.ts';
 import { ALONE } from '../delivery/soleSender.ts';
 import { REDELIVERY_WINDOW_MS } from './deliveryLog.ts';
@@ -41,6 +42,39 @@ describe('a manual redelivery', () => {
     ]);
     expect(await states(t)).toEqual(['expired']);
   });
+
+  it.each([
+    ['fails before the market’s end', 1, 500, [0, 6_000, 12_000, 18_000], 'pending'],
+    ['fails when the market has ended', 0.05, 500, [0, 6_000, 12_000, 22_000], 'pending'],
+    ['is rejected for good', 1, 410, [0, 6_000], 'failed'],
+    ['succeeds', 1, 200, [0], 'delivered'],
+  ])(
+    'during an attempt that %s: is tried again within a second if that one failed',
+    async (_, minutes, status, expected, state) => {
+      const t = await openTestWebhooks();
+      const { webhookId } = await t.register();
+      const startMs = t.clock.now();
+      const times: number[] = [];
+      let deliveryId = '';
+      const dispatcher = await t.dispatcher({
+        attempt: async (_to, delivery) => {
+          times.push(t.clock.now() - startMs);
+          deliveryId = delivery.deliveryId;
+          await sleep(t.clock, 5_000);
+          return replied(status, t.clock);
+        },
+      });
+      onTestFinished(() => t.clock.advance(5_000));
+      dispatcher.enqueue(opportunity({ nowMs: startMs }, { tau_minutes: minutes }));
+      await t.clock.advance(2_500);
+      const webhook = await t.webhooks.registry.find({ webhookId });
+      expect(webhook && (await t.webhooks.log.redeliver(webhook, deliveryId))).toBe(true);
+      dispatcher.wake();
+      await t.clock.advance(20_000);
+      expect(times).toEqual(expected);
+      expect(await states(t)).toEqual([state]);
+    },
+  );
 
   it('is found within a second without a notification', async () => {
     const { t, to, redeliver } = await failedThrice();

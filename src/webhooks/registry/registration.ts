@@ -110,13 +110,18 @@ interface EventFacts {
   readonly detectedMs: number;
 }
 
+/** While the clock is behind the time since when an event is wanted, events up to this old are sent. */
+const STEPPED_BACK_AGE_MAX_MS = 10_000;
+
 /**
  * Whether a webhook wants an event. It never receives one detected before it was wanted, or while the webhook was
  * paused. Events of the service go to operators only.
+ * @param nowMs The time now. A later registration, resumption or filter means that the clock was set back since.
  */
 export function wants(
   webhook: Webhook & Pick<SigningWebhook, 'isOwnerOperator'>,
   { event, tier, ticker, detectedMs }: EventFacts,
+  nowMs: number,
 ): boolean {
   const { state, events, tiers, tickers, activeSinceMs, filtersSinceMs } = webhook;
   if (state !== 'active' || !events.includes(event)) return false;
@@ -124,5 +129,6 @@ export function wants(
   if (tier !== null && !tiers.includes(tier)) return false;
   if (ticker !== null && tickers !== null && !tickers.includes(ticker)) return false;
   const named = [event, tier, ticker].map((name) => (name === null ? 0 : (filtersSinceMs[name] ?? 0)));
-  return detectedMs >= Math.max(activeSinceMs, ...named);
+  const sinceMs = Math.max(activeSinceMs, ...named);
+  return detectedMs >= (sinceMs > nowMs ? nowMs - STEPPED_BACK_AGE_MAX_MS : sinceMs);
 }

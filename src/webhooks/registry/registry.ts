@@ -251,7 +251,8 @@ export class WebhookRegistry {
       if (!before) throw unknownWebhook();
       const change = changeOf(before);
       const row = await update().set(change).executeTakeFirstOrThrow();
-      if (change.state === 'paused') {
+      // Also at a resumption: a process that had not seen the pause yet may have stored an event during it.
+      if (change.state !== undefined) {
         const waiting = db.updateTable('webhook_deliveries').set({ state: 'skipped' });
         await waiting.where('webhook_id', '=', webhookId).where('state', '=', 'pending').execute();
       }
