@@ -9,8 +9,13 @@ export const STREAM = { method: 'GET', auth: 'key', socket: true, response: null
 export const STREAM_DESCRIPTION =
   'docs/STREAMS.md describes the messages. Browsers cannot send headers with a WebSocket, so they pass the key as `api_key`, which is never logged. Connections of one user beyond the tier’s limit get 429.';
 
-/** Seconds after which a refused client may find that one of its connections has ended. */
+/** Seconds after which another process, or this one, may serve streams. */
 const RETRY_AFTER_S = 5;
+/**
+ * Seconds after which a refused client may find that one of its connections has ended. One whose network was lost is
+ * closed after 75 s without an answer; the published clients try ten times.
+ */
+const OCCUPIED_RETRY_AFTER_S = 10;
 const UPGRADE_REQUIRED: Answer = {
   status: 426,
   headers: { upgrade: 'websocket' },
@@ -36,7 +41,8 @@ export function admit(
   if (connections.isClosing) throw underMaintenance(RETRY_AFTER_S, 'The service is stopping');
   const { tier } = identity;
   if (connections.count(stream, identity) >= most) {
-    throw tooManyRequests(`Tier ${tier} permits ${most} connections to this stream at once`, RETRY_AFTER_S);
+    const detail = `Tier ${tier} permits ${most} connections to this stream at once`;
+    throw tooManyRequests(detail, OCCUPIED_RETRY_AFTER_S);
   }
   const serve = (connection: Connection) => begin(connection, tier);
   return {

@@ -97,6 +97,7 @@ export class MarketClient {
         return;
       }
       const index = Math.max(this.#position + 1, log.firstIndex);
+      if (index > this.#position + 1) this.#sendDroppedNotices(index);
       const entry = log.at(index);
       if (entry === null) break;
       this.#offer(entry, index);
@@ -138,6 +139,16 @@ export class MarketClient {
     // Reports skipped changes of any market first: the cursor of the next message is past all of them.
     this.#reportSkipped();
     this.#connection.sendFrame(message.frame);
+  }
+
+  /** The current books do not say which gaps have closed and which markets are resolved. */
+  #sendDroppedNotices(beforeIndex: number): void {
+    for (const [market, sent] of this.#sent) {
+      for (const { index, message } of market.noticesBetween(sent.notice, beforeIndex)) {
+        sent.notice = index;
+        this.#connection.sendFrame(message.frame);
+      }
+    }
   }
 
   #reportSkipped(): void {

@@ -8,6 +8,7 @@ import { Metrics } from '../runtime/metrics.ts';
 import type { Connection } from './connection.ts';
 import { MarketStream } from './marketStream.ts';
 import { StreamMetrics } from './streamMetrics.ts';
+import type { TextFrame } from './textFrame.ts';
 
 const M = MARKET.marketId;
 const SUBSCRIBE = JSON.stringify({ type: 'subscribe', market_ids: [M] });
@@ -45,7 +46,7 @@ function rig() {
   const list = (marketId: string) => bus.publish('market', { ...MARKET, marketId, seq: 2 });
   const isWarm = (marketId = M) => stream.find(marketId)?.isWarm;
   const change = (seq: number) => bus.publish('book', { ...book, seq });
-  return { clock, stream, state, connect, list, change, isWarm };
+  return { clock, bus, stream, state, connect, list, change, isWarm };
 }
 
 test('changes of a market are kept while it has clients, and for a minute after the last one has left', async () => {
@@ -87,6 +88,46 @@ test('a market that appears while a client is connected is kept for a minute wit
   await clock.advance(5_000);
   expect(isWarm('0x2')).toBe(false);
   leave();
+});
+
+test('a client so slow that the log has dropped its messages still gets those about gaps and outcomes', async () => {
+  const { clock, bus, stream, change } = rig();
+  const got: unknown[] = [];
+  const note = (bytes: Buffer) => {
+    const { type, state, status } = JSON.parse(bytes.toString());
+    got.push(state ?? status ?? type);
+  };
+  const client = {
+    ...{ isOpen: true, isPressed: false, onText: (_: string) => {}, onClosed: () => {}, onDrained: () => {} },
+    ...{ send: note, sendFrame: ({ message }: TextFrame) => note(message) },
+    ...{ answer: () => {}, checkBuffered: () => {}, close: () => {} },
+  };
+  stream.add(client as unknown as Connection);
+  client.onText(SUBSCRIBE);
+  const gap = {
+    ...{ gapId: 'gap_1', marketId: M, seq: 3, cause: 'silent_market', feed: 'polymarket.clob' },
+    ...{ startTimeMs: MARKET.startTimeMs, startReceivedMs: MARKET.startTimeMs },
+    ...{ endTimeMs: null, endReceivedMs: null, knownTimeMs: null, knownSeq: null, repairedBy: null },
+  } as const;
+  bus.publish('gap', gap);
+  await clock.advance(1_000);
+  expect(got.splice(0)).toEqual(['snapshot', 'open']);
+  client.isPressed = true;
+  change(4);
+  bus.publish('gap', {
+    ...gap,
+    endTimeMs: MARKET.startTimeMs + 1,
+    endReceivedMs: MARKET.startTimeMs + 1,
+    seq: 5,
+  });
+  bus.publish('market', { ...MARKET, status: 'resolved', outcome: 'Up', seq: 6 });
+  await clock.advance(61_000);
+  change(7);
+  expect(stream.log.firstIndex).toBe(5);
+  client.isPressed = false;
+  client.onDrained();
+  await clock.advance(1_000);
+  expect(got).toEqual(['closed', 'resolved', 'skipped', 'snapshot']);
 });
 
 test('a book that was half applied when its market was first kept is a change with a number of its own', async () => {

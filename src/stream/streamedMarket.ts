@@ -3,6 +3,8 @@ import type { Gap } from '../schema/gap.ts';
 import type { Market } from '../schema/market.ts';
 import type { StreamMessage } from './streamMessage.ts';
 
+/** Newest notices of a market that are kept when the log has dropped them: they say what no later book repeats. */
+const NOTICES_MAX = 16;
 /** Removed numbers that may remain at the front of the array. */
 const REMOVED_MAX = 1024;
 
@@ -24,6 +26,12 @@ export interface MessageLog {
 /** A client that receives the messages of a market. */
 interface MarketSubscriber extends Served {
   forget(market: StreamedMarket): void;
+}
+
+/** A notice and its index in the log, which may have dropped it. */
+interface KeptNotice {
+  readonly index: number;
+  readonly message: StreamMessage;
 }
 
 /** A state of a book, to be sent with any cursor. */
@@ -63,6 +71,8 @@ export class StreamedMarket {
   #droppedSeq = 0;
   /** Log indexes of its kept changes. */
   readonly #kept = new IndexQueue();
+  /** Its newest notices, oldest first. */
+  #notices: KeptNotice[] = [];
   /** The state before its oldest kept change. */
   #base: BookState | null = null;
 
@@ -88,6 +98,7 @@ export class StreamedMarket {
   cool(): void {
     this.#warmSince = null;
     this.#kept.clear();
+    this.#notices = [];
     this.newest = this.#base = null;
     this.isAwaited = false;
   }
@@ -95,9 +106,17 @@ export class StreamedMarket {
   /** Notes a message that the log keeps from now on. */
   onKept(message: StreamMessage, index: number): void {
     const { change } = message;
-    if (change === null) return;
+    if (change === null) {
+      this.#notices = [...this.#notices, { index, message }].slice(-NOTICES_MAX);
+      return;
+    }
     this.#kept.add(index);
     this.newest = stateOf(message, change);
+  }
+
+  /** Its notices between two log indexes, also those that the log has dropped; oldest first. */
+  noticesBetween(afterIndex: number, beforeIndex: number): readonly KeptNotice[] {
+    return this.#notices.filter(({ index }) => index > afterIndex && index < beforeIndex);
   }
 
   /** @param index The index that the message had in the log. */

@@ -293,6 +293,6 @@ describe('its handshake', () => {
     const rig = await new StreamRig().start({ store: opened.store });
     for (let i = 0; i < 5; i++) await rig.connect('plus', '/v1/replay');
     const refused = await rig.refusal('/v1/replay', { authorization: 'Bearer plus' });
-    expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': '5' } });
+    expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': '10' } });
   });
 });

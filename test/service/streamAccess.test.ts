@@ -61,7 +61,7 @@ describe('a refused handshake is answered like any request', () => {
     const clients = [];
     for (let i = 0; i < most; i++) clients.push(await rig.connect(tier));
     const answer = await rig.refusal('/v1/stream', bearer(tier));
-    expect(answer).toMatchObject({ status: 429, headers: { 'retry-after': '5' } });
+    expect(answer).toMatchObject({ status: 429, headers: { 'retry-after': '10' } });
     expect(answer.body).toEqual({
       detail: `Tier ${tier} permits ${most} connections to this stream at once`,
     });
@@ -69,6 +69,16 @@ describe('a refused handshake is answered like any request', () => {
     first?.socket.close();
     await first?.closed;
     await rig.connect(tier);
+  });
+
+  test('a client whose network was lost is admitted again before the published clients give up', async () => {
+    const rig = await oneMarket();
+    const lost = await rig.connect('free');
+    lost.socket.pause();
+    const { headers } = await rig.refusal('/v1/stream', bearer('free'));
+    // Of ten connections in a row the first is at once.
+    await rig.clock.advance(9 * Number(headers['retry-after']) * 1_000);
+    await rig.connect('free');
   });
 
   test('checks maintenance before the key, and the rate before the tier', async () => {
