@@ -5,6 +5,7 @@ import { MARKET } from '../../test/support/wire.ts';
 import { Bus } from '../bus/bus.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
+import type { GapRecord } from '../schema/records.ts';
 import type { Connection } from './connection.ts';
 import { MarketStream } from './marketStream.ts';
 import { StreamMetrics } from './streamMetrics.ts';
@@ -104,11 +105,11 @@ test('a client so slow that the log has dropped its messages still gets those ab
   };
   stream.add(client as unknown as Connection);
   client.onText(SUBSCRIBE);
-  const gap = {
-    ...{ gapId: 'gap_1', marketId: M, seq: 3, cause: 'silent_market', feed: 'polymarket.clob' },
+  const gap: GapRecord = {
+    ...({ gapId: 'gap_1', marketId: M, seq: 3, cause: 'silent_market', feed: 'polymarket.clob' } as const),
     ...{ startTimeMs: MARKET.startTimeMs, startReceivedMs: MARKET.startTimeMs },
     ...{ endTimeMs: null, endReceivedMs: null, knownTimeMs: null, knownSeq: null, repairedBy: null },
-  } as const;
+  };
   bus.publish('gap', gap);
   await clock.advance(1_000);
   expect(got.splice(0)).toEqual(['snapshot', 'open']);
