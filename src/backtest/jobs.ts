@@ -3,6 +3,7 @@ import { createId, type RowSources } from '../control/ids.ts';
 import { beyondPlace } from '../control/keyset.ts';
 import type { Database, Schema } from '../control/schema.ts';
 import type { JobKind, JobSpec, JobStatus } from '../schema/backtest.ts';
+import { deleteOldJobs, KEPT_JOBS, type KeptJobs } from './jobRetention.ts';
 import type { BacktestJobsTable } from './schemaJobs.ts';
 
 /** A job without its result, which may be megabytes. */
@@ -46,13 +47,18 @@ const ACTIVE: readonly JobStatus[] = ['queued', 'running'];
 export class JobRepository {
   readonly #db: Database;
   readonly #sources: RowSources;
+  readonly #kept: KeptJobs;
 
-  constructor(db: Database, sources: RowSources) {
+  constructor(db: Database, { kept = KEPT_JOBS, ...sources }: RowSources & { readonly kept?: KeptJobs }) {
     this.#db = db;
     this.#sources = sources;
+    this.#kept = kept;
   }
 
-  /** @returns Null if the user has the maximum number of jobs. */
+  /**
+   * Also deletes the user's oldest finished jobs beyond the limits of `kept`.
+   * @returns Null if the user has the maximum number of jobs.
+   */
   async create({ userId, spec, isComparison, cap }: NewJob): Promise<Job | null> {
     const { clock, randomBytes } = this.#sources;
     const nowMs = clock.now();
@@ -61,6 +67,7 @@ export class JobRepository {
       const owner = transaction.updateTable('users').set((users) => ({ tier: users.ref('tier') }));
       await owner.where('user_id', '=', userId).execute();
       if ((await activeJobs(transaction, { userId, isComparison })) >= cap) return null;
+      await deleteOldJobs(transaction, { userId, isComparison }, this.#kept);
       const row = await transaction
         .insertInto('backtest_jobs')
         .values({

@@ -1,5 +1,6 @@
 import { describe } from 'vitest';
 import { earlierTrialsSuite } from '../../test/backtest/earlierTrialsSuite.ts';
+import { jobRetentionSuite } from '../../test/backtest/jobRetentionSuite.ts';
 import { jobSuite } from '../../test/backtest/jobSuite.ts';
 import { openTestPostgres } from '../../test/support/postgres.ts';
 import { openControlDatabase } from '../controlDatabase.ts';
@@ -12,6 +13,7 @@ describe.skipIf(postgres.absent)(
     const open = async () =>
       openControlDatabase({ dataDir: '/nonexistent', databaseUrl: await postgres.createDatabase() });
     jobSuite('PostgreSQL', open);
+    jobRetentionSuite('PostgreSQL', open);
     earlierTrialsSuite('PostgreSQL', open);
   },
 );
