@@ -27,7 +27,7 @@ export class JobQueue {
   /**
    * Claims the next job. It belongs to the user with the fewest running jobs, and among those to the user whose last
    * start is longest ago. So one user's many jobs do not delay another user's first. A user's submitted jobs go before
-   * the comparisons with their paper strategies.
+   * the comparisons with their paper strategies. Jobs of suspended users wait.
    * @param isServed False for users from whom no further job is claimed now.
    */
   async claim(isServed: (userId: string) => boolean = () => true): Promise<Job | null> {
@@ -128,6 +128,10 @@ export class JobQueue {
   }
 
   async #usersInTurn(): Promise<string[]> {
+    const suspendedUsers = this.#db
+      .selectFrom('users')
+      .select('user_id')
+      .where('suspended_ms', 'is not', null);
     const waiting = await this.#db
       .selectFrom('backtest_jobs as queued')
       .select('queued.user_id')
@@ -146,6 +150,7 @@ export class JobQueue {
           .as('last_ms'),
       ])
       .where('queued.status', '=', 'queued')
+      .where('queued.user_id', 'not in', suspendedUsers)
       .groupBy('queued.user_id')
       .execute();
     const numbers = (row: (typeof waiting)[number]) => [row.running ?? 0, row.last_ms ?? 0, row.oldest_ms];

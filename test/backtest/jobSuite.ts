@@ -29,7 +29,7 @@ export function jobSuite(name: string, open: () => Promise<Database>): void {
       await clock.advance(1);
       return await jobs.create({ userId, spec: SPEC, isComparison, cap });
     };
-    return { database, clock, jobs, user, queue, submit };
+    return { database, clock, users, jobs, user, queue, submit };
   };
 
   describe(`jobs in ${name}`, () => {
@@ -98,6 +98,19 @@ export function jobSuite(name: string, open: () => Promise<Database>): void {
       for (let i = 0; i < 6; i++) taken.push((await runner.claim())?.userId);
       expect(taken).toEqual([a, b, c, a, a, a]);
       expect(await runner.claim()).toBeNull();
+    });
+
+    test('a suspended user’s queued jobs wait until the suspension is lifted', async () => {
+      const { users, user, queue, submit } = await begin();
+      const [a, b] = [await user('a@example.com'), await user('b@example.com')];
+      const waiting = (await submit(a))?.jobId;
+      const other = (await submit(b))?.jobId;
+      const suspend = (suspended: boolean) => users.update({ userId: a }, { suspended });
+      await suspend(true);
+      const runner = queue('one');
+      expect([(await runner.claim())?.jobId, await runner.claim()]).toEqual([other, null]);
+      await suspend(false);
+      expect((await runner.claim())?.jobId).toBe(waiting);
     });
 
     test('of one user, submitted jobs go before comparisons, and two comparisons run at once', async () => {
