@@ -83,6 +83,7 @@ export function exportManifestRoute(parts: Parts): Route {
       const { store } = parts;
       const { signal } = request;
       const asked = await readAsked(parts, request);
+      if (request.headOnly) return { body: Readable.from([]) };
       const { subject, range, format } = asked;
       const name = await exportFileName(store, subject, { format, range, signal });
       const sources = await openSources(readerOf(parts), subject, { range, signal });

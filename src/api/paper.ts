@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { MICRO_PER_USDC } from '../core/fees.ts';
 import { type CursorScope, decodeCursor, encodeCursor } from '../http/cursor.ts';
 import { conflict, forbidden, notFound, tooManyRequests } from '../http/refusal.ts';
@@ -159,6 +160,7 @@ function readingRoutes({ paper }: PaperDependencies): Route[] {
         const scope: CursorScope = ['paper_positions', id];
         const place = decodeCursor(scope, cursor, POSITION_ID);
         await found(paper, request);
+        if (request.headOnly) return { body: Readable.from([]) };
         const after = place && { openedMs: place.timeMs, positionId: place.tie };
         const printed = await printRows<PositionRow>({
           limit,

@@ -44,10 +44,12 @@ function tapeMarketsRoute({ store, clock, tickers, stored }: TapeDependencies): 
     query: tapeMarketFields(tickers),
     response: null,
     produces: 'application/x-ndjson',
-    handle: async ({ query, history, signal }) => {
+    handle: async ({ query, history, signal, headOnly }) => {
       const { ticker, event_type, start, end, limit } = query;
       checkRange(start, end);
       const startMs = history.range({ startMs: start, endMs: end });
+      const contentType = 'application/x-ndjson';
+      if (headOnly) return { contentType, body: Readable.from([]) };
       const storedSeq = Math.max(0, (clock.now() - LATEST_MS) * SEQS_PER_MILLISECOND);
       if (stored) await untilStored(stored, { signal, clock });
       const universe = { ticker, event_type };
@@ -67,7 +69,7 @@ function tapeMarketsRoute({ store, clock, tickers, stored }: TapeDependencies): 
         })),
       ];
       return {
-        contentType: 'application/x-ndjson',
+        contentType,
         body: lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
       };
     },
