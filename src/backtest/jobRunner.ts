@@ -16,7 +16,7 @@ import type { StoreReader } from '../store/reader.ts';
 import { cellCount } from './cells.ts';
 import { depthOf } from './depth.ts';
 import { notSwept } from './marketReplay.ts';
-import { backtestResult, type ReplayedMarket } from './report.ts';
+import { checkReplayed } from './report.ts';
 import { checkSwept, sweepResult } from './sweepReport.ts';
 import type { MarketSource } from './task.ts';
 import type { Workers } from './workerPool.ts';
@@ -74,28 +74,29 @@ export async function runJob(parts: RunnerParts, job: RunnableJob, work: Work): 
   const ids = markets.map(({ marketId }) => marketId);
   const gaps = await loadTapeGaps(parts.store, ids);
   const tasks = markets.map((market) => taskOf(market, gaps.get(market.marketId) ?? [], spec));
-  const result =
-    spec.kind === 'backtest'
-      ? await backtest(parts, job, { spec, tasks, work })
-      : await sweep(parts, job, { spec, tasks, work });
-  return printJson(result);
+  if (spec.kind === 'backtest') return await backtest(parts, job, { spec, tasks, work });
+  return printJson(await sweep(parts, job, { spec, tasks, work }));
 }
 
 async function backtest(
   parts: RunnerParts,
   job: RunnableJob,
   { spec, tasks, work }: { spec: BacktestSpec; tasks: readonly MarketTask[]; work: Work },
-) {
+): Promise<string> {
   const { strategy, params, sizeUsd } = spec;
   const cell = { strategy, params, sizeUsd };
-  const outcomes = await inLanes(parts, tasks, work, async (task) => {
-    const run = () => parts.workers.run({ kind: 'one', ...task, cell }, work.signal);
-    return await parts.turns.run(job.userId, run);
-  });
-  const markets = outcomes.map(
-    (outcome, at): ReplayedMarket => ({ ...outcome, market: (tasks[at] as MarketTask).source.market }),
+  const inTurn = <T>(run: () => Promise<T>) => parts.turns.run(job.userId, run);
+  const markets = await inLanes(parts, tasks, work, (task) =>
+    inTurn(() => parts.workers.run({ kind: 'one', ...task, cell }, work.signal)),
   );
-  return backtestResult(markets, { spec, receipt: receiptOf(parts, outcomes) });
+  checkReplayed(
+    markets.map(({ skipped }) => skipped),
+    spec,
+  );
+  const outcomes = markets.map(({ packed }) => packed);
+  const report = { kind: 'report', outcomes, spec, receipt: receiptOf(parts, markets) } as const;
+  const bytes = await inTurn(() => parts.workers.run(report, work.signal));
+  return Buffer.from(bytes).toString();
 }
 
 async function sweep(

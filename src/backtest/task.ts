@@ -1,10 +1,11 @@
 /** Messages between the service and its worker threads. */
+import type { SkipReason } from '../core/session/replay.ts';
 import type { MarketTape, Resolution, TapeGap } from '../core/session/tape.ts';
-import type { SweepSpec } from '../schema/backtest.ts';
+import type { BacktestSpec, Receipt, SweepSpec } from '../schema/backtest.ts';
 import type { Market } from '../schema/market.ts';
 import type { TapeTerms } from '../store/queries/tapeReader.ts';
 import type { Cell } from './cells.ts';
-import type { MarketOutcome, MarketSweep } from './marketReplay.ts';
+import type { MarketSweep } from './marketReplay.ts';
 import type { JudgedSweep, SweptMarket } from './sweepReport.ts';
 
 /** How a thread reaches the time-series store; null in tests with their own tapes. */
@@ -27,6 +28,24 @@ export interface LoadedMarket {
   readonly hash: string;
 }
 
+/** A replayed market of a backtest. */
+interface ReplayedOne {
+  /** As of its replay. */
+  readonly skipped: SkipReason | null;
+  /** Made by `packOutcome`. */
+  readonly packed: Uint8Array;
+  readonly hash: string;
+}
+
+/** Assembles the result of a backtest. */
+export interface ReportTask {
+  readonly kind: 'report';
+  /** Of all markets, each made by `packOutcome`. */
+  readonly outcomes: readonly Uint8Array[];
+  readonly spec: BacktestSpec;
+  readonly receipt: Receipt;
+}
+
 export type Task =
   | { readonly kind: 'load'; readonly source: MarketSource; readonly resolution: Resolution | null }
   | {
@@ -35,6 +54,7 @@ export type Task =
       readonly resolution: Resolution | null;
       readonly cell: Cell;
     }
+  | ReportTask
   | {
       readonly kind: 'cells';
       readonly tape: MarketTape;
@@ -54,7 +74,9 @@ export type Task =
 
 export interface TaskResults {
   readonly load: LoadedMarket | { readonly skipped: 'too_large' };
-  readonly one: MarketOutcome & { readonly hash: string };
+  readonly one: ReplayedOne;
+  /** JSON in UTF-8. */
+  readonly report: Uint8Array;
   readonly cells: MarketSweep;
   readonly judge: JudgedSweep;
 }

@@ -9,6 +9,7 @@ import { loadTape } from '../store/queries/tapeReader.ts';
 import { tapeHash } from '../store/tapeHash.ts';
 import { cellsOf } from './cells.ts';
 import { cellTerms, notReplayed, replayCells, replayOne } from './marketReplay.ts';
+import { packOutcome, reportBytes } from './packedOutcome.ts';
 import { judgeSweep } from './sweepReport.ts';
 import type { LoadedMarket, MarketSource, Task, TaskResults, WorkerSettings } from './task.ts';
 
@@ -26,9 +27,13 @@ export default async function work(task: Task): Promise<TaskResults[Task['kind']
       return (await load(task)) ?? { skipped: 'too_large' };
     case 'one': {
       const loaded = await load(task);
-      if (loaded === null) return { ...notReplayed('too_large'), hash: '' };
-      return { ...replayOne(loaded.tape, task.resolution, task.cell), hash: loaded.hash };
+      const outcome =
+        loaded === null ? notReplayed('too_large') : replayOne(loaded.tape, task.resolution, task.cell);
+      const packed = packOutcome({ ...outcome, market: task.source.market });
+      return { skipped: outcome.replay.skipped, packed, hash: loaded?.hash ?? '' };
     }
+    case 'report':
+      return reportBytes(task);
     case 'cells': {
       if (known?.jobId !== task.jobId) known = { jobId: task.jobId, runs: cellTerms(cellsOf(task.spec)) };
       return replayCells(task.tape, task.resolution, known.runs.slice(task.from, task.to));
