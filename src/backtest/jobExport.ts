@@ -1,9 +1,10 @@
 /** Rows of the datasets `job_trades` and `job_cells`, from the stored result of a job. */
-import type { BacktestResultBody, BacktestTradeBody, SweepResultBody } from '../schema/api/backtests.ts';
+import type { BacktestTradeBody, SweepResultBody } from '../schema/api/backtests.ts';
 import type { JobKind } from '../schema/backtest.ts';
 import { EXPORT_COLUMNS, type ExportColumn, type ExportRange, type JobDataset } from '../schema/export.ts';
 import type { RowValue, RowValues } from '../store/export/rowValues.ts';
 import type { Job, JobRepository } from './jobs.ts';
+import { storedTrades } from './storedResult.ts';
 
 const KINDS: Readonly<Record<JobDataset, JobKind>> = { job_trades: 'backtest', job_cells: 'sweep' };
 
@@ -25,14 +26,13 @@ export async function* jobRows(
 ): AsyncGenerator<RowValues> {
   const stored = await jobs.result(jobId);
   if (stored === null) return;
-  const result: unknown = JSON.parse(stored);
-  if (dataset === 'job_cells') yield* cellRows(jobId, result as SweepResultBody);
-  else yield* tradeRows(jobId, result as BacktestResultBody, range);
+  if (dataset === 'job_cells') yield* cellRows(jobId, JSON.parse(stored) as SweepResultBody);
+  else yield* tradeRows(jobId, stored, range);
 }
 
-function* tradeRows(jobId: string, { trades }: BacktestResultBody, range: ExportRange): Generator<RowValues> {
+async function* tradeRows(jobId: string, result: string, range: ExportRange): AsyncGenerator<RowValues> {
   const { startMs, endMs } = range;
-  for (const trade of trades) {
+  for await (const trade of storedTrades(result)) {
     const openedMs = Date.parse(trade.opened_at);
     if ((startMs !== null && openedMs < startMs) || (endMs !== null && openedMs >= endMs)) continue;
     yield EXPORT_COLUMNS.job_trades.map((column) => {

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { JobKind } from '../schema/backtest.ts';
 import type { Job, JobRepository } from './jobs.ts';
+import { storedFigures } from './storedResult.ts';
 
 /** Key figures of a finished job; of a sweep, those of its best cell. Money is USD; null where it is not defined. */
 interface JobSummary {
@@ -14,8 +15,6 @@ interface JobSummary {
   readonly cells: number | null;
 }
 
-/** The member before which a backtest's result has all its figures; curve and trades after it may be megabytes. */
-const FIGURES_END = ',"equity_curve":';
 const KEPT_MAX = 5_000;
 
 interface Figures {
@@ -51,10 +50,7 @@ export class JobSummaries {
 /** @param result JSON as stored. */
 export function summaryOf(kind: JobKind, result: string): JobSummary {
   if (kind === 'backtest') {
-    const end = result.indexOf(FIGURES_END);
-    const figures = JSON.parse(end < 0 ? result : `${result.slice(0, end)}}`) as Figures & {
-      readonly markets_traded: number;
-    };
+    const figures = storedFigures(result);
     return { ...figuresOf(figures), markets_traded: figures.markets_traded, cells: null };
   }
   const { cells, best, n_trials } = JSON.parse(result) as {

@@ -75,6 +75,9 @@ const positions = of('src/trading/paper/positions.ts', 'src/trading/paper/persis
 const divergence = of('src/trading/paper/divergence.ts', 'src/trading/paper/divergence.test.ts');
 const retrying = of('src/trading/catchUp/retryUntilDone.ts', 'src/trading/catchUp/retryUntilDone.test.ts');
 const jobs = of('src/backtest/jobs.ts', 'src/backtest/jobs.test.ts');
+const jobRetention = of('src/backtest/jobRetention.ts', 'src/backtest/jobRetention.test.ts');
+const storedResult = of('src/backtest/storedResult.ts', 'src/backtest/storedResult.test.ts');
+const longDivergence = of('src/trading/paper/divergence.ts', 'src/trading/paper/longDivergence.test.ts');
 const jobQueue = of(
   'src/backtest/jobQueue.ts',
   'src/backtest/jobs.test.ts',
@@ -205,9 +208,16 @@ export const SERVING_MUTANTS: readonly TestedMutant[] = [
     'const isActive = stood.entries_until_ms !== null;',
   ),
   positions('after.pnl - before.pnl', 'after.pnl'),
-  positions(".where('opened_ms', '<', endMs)", ".where('opened_ms', '<=', endMs)"),
+  positions(".where('opened_ms', '<', range.endMs)", ".where('opened_ms', '<=', range.endMs)"),
   divergence('first.startTimeMs >= knowsFromMs', 'first.startTimeMs > knowsFromMs'),
   retrying('Math.min(RETRY_MS_MAX, 2 * retryMs)', '2 * retryMs'),
+  longDivergence('!skipped.has(market_id)', 'true'),
+  longDivergence('if (at % ROWS_A_TURN === 0) await nextTurn();\n', ''),
+  jobRetention('octet_length(result)', 'length(result)'),
+  jobRetention('where place > ', 'where place >= '),
+  jobRetention("status not in ('queued', 'running') and ", ''),
+  storedResult('if (++parsed % TRADES_A_TURN === 0) await nextTurn();', ''),
+  jobQueue("      .where('queued.user_id', 'not in', suspendedUsers)\n", ''),
   jobs(
     '(await activeJobs(transaction, { userId, isComparison })) >= cap',
     '(await activeJobs(transaction, { userId, isComparison })) > cap',

@@ -124,8 +124,11 @@ export function positionSuite(driver: string, open: () => Promise<Database>): vo
       await write('0x2', [aTrade(500, -7)]);
       expect(await reader.sessionsOf('0x1')).toEqual([{ strategyId, fromMs: 5, lastDecidedMs: 8_700 }]);
       expect(await reader.sessionsOf('0x3')).toEqual([]);
-      const between = await reader.between(strategyId, { startMs: 500, endMs: 9_000, limit: 10 });
-      expect(between.map(({ opened_ms }) => opened_ms)).toEqual([500, 1_000]);
+      const range = { startMs: 500, endMs: 9_000, limit: 10 };
+      const [oldest, ...later] = await reader.between(strategyId, { ...range, after: null });
+      expect([oldest, ...later].map((row) => row?.opened_ms)).toEqual([500, 1_000]);
+      const after = { openedMs: 500, positionId: oldest?.position_id as string };
+      expect(await reader.between(strategyId, { ...range, after })).toEqual(later);
       const closed = await reader.closed(strategyId, { after: null, limit: 10 });
       expect(closed).toMatchObject([
         { closed_ms: 1_500, pnl_micro: -7 },

@@ -1,22 +1,26 @@
 /** Compares paper trading with two backtests: its baseline, and a replay of the windows it traded. */
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JobControl } from '../../backtest/jobControl.ts';
 import type { JobRepository } from '../../backtest/jobs.ts';
+import { type BacktestFigures, storedFigures, storedTrades } from '../../backtest/storedResult.ts';
 import { MICRO_PER_USDC } from '../../core/fees.ts';
 import { avgSlippage } from '../../core/session/summary.ts';
 import { memoryMs } from '../../core/strategies/compile.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { BacktestResultBody, BacktestTradeBody } from '../../schema/api/backtests.ts';
+import type { BacktestTradeBody } from '../../schema/api/backtests.ts';
 import type { RunBody } from '../../schema/api/paper.ts';
 import { printJson } from '../../schema/moneyJson.ts';
 import { windowAt } from '../../venues/polymarket/lifecycle/windows.ts';
-import { type PositionBody, positionBody } from './positionBody.ts';
+import { positionBody } from './positionBody.ts';
 import { type PositionReader, type PositionRow, tradeOf } from './positions.ts';
 import type { PaperStrategy } from './strategies.ts';
 
 /** Positions compared, and differences shown. */
 const COMPARED_MAX = 100_000;
 const SHOWN_MAX = 200;
+/** Positions read, and compared, before other work may run: some milliseconds. */
+const ROWS_A_TURN = 500;
 
 /** The parts of backtesting that comparisons need. */
 export type ComparisonJobs = Pick<JobControl, 'submit' | 'cancel'> & {
@@ -49,8 +53,14 @@ interface Parts {
 
 interface Run {
   readonly body: RunBody;
-  readonly result: BacktestResultBody | null;
+  readonly result: StoredRun | null;
   readonly endMs: number | null;
+}
+
+interface StoredRun {
+  readonly figures: BacktestFigures;
+  /** The whole result as JSON. */
+  readonly text: string;
 }
 
 /**
@@ -69,45 +79,66 @@ export function wholeWindows(
 }
 
 export async function divergenceOf(strategy: PaperStrategy, parts: Parts): Promise<Divergence> {
-  const { strategyId, windowBacktestId, baselineId } = strategy;
+  const { windowBacktestId, baselineId } = strategy;
   const baseline = await runOf(baselineId, strategy, parts);
   const window = windowBacktestId === null ? null : await runOf(windowBacktestId, strategy, parts);
   const fromMs = strategy.activeFromMs;
   const toMs = Math.max(fromMs, window?.endMs ?? strategy.entriesUntilMs ?? parts.clock.now());
-  const range = { startMs: fromMs, endMs: toMs, limit: COMPARED_MAX };
-  const rows = (await parts.positions.between(strategyId, range)).filter((row) => row.closed_ms !== null);
   const result = window?.result ?? null;
-  const replayed =
-    result === null ? null : { result, windows: { ...wholeWindows(strategy, toMs), endMs: toMs } };
-  const live = replayed === null ? rows : rows.filter((row) => isReplayed(row, strategy, replayed));
-  const compared = result === null ? null : compare(live.map(positionBody), result.trades);
+  const isReplayed = result === null ? () => true : replayedBy(result, strategy, toMs);
+  const live: PositionRow[] = [];
+  for await (const row of closedPositions(strategy, { startMs: fromMs, endMs: toMs }, parts)) {
+    if (isReplayed(row)) live.push(row);
+  }
+  const compared = result === null ? null : await compare(live, result.text);
   return {
     ...{ fromMs, toMs, live: liveRun(live), baseline: baseline.body, window: window?.body ?? null },
     ...{ same: compared?.same ?? null, differing: compared?.differing ?? [] },
   };
 }
 
+/** Positions opened in a range that are closed now; other requests run between its pages. */
+async function* closedPositions(
+  { strategyId }: PaperStrategy,
+  range: { startMs: number; endMs: number },
+  { positions }: Parts,
+): AsyncGenerator<PositionRow> {
+  let after: { openedMs: number; positionId: string } | null = null;
+  for (let read = 0; read < COMPARED_MAX; read += ROWS_A_TURN) {
+    const rows = await positions.between(strategyId, { ...range, after, limit: ROWS_A_TURN });
+    for (const row of rows) if (row.closed_ms !== null) yield row;
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < ROWS_A_TURN) return;
+    after = { openedMs: last.opened_ms, positionId: last.position_id };
+    await nextTurn();
+  }
+}
+
 /** Whether the replay covered the position's window; a skipped window cannot match. */
-function isReplayed(
-  { opened_ms, market_id }: PositionRow,
-  { universe }: PaperStrategy,
-  { result, windows }: { result: BacktestResultBody; windows: { startMs: number; endMs: number } },
-): boolean {
-  const { endTimeMs } = windowAt(universe.event_type, opened_ms);
-  if (endTimeMs < windows.startMs || endTimeMs >= windows.endMs) return false;
-  return !result.markets_skipped.some((skipped) => skipped.market_id === market_id);
+function replayedBy(
+  { figures }: StoredRun,
+  strategy: PaperStrategy,
+  toMs: number,
+): (position: PositionRow) => boolean {
+  const { startMs } = wholeWindows(strategy, toMs);
+  const skipped = new Set(figures.markets_skipped.map(({ market_id }) => market_id));
+  return ({ opened_ms, market_id }) => {
+    const { endTimeMs } = windowAt(strategy.universe.event_type, opened_ms);
+    return endTimeMs >= startMs && endTimeMs < toMs && !skipped.has(market_id);
+  };
 }
 
 async function runOf(jobId: string, { userId }: PaperStrategy, { backtests }: Parts): Promise<Run> {
   const job = await backtests.jobs.find(jobId, { userId });
   const text = job?.status === 'complete' ? await backtests.jobs.result(jobId) : null;
-  const result = text === null ? null : (JSON.parse(text) as BacktestResultBody);
+  const figures = text === null ? null : storedFigures(text);
   const body = {
     ...{ backtest_id: jobId, status: job?.status ?? ('gone' as const) },
-    ...{ trades: result?.trades_total ?? null, win_rate: result?.win_rate ?? null },
-    ...{ net_pnl: result?.total_pnl ?? null, fees: result?.total_fees ?? null },
-    ...{ avg_pnl_per_trade: result?.avg_pnl_per_trade ?? null, avg_slippage: result?.avg_slippage ?? null },
+    ...{ trades: figures?.trades_total ?? null, win_rate: figures?.win_rate ?? null },
+    ...{ net_pnl: figures?.total_pnl ?? null, fees: figures?.total_fees ?? null },
+    ...{ avg_pnl_per_trade: figures?.avg_pnl_per_trade ?? null, avg_slippage: figures?.avg_slippage ?? null },
   };
+  const result = figures === null || text === null ? null : { figures, text };
   return { body, result, endMs: job?.spec.endMs ?? null };
 }
 
@@ -123,15 +154,19 @@ function liveRun(closed: readonly PositionRow[]): RunBody {
   };
 }
 
-function compare(
-  live: readonly PositionBody[],
-  replayed: readonly BacktestTradeBody[],
-): { same: number; differing: Difference[] } {
+/** @param replayed The result of the replay as JSON. */
+async function compare(
+  live: readonly PositionRow[],
+  replayed: string,
+): Promise<{ same: number; differing: Difference[] }> {
   const keyOf = (row: BacktestTradeBody) => `${row.market_id} ${row.opened_at}`;
-  const left = new Map(replayed.map((row) => [keyOf(row), row]));
+  const left = new Map<string, BacktestTradeBody>();
+  for await (const trade of storedTrades(replayed)) left.set(keyOf(trade), trade);
   const differing: Difference[] = [];
   let same = 0;
-  for (const { position_id: _id, ...own } of live) {
+  for (const [at, row] of live.entries()) {
+    if (at % ROWS_A_TURN === 0) await nextTurn();
+    const { position_id: _id, ...own } = positionBody(row);
     const other = left.get(keyOf(own)) ?? null;
     left.delete(keyOf(own));
     if (printJson(own) === printJson(other)) same++;

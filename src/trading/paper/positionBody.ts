@@ -2,7 +2,7 @@ import { tradeBody } from '../../backtest/tradeBody.ts';
 import type { BacktestTradeBody } from '../../schema/api/backtests.ts';
 import { type PositionRow, tradeOf } from './positions.ts';
 
-export type PositionBody = BacktestTradeBody & { readonly position_id: string };
+type PositionBody = BacktestTradeBody & { readonly position_id: string };
 
 /** A position in an API response: a backtest's trade preceded by its id. */
 export function positionBody(row: PositionRow): PositionBody {

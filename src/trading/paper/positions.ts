@@ -140,23 +140,9 @@ export class PositionReader {
   /** In opening order. */
   async list(
     strategyId: string,
-    { after, limit }: { after: PositionPlace | null; limit: number },
+    page: { after: PositionPlace | null; limit: number },
   ): Promise<PositionRow[]> {
-    let query = this.#db
-      .selectFrom('paper_positions')
-      .selectAll()
-      .where('paper_strategy_id', '=', strategyId)
-      .orderBy('opened_ms')
-      .orderBy('position_id')
-      .limit(limit);
-    if (after !== null) {
-      const place = [
-        ['opened_ms', after.openedMs],
-        ['position_id', after.positionId],
-      ] as const;
-      query = query.where((row) => beyondPlace(row, '>', place));
-    }
-    return await query.execute();
+    return await this.#page(strategyId, page).execute();
   }
 
   async count(strategyId: string): Promise<number> {
@@ -170,18 +156,10 @@ export class PositionReader {
   /** Opened in a range, oldest first; at most `limit`. */
   async between(
     strategyId: string,
-    { startMs, endMs, limit }: { startMs: number; endMs: number; limit: number },
+    range: { startMs: number; endMs: number; after: PositionPlace | null; limit: number },
   ): Promise<PositionRow[]> {
-    return await this.#db
-      .selectFrom('paper_positions')
-      .selectAll()
-      .where('paper_strategy_id', '=', strategyId)
-      .where('opened_ms', '>=', startMs)
-      .where('opened_ms', '<', endMs)
-      .orderBy('opened_ms')
-      .orderBy('position_id')
-      .limit(limit)
-      .execute();
+    const query = this.#page(strategyId, range);
+    return await query.where('opened_ms', '>=', range.startMs).where('opened_ms', '<', range.endMs).execute();
   }
 
   /** In closing order. @param after The last one of the page before; null: from the first. */
@@ -205,6 +183,22 @@ export class PositionReader {
       query = query.where((row) => beyondPlace(row, '>', place));
     }
     return (await query.execute()) as ClosedPosition[];
+  }
+
+  #page(strategyId: string, { after, limit }: { after: PositionPlace | null; limit: number }) {
+    const query = this.#db
+      .selectFrom('paper_positions')
+      .selectAll()
+      .where('paper_strategy_id', '=', strategyId)
+      .orderBy('opened_ms')
+      .orderBy('position_id')
+      .limit(limit);
+    if (after === null) return query;
+    const place = [
+      ['opened_ms', after.openedMs],
+      ['position_id', after.positionId],
+    ] as const;
+    return query.where((row) => beyondPlace(row, '>', place));
   }
 
   /** Markets with open positions. */
