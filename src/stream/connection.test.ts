@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
-import { BUFFERED_BYTES_MAX, Connection, PRESSURE_BYTES } from './connection.ts';
+import { BUFFERED_BYTES_MAX, Connection, MESSAGES_AT_ONCE, PRESSURE_BYTES } from './connection.ts';
 import { StreamMetrics } from './streamMetrics.ts';
 import { textFrame } from './textFrame.ts';
 
@@ -18,6 +18,9 @@ function rig() {
     send: (message: Buffer) => void written.push(message.toString()),
     ping: () => void written.push('ping'),
     close: (code: number, reason: string) => void closes.push([code, reason]),
+    isPaused: false,
+    pause: () => void (socket.isPaused = true),
+    resume: () => void (socket.isPaused = false),
   });
   const connection = new Connection(socket as never, transport as never, {
     ...{ clock, log: silentLogger, metrics: new StreamMetrics(new Metrics()), stream: 'market' },
@@ -135,4 +138,45 @@ test('a command that fails ends the connection once, and later ones are ignored'
   expect([commands, closes, ended, connection.isOpen]).toEqual([
     ...[['first'], [[1011, 'internal error']], 1, false],
   ]);
+});
+
+/** Receives messages; of one read, the socket library passes on all, also of a paused socket. */
+function flooded() {
+  const opened = rig();
+  let handled = 0;
+  opened.connection.onText = () => void handled++;
+  const receive = (count: number) => {
+    for (let n = 0; n < count; n++) opened.socket.emit('message', Buffer.from('{"type":"subscribe"}'), false);
+    return [opened.socket.isPaused, handled];
+  };
+  return { ...opened, receive };
+}
+
+test('a client that sends 200 messages at once, and ten a second, is always read', async () => {
+  const { clock, receive } = flooded();
+  expect(receive(MESSAGES_AT_ONCE)).toEqual([false, 200]);
+  await clock.advance(1_000);
+  expect(receive(10)).toEqual([false, 210]);
+});
+
+test('a client that sends more is not read until its messages are ten a second, and none is lost', async () => {
+  const { clock, socket, receive } = flooded();
+  expect(receive(MESSAGES_AT_ONCE + 1)).toEqual([true, 201]);
+  await clock.advance(99);
+  expect(receive(4)).toEqual([true, 205]);
+  await clock.advance(400);
+  expect(socket.isPaused).toBe(true);
+  await clock.advance(1);
+  expect(socket.isPaused).toBe(false);
+  expect(receive(1)).toEqual([true, 206]);
+});
+
+test('a connection that ends is read again: the client’s close message must arrive', async () => {
+  const { clock, socket, connection, receive } = flooded();
+  receive(MESSAGES_AT_ONCE + 1);
+  connection.close('goingAway');
+  expect(socket.isPaused).toBe(false);
+  const before = clock.waiting;
+  await clock.advance(100);
+  expect([before, clock.waiting]).toEqual([0, 0]);
 });

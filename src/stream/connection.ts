@@ -18,6 +18,10 @@ export const BUFFERED_BYTES_MAX = 1024 * 1024;
 /** A client under pressure whose buffer does not shrink for this long is closed. */
 const STALLED_MS = 5_000;
 
+/** Messages that a client may send at once, and per second after that; further ones are read later. */
+export const MESSAGES_AT_ONCE = 200;
+const MESSAGES_PER_SECOND = 10;
+
 /** Clients of one stream served before the event loop gets a turn: about a millisecond. */
 export const CLIENTS_AT_ONCE = 100;
 
@@ -58,6 +62,11 @@ export class Connection {
   readonly #ping: Timer;
   #stalled: Timer | null = null;
   #unanswered = 0;
+  /** Messages that the client may send now; negative: of those that it sent too early. */
+  #allowance = MESSAGES_AT_ONCE;
+  #allowanceMs: number;
+  /** Runs while the client is not read. */
+  #unread: Timer | null = null;
   #isOpen = true;
 
   /** @param transport The stream under the socket, which has no compression; its `drain` event is used. */
@@ -66,6 +75,7 @@ export class Connection {
     this.#transport = transport;
     this.#sent = parts.metrics.sent(parts.stream);
     this.#parts = parts;
+    this.#allowanceMs = parts.clock.monotonic();
     this.#ping = every(parts.clock, PING_MS, () => this.#pingClient());
     transport.on('drain', () => {
       // A slow reader finds a ping only after everything that was sent before it.
@@ -79,7 +89,9 @@ export class Connection {
     });
     socket.on('message', (data, isBinary) => {
       this.#unanswered = 0;
-      if (this.#isOpen) this.#received(isBinary ? '' : String(data));
+      if (!this.#isOpen) return;
+      this.#pace();
+      this.#received(isBinary ? '' : String(data));
     });
     socket.once('close', () => this.#ended('client'));
   }
@@ -148,6 +160,34 @@ export class Connection {
     }
   }
 
+  /**
+   * Counts a message. A command costs a thousand times its bytes, so a client that sends too many is not read for a
+   * while. The socket passes on what it has already read.
+   */
+  #pace(): void {
+    const nowMs = this.#parts.clock.monotonic();
+    const earned = ((nowMs - this.#allowanceMs) / 1_000) * MESSAGES_PER_SECOND;
+    this.#allowance = Math.min(MESSAGES_AT_ONCE, this.#allowance + earned) - 1;
+    this.#allowanceMs = nowMs;
+    if (this.#allowance >= 0 || this.#unread !== null) return;
+    this.#socket.pause();
+    this.#readLater();
+  }
+
+  #readLater(): void {
+    const { clock } = this.#parts;
+    const paidMs = this.#allowanceMs - (this.#allowance / MESSAGES_PER_SECOND) * 1_000;
+    const waitMs = Math.ceil(paidMs - clock.monotonic());
+    if (waitMs <= 0) this.#read();
+    else this.#unread = clock.after(waitMs, () => this.#readLater());
+  }
+
+  #read(): void {
+    this.#unread?.cancel();
+    this.#unread = null;
+    this.#socket.resume();
+  }
+
   #watchStall(): void {
     if (this.#stalled !== null) return;
     const before = this.#socket.bufferedAmount;
@@ -177,6 +217,8 @@ export class Connection {
     this.#isOpen = false;
     this.#ping.cancel();
     this.#stalled?.cancel();
+    // Also the client's close message must be read.
+    if (this.#unread !== null) this.#read();
     this.#parts.metrics.closed(this.#parts.stream, cause);
     this.onClosed?.();
   }

@@ -3,8 +3,10 @@ import { connect } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { StreamRig } from '../../test/support/streams.ts';
+import { MESSAGES_AT_ONCE } from './connection.ts';
 
-const COUNT = 5_000;
+/** More would be read later. */
+const COUNT = MESSAGES_AT_ONCE;
 const TEXT = '{"type":"pong"}';
 const HANDSHAKE = [
   'GET /v1/stream HTTP/1.1',
