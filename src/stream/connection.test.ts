@@ -19,8 +19,8 @@ function rig() {
     ping: () => void written.push('ping'),
     close: (code: number, reason: string) => void closes.push([code, reason]),
     isPaused: false,
-    pause: () => void (socket.isPaused = true),
-    resume: () => void (socket.isPaused = false),
+    pause: () => void Object.assign(socket, { isPaused: true }),
+    resume: () => void Object.assign(socket, { isPaused: false }),
   });
   const connection = new Connection(socket as never, transport as never, {
     ...{ clock, log: silentLogger, metrics: new StreamMetrics(new Metrics()), stream: 'market' },

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { RateLimits } from '../../src/accounts/limits/limits.ts';
 import type { Opportunity } from '../../src/schema/opportunity.ts';
-import { BUFFERED_BYTES_MAX, PRESSURE_BYTES } from '../../src/stream/connection.ts';
+import { BUFFERED_BYTES_MAX, MESSAGES_AT_ONCE, PRESSURE_BYTES } from '../../src/stream/connection.ts';
 import { eventually } from '../support/runningService.ts';
 import { StreamRig } from '../support/streams.ts';
 
@@ -218,15 +218,19 @@ describe('an open connection', () => {
     const rig = await oneMarket();
     const client = await rig.connect();
     client.socket.pause();
-    const question = JSON.stringify({ type: 'x'.repeat(80) });
-    let ended = false;
-    void client.closed.then(() => {
-      ended = true;
-    });
-    await eventually('slow close', async () => {
-      for (let i = 0; i < 2000 && !ended; i++) client.socket.send(question);
-      return (await rig.metrics.registry.metrics()).includes('cause="slow"');
-    });
+    for (let i = 0; i < 60; i++) {
+      rig.recorder.list({ marketId: `0x${i}` });
+      rig.recorder.change(`0x${i}`, 1, { levels: 40 });
+    }
+    // The books of these markets each time; more messages would be read later.
+    for (let i = 0; i < MESSAGES_AT_ONCE / 2; i++) {
+      for (const type of ['subscribe', 'unsubscribe']) {
+        client.socket.send(JSON.stringify({ type, tickers: ['BTC'] }));
+      }
+    }
+    await eventually('slow close', async () =>
+      (await rig.metrics.registry.metrics()).includes('cause="slow"'),
+    );
     client.socket.resume();
     expect(await client.closed).toMatchObject({ code: 1013 });
   });
@@ -256,13 +260,17 @@ describe('an open connection', () => {
       seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
       return (seed >>> 8) % below;
     };
-    for (let i = 0; i < 3000; i++) {
+    for (let i = 1; i <= 2_850; i++) {
       let text = '';
       for (let n = random(12); n >= 0; n--) text += words[random(words.length)];
       client.socket.send(text, { binary: random(20) === 0 });
+      if (i % (MESSAGES_AT_ONCE - 10) > 0) continue;
+      // More would be read later.
+      await client.rest();
+      await rig.clock.advance(20_000);
     }
     await client.rest();
-    expect(new Set(client.messages.map(({ type }) => type))).toEqual(new Set(['ready', 'error']));
+    expect(new Set(client.messages.map(({ type }) => type))).toEqual(new Set(['ready', 'error', 'ping']));
     await client.ask({ type: 'subscribe', tickers: ['BTC'] });
     await client.next('snapshot');
   });
