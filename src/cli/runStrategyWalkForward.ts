@@ -1,6 +1,6 @@
 /** `underround sweep my.ts --walk-forward train:embargo:test`. */
 import { MICRO_PER_USDC } from '../core/fees.ts';
-import type { RunResult } from '../core/run/result.ts';
+import { countedTrades, type RunResult } from '../core/run/result.ts';
 import { sharpeRatio } from '../core/statistics/returns.ts';
 import { type Span, type WalkForwardPlan, walkForward } from '../report/walkForward.ts';
 import type { Axis } from '../schema/backtest.ts';
@@ -66,7 +66,7 @@ export async function runStrategyWalkForward(
 function testResult(runs: FileRuns, setting: RunSetting): TestResult {
   const { result } = runs.results[0] as { result: RunResult };
   const pnls = new Map<string, number>();
-  for (const { marketId, pnl } of result.trades)
+  for (const { marketId, pnl } of countedTrades(result))
     if (pnl !== null) pnls.set(marketId, (pnls.get(marketId) ?? 0) + pnl);
   const returns = [...pnls.values()].map((pnl) => pnl / MICRO_PER_USDC);
   return {

@@ -5,7 +5,7 @@ import type { MarketSweep } from '../backtest/marketReplay.ts';
 import { judgeSweep, type SweptMarket, sweepResult } from '../backtest/sweepReport.ts';
 import { MICRO_PER_USDC } from '../core/fees.ts';
 import type { ParamSpecs } from '../core/run/definition.ts';
-import type { RunResult } from '../core/run/result.ts';
+import { countedTrades, type RunResult } from '../core/run/result.ts';
 import { tapeMarketOf } from '../core/session/tapeMarket.ts';
 import { VENUE_RULES_VERSION } from '../core/venueRules.ts';
 import type { SweepResultBody } from '../schema/api/backtests.ts';
@@ -75,11 +75,12 @@ export function runBody(
 export type RunBody = ReturnType<typeof runBody>;
 
 /** The figures of one run, in USD. */
-export function figuresOf({ orders, fills, trades }: RunResult) {
+export function figuresOf(result: RunResult) {
+  const { orders, fills } = result;
   const filled = orders.filter(
     ({ filledSize, outcome }) => filledSize > 0 && outcome !== 'taken_back',
   ).length;
-  const closed = trades.filter(({ pnl }) => pnl !== null);
+  const closed = countedTrades(result).filter(({ pnl }) => pnl !== null);
   return {
     orders: { placed: orders.length, filled },
     fill_rate: orders.length === 0 ? null : filled / orders.length,
@@ -141,9 +142,13 @@ function sweptMarket(results: readonly RunResult[], marketId: string): MarketSwe
     }
     offsets[at + 1] = pnls.length;
   }
-  const ran = results[0]?.markets.find((market) => market.marketId === marketId);
+  const inRun = ({ markets }: RunResult) => markets.find((market) => market.marketId === marketId);
+  const ran = results[0] && inRun(results[0]);
+  // A cell that never traded is blind without the strike; another one may have traded.
+  const isReplayed = results.some((result) => inRun(result)?.skipped === null);
   return {
-    ...{ skipped: ran === undefined ? 'too_large' : ran.skipped, coverage: ran?.coverage ?? 0, offsets },
+    skipped: isReplayed ? null : (ran?.skipped ?? 'too_large'),
+    ...{ coverage: ran?.coverage ?? 0, offsets },
     ...{ closedMs: Float64Array.from(closedMs), pnl: Float64Array.from(pnls) },
   };
 }

@@ -98,10 +98,12 @@ export function walkForwardBody<P>(
   folds: readonly FoldResult<P, TestResult>[],
   { plan, valuesOf, trials, before, dataHash, heldOut }: Asked<P>,
 ) {
-  const tests = folds.flatMap(({ result }) => (result === null ? [] : [result]));
+  // The two ratios are compared, so a train window counts only if its test window was replayed.
+  const replayed = folds.filter(({ result }) => result !== null);
+  const tests = replayed.flatMap(({ result }) => result ?? []);
   const returns = tests.flatMap(({ returns }) => returns);
   const sharpe = sharpeRatio(returns);
-  const trained = folds.flatMap(({ chosen }) => (chosen?.sharpe == null ? [] : [chosen.sharpe]));
+  const trained = replayed.flatMap(({ chosen }) => chosen?.sharpe ?? []);
   const trainSharpe =
     trained.length === 0 ? null : trained.reduce((sum, value) => sum + value, 0) / trained.length;
   const total = (of: (result: TestResult) => number) => tests.reduce((sum, result) => sum + of(result), 0);
@@ -110,6 +112,8 @@ export function walkForwardBody<P>(
     folds: folds.map((fold) => foldBody(fold, valuesOf)),
     train_sharpe_per_market: trainSharpe,
     test: {
+      windows: folds.length,
+      windows_replayed: replayed.length,
       markets_traded: total((result) => result.markets_traded),
       trades_total: total((result) => result.trades_total),
       trades_won: total((result) => result.trades_won),
@@ -172,6 +176,7 @@ function printWalkForward(body: WalkForwardBody): string {
     fixed(result?.total_pnl ?? null, 2),
   ]);
   const summary: [string, string | null][] = [
+    ['test windows replayed', `${body.test.windows_replayed} of ${body.test.windows}`],
     ['trades on test windows', `${body.test.trades_total}, won ${body.test.trades_won}`],
     ['P&L on test windows', `${body.test.total_pnl.toFixed(2)} USD`],
     ['Sharpe a market, train', fixed(body.train_sharpe_per_market, 4)],

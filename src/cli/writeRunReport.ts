@@ -1,12 +1,11 @@
 /** Writes the report of a strategy file's run, with its latency curve and its P&L under each queue model. */
 import { QUEUE_MODELS } from '../core/desk/order.ts';
-import { MICRO_PER_USDC } from '../core/fees.ts';
 import { reportOf } from '../report/runReport.ts';
 import { writeReport } from '../report/writeReport.ts';
 import type { QueueModelResult } from '../schema/report.ts';
 import type { RunSetting, StrategyFacts } from '../strategy/protocol.ts';
 import type { RecordedRuns } from '../strategy/recordedRuns.ts';
-import { type FileRuns, runBody } from './strategyResults.ts';
+import { type FileRuns, figuresOf, runBody } from './strategyResults.ts';
 import { constant } from './strategyTerms.ts';
 import { openTrials, recordTrial } from './trialsFile.ts';
 
@@ -65,10 +64,9 @@ export function countRunTrial(
 
 function queueModels({ results }: RecordedRuns, first: number): QueueModelResult[] {
   return QUEUE_MODELS.flatMap((model, at) => {
-    const trades = results[first + at]?.result.trades;
-    if (trades === undefined) return [];
-    const closed = trades.filter(({ pnl }) => pnl !== null);
-    const total = closed.reduce((sum, { pnl }) => sum + (pnl ?? 0), 0) / MICRO_PER_USDC;
-    return [{ model, total_pnl: total, trades_total: closed.length }];
+    const result = results[first + at]?.result;
+    if (result === undefined) return [];
+    const { total_pnl, trades_total } = figuresOf(result);
+    return [{ model, total_pnl, trades_total }];
   });
 }

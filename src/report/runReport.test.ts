@@ -135,6 +135,27 @@ describe('the report of a run', () => {
     },
   );
 
+  test('counts no trade of an unresolved market: those sold are not typical of those still held', () => {
+    const unresolved = runMarket(3, { skipped: 'unresolved' });
+    const sold = runTrade(unresolved, { price: 0.5, won: true, exitReason: 'take_profit' });
+    const held = { closedMs: null, exitPrice: null, exitReason: null, pnl: null };
+    const trades = [...RUN.trades, sold, sold, runTrade(unresolved, { price: 0.9, won: true, ...held })];
+    const report = reportOf({ ...RUN, markets: [...RUN.markets, unresolved], trades }, RUN_CONTEXT);
+    const { trades_total, trades_won, total_pnl, profit_factor, by_hour, by_entry_price } = REPORT;
+    expect(report).toMatchObject({ trades_total, trades_won, total_pnl, profit_factor, by_hour });
+    expect(report.by_entry_price).toEqual(by_entry_price);
+    expect(report.trades).toHaveLength(5);
+    expect(report.markets?.find(({ market_id: id }) => id === unresolved.marketId)).toMatchObject({
+      ...{ skipped: 'unresolved', trades: 3, pnl: 0 },
+    });
+    expect(report.warnings).toEqual(
+      expect.arrayContaining([
+        '1 position is still open. The P&L does not count open positions.',
+        '2 positions were sold in unresolved markets. The P&L does not count them.',
+      ]),
+    );
+  });
+
   test('has null and not 0 where nothing was measured', () => {
     const report = reportOf(EMPTY_RUN, RUN_CONTEXT);
     expect(reportShape.parse(report)).toEqual(report);

@@ -4,7 +4,15 @@ import { tradeBody } from '../backtest/tradeBody.ts';
 import type { MissReason } from '../core/desk/report.ts';
 import { MICRO_PER_USDC } from '../core/fees.ts';
 import { TICKS_PER_USDC, UNITS_PER_SHARE } from '../core/money.ts';
-import type { EquityPoint, RunFill, RunMarket, RunOrder, RunResult, RunTrade } from '../core/run/result.ts';
+import {
+  countedTrades,
+  type EquityPoint,
+  type RunFill,
+  type RunMarket,
+  type RunOrder,
+  type RunResult,
+  type RunTrade,
+} from '../core/run/result.ts';
 import type { RunTerms } from '../core/run/terms.ts';
 import type { OrderCounts } from '../core/session/sessionEvents.ts';
 import { isTraded, type MarketResult } from '../core/session/summary.ts';
@@ -47,8 +55,10 @@ export interface RunContext extends SelectionFacts {
  */
 export function reportOf(result: RunResult, context: RunContext): Report {
   const windows = [...result.markets].sort(byWindow);
-  const markets = marketResults(windows, result);
-  const trades = result.trades.map((trade) => reportTrade(trade, context.outcomes));
+  const counted = countedTrades(result);
+  const markets = marketResults(windows, { ...result, trades: counted });
+  const reported = (trades: RunResult['trades']) =>
+    trades.map((trade) => reportTrade(trade, context.outcomes));
   const base = resultBody(markets, { sizeUsd: 1, receipt: context.receipt, trades: [] });
   const points = result.equity.map(curvePoint);
   const startCash = context.terms.cashUsd;
@@ -61,8 +71,8 @@ export function reportOf(result: RunResult, context: RunContext): Report {
     name: context.name,
     settings: { params: context.params, ...termsBody(context.terms) },
     orders: { ...base.orders, ...orderCounts(result.orders) },
-    trades,
-    markets: markets.map(({ replay }, at) => marketBody(windows[at] as RunMarket, replay.trades)),
+    trades: reported(result.trades),
+    markets: marketBodies(windows, { all: byMarket(result.trades), counted: byMarket(counted) }),
     portfolio: {
       start_cash: startCash,
       end_equity: endEquity,
@@ -77,7 +87,7 @@ export function reportOf(result: RunResult, context: RunContext): Report {
     ...curveBodies(points, startCash === null ? withoutShares(drawdown) : drawdown, 'mark_to_market'),
     taker: liquidityOf(result.fills, 'taker'),
     maker: liquidityOf(result.fills, 'maker'),
-    ...breakdownsOf(trades),
+    ...breakdownsOf(reported(counted)),
     latency_curve: context.latencyCurve === null ? null : [...context.latencyCurve],
     queue_models: context.queueModels === null ? null : [...context.queueModels],
     selection: selectionOf(returnsOnStake(markets), context),
@@ -175,17 +185,20 @@ function curvePoint({ timeMs, cash, reserved, locked, marked }: EquityPoint): Cu
   };
 }
 
-function marketBody(market: RunMarket, trades: MarketResult['replay']['trades']): ReportMarket {
-  return {
+function marketBodies(
+  windows: readonly RunMarket[],
+  trades: Readonly<Record<'all' | 'counted', ReadonlyMap<string, readonly RunTrade[]>>>,
+): ReportMarket[] {
+  return windows.map((market) => ({
     market_id: market.marketId,
     ticker: market.ticker,
     event_type: market.eventType,
     start: formatTime(market.startTimeMs),
     end: formatTime(market.endTimeMs),
     skipped: market.skipped,
-    trades: trades.length,
-    pnl: pnlUsd(trades),
-  };
+    trades: trades.all.get(market.marketId)?.length ?? 0,
+    pnl: pnlUsd(trades.counted.get(market.marketId) ?? []),
+  }));
 }
 
 /** P&L of each traded market over the average cost of a market's purchases. */

@@ -56,12 +56,23 @@ function ofSample(report: Body): string[] {
   return warnings;
 }
 
-function ofOpen({ trades }: Body): string[] {
+function ofOpen({ trades, markets_skipped: skipped }: Body): string[] {
   const open = trades.filter(({ net_pnl: result }) => result === null).length;
-  if (open === 0) return [];
-  return [
-    `${counted(open, 'position is', 'positions are')} still open. The P&L does not count open positions.`,
-  ];
+  const left = new Set(skipped.map(({ market_id: id }) => id));
+  const sold = trades.filter(({ market_id: id, net_pnl: result }) => result !== null && left.has(id)).length;
+  const warnings: string[] = [];
+  if (open > 0) {
+    warnings.push(
+      `${counted(open, 'position is', 'positions are')} still open. The P&L does not count open positions.`,
+    );
+  }
+  if (sold > 0) {
+    const them = sold === 1 ? 'it' : 'them';
+    warnings.push(
+      `${counted(sold, 'position was', 'positions were')} sold in unresolved markets. The P&L does not count ${them}.`,
+    );
+  }
+  return warnings;
 }
 
 function ofSelection({ selection }: Body): string[] {

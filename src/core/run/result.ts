@@ -97,3 +97,12 @@ export interface RunResult {
   /** Logged lines beyond the limit of a run, which are left out. */
   readonly logLinesLeftOut: number;
 }
+
+/**
+ * The trades that figures count: those of markets that were not skipped. In an unresolved market only the sold positions
+ * have a result. They are no fair sample: a strategy that sells its gains still holds its losses.
+ */
+export function countedTrades({ markets, trades }: Pick<RunResult, 'markets' | 'trades'>): RunTrade[] {
+  const skipped = new Set(markets.flatMap((market) => (market.skipped === null ? [] : [market.marketId])));
+  return trades.filter(({ marketId }) => !skipped.has(marketId));
+}
