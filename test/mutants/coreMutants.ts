@@ -302,7 +302,10 @@ export const CORE_MUTANTS: readonly TestedMutant[] = [
   summary('pnls.filter((pnl) => pnl > 0)', 'pnls.filter((pnl) => pnl >= 0)'),
   summary('filter(({ pnl }) => (pnl ?? 0) > 0)', 'filter(({ pnl }) => (pnl ?? 0) >= 0)'),
   summary('takenBack: total(({ takenBack }) => takenBack),', 'takenBack: 0,'),
-  summary('if (traded.length < 2)', 'if (traded.length < 1)', 'one return has neither of the ratios'),
+  summary(
+    'const replayed = markets.filter(({ replay }) => replay.skipped === null);',
+    'const replayed = markets;',
+  ),
   summary('totalPnl / -maxDrawdown', 'totalPnl / maxDrawdown'),
   summary('exitSlippage === null ? [entrySlippage]', 'exitSlippage === null ? [entrySlippage, 0]'),
   gapEnds('endMs + AFTER_MS > receivedMs', 'endMs > receivedMs'),

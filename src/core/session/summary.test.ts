@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { TAPE_MARKET } from '../../../test/support/tapes.ts';
+import { sortinoRatio as sortinoOf } from '../statistics/returns.ts';
 import { scaledSharpe } from '../statistics/serialCorrelation.ts';
 import type { Trade } from './position.ts';
 import { NO_ORDERS } from './sessionEvents.ts';
@@ -64,16 +65,32 @@ describe('a summary', () => {
   });
 
   test('computes returns per market, and annualises by the markets traded in a year', () => {
-    const summary = summarize([market(0, [2]), market(1, [-1, -1]), market(2, [3])], 10);
-    const returns = [0.2, -0.2, 0.3];
+    const pnls = [[2], [-1, -1], [3]];
+    const markets = Array.from({ length: 30 }, (_, n) => market(n, pnls[n % 3] as number[]));
+    const summary = summarize(markets, 10);
     const mean = 0.1;
-    const deviation = Math.sqrt(returns.reduce((sum, value) => sum + (value - mean) ** 2, 0) / 2);
-    const perYear = (3 * 365 * 24) / (2 + 1 / 12);
+    const deviation = Math.sqrt((10 * (0.1 ** 2 + 0.3 ** 2 + 0.2 ** 2)) / 29);
+    const perYear = (30 * 365 * 24) / (29 + 1 / 12);
     expect(summary.sharpePerMarket).toBeCloseTo(mean / deviation, 12);
     expect(summary.sortinoRatio).toBeCloseTo((mean / Math.sqrt(0.04 / 3)) * Math.sqrt(perYear), 9);
   });
 
-  test('has an annualised Sharpe ratio from 30 traded markets on, corrected for serial correlation', () => {
+  test('counts the markets traded in a year over all replayed markets, not from the first trade to the last', () => {
+    const traded = Array.from({ length: 30 }, (_, at) => market(at + 100, [at % 3 === 0 ? -2 : 3]));
+    const quiet = [market(0, []), market(999, [])];
+    const skipped = market(5_000, []);
+    const markets = [
+      ...[...traded, ...quiet],
+      { ...skipped, replay: { ...skipped.replay, skipped: 'no_data' as const } },
+    ];
+    const returns = traded.map(({ replay }) => (replay.trades[0]?.pnl ?? 0) / 10e6);
+    const perYear = (30 * 365 * 24) / (999 + 1 / 12);
+    const { sharpeRatio, sortinoRatio } = summarize(markets, 10);
+    expect(sharpeRatio).toBeCloseTo(scaledSharpe(returns, perYear) as number, 9);
+    expect(sortinoRatio).toBeCloseTo(sortinoOf(returns, perYear) as number, 9);
+  });
+
+  test('has yearly ratios from 30 traded markets on, Sharpe’s corrected for serial correlation', () => {
     // Gains and losses in pairs: neighbours are often alike.
     const results = Array.from({ length: 32 }, (_, at) => (at % 4 < 2 ? 3 : -2));
     const of = (count: number) =>
@@ -81,9 +98,10 @@ describe('a summary', () => {
         results.slice(0, count).map((pnl, at) => market(at, [pnl])),
         10,
       );
-    expect(of(29)).toMatchObject({ sharpeRatio: null });
+    expect(of(29)).toMatchObject({ sharpeRatio: null, sortinoRatio: null });
     expect(of(29).sharpePerMarket).not.toBeNull();
     expect(of(30).sharpeRatio).not.toBeNull();
+    expect(of(30).sortinoRatio).not.toBeNull();
     const runs = of(32);
     const perYear = (32 * 365 * 24) / (31 + 1 / 12);
     const returns = results.map((pnl) => pnl / 10);

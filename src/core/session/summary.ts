@@ -54,7 +54,7 @@ interface Summary extends TradeFigures {
   readonly sharpePerMarket: number | null;
   /** The same for a year's traded markets together, corrected for serial correlation; null below 30 markets. */
   readonly sharpeRatio: number | null;
-  /** Mean return over downside deviation, annualised in the same way. */
+  /** Mean return over downside deviation, times the root of the markets traded in a year; null below 30 markets. */
   readonly sortinoRatio: number | null;
   /**
    * P&L of the best trade over the total P&L: above 1 all other trades lost together. Null unless the total is a gain.
@@ -88,7 +88,7 @@ export function summarize(markets: readonly MarketResult[], sizeUsd: number): Su
   const pnls = closed.map(({ pnl }) => pnl);
   const traded = markets.filter(({ replay }) => isTraded(replay.trades));
   const returns = traded.map((market) => pnlOf(market) / sizeUsd);
-  const perYear = marketsPerYear(traded);
+  const perYear = returns.length < RETURNS_MIN ? null : marketsPerYear(markets, traded.length);
   const figures = tradeFigures(pnls);
   const orders = ordersOf(markets);
   const { totalPnl, maxDrawdown } = figures;
@@ -106,7 +106,7 @@ export function summarize(markets: readonly MarketResult[], sizeUsd: number): Su
     orders,
     fillRate: mean(orders.placed, orders.filled),
     sharpePerMarket: sharpeRatio(returns),
-    sharpeRatio: perYear === null || returns.length < RETURNS_MIN ? null : scaledSharpe(returns, perYear),
+    sharpeRatio: perYear === null ? null : scaledSharpe(returns, perYear),
     sortinoRatio: perYear === null ? null : sortinoRatio(returns, perYear),
     largestTradeShare: largestShare(pnls),
     calmarRatio: maxDrawdown === 0 ? null : totalPnl / -maxDrawdown,
@@ -207,12 +207,15 @@ function equityCurve(closed: readonly ClosedTrade[]): Summary['equityCurve'] {
   });
 }
 
-/** Traded markets over the time from the first window's start to the last one's end. */
-function marketsPerYear(traded: readonly MarketResult[]): number | null {
-  if (traded.length < 2) return null;
-  const [firstMs] = extentOf(traded.map(({ market }) => market.startTimeMs));
-  const [, lastMs] = extentOf(traded.map(({ market }) => market.endTimeMs));
-  return (traded.length * YEAR_MS) / (lastMs - firstMs);
+/**
+ * Traded markets over the time of all replayed ones, from the first window's start to the last one's end: a strategy
+ * that waits for a busy hour does not find one every hour.
+ */
+function marketsPerYear(markets: readonly MarketResult[], traded: number): number {
+  const replayed = markets.filter(({ replay }) => replay.skipped === null);
+  const [firstMs] = extentOf(replayed.map(({ market }) => market.startTimeMs));
+  const [, lastMs] = extentOf(replayed.map(({ market }) => market.endTimeMs));
+  return (traded * YEAR_MS) / (lastMs - firstMs);
 }
 
 function sum(values: readonly number[]): number {

@@ -199,9 +199,11 @@ export const backtestResultShape = z.strictObject({
     'Mean return per traded market divided by its standard deviation (n - 1)',
   ),
   sharpe_ratio: ratio.describe(
-    'The same, annualised by the markets traded in a year and corrected for serial correlation (Lo 2002); null below 30 traded markets',
+    'The same, annualised by the markets traded in a year of the replayed time and corrected for serial correlation (Lo 2002); null below 30 traded markets',
   ),
-  sortino_ratio: ratio.describe('Mean return divided by downside deviation, annualised'),
+  sortino_ratio: ratio.describe(
+    'Mean return divided by downside deviation, annualised; null below 30 traded markets',
+  ),
   calmar_ratio: ratio.describe('`total_pnl` divided by the maximum drawdown'),
   max_drawdown: z.number().max(0).describe('Maximum drawdown of the equity curve, USD'),
   largest_trade_share: ratio.describe(
