@@ -114,7 +114,8 @@ describe('/v1/stats/calibration', () => {
     expect(buckets[9]?.ci_hi).toBe(1);
     expect(Object.keys(top)).toEqual([
       ...['ticker', 'event_type', 'minutes_before', 'n_markets', 'n_without_mid'],
-      ...['brier_score', 'log_loss', 'ece', 'reliability', 'resolution', 'uncertainty'],
+      ...['brier_score', 'log_loss', 'ece', 'ece_chance_mean', 'ece_chance_p95'],
+      ...['reliability', 'resolution', 'uncertainty'],
     ]);
     const { n_markets, n_without_mid, minutes_before } = top;
     expect({ n_markets, n_without_mid, minutes_before }).toEqual({
@@ -134,6 +135,10 @@ describe('/v1/stats/calibration', () => {
     expect(top.brier_score).toBeCloseTo(expected.brierScore, 12);
     expect(top.log_loss).toBeCloseTo(expected.logLoss, 11);
     expect(top.ece).toBeCloseTo((0.1 + 0.70005 + 0.7 + 0.55) / 5, 12);
+    // One market a bucket: a share p of Up errs by 2 p (1 - p) on average.
+    const chance = [0.1, 0.29995, 0.3, 0.55, 1].map((share) => 2 * share * (1 - share));
+    expect(top.ece_chance_mean).toBeCloseTo(chance.reduce((sum, one) => sum + one) / 5, 12);
+    expect(top.ece_chance_p95).toBeGreaterThan(top.ece_chance_mean as number);
     expect(top.reliability).toBeCloseTo(expected.reliability, 12);
     expect(top.resolution).toBeCloseTo(0.24, 12);
     expect(top.uncertainty).toBeCloseTo(0.24, 12);
@@ -187,6 +192,7 @@ describe('/v1/stats/calibration', () => {
         { prob_lo: 0.5, prob_hi: 1, ...EMPTY },
       ],
       ...{ n_markets: 0, n_without_mid: 0, brier_score: null, log_loss: null, ece: null },
+      ...{ ece_chance_mean: null, ece_chance_p95: null },
       ...{ reliability: null, resolution: null, uncertainty: null },
     });
   });

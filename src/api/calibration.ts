@@ -1,6 +1,7 @@
 import {
   type CalibrationScores,
   calibrationScores,
+  chanceEce,
   type ForecastSums,
 } from '../core/statistics/calibration.ts';
 import { wilsonInterval } from '../core/statistics/wilson.ts';
@@ -76,7 +77,7 @@ export function calibrationRoute({ store, tickers }: { store: StoreReader } & Fo
         buckets: buckets.map(bucketBody),
         n_markets: buckets.reduce((sum, { count }) => sum + count, 0),
         n_without_mid: withoutMid,
-        ...scoresBody(calibrationScores(buckets)),
+        ...scoresBody(calibrationScores(buckets), chanceEce(buckets)),
       };
       return { body: JSON.stringify(body) };
     },
@@ -100,11 +101,13 @@ function bucketBody(
   };
 }
 
-function scoresBody(scores: CalibrationScores | null) {
+function scoresBody(scores: CalibrationScores | null, chance: ReturnType<typeof chanceEce>) {
   return {
     brier_score: scores?.brierScore ?? null,
     log_loss: scores?.logLoss ?? null,
     ece: scores?.ece ?? null,
+    ece_chance_mean: chance?.mean ?? null,
+    ece_chance_p95: chance?.p95 ?? null,
     reliability: scores?.reliability ?? null,
     resolution: scores?.resolution ?? null,
     uncertainty: scores?.uncertainty ?? null,

@@ -84,7 +84,8 @@ const FULL_PRECISION: ReadonlySet<string> = new Set([
   ...['sharpe_variance', 'deflated_sharpe', 'n_trials_effective', 'pbo', 'coverage', 'progress'],
   ...['largest_trade_share'],
   ...['prob_lo', 'prob_hi', 'frac_resolved_up', 'mean_prob', 'ci_lo', 'ci_hi'],
-  ...['brier_score', 'log_loss', 'ece', 'reliability', 'resolution', 'uncertainty'],
+  ...['brier_score', 'log_loss', 'ece', 'ece_chance_mean', 'ece_chance_p95'],
+  ...['reliability', 'resolution', 'uncertainty'],
 ]);
 const MONEY_DECIMALS = 9;
 

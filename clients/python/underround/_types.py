@@ -26,6 +26,8 @@ class Calibration(TypedDict):
     brier_score: float | None
     log_loss: float | None
     ece: float | None
+    ece_chance_mean: float | None
+    ece_chance_p95: float | None
     reliability: float | None
     resolution: float | None
     uncertainty: float | None

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { calibrationScores, type Forecast, LOG_LOSS_CLIP, sumForecasts } from './calibration.ts';
+import { calibrationScores, chanceEce, type Forecast, LOG_LOSS_CLIP, sumForecasts } from './calibration.ts';
 
 /** Forecasts from probabilities and outcomes of 0 and 1. */
 function forecasts(probabilities: readonly number[], outcomes: readonly number[]): Forecast[] {
@@ -152,5 +152,44 @@ describe('edges', () => {
       reliability: 1,
       ece: 1,
     });
+  });
+});
+
+describe('the calibration error of calibrated forecasts', () => {
+  /** Ten buckets of uniform probabilities. */
+  const uniform = (count: number) =>
+    Array.from({ length: 10 }, (_, bucket) => ({
+      ...{ count: count / 10, probability: ((bucket + 0.5) / 10) * (count / 10) },
+      ...{ happened: 0, squaredError: 0, logLoss: 0 },
+    }));
+
+  // Means as simulated for QUANT 2.4, to its digits.
+  test.each([
+    [200, 0.07, 0.099],
+    [1_000, 0.032, 0.045],
+    [10_000, 0.01, 0.014],
+    [100_000, 0.0032, 0.0045],
+  ])('of %i markets is %d on average and below %d in 95 of 100 samples', (count, mean, p95) => {
+    const chance = chanceEce(uniform(count))!;
+    expect(chance.mean / mean).toBeCloseTo(1, 1);
+    expect(chance.p95 / p95).toBeCloseTo(1, 1);
+  });
+
+  test('is the mean over all outcomes, each as often as its probability says', () => {
+    // 1 - p happens p of the time and the other way round: 2 p (1 - p) for one forecast.
+    expect(chanceEce([sumForecasts(forecasts([0.05], [0]))])?.mean).toBeCloseTo(2 * 0.05 * 0.95, 12);
+    // Of two forecasts of 0.5 none, one or both happen: |0 - 1| / 2 in half of the cases.
+    expect(chanceEce([sumForecasts(forecasts([0.5, 0.5], [0, 0]))])?.mean).toBeCloseTo(0.25, 12);
+    // Three of 1/3: 8, 12, 6 and 1 of 27 cases have 0, 1, 2 and 3.
+    const thirds = sumForecasts(forecasts([1 / 3, 1 / 3, 1 / 3], [0, 0, 0]));
+    expect(chanceEce([thirds])?.mean).toBeCloseTo((8 + 6 + 2) / 27 / 3, 12);
+  });
+
+  test('is 0 for certain forecasts and null without any', () => {
+    expect(chanceEce([sumForecasts(forecasts([0, 0], [0, 0])), sumForecasts(forecasts([1], [1]))])).toEqual({
+      mean: 0,
+      p95: 0,
+    });
+    expect(chanceEce([sumForecasts([])])).toBeNull();
   });
 });

@@ -3,6 +3,8 @@
  * that a store can aggregate millions of them and return only the groups.
  */
 
+import { logGamma } from './student.ts';
+
 /** A probability forecast, and whether the event happened. */
 export interface Forecast {
   readonly probability: number;
@@ -75,6 +77,43 @@ export function calibrationScores(groups: readonly ForecastSums[]): CalibrationS
     resolution: sum(filled, (group) => group.count * (group.happened / group.count - baseRate) ** 2) / count,
     uncertainty: baseRate * (1 - baseRate),
   };
+}
+
+/** The 95 % point of the standard normal distribution, for a one-sided bound. */
+const Z_95_ONE_SIDED = 1.6448536269514722;
+
+/**
+ * The expected calibration error that chance alone gives: if each event happens as often as its forecast says, and
+ * independently of the others. The error of a finite sample is never 0, so `ece` alone says little.
+ * @param groups As of `calibrationScores`. The forecasts of a group are treated as equal to their mean, which makes the
+ * figures slightly too high in wide groups.
+ * @returns The mean, and the bound that 95 of 100 samples stay below; null over no forecasts.
+ * @see Diaconis, Zabell 1991, https://doi.org/10.1214/ss/1177011699 (de Moivre's mean deviation of a binomial count)
+ */
+export function chanceEce(
+  groups: readonly Pick<ForecastSums, 'count' | 'probability'>[],
+): { readonly mean: number; readonly p95: number } | null {
+  let [count, mean, variance] = [0, 0, 0];
+  for (const group of groups) {
+    if (group.count === 0) continue;
+    const share = group.probability / group.count;
+    const deviation = meanDeviation(group.count, share);
+    count += group.count;
+    mean += deviation;
+    variance += Math.max(0, group.count * share * (1 - share) - deviation ** 2);
+  }
+  if (count === 0) return null;
+  return { mean: mean / count, p95: (mean + Z_95_ONE_SIDED * Math.sqrt(variance)) / count };
+}
+
+/** Mean distance of a binomial count from its expectation. */
+function meanDeviation(trials: number, share: number): number {
+  if (share <= 0 || share >= 1) return 0;
+  const above = Math.floor(trials * share) + 1;
+  if (above > trials) return 0;
+  const ways = logGamma(trials + 1) - logGamma(above + 1) - logGamma(trials - above + 1);
+  const chance = ways + above * Math.log(share) + (trials - above + 1) * Math.log1p(-share);
+  return 2 * above * Math.exp(chance);
 }
 
 function sum(groups: readonly ForecastSums[], of: (group: ForecastSums) => number): number {

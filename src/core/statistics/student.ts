@@ -51,7 +51,7 @@ const LANCZOS = [
 ];
 
 /** Logarithm of the gamma function for x >= 0.5, to about 15 digits. */
-function logGamma(x: number): number {
+export function logGamma(x: number): number {
   const base = x + 6.5;
   const sum = LANCZOS.reduce(
     (total, coefficient, at) => total + (at === 0 ? coefficient : coefficient / (x - 1 + at)),

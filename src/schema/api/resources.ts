@@ -221,6 +221,8 @@ export const calibrationShape = z.strictObject({
   brier_score: score,
   log_loss: score.describe('In nats'),
   ece: score.describe('Expected calibration error over these buckets; chance alone makes it positive'),
+  ece_chance_mean: score.describe('Mean of `ece` if each market resolved Up as often as its price says'),
+  ece_chance_p95: score.describe('Chance alone keeps `ece` below this in 95 % of samples'),
   reliability: score.describe('Murphy’s decomposition of the Brier score over these buckets'),
   resolution: score,
   uncertainty: score,

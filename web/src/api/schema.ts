@@ -18,6 +18,8 @@ export type Calibration = {
   brier_score: number | null;
   log_loss: number | null;
   ece: number | null;
+  ece_chance_mean: number | null;
+  ece_chance_p95: number | null;
   reliability: number | null;
   resolution: number | null;
   uncertainty: number | null;
