@@ -35,7 +35,7 @@ import {
   termsOf,
 } from './strategyTerms.ts';
 import { openTrials, type SelectionOptions } from './trialsFile.ts';
-import { readPlan, recordedSpan } from './walkForwardResult.ts';
+import { longestWindowMs, readPlan, recordedSpan } from './walkForwardResult.ts';
 import { countRunTrial, reportSettings, writeRunReport } from './writeRunReport.ts';
 
 const EVENT_TIMEOUT_S = 10;
@@ -96,10 +96,15 @@ export async function sweepStrategy(
       settingsOf,
       async ({ facts, settings, universe, source, runOn }) => {
         if (plan !== null) {
-          const recorded = recordedSpan(await marketsOf(source, universe), universe);
+          const markets = await marketsOf(source, universe);
+          const recorded = recordedSpan(markets, universe);
+          const windowMs = longestWindowMs(markets);
           const onSpan = (own: readonly RunSetting[], span: Span, label: string) =>
             runOn(own, { ...universe, ...span }, `${label} ${formatTime(span.startMs).slice(0, 16)}`);
-          return await runStrategyWalkForward({ runOn: onSpan, recorded, settings, axes, plan }, options);
+          return await runStrategyWalkForward(
+            { runOn: onSpan, recorded, windowMs, settings, axes, plan },
+            options,
+          );
         }
         const runs = await runOn(settings, universe, facts.name);
         const setting = settings[0] as RunSetting;

@@ -41,6 +41,7 @@ test('counts no trade of a test window’s unresolved market, as on the train wi
     {
       runOn: async (_, { startMs }) => (startMs === RUN_START_MS ? TRAIN : TEST),
       recorded: { startMs: RUN_START_MS, endMs: RUN_START_MS + 4 * WINDOW_MS },
+      windowMs: WINDOW_MS,
       settings: [SETTING],
       axes: [{ param: 'edge', start: 0.1, end: 0.1, steps: 1 }],
       plan: { trainMs: 2 * WINDOW_MS, embargoMs: 0, testMs: 2 * WINDOW_MS },

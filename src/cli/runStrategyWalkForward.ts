@@ -22,6 +22,8 @@ interface WalkForwardRun {
   /** Runs the settings on the windows that end in a span. @throws {BacktestFailedError} If there are none. */
   readonly runOn: (settings: readonly RunSetting[], span: Span, label: string) => Promise<FileRuns>;
   readonly recorded: Span;
+  /** `longestWindowMs` of the recorded markets. */
+  readonly windowMs: number;
   readonly settings: readonly RunSetting[];
   readonly axes: readonly Axis[];
   readonly plan: WalkForwardPlan;
@@ -29,7 +31,7 @@ interface WalkForwardRun {
 
 /** Chooses the best parameters of each train window, and prints how they did on the test window after it. */
 export async function runStrategyWalkForward(
-  { runOn, recorded, settings, axes, plan }: WalkForwardRun,
+  { runOn, recorded, windowMs, settings, axes, plan }: WalkForwardRun,
   options: StrategyOptions & SelectionOptions,
 ): Promise<void> {
   const seen: FileRuns[] = [];
@@ -58,7 +60,7 @@ export async function runStrategyWalkForward(
   const valuesOf = ({ params }: RunSetting) =>
     Object.fromEntries(axes.map(({ param }) => [param, params[param]]));
   const counted = { trials: settings.length, before, dataHash, heldOut: first.heldOut };
-  const body = walkForwardBody(results, { plan, valuesOf, ...counted });
+  const body = walkForwardBody(results, { plan, windowMs, valuesOf, ...counted });
   reportWalkForward(body, options);
 }
 

@@ -35,7 +35,8 @@ test('a market that was hardly filled counts on a test window like one of a trai
         ? { cells: [[{ sharpe_per_market: 0.5, total_pnl: 9 }]], receipt }
         : { ...tested, sharpe_per_market: sharpe, receipt },
     );
-  const markets = async () => [{ endTimeMs: 0 }, { endTimeMs: 2 * HOUR_MS }] as Market[];
+  const markets = async () =>
+    [0, 2 * HOUR_MS].map((endTimeMs) => ({ startTimeMs: endTimeMs - 300_000, endTimeMs })) as Market[];
   const printed = vi.spyOn(console, 'log').mockReturnValue(undefined);
   const trials = new TrialsFile(join(temporaryDirectory(), 'trials.jsonl'));
   const options = { json: true, trials: trials.path };

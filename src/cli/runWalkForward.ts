@@ -10,6 +10,7 @@ import { jobTrial, recordTrial } from './trialsFile.ts';
 import {
   foldsOf,
   hashOfWindows,
+  longestWindowMs,
   orNull,
   readPlan,
   recordedSpan,
@@ -34,7 +35,8 @@ export async function runWalkForward(
   spec: Sweep,
   plan: WalkForwardPlan,
 ): Promise<void> {
-  const folds = foldsOf(recordedSpan(await jobs.markets(spec), spec), plan);
+  const markets = await jobs.markets(spec);
+  const folds = foldsOf(recordedSpan(markets, spec), plan);
   const cells = cellsOf(spec);
   const hashes: string[] = [];
   const seen = <T extends { receipt: { data_hash: string } }>(result: T): T => {
@@ -68,7 +70,8 @@ export async function runWalkForward(
   recordTrial(trials, trial, { isNamed: options.trials !== undefined });
   const valuesOf = (cell: Cell) => axisValuesOf(cell, spec);
   const counted = { trials: cellCount(spec), before, dataHash, heldOut };
-  const body = walkForwardBody(results, { plan, valuesOf, ...counted });
+  const windowMs = longestWindowMs(markets);
+  const body = walkForwardBody(results, { plan, windowMs, valuesOf, ...counted });
   reportWalkForward(body, options);
 }
 

@@ -4,7 +4,13 @@ import { type TestResult, walkForwardBody } from './walkForwardResult.ts';
 
 const SPAN = { startMs: 0, endMs: 1 };
 const ASKED = {
-  ...{ plan: { trainMs: 1, embargoMs: 0, testMs: 1 }, valuesOf: () => ({}), trials: 1, before: 0 },
+  ...{
+    plan: { trainMs: 9_000, embargoMs: 300_000, testMs: 9_000 },
+    windowMs: 300_000,
+    valuesOf: () => ({}),
+    trials: 1,
+    before: 0,
+  },
   ...{ dataHash: '', heldOut: null },
 };
 
@@ -28,4 +34,16 @@ test('a test window that was not recorded counts neither on its own nor through 
     test: { windows: 2, windows_replayed: 1, markets_traded: 3 },
   });
   expect(body.efficiency).toBeCloseTo((sharpeRatio(returns) as number) / 0.5, 12);
+});
+
+test.each([
+  [300_000, []],
+  [
+    299_000,
+    [
+      'The embargo of 299 s is shorter than a window of 300 s: the first markets of a test window may have opened before the outcomes of its train window were known.',
+    ],
+  ],
+])('an embargo of %i ms between markets of five minutes warns %j', (embargoMs, warnings) => {
+  expect(walkForwardBody([], { ...ASKED, plan: { ...ASKED.plan, embargoMs } })).toMatchObject({ warnings });
 });

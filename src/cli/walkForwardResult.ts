@@ -54,6 +54,11 @@ export function recordedSpan(
   return { startMs: asked.startMs ?? first, endMs: Math.min(asked.endMs, last + 1) };
 }
 
+/** Length of the longest window among these markets. */
+export function longestWindowMs(markets: readonly Pick<Market, 'startTimeMs' | 'endTimeMs'>[]): number {
+  return extentOf(markets.map(({ startTimeMs, endTimeMs }) => endTimeMs - startTimeMs))[1];
+}
+
 /** Null where no market of a window could be replayed: other windows still count. */
 export async function orNull<T>(run: () => Promise<T>): Promise<T | null> {
   try {
@@ -84,6 +89,8 @@ export interface TestResult {
 
 interface Asked<P> {
   readonly plan: WalkForwardPlan;
+  /** `longestWindowMs` of the markets. */
+  readonly windowMs: number;
   /** The values of the axes in a set of parameters. */
   readonly valuesOf: (params: P) => Readonly<Record<string, unknown>>;
   /** Sets of parameters that were tried, and those that earlier runs tried. */
@@ -96,7 +103,7 @@ interface Asked<P> {
 /** The result of all folds, as printed and written. */
 export function walkForwardBody<P>(
   folds: readonly FoldResult<P, TestResult>[],
-  { plan, valuesOf, trials, before, dataHash, heldOut }: Asked<P>,
+  { plan, windowMs, valuesOf, trials, before, dataHash, heldOut }: Asked<P>,
 ) {
   // The two ratios are compared, so a train window counts only if its test window was replayed.
   const replayed = folds.filter(({ result }) => result !== null);
@@ -125,6 +132,7 @@ export function walkForwardBody<P>(
     efficiency: sharpe === null || trainSharpe === null || trainSharpe <= 0 ? null : sharpe / trainSharpe,
     n_trials: trials,
     n_trials_before: before,
+    warnings: warningsOf(plan, windowMs),
     receipt: {
       ...tests[0]?.receipt,
       data_hash: dataHash,
@@ -132,6 +140,14 @@ export function walkForwardBody<P>(
     },
   };
 }
+
+function warningsOf({ embargoMs }: WalkForwardPlan, windowMs: number): string[] {
+  if (embargoMs >= windowMs) return [];
+  return [
+    `The embargo of ${embargoMs / 1_000} s is shorter than a window of ${windowMs / 1_000} s: the first markets of a test window may have opened before the outcomes of its train window were known.`,
+  ];
+}
+
 type WalkForwardBody = ReturnType<typeof walkForwardBody>;
 
 function foldBody<P>(
@@ -186,5 +202,5 @@ function printWalkForward(body: WalkForwardBody): string {
     ['data', body.receipt.data_hash.slice(0, 16)],
   ];
   const table = formatTable(['TEST WINDOW', 'CHOSEN', 'TRAIN SHARPE', 'TRADES', 'P&L'], rows);
-  return `${table}\n\n${formatTable(['WALK-FORWARD', ''], summary)}`;
+  return [table, formatTable(['WALK-FORWARD', ''], summary), ...body.warnings].join('\n\n');
 }
