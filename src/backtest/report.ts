@@ -148,3 +148,12 @@ export function countedSkips(skips: readonly (SkipReason | null)[]): string {
   for (const skip of skips) if (skip !== null) counts.set(skip, (counts.get(skip) ?? 0) + 1);
   return [...counts].map(([reason, count]) => `${count} ${reason}`).join(', ');
 }
+
+/** Whether any two of these windows have time in common, as windows of several series do. */
+export function windowsOverlap(windows: readonly Pick<Market, 'startTimeMs' | 'endTimeMs'>[]): boolean {
+  const inOrder = windows.toSorted((a, b) => a.startTimeMs - b.startTimeMs);
+  return inOrder.some(({ startTimeMs }, at) => {
+    const before = inOrder[at - 1];
+    return before !== undefined && startTimeMs < before.endTimeMs;
+  });
+}

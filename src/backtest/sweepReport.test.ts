@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { TAPE_MARKET } from '../../test/support/tapes.ts';
 import { judgeOutcomes, type Outcome } from '../../test/support/worthlessSweeps.ts';
 import { Random } from '../core/random.ts';
 import type { Receipt } from '../schema/backtest.ts';
-import { sweepResult } from './sweepReport.ts';
+import { notSwept } from './marketReplay.ts';
+import { type SweptMarket, sweepResult } from './sweepReport.ts';
 
 const MARKETS = 120;
 
@@ -30,6 +32,24 @@ test('a result has its cells in rows of equal y, and the best cell’s place amo
   expect(result.best).toEqual({ x: 2, y: 1 });
   const best = Math.max(...result.cells.flat().map(({ sharpe_per_market: sharpe }) => sharpe ?? 0));
   expect(result.cells[1]?.[2]?.sharpe_per_market).toBe(best);
+});
+
+test.each([
+  ['of two assets', 0, true],
+  ['that begins before the other one ends', 299_999, true],
+  ['that follows the other one', 300_000, false],
+])('a sweep over a window %s says whether the figures count overlapping windows', (_, laterMs, overlaps) => {
+  const market = (marketId: string, startTimeMs: number): SweptMarket => ({
+    market: { ...TAPE_MARKET, marketId, startTimeMs, endTimeMs: startTimeMs + 300_000 },
+    ranges: [{ ...notSwept('gap', 1), skipped: null }],
+  });
+  const { warnings } = sweepResult([market('0x1', 0), market('0x2', laterMs)], {
+    spec: { xAxis: { param: 'threshold', start: 0.1, end: 0.1, steps: 1 }, yAxis: null },
+    judged: judged([noise('overlap')]),
+    receipt: {} as Receipt,
+  });
+  const text = 'windows of several series overlap; the statistics count them as independent markets';
+  expect(warnings.includes(text)).toBe(overlaps);
 });
 
 describe('the judge of a sweep', () => {

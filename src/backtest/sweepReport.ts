@@ -7,7 +7,7 @@ import type { SweepCellBody, SweepResultBody } from '../schema/api/backtests.ts'
 import type { Receipt, SweepSpec } from '../schema/backtest.ts';
 import { axisValues, type Cell } from './cells.ts';
 import type { MarketSweep } from './marketReplay.ts';
-import { checkReplayed, countedSkips } from './report.ts';
+import { checkReplayed, countedSkips, windowsOverlap } from './report.ts';
 import { type CellTrades, cellTrades, stressedPnl } from './sweptTrades.ts';
 
 /** All cells on one market; the ranges are in the order of the cells. */
@@ -82,7 +82,7 @@ export function sweepResult(
     deflated_sharpe: luck.deflatedSharpe,
     pbo: luck.overfittingProbability,
     min_track_record_markets: luck.minTrackRecordMarkets,
-    warnings: [...luck.warnings, ...leftOut(markets, cells)],
+    warnings: [...luck.warnings, ...limitsOf(markets, cells)],
     receipt,
   };
 }
@@ -95,12 +95,17 @@ export function checkSwept(markets: readonly SweptMarket[], spec: SweepSpec): vo
   );
 }
 
-function leftOut(markets: readonly SweptMarket[], cells: readonly SweepCellBody[]): string[] {
+const OVERLAP = 'windows of several series overlap; the statistics count them as independent markets';
+
+/** What the statistics do not know of the markets and cells. */
+function limitsOf(markets: readonly SweptMarket[], cells: readonly SweepCellBody[]): string[] {
   const failed = cells.filter(({ error }) => error !== null).length;
   const skips = markets.map(({ ranges }) => skipOf(ranges));
+  const replayed = markets.filter((_, at) => skips[at] === null);
   const skipped = skips.filter((skip) => skip !== null).length;
   return [
     ...(failed > 0 ? [`${failed} of ${cells.length} cells could not be tried`] : []),
+    ...(windowsOverlap(replayed.map(({ market }) => market)) ? [OVERLAP] : []),
     ...(skipped > 0 ? [`${skipped} of ${skips.length} markets were left out: ${countedSkips(skips)}`] : []),
   ];
 }

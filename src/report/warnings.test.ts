@@ -6,6 +6,8 @@ const GOOD = randomRun('good', { markets: 400, edge: 0.1 });
 const warnings = (run = GOOD, context: Partial<RunContext> = {}) =>
   reportOf(run, { ...RUN_CONTEXT, ...context }).warnings;
 const markets = [0, 1, 2].map((at) => runMarket(at));
+/** A window of another asset at the time of the first one. */
+const overlapping = runMarket(0, { marketId: runMarket(1).marketId, ticker: 'ETH' });
 const trades = (...results: readonly [price: number, won: boolean][]) => ({
   ...EMPTY_RUN,
   markets,
@@ -65,6 +67,11 @@ describe('the warnings of a report', () => {
       { ...trades([0.5, true]), markets: [runMarket(0), runMarket(1, { skipped: 'no_books', coverage: 0 })] },
       {},
       '1 of 2 markets were left out: 1 no_books.',
+    ],
+    [
+      { ...trades([0.5, true], [0.5, false]), markets: [runMarket(0), overlapping] },
+      {},
+      'Windows of several series overlap. The intervals and ratios count them as independent markets.',
     ],
   ] as const)('%# name the risk', (run, context, text) => {
     expect(warnings(run, context as Partial<RunContext>)).toContain(text);

@@ -1,5 +1,5 @@
 /** What a reader must know before he believes a report, in words. */
-import { countedSkips } from '../backtest/report.ts';
+import { countedSkips, windowsOverlap } from '../backtest/report.ts';
 import { RETURNS_MIN } from '../core/statistics/returns.ts';
 import { CONFIDENCE } from '../core/statistics/trackRecord.ts';
 import type { Report } from '../schema/report.ts';
@@ -46,6 +46,11 @@ function ofSample(report: Body): string[] {
   } else if (share !== null && share > TRADE_SHARE_MAX && total > 1) {
     warnings.push(`One trade made ${percent(share)} of the P&L.`);
   }
+  if (hasOverlaps(report)) {
+    warnings.push(
+      'Windows of several series overlap. The intervals and ratios count them as independent markets.',
+    );
+  }
   const pnl = intervals?.total_pnl;
   if (pnl !== undefined && pnl[0] <= 0 && pnl[1] >= 0) {
     warnings.push('The 95 % interval of the P&L includes zero: chance alone could explain the result.');
@@ -54,6 +59,13 @@ function ofSample(report: Body): string[] {
     warnings.push('No trade lost. The recording does not show how large a loss can be.');
   }
   return warnings;
+}
+
+function hasOverlaps({ markets }: Body): boolean {
+  const traded = (markets ?? []).filter(({ skipped, trades }) => skipped === null && trades > 0);
+  return windowsOverlap(
+    traded.map(({ start, end }) => ({ startTimeMs: Date.parse(start), endTimeMs: Date.parse(end) })),
+  );
 }
 
 function ofOpen({ trades, markets_skipped: skipped }: Body): string[] {
