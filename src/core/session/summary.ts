@@ -54,7 +54,7 @@ interface Summary extends TradeFigures {
   readonly sharpePerMarket: number | null;
   /** The same for a year's traded markets together, corrected for serial correlation; null below 30 markets. */
   readonly sharpeRatio: number | null;
-  /** Mean return over downside deviation, times the root of the markets traded in a year; null below 30 markets. */
+  /** Mean return over downside deviation, times the root of the markets traded in a year; null below two markets. */
   readonly sortinoRatio: number | null;
   /**
    * P&L of the best trade over the total P&L: above 1 all other trades lost together. Null unless the total is a gain.
@@ -88,7 +88,7 @@ export function summarize(markets: readonly MarketResult[], sizeUsd: number): Su
   const pnls = closed.map(({ pnl }) => pnl);
   const traded = markets.filter(({ replay }) => isTraded(replay.trades));
   const returns = traded.map((market) => pnlOf(market) / sizeUsd);
-  const perYear = returns.length < RETURNS_MIN ? null : marketsPerYear(markets, traded.length);
+  const perYear = returns.length < 2 ? null : marketsPerYear(markets, traded.length);
   const figures = tradeFigures(pnls);
   const orders = ordersOf(markets);
   const { totalPnl, maxDrawdown } = figures;
@@ -106,7 +106,7 @@ export function summarize(markets: readonly MarketResult[], sizeUsd: number): Su
     orders,
     fillRate: mean(orders.placed, orders.filled),
     sharpePerMarket: sharpeRatio(returns),
-    sharpeRatio: perYear === null ? null : scaledSharpe(returns, perYear),
+    sharpeRatio: perYear === null || returns.length < RETURNS_MIN ? null : scaledSharpe(returns, perYear),
     sortinoRatio: perYear === null ? null : sortinoRatio(returns, perYear),
     largestTradeShare: largestShare(pnls),
     calmarRatio: maxDrawdown === 0 ? null : totalPnl / -maxDrawdown,

@@ -202,7 +202,7 @@ export const backtestResultShape = z.strictObject({
     'The same, annualised by the markets traded in a year of the replayed time and corrected for serial correlation (Lo 2002); null below 30 traded markets',
   ),
   sortino_ratio: ratio.describe(
-    'Mean return divided by downside deviation, annualised; null below 30 traded markets',
+    'Mean return divided by downside deviation, annualised; says little below 30 traded markets',
   ),
   calmar_ratio: ratio.describe('`total_pnl` divided by the maximum drawdown'),
   max_drawdown: z.number().max(0).describe('Maximum drawdown of the equity curve, USD'),

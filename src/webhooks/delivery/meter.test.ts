@@ -14,8 +14,8 @@ it('counts attempts by outcome and deliveries by state, and logs what a retry ne
   const log = { ...silentLogger, info: kept('info'), warn: kept('warn') } as never;
   const meter = new DeliveryMeter({ log, metrics });
   const delivery = { ...DELIVERY, attempts: 2, dueMs: 9 };
-  meter.attempted({ ...replied(200, clock), latencyMs: 4 }, { delivery, state: 'delivered' });
-  meter.attempted({ ...replied(500, clock), latencyMs: 300 }, { delivery, state: 'pending' });
+  meter.attempted({ ...replied(200, clock), latencyMs: 4 }, { delivery, state: 'delivered', rowDueMs: 0 });
+  meter.attempted({ ...replied(500, clock), latencyMs: 300 }, { delivery, state: 'pending', rowDueMs: 0 });
   meter.settled('delivered');
   meter.settled('expired');
   meter.paused('wh_1');

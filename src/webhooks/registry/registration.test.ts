@@ -9,6 +9,8 @@ const WEBHOOK: Parameters<typeof wants>[0] = {
   isOwnerOperator: false,
 };
 const SIGNAL = { event: 'opportunity', tier: 'logical', ticker: 'BTC', detectedMs: 10 } as const;
+/** Later than every registration and filter above. */
+const NOW_MS = 30;
 const LAG = { event: 'system.lag', tier: null, ticker: null, detectedMs: 10 } as const;
 
 it.each([
@@ -30,5 +32,5 @@ it.each([
     false,
   ],
 ] as const)('%s', (_shows, webhook, event, isWanted) => {
-  expect(wants({ ...WEBHOOK, ...webhook }, { ...SIGNAL, ...event })).toBe(isWanted);
+  expect(wants({ ...WEBHOOK, ...webhook }, { ...SIGNAL, ...event }, NOW_MS)).toBe(isWanted);
 });
