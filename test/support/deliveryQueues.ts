@@ -10,12 +10,13 @@ export const DELIVERY: Delivery = {
   ...{ expiresMs: Number.MAX_SAFE_INTEGER, attempts: 0, step: 0, dueMs: 0, log: [] },
 };
 
-/** The delivery queue of one webhook, without listeners. */
+/** The delivery queue of one webhook. */
 export function deliveryQueueOn(
   clock: FakeClock,
   random: () => number,
   attempt: DeliveryQueueOptions['attempt'],
   facts: Partial<SigningWebhook> = {},
+  changed: DeliveryQueueOptions['changed'] = () => {},
 ): DeliveryQueue {
   const webhook: SigningWebhook = {
     ...{
@@ -33,6 +34,6 @@ export function deliveryQueueOn(
     secrets: { current: 'x', previous: [] },
     ...facts,
   };
-  const listeners = { attempted: () => {}, changed: () => {}, healthChanged: () => {} };
+  const listeners = { attempted: () => {}, changed, healthChanged: () => {} };
   return new DeliveryQueue(webhook, { clock, random, attempt, ...listeners });
 }

@@ -1,7 +1,9 @@
 import { beforeEach, expect, test } from 'vitest';
 import { DELIVERY, deliveryQueueOn } from '../../../test/support/deliveryQueues.ts';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
+import { replied } from '../../../test/support/webhooks.ts';
 import type { SigningWebhook } from '../registry/registration.ts';
+import type { DeliveryChange } from './delivery.ts';
 import type { DeliveryQueue, DeliveryQueueOptions } from './deliveryQueue.ts';
 
 let clock: FakeClock;
@@ -38,6 +40,35 @@ test('a waiting delivery is hastened by its row, and not by an older version of 
   await clock.advance(10_000);
   expect(attempted).toHaveLength(1);
 });
+
+test.each([
+  [-1, 'expired'],
+  [0, 'expired'],
+  [1, 'pending'],
+] as const)(
+  'a chat’s pause that ends %i ms before the expiry leaves the delivery %s',
+  async (leftMs, state) => {
+    const changes: DeliveryChange[] = [];
+    const pauseMs = 5_000;
+    const delivery = { ...DELIVERY, expiresMs: clock.now() + pauseMs + leftMs };
+    const limited = { ...replied(429, clock), outcome: 'rate_limited', pauseMs } as const;
+    queue = deliveryQueueOn(
+      clock,
+      () => 0,
+      async () => limited,
+      {},
+      (change) => void changes.push(change),
+    );
+    queue.add(delivery);
+    await clock.advance(0);
+    const { startedMs: at_ms, latencyMs: latency_ms, responseHead: response_head, status, error } = limited;
+    const log = [{ at_ms, status, latency_ms, error, response_head }];
+    expect(changes).toEqual([
+      { state, delivery: { ...delivery, attempts: 1, step: 0, dueMs: clock.now() + pauseMs, log } },
+    ]);
+    await queue.close();
+  },
+);
 
 test('a chat is written to again after its pause although the wall clock was set back', async () => {
   const chat = { path: '/', spacingMs: 1_000 } as SigningWebhook['chat'];

@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { DELIVERY, deliveryQueueOn } from '../../../test/support/deliveryQueues.ts';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
+import { lateReads } from '../../../test/support/lateReads.ts';
 import { opportunity } from '../../../test/support/opportunity.ts';
 import {
   answering,
@@ -9,8 +10,11 @@ import {
   states,
   type TestWebhooks,
 } from '../../../test/support/webhooks.ts';
+import { openControlDatabase } from '../../controlDatabase.ts';
+import type { Webhook } from '../registry/registration.ts';
 import type { Delivery } from './delivery.ts';
 import { FAILURES_MAX, RETRY_AFTER_MAX_MS, RETRY_DELAYS_MS, retryDelayMs } from './deliveryQueue.ts';
+import { ALONE } from './soleSender.ts';
 
 const rowOf = async ({ db }: TestWebhooks, webhookId: string) =>
   await db.selectFrom('webhooks').selectAll().where('webhook_id', '=', webhookId).executeTakeFirstOrThrow();
@@ -445,4 +449,27 @@ describe('a restart', () => {
     expect(to.attempts).toHaveLength(2500);
     expect(new Set(to.attempts.map(({ delivery }) => delivery.deliveryId)).size).toBe(2500);
   });
+});
+
+it('a stop during a poll begins no attempt: the next start sends what was read', async () => {
+  const t = await openTestWebhooks();
+  const { webhookId } = await t.register();
+  const own = await openControlDatabase({ dataDir: t.dataDir, databaseUrl: null });
+  onTestFinished(() => own.destroy());
+  const late = lateReads(own, 'due');
+  const to = answering(t, () => 200);
+  const dispatcher = await t.dispatcher(to, 'killed', ALONE, late.db);
+  const webhook = await t.webhooks.registry.find({ webhookId });
+  await t.webhooks.log.sendTest(webhook as Webhook);
+  const polling = late.hold();
+  dispatcher.wake();
+  await polling;
+  const closed = dispatcher.close();
+  late.letGo();
+  await t.clock.advance(1_000);
+  await closed;
+  expect([to.attempts, await states(t)]).toEqual([[], ['pending']]);
+  await t.dispatcher(to);
+  await t.clock.advance(100);
+  expect([to.attempts.length, await states(t)]).toEqual([1, ['delivered']]);
 });

@@ -173,14 +173,8 @@ export class Dispatcher {
 
   #dispatch(deliveries: readonly Delivery[]): void {
     if (this.#closed || !this.#sends) return;
-    let unknown = false;
-    for (const delivery of deliveries) {
-      const queue = this.#queues.get(delivery.webhookId);
-      if (queue?.isOpen) queue.add(delivery);
-      else unknown = true;
-    }
-    // A registration newer than the queues; its delivery is found in the database.
-    if (unknown) this.wake();
+    // Where no queue is open, the poll that opens one reads the delivery from the database.
+    for (const delivery of deliveries) this.#queues.get(delivery.webhookId)?.add(delivery);
   }
 
   async #poll(): Promise<void> {
@@ -192,7 +186,7 @@ export class Dispatcher {
     let held = 0;
     for (const [webhookId, { count, due }] of await this.#outbox.waiting()) {
       const queue = this.#queues.get(webhookId);
-      if (queue === undefined || !queue.isOpen || this.#closed) continue;
+      if (this.#closed || !queue?.isOpen) continue;
       held += queue.heldCount;
       if (due > 0 && queue.isWaiting) await this.#pull(queue, this.#outbox.pullAgain(webhookId, PULL_MAX));
       // The rows of held deliveries are pending too: only a difference means that there are more.
