@@ -91,6 +91,9 @@ describe('the figures of a card', () => {
     ['without asks', oneSided, {}, 'implied', 'nobody sells Up'],
     ['in a gap', WINDOW, { trust: { gap: 'silent_feed' } }, 'implied', 'not proven: gap, silent feed'],
     ['unproven', WINDOW, { trust: 'unproven' }, 'implied', 'the book is not proven'],
+    ['in a gap', WINDOW, { trust: { gap: 'silent_feed' } }, 'edge', 'not proven: gap, silent feed'],
+    ['unproven', WINDOW, { trust: 'unproven' }, 'edge', 'the book is not proven'],
+    ['stale', WINDOW, { trust: 'stale' }, 'edge', 'the service does not answer'],
   ])('%s have a reason: %#', (_when, window, part, name, reason) => {
     const figure = Reflect.get(cardFigures(window, { ...ASKED, ...part }), name);
     expect(figure).toEqual({ value: null, reason });

@@ -4,16 +4,29 @@ import { FRESH_MS } from '../../web/src/live/trust.ts';
 
 const NOW = Date.UTC(2026, 10, 23, 12);
 const HEALTH = { ok: true, latest_snapshot: null, snapshots_last_5min: 1_234 };
-const LOST = { connection: 'lost', reason: null } as const;
+const LOST = { connection: 'lost', reason: null, newestBookMs: NOW } as const;
+const LIVE = { connection: 'live', reason: null, newestBookMs: NOW - 10_000 } as const;
+const NEW = { connection: 'connecting', reason: null, newestBookMs: null } as const;
 const BOOKS = '1,234 books in the last 5 minutes';
 const RECONNECTING = 'The stream is reconnecting.';
 
 it.each([
-  ['a stream', { connection: 'live', reason: null }, {}, ['good', 'live', null, BOOKS]],
-  ['a new page', { connection: 'connecting', reason: null }, {}, ['waiting', 'connecting', null, BOOKS]],
+  ['a stream', LIVE, {}, ['good', 'live', null, BOOKS]],
+  ['a stream before its first book', { ...LIVE, newestBookMs: null }, {}, ['good', 'live', null, BOOKS]],
+  [
+    'a stream without a change for more than 10 s',
+    { ...LIVE, newestBookMs: NOW - 10_001 },
+    {},
+    [
+      ...['warning', 'silent'],
+      'No book change has arrived for more than 10 s: the figures below are old.',
+      BOOKS,
+    ],
+  ],
+  ['a new page', NEW, {}, ['waiting', 'connecting', null, BOOKS]],
   [
     'a new page without an answer',
-    { connection: 'connecting', reason: null },
+    NEW,
     { health: undefined, answeredMs: 0 },
     ['waiting', 'connecting', null, null],
   ],
@@ -41,7 +54,7 @@ it.each([
   ['a service that never answered', LOST, { answeredMs: 0 }, ['bad', 'not connected', RECONNECTING, null]],
   [
     'a recorder without books, by a working stream',
-    { connection: 'live', reason: null },
+    LIVE,
     { health: { ...HEALTH, ok: false, snapshots_last_5min: 0 } },
     ['bad', 'no data', 'The service has received no book for five minutes.', '0 books in the last 5 minutes'],
   ],

@@ -47,7 +47,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await showState(page, BEHIND);
     await page.reload();
     const notices = noticesOn(page);
-    await notices.getByText('Stored data is 42 s behind; live prices are current').waitFor();
+    await notices.getByText('Stored data is 42 s behind; live prices are not affected').waitFor();
     await notices.getByText('The service is not ready: the store is 42 s behind').waitFor();
     await notices.getByText(`Late or missing: ${LATE}`).waitFor();
     const cards = page.getByRole('region', { name: /^BTC / });

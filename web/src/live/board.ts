@@ -7,6 +7,8 @@ import { TickerPrices } from './tickerPrices.ts';
 const LEVELS = 6;
 /** Seconds of mids kept for each market. */
 const TRAIL_SECONDS = 180;
+/** An older price says nothing about now: the service's own rule. */
+const PRICE_AGE_MAX_MS = 10_000;
 
 interface Side {
   readonly price: number;
@@ -40,6 +42,9 @@ export class Board {
   /** The causes of each market's open gaps, by their ids: rows that were lost have a gap of their own. */
   readonly #gaps = new Map<string, Map<string, string>>();
   readonly #prices = new Map<string, TickerPrices>();
+  /** When each ticker's newest price was read. */
+  readonly #pricedMs = new Map<string, number>();
+  #newestBookMs: number | null = null;
 
   setMarkets(markets: readonly LiveWindow[]): void {
     for (const market of markets) this.#markets.set(market.market_id, market);
@@ -58,17 +63,19 @@ export class Board {
     const prices = new TickerPrices();
     for (const [timeMs, price] of points) prices.push(timeMs, price);
     this.#prices.set(ticker, prices);
+    this.#priceRead(ticker, points.at(-1)?.[0] ?? 0);
   }
 
-  pushPrice(ticker: string, timeMs: number, price: number): void {
-    const prices = this.#prices.get(ticker) ?? new TickerPrices();
-    this.#prices.set(ticker, prices);
-    prices.push(timeMs, price);
-  }
-
-  pushBook(book: BookMessage): void {
+  /** @param nowMs When the message was read, by this machine's clock. */
+  pushBook(book: BookMessage, nowMs: number): void {
     const timeMs = Date.parse(book.ts);
-    if (book.underlying_price !== null) this.pushPrice(book.underlying_ticker, timeMs, book.underlying_price);
+    this.#newestBookMs = nowMs;
+    if (book.underlying_price !== null) {
+      const prices = this.#prices.get(book.underlying_ticker) ?? new TickerPrices();
+      this.#prices.set(book.underlying_ticker, prices);
+      prices.push(timeMs, book.underlying_price);
+      this.#priceRead(book.underlying_ticker, nowMs);
+    }
     const shown = this.#shown.get(book.market_id);
     if (shown === undefined) {
       this.#shown.set(book.market_id, { book, timeMs, trail: [], trailSecond: 0 });
@@ -86,29 +93,42 @@ export class Board {
     else open.set(gapId, cause);
   }
 
+  #priceRead(ticker: string, timeMs: number): void {
+    this.#pricedMs.set(ticker, Math.max(timeMs, this.#pricedMs.get(ticker) ?? 0));
+  }
+
+  /** The prices of a ticker; undefined while none is current. */
+  #currentPrices(ticker: string, nowMs: number): TickerPrices | undefined {
+    const isCurrent = nowMs - (this.#pricedMs.get(ticker) ?? 0) <= PRICE_AGE_MAX_MS;
+    return isCurrent ? this.#prices.get(ticker) : undefined;
+  }
+
   /** A gap may have closed without a connection. The service reports the open ones after the first snapshots. */
   onConnected(): void {
     this.#gaps.clear();
   }
 
   /** @param isLive Books are being pushed; otherwise the mid of this second is unknown. */
-  stateAt(nowMs: number, isLive: boolean): Pick<LiveState, 'markets' | 'tickers'> {
+  stateAt(nowMs: number, isLive: boolean): Pick<LiveState, 'markets' | 'tickers' | 'newestBookMs'> {
     const tickers = Object.fromEntries(
       [...this.#prices].map(([ticker, prices]) => [
         ticker,
-        { price: prices.price, sigmaAnnual: prices.sigmaAnnual(nowMs) },
+        {
+          price: this.#currentPrices(ticker, nowMs)?.price ?? null,
+          sigmaAnnual: prices.sigmaAnnual(nowMs),
+        },
       ]),
     );
     const markets = Object.fromEntries(
       [...this.#shown].map(([id, shown]) => [id, this.#lookAt(shown, nowMs, isLive)]),
     );
-    return { markets, tickers };
+    return { markets, tickers, newestBookMs: this.#newestBookMs };
   }
 
   #lookAt(shown: Shown, nowMs: number, isLive: boolean): LiveMarket {
     const { book, timeMs } = shown;
     const gap = [...(this.#gaps.get(book.market_id)?.values() ?? [])].at(-1) ?? null;
-    lengthenTrail(shown, nowMs, isLive);
+    lengthenTrail(shown, nowMs, isLive && gap === null);
     const market = this.#markets.get(book.market_id);
     const nothing = { distance: null, modelProbability: null };
     return {
@@ -118,17 +138,20 @@ export class Board {
       noBids: levels(book.no_bids),
       noAsks: levels(book.no_asks),
       trail: [...shown.trail],
-      ...(market === undefined ? nothing : priceMarket(market, this.#prices.get(market.ticker), nowMs)),
+      ...(market === undefined
+        ? nothing
+        : priceMarket(market, this.#currentPrices(market.ticker, nowMs), nowMs)),
     };
   }
 }
 
-function lengthenTrail(shown: Shown, nowMs: number, isLive: boolean): void {
+/** @param isKnown The book is the venue's at this moment; otherwise the mid of this second is unknown. */
+function lengthenTrail(shown: Shown, nowMs: number, isKnown: boolean): void {
   const second = Math.floor(nowMs / 1000);
   if (second === shown.trailSecond) return;
   const { book } = shown;
   const [bid, ask] = [book.yes_bids[0], book.yes_asks[0]];
-  shown.trail.push(isLive && book.trusted && bid && ask ? (bid.price + ask.price) / 2 : null);
+  shown.trail.push(isKnown && book.trusted && bid && ask ? (bid.price + ask.price) / 2 : null);
   if (shown.trail.length > TRAIL_SECONDS) shown.trail.shift();
   shown.trailSecond = second;
 }

@@ -67,7 +67,7 @@ export function cardFigures(
     ...{ book, strike, spot, model },
     distance: distanceOf(strike, spot, pushed?.distance ?? window.model?.distance ?? null),
     implied: impliedOf(book, trust),
-    edge: edgeOf(window, book, model),
+    edge: edgeOf(window, { book, model, trust }),
   };
 }
 
@@ -109,12 +109,18 @@ function distanceOf(
 
 function impliedOf(book: CardBook | null, trust: Trust): Known<number> {
   if (book === null) return missing('no book received yet');
-  if (typeof trust === 'object') return missing(`not proven: gap, ${trust.gap.replaceAll('_', ' ')}`);
-  if (trust === 'unproven') return missing('the book is not proven');
+  const doubt = doubtOf(trust);
+  if (doubt !== null) return missing(doubt);
   const [bid, ask] = [book.yesBids[0], book.yesAsks[0]];
   if (bid === undefined) return missing('nobody buys Up');
   if (ask === undefined) return missing('nobody sells Up');
   return known((bid[0] + ask[0]) / 2);
+}
+
+/** Why the book may not be the venue's; null: nothing speaks against it. */
+function doubtOf(trust: Trust): string | null {
+  if (typeof trust === 'object') return `not proven: gap, ${trust.gap.replaceAll('_', ' ')}`;
+  return trust === 'unproven' ? 'the book is not proven' : null;
 }
 
 function modelOf(
@@ -131,9 +137,15 @@ function modelOf(
   return missing('too few recent prices for a volatility');
 }
 
-function edgeOf({ model: terms }: LiveWindow, book: CardBook | null, model: Known<number>): Known<Edge> {
+/** A reader may trade on an edge, so it needs a book that is proven and current. */
+function edgeOf(
+  { model: terms }: LiveWindow,
+  { book, model, trust }: { book: CardBook | null; model: Known<number>; trust: Trust },
+): Known<Edge> {
   if (model.value === null) return missing('needs the model’s probability');
   if (book === null) return missing('no book received yet');
+  const doubt = trust === 'stale' ? 'the service does not answer' : doubtOf(trust);
+  if (doubt !== null) return missing(doubt);
   if (terms === null) return missing('the fee of this market is not known');
   const fee = new TakerFee(terms.fee);
   const probability = model.value;

@@ -3,6 +3,9 @@ import { duration, number } from '../ui/format.ts';
 import type { LiveState } from './messages.ts';
 import { FRESH_MS } from './trust.ts';
 
+/** Some book changes several times a second while a venue is connected. */
+const SILENCE_SHOWN_MS = 10_000;
+
 /** The state of all that the Live page shows, in one badge and a line or two. */
 interface FeedState {
   readonly tone: 'good' | 'waiting' | 'warning' | 'bad';
@@ -18,7 +21,7 @@ interface FeedState {
  * @param answeredMs Time of the newest polled answer, Unix ms; 0 before the first.
  */
 export function feedStateOf(
-  { connection, reason }: Pick<LiveState, 'connection' | 'reason'>,
+  { connection, reason, newestBookMs }: Pick<LiveState, 'connection' | 'reason' | 'newestBookMs'>,
   { health, answeredMs, nowMs }: { health: Health | undefined; answeredMs: number; nowMs: number },
 ): FeedState {
   const books =
@@ -27,7 +30,12 @@ export function feedStateOf(
     const problem = 'The service has received no book for five minutes.';
     return { tone: 'bad', label: 'no data', problem, detail: books };
   }
-  if (connection === 'live') return { tone: 'good', label: 'live', problem: null, detail: books };
+  if (connection === 'live') {
+    const silentMs = newestBookMs === null ? 0 : nowMs - newestBookMs;
+    if (silentMs <= SILENCE_SHOWN_MS) return { tone: 'good', label: 'live', problem: null, detail: books };
+    const problem = 'No book change has arrived for more than 10 s: the figures below are old.';
+    return { tone: 'warning', label: 'silent', problem, detail: books };
+  }
   if (connection === 'connecting') {
     return { tone: 'waiting', label: 'connecting', problem: null, detail: books };
   }

@@ -74,7 +74,7 @@ addEventListener('message', ({ data }: MessageEvent<ToWorker>) => {
 });
 
 setInterval(() => {
-  for (const text of unread.values()) board.pushBook(JSON.parse(text));
+  for (const text of unread.values()) board.pushBook(JSON.parse(text), Date.now());
   unread.clear();
   postToPage({
     kind: 'state',

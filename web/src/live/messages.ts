@@ -27,6 +27,7 @@ export interface LiveMarket {
 }
 
 interface LiveTicker {
+  /** Null while no price is at most 10 s old. */
   readonly price: number | null;
   /** Per square root of a year, over ten minutes; null with too few prices. */
   readonly sigmaAnnual: number | null;
@@ -38,6 +39,8 @@ export interface LiveState {
   readonly reason: string | null;
   readonly markets: Readonly<Record<string, LiveMarket>>;
   readonly tickers: Readonly<Record<string, LiveTicker>>;
+  /** When the newest book change was read, by this machine's clock, Unix ms; null before the first. */
+  readonly newestBookMs: number | null;
   /** Book changes received since the page was opened. */
   readonly received: number;
 }

@@ -16,6 +16,7 @@ const NOTHING_YET: LiveState = {
   reason: null,
   markets: {},
   tickers: {},
+  newestBookMs: null,
   received: 0,
 };
 

@@ -45,9 +45,17 @@ export function Live(): ReactNode {
       }
     >
       <ServiceNotices
-        meanwhile={live.connection === 'live' ? 'live prices are current' : 'prices are polled every 5 s'}
+        meanwhile={
+          live.connection === 'live' ? 'live prices are not affected' : 'prices are polled every 5 s'
+        }
       />
-      <Status live={live} ticker={ticker} answeredMs={windows.dataUpdatedAt} now={now} />
+      <Status
+        live={live}
+        ticker={ticker}
+        spot={spotOf(windows.data?.windows, ticker)}
+        answeredMs={windows.dataUpdatedAt}
+        now={now}
+      />
       {windows.isPending && <CardsFrame count={5} height={320} />}
       {windows.data === undefined && windows.isError && (
         <Failure error={windows.error} retry={() => void windows.refetch()} />
@@ -138,11 +146,14 @@ const TONES = { good: 'teal.9', waiting: 'gray.7', warning: WARNING_COLOUR, bad:
 function Status({
   live,
   ticker,
+  spot,
   answeredMs,
   now,
 }: {
   live: LiveState;
   ticker: string;
+  /** The price of the last answer, for a stream that has sent none yet. */
+  spot: number | null;
   answeredMs: number;
   now: number;
 }): ReactNode {
@@ -159,7 +170,7 @@ function Status({
       )}
       {state.detail !== null && <Text size="sm">{state.detail}</Text>}
       <Text fw={650} size="lg">
-        {ticker} {assetPrice(price)}
+        {ticker} {assetPrice(price ?? spot)}
       </Text>
       <Text size="sm" c="dimmed">
         annualised volatility {percent(sigmaAnnual, 0)}
@@ -169,6 +180,11 @@ function Status({
       </Text>
     </Group>
   );
+}
+
+/** The service's own current price of an underlying; null if it has none. */
+function spotOf(windows: readonly LiveWindow[] | undefined, ticker: string): number | null {
+  return windows?.find((one) => one.ticker === ticker && one.model?.spot != null)?.model?.spot ?? null;
 }
 
 function isInPlay({ start_time, end_time }: LiveWindow, now: number): boolean {

@@ -4,7 +4,16 @@ import { memo, type ReactNode } from 'react';
 import { type CardFigures, cardFigures, type Known } from '../../live/cardFigures.ts';
 import { type KnownWindow, shownBook, type Trust } from '../../live/trust.ts';
 import { WARNING_COLOUR } from '../../theme.ts';
-import { assetPrice, cents, countdown, percent, usd, WINDOW_NAMES, withSign } from '../../ui/format.ts';
+import {
+  assetPrice,
+  cents,
+  countdown,
+  duration,
+  percent,
+  usd,
+  WINDOW_NAMES,
+  withSign,
+} from '../../ui/format.ts';
 import { Sparkline } from '../../ui/Sparkline.tsx';
 import { BestLevels } from './BestLevels.tsx';
 import classes from './WindowCard.module.css';
@@ -45,7 +54,7 @@ export const WindowCard = memo(function WindowCard({
       />
       <Figures figures={figures} source={window.strike_source} />
       {book !== null && book.trail.length > 1 && (
-        <Sparkline values={book.trail} label="price of Up, last three minutes" />
+        <Sparkline values={book.trail} label={`mid of Up, last ${duration(book.trail.length)}`} />
       )}
       {figures.book === null ? (
         <Text size="sm" c="dimmed">
@@ -191,5 +200,5 @@ function points(difference: number): string {
 }
 
 function sigmaText(sigmas: number): string {
-  return `${sigmas < 0 ? '−' : ''}${Math.abs(sigmas).toFixed(2)} σ`;
+  return `${sigmas < 0 ? '−' : ''}${Math.abs(sigmas).toFixed(2)}\u00a0σ`;
 }
