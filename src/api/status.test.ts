@@ -161,6 +161,21 @@ describe('the status', () => {
     expect(JSON.stringify(body)).not.toContain('disk');
   });
 
+  it('does not call a source down that is requested on demand and was not needed yet', async () => {
+    const parts = rig();
+    const source = parts.metrics.venueFeeds.join({ feed: 'polymarket.crypto_price', kind: 'requests' });
+    const api = publicApi(parts);
+    const stateOf = async () =>
+      (await api.inject({ url: '/status.json' }))
+        .json<StatusBody>()
+        .feeds.find(({ feed }) => feed === 'polymarket.crypto_price')?.state;
+    expect(await stateOf()).toBe('idle');
+    expect((await api.inject({ url: '/status' })).body).toContain('<td class="soft">not needed yet</td>');
+    source.failed('HTTP 403', NOW_MS);
+    await parts.clock.advance(2_000);
+    expect(await stateOf()).toBe('down');
+  });
+
   it('as a page runs no script, and its style sheet is the one that its policy names', async () => {
     const page = await publicApi(rig()).inject({ url: '/status' });
     expect(page.headers['content-type']).toBe('text/html; charset=utf-8');

@@ -57,9 +57,8 @@ export function statusBody(
 
 function feedsOf({ connections, openGaps }: StatusNow): StatusBody['feeds'] {
   const rows = new Map<string, StatusBody['feeds'][number]>();
-  for (const { feed, group, connections: all, up, lastMessageMs } of connections.flatMap(
-    ({ feeds }) => feeds,
-  )) {
+  for (const row of connections.flatMap(({ feeds }) => feeds)) {
+    const { feed, group, connections: all, up, lastMessageMs } = row;
     const key = `${feed} ${group ?? ''}`;
     const known = rows.get(key);
     const latest = formatTimeOrNull(lastMessageMs);
@@ -68,12 +67,25 @@ function feedsOf({ connections, openGaps }: StatusNow): StatusBody['feeds'] {
       (known?.last_message_at ?? '') > (latest ?? '') ? (known?.last_message_at ?? null) : latest;
     rows.set(key, {
       ...{ feed, group, ...sums },
-      state: sums.up === 0 ? 'down' : sums.up < sums.connections ? 'partly' : 'up',
+      state: stateOf(sums, isIdle(row) && (known?.state ?? 'idle') === 'idle'),
       last_message_at: newest,
       gaps_open: openGaps.filter((gap) => gap.feed === feed).length,
     });
   }
   return [...rows.values()].sort((a, b) => (`${a.feed} ${a.group}` < `${b.feed} ${b.group}` ? -1 : 1));
+}
+
+/** A source that is requested on demand, and was not needed yet: neither up nor down. */
+function isIdle({ kind, lastMessageMs, failures }: CollectorConnections['feeds'][number]): boolean {
+  return kind === 'requests' && lastMessageMs === null && failures === 0;
+}
+
+function stateOf(
+  { connections, up }: { connections: number; up: number },
+  isNotNeeded: boolean,
+): StatusBody['feeds'][number]['state'] {
+  if (isNotNeeded) return 'idle';
+  return up === 0 ? 'down' : up < connections ? 'partly' : 'up';
 }
 
 /** Only series with a window in these days: others are not listed at the venue. */

@@ -83,11 +83,11 @@ function historyText({ history_as_of: readAt, history_is_old: isOld }: StatusBod
 
 function feedTable(feeds: StatusBody['feeds']): Html {
   if (feeds.length === 0) return html`<p>This process has no connection to a venue.</p>`;
-  const marks = { up: 'good-text', partly: 'fair-text', down: 'bad-text' } as const;
+  const marks = { up: 'good-text', partly: 'fair-text', down: 'bad-text', idle: 'soft' } as const;
   return html`<table><thead><tr><th>Feed</th><th>Series</th><th>State</th><th class="num">Connections</th><th>Last message</th><th class="num">Open gaps</th></tr></thead><tbody>
 ${feeds.map(
   ({ feed, group, state, up, connections, last_message_at: last, gaps_open: gaps }) =>
-    html`<tr><td>${feed}</td><td>${group ?? ''}</td><td class="${marks[state]}">${state}</td><td class="num">${up} of ${connections}</td><td>${last === null ? 'none' : clockText(last)}</td><td class="num">${gaps}</td></tr>`,
+    html`<tr><td>${feed}</td><td>${group ?? ''}</td><td class="${marks[state]}">${state === 'idle' ? 'not needed yet' : state}</td><td class="num">${up} of ${connections}</td><td>${last === null ? 'none' : clockText(last)}</td><td class="num">${gaps}</td></tr>`,
 )}
 </tbody></table>`;
 }

@@ -39,7 +39,8 @@ export const statusShape = z.strictObject({
       feed: z.string(),
       /** For example BTC-5m; null if the feed has one kind of connection. */
       group: z.string().nullable(),
-      state: z.enum(['up', 'partly', 'down']),
+      /** `idle`: requested on demand, and not needed yet. */
+      state: z.enum(['up', 'partly', 'down', 'idle']),
       connections: count,
       up: count,
       last_message_at: time.nullable(),

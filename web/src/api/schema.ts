@@ -1667,7 +1667,7 @@ export type Status = {
   feeds: ({
     feed: string;
     group: string | null;
-    state: 'up' | 'partly' | 'down';
+    state: 'up' | 'partly' | 'down' | 'idle';
     connections: number;
     up: number;
     last_message_at: string | null;
