@@ -86,6 +86,37 @@ describe('the forecast', () => {
     expect(forecast.bytesPerDay).toBe((16 + 17 + 18 + 19 + 20 + 21 + 22) / 7);
   });
 
+  it.each([
+    [
+      'on the first day, in spite of rows with the time of a change before',
+      [
+        ['2026-11-22', 84],
+        ['2026-11-23', 12_000],
+      ],
+    ],
+    [
+      'on the second day: the first was recorded in part',
+      [
+        ['2026-11-22', 900],
+        ['2026-11-23', 500],
+      ],
+    ],
+  ] as const)('is unknown %s', (_when, sizes) => {
+    const days = sizes.map(([date, bytes]) => day('books', date, bytes));
+    expect(forecastDisk(days, { freeBytes: 1_000, nowMs: NOW_MS }).bytesPerDay).toBeNull();
+  });
+
+  it('leaves out the day on which recording began, once there is a complete one', () => {
+    const sizes = [
+      ['2026-11-20', 5],
+      ['2026-11-21', 200],
+      ['2026-11-22', 1_000],
+      ['2026-11-23', 500],
+    ] as const;
+    const days = sizes.map(([date, bytes]) => day('books', date, bytes));
+    expect(forecastDisk(days, { freeBytes: 1_000, nowMs: NOW_MS }).bytesPerDay).toBe(1_000);
+  });
+
   it('is unknown without a complete day', () => {
     const today = [day('books', '2026-11-23')];
     expect(forecastDisk(today, { freeBytes: 1, nowMs: NOW_MS })).toEqual({

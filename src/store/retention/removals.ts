@@ -4,6 +4,8 @@ import type { RetainedDataset, Retention } from '../../config/values.ts';
 const DAY_MS = 86_400_000;
 /** Days from which growth is measured: a week has every kind of day. */
 const GROWTH_DAYS = 7;
+/** The first day with this share of the largest one is the day on which recording began. */
+const FIRST_DAY_SHARE_MIN = 0.1;
 
 /** The rows of one table with a `ts` on one UTC day. */
 export interface DatasetDay {
@@ -74,7 +76,7 @@ export function daysToThin(
 }
 
 export interface DiskForecast {
-  /** Mean of the last complete days that have rows; null without one. */
+  /** Mean of the last completely recorded days; null without one. */
   readonly bytesPerDay: number | null;
   /** When free space ends at that growth; null if it does not grow. */
   readonly fullAtMs: number | null;
@@ -86,14 +88,26 @@ export function forecastDisk(
   { freeBytes, nowMs }: { freeBytes: number; nowMs: number },
 ): DiskForecast {
   const bytesOfDay = new Map<string, number>();
-  for (const { day, bytes } of days) {
-    const isRecent = endOf(day) <= nowMs && endOf(day) > nowMs - GROWTH_DAYS * DAY_MS;
-    if (isRecent) bytesOfDay.set(day, (bytesOfDay.get(day) ?? 0) + bytes);
-  }
-  if (bytesOfDay.size === 0) return { bytesPerDay: null, fullAtMs: null };
-  const bytesPerDay = [...bytesOfDay.values()].reduce((sum, bytes) => sum + bytes, 0) / bytesOfDay.size;
+  for (const { day, bytes } of days) bytesOfDay.set(day, (bytesOfDay.get(day) ?? 0) + bytes);
+  const firstDay = firstRecordedDay(bytesOfDay);
+  const sizes = [...bytesOfDay]
+    .filter(([day]) => day > firstDay && endOf(day) <= nowMs && endOf(day) > nowMs - GROWTH_DAYS * DAY_MS)
+    .map(([, bytes]) => bytes);
+  if (sizes.length === 0) return { bytesPerDay: null, fullAtMs: null };
+  const bytesPerDay = sizes.reduce((sum, bytes) => sum + bytes, 0) / sizes.length;
   const fullAtMs = bytesPerDay > 0 ? nowMs + (freeBytes / bytesPerDay) * DAY_MS : null;
   return { bytesPerDay, fullAtMs };
+}
+
+/**
+ * The day on which recording began, which is recorded in part. A first book may state the time of a change hours before,
+ * so some rows can have an earlier day: a day of them is small beside one of recording.
+ */
+function firstRecordedDay(bytesOfDay: ReadonlyMap<string, number>): string {
+  const enough = Math.max(0, ...bytesOfDay.values()) * FIRST_DAY_SHARE_MIN;
+  return [...bytesOfDay]
+    .filter(([, bytes]) => bytes >= enough)
+    .reduce((first, [day]) => (day < first ? day : first), '9999');
 }
 
 function endOf(day: string): number {

@@ -2,10 +2,11 @@ import { type ReactNode, useRef } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type { OperatorSummary } from '../../api/schema.ts';
 import { type Figure, Figures } from '../../ui/Figures.tsx';
-import { bytes, duration, moment, number } from '../../ui/format.ts';
+import { bytes, duration, number } from '../../ui/format.ts';
 import { FiguresFrame } from '../../ui/frames.tsx';
 import { Failure } from '../../ui/states.tsx';
 import { feedsFigure } from './feedsFigure.ts';
+import { growthText } from './growthText.ts';
 
 const REFETCH_MS = 3_000;
 const FEEDS_MS = 5_000;
@@ -29,7 +30,7 @@ export function SummaryLine(): ReactNode {
     ],
     ['Stored data', state.data === undefined ? '–' : `${duration(state.data.store_lag_seconds)} behind`],
     rowsFigure(summary.data, rate),
-    ['Disk free', bytes(free), growthText(summary.data)],
+    ['Disk free', bytes(free), growthText(summary.data, Date.parse(summary.data.as_of))],
     ['Recording', bytes(stored), stored === null ? 'not measured yet' : undefined],
     feeds.data === undefined ? ['Feeds', '–'] : ['Feeds', ...feedsFigure(feeds.data)],
   ];
@@ -48,11 +49,6 @@ function useRowRate(summary: OperatorSummary | undefined): number | null {
 
 function reasonsOf(state: { reasons: readonly string[] } | undefined): string | undefined {
   return state === undefined || state.reasons.length === 0 ? undefined : state.reasons.join(', ');
-}
-
-function growthText({ growth_bytes_per_day: growth, disk_full_at: full }: OperatorSummary): string {
-  if (growth === null) return 'growth is measured after a day';
-  return `+${bytes(growth)} a day${full === null ? '' : `, full on ${moment(full)} UTC`}`;
 }
 
 /** A rate needs two answers. */
