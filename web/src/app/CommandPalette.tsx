@@ -4,8 +4,17 @@ import classes from './CommandPalette.module.css';
 import { type Command, matching, useCommands } from './commands.ts';
 
 /** Finds pages, open markets and actions by a few letters. */
-export function CommandPalette({ close }: { close: () => void }): ReactNode {
-  const [text, setText] = useState('');
+export function CommandPalette({
+  fieldId,
+  text,
+  setText,
+  close,
+}: {
+  fieldId: string;
+  text: string;
+  setText: (text: string) => void;
+  close: () => void;
+}): ReactNode {
   const [chosen, setChosen] = useState(0);
   const shown = matching(useCommands(), text);
   const at = Math.min(chosen, Math.max(0, shown.length - 1));
@@ -32,6 +41,7 @@ export function CommandPalette({ close }: { close: () => void }): ReactNode {
       aria-label="Command palette"
     >
       <TextInput
+        id={fieldId}
         data-autofocus
         size="md"
         variant="unstyled"

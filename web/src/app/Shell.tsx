@@ -13,7 +13,15 @@ import {
 } from '@mantine/core';
 import { useDisclosure, useHotkeys } from '@mantine/hooks';
 import { Link, Navigate, Outlet, useRouterState } from '@tanstack/react-router';
-import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import {
+  type Dispatch,
+  lazy,
+  type ReactNode,
+  type SetStateAction,
+  Suspense,
+  useEffect,
+  useState,
+} from 'react';
 import { useSession } from '../api/hooks.ts';
 import type { CurrentUser } from '../api/schema.ts';
 import { LineIcon } from '../ui/LineIcon.tsx';
@@ -39,6 +47,8 @@ export function Shell(): ReactNode {
   return <SignedInShell user={session.data} />;
 }
 
+const FIND_FIELD_ID = 'find';
+
 /** Loaded when it is first opened: few visits need it. */
 const CommandPalette = lazy(async () => ({
   default: (await import('./CommandPalette.tsx')).CommandPalette,
@@ -47,7 +57,13 @@ const CommandPalette = lazy(async () => ({
 function SignedInShell({ user }: { user: CurrentUser['user'] }): ReactNode {
   const [opened, { toggle, close }] = useDisclosure();
   const [isFinding, { open: find, close: endFinding }] = useDisclosure();
-  useHotkeys([['mod+K', find]], []);
+  const [findText, setFindText] = useState('');
+  const startFinding = () => {
+    if (!isFinding) setFindText('');
+    find();
+  };
+  useHotkeys([['mod+K', startFinding]], []);
+  useTypedAhead(isFinding, setFindText);
   useRowKeys();
   const path = useRouterState({ select: (state) => state.location.pathname });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes when a page is chosen from it
@@ -66,7 +82,7 @@ function SignedInShell({ user }: { user: CurrentUser['user'] }): ReactNode {
             <DataSourceBadge />
           </Group>
           <Group gap="xs" wrap="nowrap">
-            <Button variant="default" size="sm" px="xs" onClick={find} aria-haspopup="dialog">
+            <Button variant="default" size="sm" px="xs" onClick={startFinding} aria-haspopup="dialog">
               <Box hiddenFrom="sm" display="flex">
                 <SearchIcon />
               </Box>
@@ -95,7 +111,7 @@ function SignedInShell({ user }: { user: CurrentUser['user'] }): ReactNode {
             />
           ),
         )}
-        <NavLink label="API reference" href="/docs" mt="auto" />
+        <NavLink label="API reference" href="/docs/reference" mt="auto" />
       </AppShell.Navbar>
       <AppShell.Main id="main">
         <HistoryBar />
@@ -103,11 +119,29 @@ function SignedInShell({ user }: { user: CurrentUser['user'] }): ReactNode {
       </AppShell.Main>
       {isFinding && (
         <Suspense fallback={null}>
-          <CommandPalette close={endFinding} />
+          <CommandPalette fieldId={FIND_FIELD_ID} text={findText} setText={setFindText} close={endFinding} />
         </Suspense>
       )}
     </AppShell>
   );
+}
+
+/** Keeps what a reader types before the palette has loaded and has the focus. */
+function useTypedAhead(isFinding: boolean, setText: Dispatch<SetStateAction<string>>): void {
+  useEffect(() => {
+    if (!isFinding) return;
+    const keep = (event: KeyboardEvent) => {
+      const isTyped = event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey;
+      const isInPalette = event.target instanceof Element && event.target.id === FIND_FIELD_ID;
+      if (isInPalette || (!isTyped && event.key !== 'Backspace')) return;
+      event.preventDefault();
+      event.stopPropagation();
+      setText((before) => (isTyped ? before + event.key : before.slice(0, -1)));
+    };
+    // Before the page's own keys, such as `j`, and before a field that still has the focus.
+    window.addEventListener('keydown', keep, { capture: true });
+    return () => window.removeEventListener('keydown', keep, { capture: true });
+  }, [isFinding, setText]);
 }
 
 /** On a phone in place of the keys, which it does not have. */

@@ -44,7 +44,7 @@ export function useCommands(): readonly Command[] {
       id: 'docs',
       label: 'API reference',
       kind: 'page',
-      run: () => window.location.assign('/docs'),
+      run: () => window.location.assign('/docs/reference'),
     },
     { id: 'sign-out', label: 'Sign out', kind: 'action', run: signOut },
   ];
