@@ -5,6 +5,11 @@ import { openBrowser } from '../support/chromium.ts';
 import { listeningApi } from '../support/listeningApi.ts';
 import { stubStore } from '../support/stubStore.ts';
 
+/** An element of the page, whose types are not those of Node. */
+interface Box {
+  getBoundingClientRect(): { readonly top: number; readonly bottom: number };
+}
+
 describe.skipIf(browserAbsent)('the documentation (skipped without a browser or a build)', () => {
   let browser: Browser;
   let watched: WatchedPage;
@@ -35,6 +40,22 @@ describe.skipIf(browserAbsent)('the documentation (skipped without a browser or 
     await page.getByLabel('Search the documentation').fill('two clocks');
     await page.getByRole('link', { name: /Concepts: Two clocks/ }).click();
     await page.waitForURL('**/docs/concepts#two-clocks');
+  });
+
+  it('has the copy button above the code on a phone, not over it', async () => {
+    const { page } = watched;
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto('/docs/quick-start');
+    const bottoms = page
+      .locator('.block .copy')
+      .evaluateAll((all) => (all as unknown as Box[]).map((one) => one.getBoundingClientRect().bottom));
+    const tops = page
+      .locator('.block code')
+      .evaluateAll((all) => (all as unknown as Box[]).map((one) => one.getBoundingClientRect().top));
+    const [below, above] = [await bottoms, await tops];
+    expect(below.length).toBeGreaterThan(3);
+    expect(above.filter((top, index) => top < (below[index] ?? 0))).toEqual([]);
+    await page.setViewportSize({ width: 1280, height: 720 });
   });
 
   it('shows every picture', async () => {

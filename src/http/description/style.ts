@@ -99,6 +99,8 @@ summary { cursor: pointer; font-size: 14px; color: var(--accent); }
 .try textarea { min-height: 8rem; }
 .try .problem { color: var(--delete); }
 @media (max-width: 56rem) {
+  /* The copy button is above the code: beside it, it would cover the first line. */
+  .block pre { padding-top: 2.4rem; }
   header { padding: .5rem 1rem; gap: .6rem; }
   .brand span, .app { display: none; }
   .search { flex: 1; }
