@@ -23,7 +23,7 @@ export function HeatLegend({ largest }: { largest: number }): ReactNode {
           ))}
         </div>
       </div>
-      <span className={classes.name}>upper: bids, lower: asks; paler where unproven</span>
+      <span className={classes.name}>upper bar: bids, lower bar: asks; paler where not proven</span>
     </div>
   );
 }

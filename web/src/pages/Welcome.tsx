@@ -28,18 +28,30 @@ export function Welcome(): ReactNode {
           2. Look around
         </Text>
         <List spacing={4}>
+          {user?.operator && user.tier !== 'premium' && (
+            <List.Item>
+              <Link to="/operator">Operator</Link>: your own tier is {user.tier}, which limits your requests
+              too; set another one beside your address
+            </List.Item>
+          )}
           <List.Item>
             <Link to="/account">Your account</Link>: password, sessions, and what your tier includes
           </List.Item>
           <List.Item>
             <Anchor href="/docs" underline="always">
+              Documentation
+            </Anchor>
+            : quick start, concepts and recipes
+          </List.Item>
+          <List.Item>
+            <Anchor href="/docs/reference" underline="always">
               API reference
             </Anchor>
             : every call, with its parameters and answers
           </List.Item>
         </List>
         <div>
-          <Button renderRoot={(props) => <Link to="/" {...props} />}>Go to the markets</Button>
+          <Button renderRoot={(props) => <Link to="/" {...props} />}>Go to the live page</Button>
         </div>
       </Stack>
     </Page>

@@ -13,10 +13,12 @@ import { ChangePassword } from './ChangePassword.tsx';
 import { SecondFactor } from './SecondFactor.tsx';
 import { TierTable } from './TierTable.tsx';
 
+const REFETCH_MS = 30_000;
+
 /** The user's tier, sessions, password and one-time codes. */
 export function Account(): ReactNode {
   const { data: user } = useSession();
-  const sessions = useApi('GET /app/sessions', {});
+  const sessions = useApi('GET /app/sessions', {}, { refetchMs: REFETCH_MS });
   return (
     <Page title="Account" about={user?.email} actions={<SignOut />}>
       <Stack className="card" p="md" gap="sm">
@@ -34,7 +36,7 @@ export function Account(): ReactNode {
         </Text>
         {sessions.isPending && <TableFrame rows={2} columns={6} />}
         {sessions.isError && <Failure error={sessions.error} retry={() => void sessions.refetch()} />}
-        {sessions.isSuccess && <Sessions sessions={sessions.data.sessions} />}
+        {sessions.data !== undefined && <Sessions sessions={sessions.data.sessions} />}
       </Stack>
       <Stack className="card" p="md" gap="sm">
         <Text component="h2" fw={600}>

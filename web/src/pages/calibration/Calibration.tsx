@@ -14,6 +14,8 @@ import { STOPS, stopOf, timeBefore } from './minutesBefore.ts';
 import { ReliabilityDiagram } from './ReliabilityDiagram.tsx';
 
 const route = getRouteApi('/shell/calibration');
+/** The shortest windows end every five minutes. */
+const REFETCH_MS = 60_000;
 
 const stopText = (stop: number) => timeBefore(STOPS[stop] ?? 0);
 /** Few enough to be separate on a phone. */
@@ -32,7 +34,7 @@ export interface CalibrationSearch {
 /** Share of markets that resolved Up, by their earlier price. */
 export function Calibration(): ReactNode {
   const search = route.useSearch();
-  const found = useApi('GET /v1/stats/calibration', { query: search }, { keep: true });
+  const found = useApi('GET /v1/stats/calibration', { query: search }, { keep: true, refetchMs: REFETCH_MS });
   return (
     <Page
       title="Calibration"
@@ -41,7 +43,8 @@ export function Calibration(): ReactNode {
       <Filters search={search} />
       {found.isPending && <Loading rows={8} />}
       {found.isError && <Failure error={found.error} retry={() => void found.refetch()} />}
-      {found.isSuccess && (found.data.n_markets === 0 ? <NoMarkets /> : <Shown answer={found.data} />)}
+      {found.data !== undefined &&
+        (found.data.n_markets === 0 ? <NoMarkets /> : <Shown answer={found.data} />)}
     </Page>
   );
 }
@@ -115,16 +118,21 @@ function Filters({ search }: { search: CalibrationSearch }): ReactNode {
 
 function Shown({ answer }: { answer: Answer }): ReactNode {
   const scores: Figure[] = [
-    ['Brier score', number(answer.brier_score, 4), '0 is perfect, 0.25 is a coin'],
+    [
+      'Markets',
+      number(answer.n_markets),
+      `${number(answer.n_without_mid)} more had no trusted price in time`,
+    ],
+    ['Brier score', number(answer.brier_score, 4), '0 is perfect; always saying 50 % gives 0.25'],
     ['Reliability', number(answer.reliability, 4), 'error of the stated prices; lower is better'],
     ['Resolution', number(answer.resolution, 4), 'how well prices separate outcomes; higher is better'],
     ['Uncertainty', number(answer.uncertainty, 4), 'variance of the outcomes'],
     ['Log loss', number(answer.log_loss, 4), 'in nats'],
-    ['Calibration error', percent(answer.ece), 'above 0 by chance alone'],
+    ['Calibration error', percent(answer.ece), 'chance alone makes it more than 0'],
   ];
   return (
     <>
-      <Figures figures={scores} cols={{ base: 2, md: 3, xl: 6 }} size="lg" />
+      <Figures figures={scores} cols={{ base: 2, md: 4, xl: 7 }} size="lg" />
       <SimpleGrid cols={{ base: 1, lg: 2 }}>
         <div className="card">
           <ReliabilityDiagram buckets={answer.buckets} />
@@ -136,10 +144,6 @@ function Shown({ answer }: { answer: Answer }): ReactNode {
             rows={answer.buckets}
             keyOf={({ prob_lo }) => String(prob_lo)}
           />
-          <Text size="sm" c="dimmed" p="sm">
-            {number(answer.n_markets)} markets; {number(answer.n_without_mid)} more had no trusted price in
-            time.
-          </Text>
         </div>
       </SimpleGrid>
     </>

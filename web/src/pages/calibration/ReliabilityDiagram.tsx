@@ -38,7 +38,7 @@ export function ReliabilityDiagram({ buckets }: { buckets: readonly CalibrationB
         <Bucket key={bucket.prob_lo} bucket={bucket} most={most} />
       ))}
       <text x={x(0.5)} y={height - 4} textAnchor="middle">
-        price said Up; bars below: markets
+        probability of Up by the price; bars: number of markets
       </text>
       <text transform={`translate(12 ${y(0.5)}) rotate(-90)`} textAnchor="middle">
         ended Up

@@ -39,7 +39,7 @@ export function PaperStrategyPage(): ReactNode {
 function Shown({ strategy }: { strategy: PaperStrategy }): ReactNode {
   const { universe, open_positions: open, closed_positions: closed } = strategy;
   const figures: Figure[] = [
-    ['P&L after fees', usd(strategy.net_pnl)],
+    ['Realised P&L', usd(strategy.net_pnl), 'of closed positions, after fees'],
     ['Open positions', number(open)],
     ['Closed positions', number(closed)],
     ['Size per trade', usd(strategy.size_usd)],

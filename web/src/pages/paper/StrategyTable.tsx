@@ -32,7 +32,7 @@ const COLUMNS: readonly Column<Strategy>[] = [
   },
   { title: 'State', cell: ({ active }) => <Activity isActive={active} /> },
   {
-    title: 'P&L after fees',
+    title: 'Realised P&L',
     isNumber: true,
     cell: ({ net_pnl }) => <Signed value={net_pnl} format={(value) => usd(value)} />,
   },

@@ -9,6 +9,7 @@ import { Signed } from '../../ui/Signed.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { WrappingChoice } from '../../ui/WrappingChoice.tsx';
 import { intervalOf } from './interval.ts';
+import { KindLegend } from './KindBadge.tsx';
 
 const WINDOWS = [
   { value: '1h', label: '1 hour' },
@@ -54,7 +55,7 @@ function Shown({ sums, rows }: { sums: AuditAggregate; rows: readonly AuditRow[]
     ['Resolved', number(overall.resolved)],
     ['Expected per share', cents(overall.avg_model_ev)],
     ['Realised per share', cents(overall.avg_realized)],
-    ['Realised in total', usd(overall.total_realized)],
+    ['Realised in total', usd(overall.total_realized), 'one share of each signal'],
     ['First, UTC', moment(overall.first_detection)],
   ];
   return (
@@ -63,10 +64,13 @@ function Shown({ sums, rows }: { sums: AuditAggregate; rows: readonly AuditRow[]
       <Buckets title="By kind" buckets={sums.by_tier} rows={rows} keyOf={(row) => row.tier} />
       <Buckets title="By underlying" buckets={sums.by_ticker} rows={rows} keyOf={(row) => row.ticker} />
       <Buckets title="By window" buckets={sums.by_event_type} rows={rows} keyOf={(row) => row.event_type} />
+      <Stack gap={2}>
+        <KindLegend kinds={sums.by_tier.map(({ bucket }) => bucket)} />
+      </Stack>
       <Text size="sm" c="dimmed">
         Intervals are 95 %, of the mean over the newest {ROWS_MAX.toLocaleString('en')} rows; a dash where
-        fewer than two have resolved. Every statement is one entry of a chain of hashes, so any change or
-        omission can be detected: <code>underround audit verify</code> checks the whole chain.
+        fewer than two have resolved. Every signal and every result is one entry of a chain of hashes, so any
+        change or omission can be detected: <code>underround audit verify</code> checks the whole chain.
       </Text>
     </>
   );

@@ -1,9 +1,10 @@
-import { Checkbox, Group } from '@mantine/core';
+import { Checkbox, Group, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { WEBHOOK_EVENTS } from '../../../../src/schema/notification.ts';
 import { type Ticker, useAssets } from '../../api/assets.ts';
 import { useSession } from '../../api/hooks.ts';
 import type { Webhook } from '../../api/schema.ts';
+import { KindLegend } from '../signals/KindBadge.tsx';
 
 const KINDS = ['logical', 'endgame'] as const;
 
@@ -57,32 +58,44 @@ export function FilterFields({
   /** All underlyings are sent as none, so that future ones are included. */
   const choose = (tickers: readonly string[]) =>
     change({ ...filter, tickers: assets.every((asset) => tickers.includes(asset)) ? null : tickers });
+  const isOperator = session.data?.operator === true;
   return (
-    <Group gap="xl">
-      <Choices
-        label="Kinds"
-        all={KINDS}
-        chosen={filter.tiers}
-        choose={(tiers) => change({ ...filter, tiers })}
-        error={errors.get('tiers')}
-      />
-      <Choices
-        label="Underlyings"
-        all={assets}
-        chosen={filter.tickers ?? assets}
-        choose={choose}
-        error={errors.get('tickers')}
-      />
-      {session.data?.operator === true && (
+    <Stack gap="xs">
+      <Group gap="xl">
         <Choices
-          label="Events"
-          all={WEBHOOK_EVENTS}
-          chosen={filter.events}
-          choose={(events) => change({ ...filter, events })}
-          error={errors.get('events')}
+          label="Kinds"
+          all={KINDS}
+          chosen={filter.tiers}
+          choose={(tiers) => change({ ...filter, tiers })}
+          error={errors.get('tiers')}
         />
-      )}
-    </Group>
+        <Choices
+          label="Underlyings"
+          all={assets}
+          chosen={filter.tickers ?? assets}
+          choose={choose}
+          error={errors.get('tickers')}
+        />
+        {isOperator && (
+          <Choices
+            label="Events"
+            all={WEBHOOK_EVENTS}
+            chosen={filter.events}
+            choose={(events) => change({ ...filter, events })}
+            error={errors.get('events')}
+          />
+        )}
+      </Group>
+      <div>
+        <KindLegend kinds={KINDS} />
+        {isOperator && (
+          <Text size="sm" c="dimmed">
+            <b>opportunity</b>: a signal of these kinds; <b>system</b>: a fault of this service begins or
+            ends.
+          </Text>
+        )}
+      </div>
+    </Stack>
   );
 }
 
