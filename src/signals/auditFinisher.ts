@@ -8,7 +8,7 @@ import { loadMarket } from '../store/queries/markets.ts';
 import type { StoreReader } from '../store/reader.ts';
 import { loadBookReceivedBy } from '../store/tables/bookReceived.ts';
 import type { AuditLog } from './auditLog.ts';
-import type { AuditReader, AuditRecord } from './auditReader.ts';
+import type { AuditReader, AuditRecord, UnsettledMarket } from './auditReader.ts';
 import { executableFill } from './executable.ts';
 
 const PERIOD_MS = 60_000;
@@ -36,6 +36,11 @@ export class AuditFinisher {
   readonly #options: AuditFinisherOptions;
   readonly #timer: Timer;
   readonly #failures;
+  /**
+   * Where the previous round ended; null: a round begins with the oldest market. So markets that the venue never
+   * resolves do not hold up the later ones.
+   */
+  #lastAsked: UnsettledMarket | null = null;
   #running: Promise<void> = Promise.resolve();
 
   constructor(options: AuditFinisherOptions) {
@@ -84,11 +89,14 @@ export class AuditFinisher {
 
   async #settleAll(): Promise<void> {
     const { reader, store, clock } = this.#options;
-    for (const { marketId, endMs } of await reader.unsettled(ROUND_MAX)) {
-      if (endMs > clock.now() - AGE_MIN_MS) break;
+    const untilMs = clock.now() - AGE_MIN_MS;
+    const page = await reader.unsettled(this.#lastAsked, ROUND_MAX);
+    const ended = page.filter(({ endMs }) => endMs <= untilMs);
+    for (const { marketId } of ended) {
       const market = await loadMarket(store, marketId);
       if (market !== null && market.status === 'resolved') await this.#settle(market);
     }
+    this.#lastAsked = ended.length === ROUND_MAX ? (ended.at(-1) ?? null) : null;
   }
 
   async #fillAll(): Promise<void> {

@@ -141,6 +141,28 @@ describe.each(DRIVERS)('the audit on %s', (_name, isAbsent, open) => {
     expect(await verifyAudit(db)).toMatchObject({ ok: true, entries: 4, rows: 3 });
   });
 
+  onDatabase('lists markets that wait for their resolution in pages, those of one end too', async (db) => {
+    const log = new AuditLog(db, new FakeClock());
+    const reader = new AuditReader(db);
+    for (const [marketId, endMs] of [
+      ['0xc', T0],
+      ['0xa', T0],
+      ['0xd', T0 + 1],
+      ['0xb', T0],
+      ['0xe', T0 - 1],
+    ] as const)
+      for (const [at, tier] of (['logical', 'stale'] as const).entries())
+        await log.detected(detection({ marketId, endMs, tier, detectedMs: T0 + at }));
+    await log.settle({ marketId: '0xb', outcome: 'Up', resolvedTimeMs: T0 }, 1);
+    const first = await reader.unsettled(null, 2);
+    const second = await reader.unsettled(first.at(-1) ?? null, 2);
+    expect([first, second].map((page) => page.map(({ marketId }) => marketId))).toEqual([
+      ['0xe', '0xa'],
+      ['0xc', '0xd'],
+    ]);
+    expect(await reader.unsettled(second.at(-1) ?? null, 2)).toEqual([]);
+  });
+
   onDatabase('sums a range by whole days and the partial one, like a sum over its rows', async (db) => {
     const log = new AuditLog(db, new FakeClock());
     const reader = new AuditReader(db);

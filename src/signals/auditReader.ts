@@ -52,6 +52,12 @@ export interface AuditRecord {
   readonly prevHash: string;
 }
 
+/** A market with rows that wait for its resolution, and the end of its window. */
+export interface UnsettledMarket {
+  readonly marketId: string;
+  readonly endMs: number;
+}
+
 /** Reads the audit; the cost grows with the requested rows, not with all rows. */
 export class AuditReader {
   readonly #db: Database;
@@ -176,10 +182,18 @@ export class AuditReader {
     return (await rows.limit(1).executeTakeFirst()) !== undefined;
   }
 
-  /** Markets with unsettled rows, oldest end first. */
-  async unsettled(limit: number): Promise<{ marketId: string; endMs: number }[]> {
-    const rows = this.#db.selectFrom('audit_rows').select(['market_id', 'end_ms']).distinct();
-    const found = rows.where('resolved_ms', 'is', null).orderBy('end_ms').limit(limit);
+  /** Markets with unsettled rows, oldest end first. @param after The last one of the page before; null: from the oldest. */
+  async unsettled(after: UnsettledMarket | null, limit: number): Promise<UnsettledMarket[]> {
+    let rows = this.#db.selectFrom('audit_rows').select(['market_id', 'end_ms']).distinct();
+    rows = rows.where('resolved_ms', 'is', null);
+    if (after !== null)
+      rows = rows.where((row) =>
+        row.or([
+          row('end_ms', '>', after.endMs),
+          row('end_ms', '=', after.endMs).and('market_id', '>', after.marketId),
+        ]),
+      );
+    const found = rows.orderBy('end_ms').orderBy('market_id').limit(limit);
     return (await found.execute()).map((row) => ({ marketId: row.market_id, endMs: row.end_ms }));
   }
 
