@@ -277,7 +277,7 @@ describe('/v1/stream', () => {
     ['{"type":"subscribe","tickers":["BTC"],"resume":"abc"}', 'resume is not a cursor of this stream'],
     ['{"type":"subscribe","tickers":["BTC"],"resume":7}', 'resume is not a cursor of this stream'],
     [`{"type":"${'x'.repeat(100)}"}`, `unknown type ${'x'.repeat(80)}...`],
-  ])('answers %.70s with an error and stays open', async (text, detail) => {
+  ])('answers malformed message %# with an error and stays open', async (text, detail) => {
     const rig = await threeMarkets();
     const client = await rig.connect();
     expect(await client.ask(text, 'error')).toEqual({ type: 'error', detail });
