@@ -73,6 +73,16 @@ describe('an event', () => {
     expect(await states(t)).toEqual(['delivered']);
   });
 
+  it('for a webhook that another process has just registered is sent without waiting for the next poll', async () => {
+    const t = await openTestWebhooks();
+    const to = answering(t, () => 200);
+    const dispatcher = await t.dispatcher(to);
+    await t.register();
+    dispatcher.enqueue(opportunity({ nowMs: t.clock.now() }));
+    await t.clock.advance(50);
+    expect([to.attempts.length, await states(t)]).toEqual([1, ['delivered']]);
+  });
+
   it('from before the registration, or during a pause, is never sent', async () => {
     const t = await openTestWebhooks();
     const to = answering(t, () => 200);
