@@ -128,7 +128,11 @@ function Shown({ answer }: { answer: Answer }): ReactNode {
     ['Resolution', number(answer.resolution, 4), 'how well prices separate outcomes; higher is better'],
     ['Uncertainty', number(answer.uncertainty, 4), 'variance of the outcomes'],
     ['Log loss', number(answer.log_loss, 4), 'in nats'],
-    ['Calibration error', percent(answer.ece), 'chance alone makes it more than 0'],
+    [
+      'Calibration error',
+      percent(answer.ece),
+      `chance alone stays below ${percent(answer.ece_chance_p95)} in 95 of 100 samples`,
+    ],
   ];
   return (
     <>
