@@ -222,6 +222,6 @@ function figures(published: ReadonlyMap<string, PublishedSignal>, kind: Kind): F
   const at = (part: number) => received[Math.floor(part * received.length)] as number;
   return [
     { name: `${kind}: last frame to the socket, p50`, value: at(0.5), unit: 'ms' },
-    { name: '  p99', value: at(0.99), unit: 'ms', goal: '<= 5' },
+    { name: '  p99', value: at(0.99), unit: 'ms', goal: '<= 4' },
   ];
 }

@@ -73,12 +73,14 @@ async function measure(running: Running, { part, minute, percent }: PartOptions 
   const machine = measureMachine();
   const startMs = systemClock.now();
   let [notReady, lagSeconds] = [0, 0];
+  let metrics = '';
   while (systemClock.now() - startMs < MINUTE_MS) {
     const recent = measureMachine();
     await sleep(systemClock, SAMPLE_MS);
-    const [{ status }, metrics] = [await service.get('/readyz'), await service.get('/metrics')];
+    const { status } = await service.get('/readyz');
     if (status !== 200) notReady++;
-    lagSeconds = Math.max(lagSeconds, storeLagOf(metrics.body));
+    metrics = (await service.get('/metrics')).body;
+    lagSeconds = Math.max(lagSeconds, metricOf(metrics, 'underround_store_lag_seconds') ?? 0);
     const missing = percent - recent();
     running.rate = Math.min(RATE_MAX, Math.max(RATE_MIN, running.rate + missing * RATE_STEP));
     readers.postMessage(running.rate);
@@ -89,7 +91,7 @@ async function measure(running: Running, { part, minute, percent }: PartOptions 
   const { delaysMs } = await venues.report();
   const { readsMs, streamMs, failed, examples } = await answerOf<ReadersReport>(readers, null);
   await sleep(systemClock, STORED_MS);
-  const { changes, gaps } = await storedIn(span, store);
+  const { changes, causes } = await storedIn(span, store);
   const [servicePids, enginePids] = [[service.pid as number], service.enginePids()];
   const line: Minute = {
     part,
@@ -97,6 +99,8 @@ async function measure(running: Running, { part, minute, percent }: PartOptions 
     at: new Date(span.toMs).toISOString(),
     machine_percent: rounded(busy),
     service_mb: rounded(residentMb(servicePids)),
+    service_heap_mb: megabytesOf(metrics, 'nodejs_heap_size_used_bytes'),
+    service_external_mb: megabytesOf(metrics, 'nodejs_external_memory_bytes'),
     engine_mb: rounded(residentMb(enginePids)),
     service_descriptors: descriptors(servicePids),
     engine_descriptors: descriptors(enginePids),
@@ -107,15 +111,23 @@ async function measure(running: Running, { part, minute, percent }: PartOptions 
     receipt_p99_ms: known(await receiptP99([span], store)),
     venue_p99_ms: known(quantile(delaysMs, 0.99)),
     changes,
-    gaps,
+    gaps: Object.values(causes).reduce((total, count) => total + count, 0),
+    gap_causes: causes,
     store_lag_s: rounded(lagSeconds),
     not_ready: notReady,
   };
   return { line, examples };
 }
 
-function storeLagOf(metrics: string): number {
-  return Number(/^underround_store_lag_seconds(?:\{[^}]*\})? (\S+)$/m.exec(metrics)?.[1] ?? 0);
+/** The value of a metric's first line; null without one, or if the service did not answer. */
+function metricOf(metrics: string, name: string): number | null {
+  const value = new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(metrics)?.[1];
+  return value === undefined ? null : Number(value);
+}
+
+function megabytesOf(metrics: string, name: string): number | null {
+  const bytes = metricOf(metrics, name);
+  return bytes === null ? null : rounded(bytes / 2 ** 20);
 }
 
 function descriptors(pids: readonly number[]): number {
@@ -130,11 +142,12 @@ async function storedIn({ fromMs, toMs }: Span, store: StoreClient) {
     `SELECT count() AS count FROM books WHERE ${within('received')}`,
     params,
   );
-  const [gaps] = await store.rows<{ count: number }>(
-    `SELECT uniqExact(gap_id) AS count FROM gaps WHERE ${within('start_time')}`,
+  const gaps = await store.rows<{ cause: string; count: number }>(
+    `SELECT cause, uniqExact(gap_id) AS count FROM gaps WHERE ${within('start_time')} GROUP BY cause`,
     params,
   );
-  return { changes: Number(books?.count), gaps: Number(gaps?.count) };
+  const causes = Object.fromEntries(gaps.map(({ cause, count }) => [cause, Number(count)]));
+  return { changes: Number(books?.count), causes };
 }
 
 function rounded(value: number): number {

@@ -13,6 +13,9 @@ export interface Minute {
   /** Share of the processors that this run may use that was busy, also with other programs, in percent. */
   readonly machine_percent: number;
   readonly service_mb: number;
+  /** JavaScript's heap, and the memory that its objects hold outside it; parts before 2026-11-26 have neither. */
+  readonly service_heap_mb?: number | null;
+  readonly service_external_mb?: number | null;
   readonly engine_mb: number;
   readonly service_descriptors: number;
   readonly engine_descriptors: number;
@@ -27,6 +30,8 @@ export interface Minute {
   readonly venue_p99_ms: number | null;
   readonly changes: number;
   readonly gaps: number;
+  /** The same by cause; parts before 2026-11-26 have none. */
+  readonly gap_causes?: Readonly<Record<string, number>>;
   /** The largest of the minute. */
   readonly store_lag_s: number;
   /** Answers of `/readyz` other than 200. */
@@ -58,6 +63,8 @@ function figuresOf(minutes: readonly Minute[]): Figure[] {
     { name: 'probes that were not ready', value: sum((one) => one.not_ready), unit: '', goal: '0' },
     { name: 'longest store lag', value: highest((one) => one.store_lag_s), unit: 's', goal: '< 10' },
     ...trend('memory of the service', (one) => one.service_mb, minutes, 'MB'),
+    ...trend('  of its heap', (one) => one.service_heap_mb, minutes, 'MB'),
+    ...trend('  outside its heap', (one) => one.service_external_mb, minutes, 'MB'),
     ...trend('memory of its engine', (one) => one.engine_mb, minutes, 'MB'),
     ...trend('descriptors of the service', (one) => one.service_descriptors, minutes, ''),
     ...trend('descriptors of its engine', (one) => one.engine_descriptors, minutes, ''),
@@ -68,16 +75,21 @@ function figuresOf(minutes: readonly Minute[]): Figure[] {
   ];
 }
 
-/** The highest value, and the growth an hour: the slope of a least-squares line, the same for each part. */
+/**
+ * The highest value, and the growth an hour: the slope of a least-squares line, the same for each part. Of the minutes
+ * that have the value; without one both figures are NaN or infinite.
+ */
 function trend(
   name: string,
-  of: (minute: Minute) => number,
+  of: (minute: Minute) => number | null | undefined,
   minutes: readonly Minute[],
   unit: string,
 ): Figure[] {
+  const known = minutes.filter((one) => of(one) != null);
+  const value = (one: Minute) => of(one) as number;
   return [
-    { name: `${name}, highest`, value: Math.max(...minutes.map(of)), unit },
-    { name: `${name}, growth`, value: growthPerHour(minutes, of), unit: `${unit}/h`.replace(/^\//, 'per ') },
+    { name: `${name}, highest`, value: Math.max(...known.map(value)), unit },
+    { name: `${name}, growth`, value: growthPerHour(known, value), unit: `${unit}/h`.replace(/^\//, 'per ') },
   ];
 }
 

@@ -53,6 +53,17 @@ describe('figures of a soak run', () => {
   const figureOf = (minutes: readonly Minute[], wanted: string) =>
     soakFigures(minutes).find(({ name }) => name === wanted)?.value;
 
+  test('are of the minutes that have them: the first parts have no heap', () => {
+    const old = Array.from({ length: 20 }, (_none, index) => minuteOf(1, index + 1));
+    expect(figureOf(old, '  of its heap, highest')).toBeUndefined();
+    const later = Array.from({ length: 20 }, (_none, index) =>
+      minuteOf(2, index + 1, { service_heap_mb: 100 + index, service_external_mb: null }),
+    );
+    expect(figureOf([...old, ...later], '  of its heap, highest')).toBe(119);
+    expect(figureOf([...old, ...later], '  of its heap, growth')).toBeCloseTo(60, 9);
+    expect(figureOf([...old, ...later], '  outside its heap, highest')).toBeUndefined();
+  });
+
   test('add what went wrong in all parts', () => {
     const bad = { failed: 2, gaps: 1, not_ready: 3, store_lag_s: 12 };
     const minutes = [minuteOf(1, 1, bad), minuteOf(1, 2), minuteOf(2, 1, bad)];
