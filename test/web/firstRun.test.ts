@@ -28,7 +28,7 @@ async function inspectCode(page: Page): Promise<void> {
 async function enableOneTimeCodes(watched: WatchedPage): Promise<void> {
   const { page } = watched;
   watched.refusals.add('401 /app/sign-in').add('403 /app/second-factor/confirm');
-  await page.getByRole('link', { name: 'Operator' }).click();
+  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Operator' }).click();
   await page.getByRole('link', { name: 'Enable one-time codes' }).click();
   await page.getByRole('button', { name: 'Set up one-time codes' }).click();
   const secret = fromBase32((await page.getByLabel('authenticator key').textContent()) ?? '');
