@@ -1,9 +1,9 @@
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { isSettled, validityOf } from '../http/caching.ts';
 import { type CursorScope, decodeCursor, encodeCursor } from '../http/cursor.ts';
 import { knownMarket, type MarketLookup } from '../http/marketLookup.ts';
-import { type Route, route } from '../http/route.ts';
+import { type Route, route, streamedHead } from '../http/route.ts';
 import { around, checkRange, OBJECT_ARRAY, OBJECT_LINES, wholeBody } from '../http/rows.ts';
 import { rowsBody } from '../http/rowsBody.ts';
 import { keyColumns, pageOfLines } from '../http/shortPages.ts';
@@ -76,7 +76,7 @@ export function candlesRoute(parts: MarketLookup): Route {
       const validity = validityOf([count, page], { settlesMs, conditions });
       const headers = validity?.headers ?? {};
       if (validity?.notModified) return { status: 304, headers, body: '' };
-      if (headOnly) return { headers, body: Readable.from([]) };
+      if (headOnly) return { headers, body: streamedHead() };
       if (short && page) return { headers, body: wholeBody(`${wrap.prefix}${short.rows}${wrap.suffix}`) };
       return { headers, body: await candlesBody(parts, { request, page, wrap, signal }) };
     },

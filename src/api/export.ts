@@ -1,9 +1,8 @@
-import { Readable } from 'node:stream';
 import { missingResult } from '../backtest/jobExport.ts';
 import type { JobRepository } from '../backtest/jobs.ts';
 import { knownMarket, type MarketLookup } from '../http/marketLookup.ts';
 import { conflict, invalid, notFound } from '../http/refusal.ts';
-import { type ApiRequest, type Route, route } from '../http/route.ts';
+import { type ApiRequest, type Route, route, streamedHead } from '../http/route.ts';
 import { checkRange } from '../http/rows.ts';
 import { exportManifestShape } from '../schema/api/exportManifest.ts';
 import { exportFields, exportSubject } from '../schema/api/exports.ts';
@@ -60,7 +59,7 @@ export function exportRoute(parts: Parts): Route {
       const sources = await openSources(readerOf(parts), subject, { range, signal });
       const { dataset } = subject;
       const body = request.headOnly
-        ? Readable.from([])
+        ? streamedHead()
         : openExport(store, sources, { dataset, format, signal });
       const headers = { 'content-disposition': `attachment; filename="${name}"` };
       return { headers, contentType: MEDIA_TYPES[format], body };
@@ -83,7 +82,7 @@ export function exportManifestRoute(parts: Parts): Route {
       const { store } = parts;
       const { signal } = request;
       const asked = await readAsked(parts, request);
-      if (request.headOnly) return { body: Readable.from([]) };
+      if (request.headOnly) return { body: streamedHead() };
       const { subject, range, format } = asked;
       const name = await exportFileName(store, subject, { format, range, signal });
       const sources = await openSources(readerOf(parts), subject, { range, signal });

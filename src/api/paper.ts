@@ -1,8 +1,7 @@
-import { Readable } from 'node:stream';
 import { MICRO_PER_USDC } from '../core/fees.ts';
 import { type CursorScope, decodeCursor, encodeCursor } from '../http/cursor.ts';
 import { conflict, forbidden, notFound, tooManyRequests } from '../http/refusal.ts';
-import { type RawRequest, type Route, route } from '../http/route.ts';
+import { type RawRequest, type Route, route, streamedHead } from '../http/route.ts';
 import { printRows, rowsObject } from '../http/rowPages.ts';
 import { required } from '../schema/api/fields.ts';
 import {
@@ -160,7 +159,7 @@ function readingRoutes({ paper }: PaperDependencies): Route[] {
         const scope: CursorScope = ['paper_positions', id];
         const place = decodeCursor(scope, cursor, POSITION_ID);
         await found(paper, request);
-        if (request.headOnly) return { body: Readable.from([]) };
+        if (request.headOnly) return { body: streamedHead() };
         const after = place && { openedMs: place.timeMs, positionId: place.tie };
         const printed = await printRows<PositionRow>({
           limit,

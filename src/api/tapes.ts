@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { decidingSource } from '../core/venueRules.ts';
 import { knownMarket, type MarketLookup } from '../http/marketLookup.ts';
 import { invalid } from '../http/refusal.ts';
-import { type Route, route } from '../http/route.ts';
+import { type Route, route, streamedHead } from '../http/route.ts';
 import { checkRange } from '../http/rows.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { framed } from '../runtime/hashedFrames.ts';
@@ -49,7 +49,7 @@ function tapeMarketsRoute({ store, clock, tickers, stored }: TapeDependencies): 
       checkRange(start, end);
       const startMs = history.range({ startMs: start, endMs: end });
       const contentType = 'application/x-ndjson';
-      if (headOnly) return { contentType, body: Readable.from([]) };
+      if (headOnly) return { contentType, body: streamedHead() };
       const storedSeq = Math.max(0, (clock.now() - LATEST_MS) * SEQS_PER_MILLISECOND);
       if (stored) await untilStored(stored, { signal, clock });
       const universe = { ticker, event_type };
@@ -98,7 +98,7 @@ function tapesRoute(parts: TapeDependencies): Route {
       const range = { from_ms: storedTime(start), to_ms: storedTime(end), after_seq, to_seq };
       const params = { ...subject, ...range, ...(dataset === 'books' ? { depth } : {}) };
       const contentType = 'application/octet-stream';
-      if (headOnly) return { contentType, body: Readable.from([]) };
+      if (headOnly) return { contentType, body: streamedHead() };
       const rows = await parts.store.stream(statement, params, { format, signal });
       return { contentType, body: Readable.from(framed(rows), { objectMode: false }) };
     },

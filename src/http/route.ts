@@ -1,4 +1,4 @@
-import type { Duplex, Readable } from 'node:stream';
+import { type Duplex, Readable } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { z } from 'zod';
 import type { SignedIn } from '../accounts/keys/accessControl.ts';
@@ -66,6 +66,11 @@ export interface Answer {
   readonly body: string | Readable;
   /** Takes over the socket if the request asked for an upgrade; otherwise the plain response is sent. */
   readonly upgrade?: (upgraded: Upgraded) => void;
+}
+
+/** The body for a HEAD of a streamed answer: nothing is read for it, and the head has no length. */
+export function streamedHead(): Readable {
+  return Readable.from([]);
 }
 
 /** A WebSocket and its underlying connection, which emits `drain`. */

@@ -16,7 +16,7 @@ import { isSettled, validityOf } from './caching.ts';
 import { type CursorScope, decodeCursor, encodeCursor, SEQ_TIE } from './cursor.ts';
 import { type HistoryWindow, START_END } from './history.ts';
 import { badRequest } from './refusal.ts';
-import type { Answer, RawRequest } from './route.ts';
+import { type Answer, type RawRequest, streamedHead } from './route.ts';
 import { rowsBody } from './rowsBody.ts';
 import {
   bookKeyColumn,
@@ -287,8 +287,7 @@ function withoutRows(
 ): Answer | null {
   if (notModified) return { status: 304, headers, body: '' };
   if (!page) return { headers, body: `${prefix}[]${suffix}` };
-  // The head of a streamed response has no length, so no rows are read for it.
-  return headOnly ? { headers, body: Readable.from([]) } : null;
+  return headOnly ? { headers, body: streamedHead() } : null;
 }
 
 function streamOf(

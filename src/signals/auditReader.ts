@@ -188,9 +188,9 @@ export class AuditReader {
     rows = rows.where('resolved_ms', 'is', null);
     if (after !== null)
       rows = rows.where((row) =>
-        row.or([
-          row('end_ms', '>', after.endMs),
-          row('end_ms', '=', after.endMs).and('market_id', '>', after.marketId),
+        beyondPlace(row, '>', [
+          ['end_ms', after.endMs],
+          ['market_id', after.marketId],
         ]),
       );
     const found = rows.orderBy('end_ms').orderBy('market_id').limit(limit);

@@ -156,7 +156,7 @@ describe.skipIf(recordingAbsent)(SKIPPED, () => {
     await page.context().close();
   });
 
-  it('what is typed before the palette has loaded is in its field, and moves no row', async () => {
+  it('letters typed while the palette loads are in its field, and select no table row', async () => {
     const page = await pages.open('markets');
     let onAsked: () => void = () => undefined;
     let load: () => void = () => undefined;

@@ -13,7 +13,7 @@ import type { RunBody } from '../../schema/api/paper.ts';
 import { printJson } from '../../schema/moneyJson.ts';
 import { windowAt } from '../../venues/polymarket/lifecycle/windows.ts';
 import { positionBody } from './positionBody.ts';
-import { type PositionReader, type PositionRow, tradeOf } from './positions.ts';
+import { type PositionPlace, type PositionReader, type PositionRow, tradeOf } from './positions.ts';
 import type { PaperStrategy } from './strategies.ts';
 
 /** Positions compared, and differences shown. */
@@ -103,7 +103,7 @@ async function* closedPositions(
   range: { startMs: number; endMs: number },
   { positions }: Parts,
 ): AsyncGenerator<PositionRow> {
-  let after: { openedMs: number; positionId: string } | null = null;
+  let after: PositionPlace | null = null;
   for (let read = 0; read < COMPARED_MAX; read += ROWS_A_TURN) {
     const rows = await positions.between(strategyId, { ...range, after, limit: ROWS_A_TURN });
     for (const row of rows) if (row.closed_ms !== null) yield row;

@@ -124,7 +124,7 @@ export interface ClosedPosition extends Pick<PositionRow, 'position_id' | 'pnl_m
   readonly closed_ms: number;
 }
 
-interface PositionPlace {
+export interface PositionPlace {
   readonly openedMs: number;
   readonly positionId: string;
 }

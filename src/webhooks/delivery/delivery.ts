@@ -39,10 +39,14 @@ export interface Delivery {
   readonly log: readonly LoggedAttempt[];
 }
 
-/** The new state of a delivery's row. */
-export interface DeliveryChange {
+/** A delivery after an attempt, and its new state. */
+export interface DeliveryOutcome {
   readonly delivery: Delivery;
   readonly state: DeliveryState;
+}
+
+/** The new state of a delivery's row. */
+export interface DeliveryChange extends DeliveryOutcome {
   /** The row's due time before the change. If the row has another one, it was redelivered by hand meanwhile. */
   readonly rowDueMs: number;
 }

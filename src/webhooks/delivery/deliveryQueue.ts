@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../runtime/clock.ts';
 import type { SigningWebhook } from '../registry/registration.ts';
-import { type Delivery, type DeliveryChange, MAX_LOGGED_ATTEMPTS } from './delivery.ts';
+import { type Delivery, type DeliveryChange, type DeliveryOutcome, MAX_LOGGED_ATTEMPTS } from './delivery.ts';
 import type { WebhookHealth } from './outbox.ts';
 import { type AttemptResult, CONCURRENCY_MAX } from './sender.ts';
 
@@ -194,7 +194,7 @@ export class DeliveryQueue {
     if (change.state === 'pending' && !this.#closed) this.#schedule(change.delivery);
   }
 
-  #changeOf(tried: Delivery, result: AttemptResult, opensMs: number): Omit<DeliveryChange, 'rowDueMs'> {
+  #changeOf(tried: Delivery, result: AttemptResult, opensMs: number): DeliveryOutcome {
     if (result.outcome === 'delivered') return this.#succeeded(tried);
     if (result.outcome !== 'rate_limited' || this.#paused) return this.#failed(tried, result);
     // The chat works: it is asked again when it said so, and the attempt is no failure of it.
@@ -204,7 +204,7 @@ export class DeliveryQueue {
     };
   }
 
-  #succeeded(delivery: Delivery): Omit<DeliveryChange, 'rowDueMs'> {
+  #succeeded(delivery: Delivery): DeliveryOutcome {
     if (this.#failures > 0 && !this.#paused) {
       this.#failures = 0;
       this.#reportHealth();
@@ -212,7 +212,7 @@ export class DeliveryQueue {
     return { delivery, state: 'delivered' };
   }
 
-  #failed(tried: Delivery, { status, retryAfterMs }: AttemptResult): Omit<DeliveryChange, 'rowDueMs'> {
+  #failed(tried: Delivery, { status, retryAfterMs }: AttemptResult): DeliveryOutcome {
     const { clock, random } = this.#parts;
     const step = tried.step + 1;
     const dueMs = clock.now() + retryDelayMs(step, retryAfterMs, random);

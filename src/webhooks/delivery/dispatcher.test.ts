@@ -461,7 +461,7 @@ describe('a restart', () => {
   });
 });
 
-it('a stop during a poll begins no attempt: the next start sends what was read', async () => {
+it('a dispatcher that closes during a poll attempts nothing; the next one sends those deliveries', async () => {
   const t = await openTestWebhooks();
   const { webhookId } = await t.register();
   const own = await openControlDatabase({ dataDir: t.dataDir, databaseUrl: null });

@@ -14,7 +14,7 @@ import { openWebhookControl, startWebhooks } from './service.ts';
 const UNREACHABLE = 'https://127.0.0.1:1/in';
 const ALL = { startMs: null, endMs: null, state: null };
 
-it('sends what is published, what the service finds, and nothing after its end', async () => {
+it('the service sends published signals and its own findings, and nothing after it was closed', async () => {
   const dataDir = temporaryDirectory();
   const database = await openControlDatabase({ dataDir, databaseUrl: null });
   onTestFinished(() => database.destroy());

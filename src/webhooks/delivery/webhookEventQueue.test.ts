@@ -67,7 +67,7 @@ test('events beyond those that may wait push out the oldest, and each outcome is
   expect(await values('underround_webhook_store_failures_total')).toEqual([[{ work: 'events' }, 1]]);
 });
 
-test('a stop tries what waits once more, and gives up if the database is still away', async () => {
+test('closing tries the waiting events once more, and gives up if the database is still unavailable', async () => {
   const clock = new FakeClock();
   let tries = 0;
   const queue = new WebhookEventQueue({

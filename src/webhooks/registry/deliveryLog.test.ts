@@ -118,7 +118,7 @@ test('a test of a webhook for events of the service is one of these', async () =
   });
 });
 
-test('a range is sent again from its oldest on, without what is pending', async () => {
+test('redelivering a range begins with its oldest delivery and leaves out pending ones', async () => {
   const { t, log, webhook, ids } = await threeTests();
   const set = (state: DeliveryState, id: string | undefined) =>
     t.db
