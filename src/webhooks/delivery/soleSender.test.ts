@@ -5,7 +5,7 @@ import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { FOLLOWED } from '../../../test/support/followed.ts';
 import { opportunity } from '../../../test/support/opportunity.ts';
 import { openTestPostgres } from '../../../test/support/postgres.ts';
-import { openTestWebhooks, replied } from '../../../test/support/webhooks.ts';
+import { openTestWebhooks, replied, type TestWebhooks } from '../../../test/support/webhooks.ts';
 import type { Database } from '../../control/schema.ts';
 import { openControlDatabase } from '../../controlDatabase.ts';
 import { StoreUnavailableError } from '../../runtime/errors.ts';
@@ -15,6 +15,14 @@ import { openWebhookControl } from './service.ts';
 import { ALONE, CHECK_LIMIT_MS, LockedSender, type SoleSender } from './soleSender.ts';
 
 const postgres = await openTestPostgres();
+/** Advances the clock until the condition holds. The database answers once a step, so that its time passes as well. */
+async function until(t: TestWebhooks, isMet: () => boolean | Promise<boolean>, stepMs = 100): Promise<void> {
+  while (!(await isMet())) {
+    await sql`select 1`.execute(t.db);
+    await t.clock.advance(stepMs);
+  }
+}
+
 const ANY = { startMs: null, endMs: null, state: null };
 
 it('in a database of one service, that service is the sender', async () => {
@@ -128,9 +136,7 @@ describe.skipIf(postgres.absent)(
       };
       const a = await t.dispatcher(to('a'), 'killed', mortal, databases[0]);
       const b = await t.dispatcher(to('b'), 'closed', other, databases[1]);
-      const settle = async (count: number) => {
-        while (sent.length < count || (await pending()) > 0) await t.clock.advance(100);
-      };
+      const settle = (count: number) => until(t, async () => sent.length >= count && (await pending()) === 0);
       const pending = async () => {
         const rows = t.db
           .selectFrom('webhook_deliveries')
@@ -149,7 +155,12 @@ describe.skipIf(postgres.absent)(
       await holderDies(databases[1]);
       b.enqueue(tell(3));
       await settle(3);
-      const c = await t.dispatcher(to('c'), 'closed', new LockedSender(databases[0], t.clock), databases[0]);
+      const c = await t.dispatcher(
+        to('c'),
+        'closed',
+        new LockedSender(databases[0], new FakeClock()),
+        databases[0],
+      );
       c.enqueue(tell(4));
       await settle(4);
       expect(sent.slice(2)).toEqual(['b 3', 'b 4']);
@@ -189,11 +200,11 @@ describe.skipIf(postgres.absent)(
         (await control.log.page(webhook.webhookId, { limit: 9, after: null, range: ANY })).map(
           ({ deliveryId, state }) => [deliveryId, state],
         );
-      while ((await stored())[0]?.[1] !== 'delivered') await t.clock.advance(20);
+      await until(t, async () => (await stored())[0]?.[1] === 'delivered', 20);
       expect(sent).toEqual([`${secret} ${id}`]);
       expect(await control.log.redeliver(webhook, id)).toBe(true);
       await t.clock.advance(1_000);
-      while ((await stored())[0]?.[1] !== 'delivered') await t.clock.advance(20);
+      await until(t, async () => (await stored())[0]?.[1] === 'delivered', 20);
       expect(sent).toEqual([`${secret} ${id}`, `${secret} ${id}`]);
     });
 
@@ -210,23 +221,23 @@ describe.skipIf(postgres.absent)(
         });
       const dispatcher = await t.dispatcher({ attempt }, 'closed', role);
       dispatcher.enqueue(opportunity({ nowMs: t.clock.now(), n: 1 }));
-      while (ends.length < 1) await t.clock.advance(10);
+      await until(t, () => ends.length === 1, 10);
       const sending = async () =>
         /^underround_webhook_sending (\d)$/m.exec(await t.metrics.registry.metrics())?.[1];
       expect(await sending()).toBe('1');
       isUs = false;
-      while ((await sending()) !== '0') await t.clock.advance(100);
+      await until(t, async () => (await sending()) === '0');
       isUs = true;
       await t.clock.advance(3_000);
       expect(await sending()).toBe('0');
       expect(ends).toHaveLength(1);
       ends[0]?.();
       dispatcher.enqueue(opportunity({ nowMs: t.clock.now(), n: 2 }));
-      while (ends.length < 2) await t.clock.advance(100);
+      await until(t, () => ends.length === 2);
       ends[1]?.();
       const states = async () =>
         (await t.db.selectFrom('webhook_deliveries').select('state').execute()).map(({ state }) => state);
-      while ((await states()).includes('pending')) await t.clock.advance(100);
+      await until(t, async () => !(await states()).includes('pending'));
       expect(ends).toHaveLength(2);
       expect(await states()).toEqual(['delivered', 'delivered']);
     });
