@@ -1,7 +1,8 @@
 /**
  * Measures how many random faults the tests notice. Stryker makes every fault it knows on lines that a seed chooses, and
  * runs the tests that reach each one. The checkout stays as it is: the faults are in a copy.
- * Usage: npm run mutants:sample -- --area core [--seed 1] [--lines 40]
+ * Usage: npm run mutants:sample -- --area core [--within src/core/fills] [--seed 1] [--lines 40]
+ * With at least as many lines as there are, it plants the faults of them all.
  */
 import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -26,9 +27,10 @@ const KILLED_PERCENT_MIN = 90;
 /** Only the log shows a fault of such a line. */
 const WRITES_LOG = /\blog\.(?:debug|info|warn|error)\(/;
 
-const { area, seed, lines } = readWords();
-const chosen = chooseLines(AREAS[area].sources, { seed, count: lines });
-process.stdout.write(`${chosen.length} lines of ${AREAS[area].sources}, seed ${seed}\n`);
+const { area, within, seed, lines } = readWords();
+const chosen = chooseLines(AREAS[area].sources, { within, seed, count: lines });
+if (chosen.length === 0) throw new Error(`no line of ${AREAS[area].sources} is within ${within}`);
+process.stdout.write(`${chosen.length} lines of ${within}, seed ${seed}\n`);
 const results = await plant(chosen, AREAS[area].tests);
 report(results);
 
@@ -36,19 +38,25 @@ function readWords() {
   const { values } = parseArgs({
     options: {
       area: { type: 'string', default: '' },
+      within: { type: 'string' },
       seed: { type: 'string', default: '1' },
       lines: { type: 'string', default: '40' },
     },
   });
   const names = Object.keys(AREAS);
   if (!names.includes(values.area)) throw new Error(`--area must be one of ${names.join(', ')}`);
-  return { area: values.area as keyof typeof AREAS, seed: values.seed, lines: Number(values.lines) };
+  const area = values.area as keyof typeof AREAS;
+  const within = values.within ?? AREAS[area].sources;
+  return { area, within, seed: values.seed, lines: Number(values.lines) };
 }
 
 /** Lines with code, as Stryker's ranges: `src/core/fees.ts:12-12`. */
-function chooseLines(folder: string, { seed, count }: { seed: string; count: number }): string[] {
+function chooseLines(
+  folder: string,
+  { within, seed, count }: { within: string; seed: string; count: number },
+): string[] {
   const all = sourceFiles(folder)
-    .filter(({ path }) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
+    .filter(({ path }) => path.startsWith(within) && path.endsWith('.ts') && !path.endsWith('.test.ts'))
     .sort((a, b) => (a.path < b.path ? -1 : 1))
     .flatMap(({ path, text }) => codeLines(text).map((line) => `${path}:${line}-${line}`));
   const random = new Random(seed);
