@@ -40,9 +40,11 @@ describe.skipIf(recordingAbsent)(SKIPPED, () => {
         by_ticker: [{ bucket: 'BTC', ...BUCKET, avg_model_ev: null, avg_realized: 0 }],
       };
       await one.route('**/app/arb/audit/aggregate?**', (route) => route.fulfill({ json: sums }));
-      const rows = [-0.013, 0.007].map((realized_per_share) => ({ ...ROW, realized_per_share }));
+      const rows = Array.from({ length: 30 }, (_, n) => ({
+        ...{ ...ROW, market_id: `0x${n}`, realized_per_share: n % 2 === 0 ? -0.013 : 0.007 },
+      }));
       await one.route('**/app/arb/audit?**', (route) =>
-        route.fulfill({ json: { window: 'all', count: 2, rows, next_cursor: null } }),
+        route.fulfill({ json: { window: 'all', count: 30, rows, next_cursor: null } }),
       );
     });
     await page.getByText('Audit', { exact: true }).click();
@@ -56,11 +58,11 @@ describe.skipIf(recordingAbsent)(SKIPPED, () => {
     ];
     expect(await tableTexts(page, 'By kind')).toEqual([
       ['By kind', ...heads],
-      ['logical', '1,250', '2', '+4.5¢', '−0.3¢', '−2.3¢', '+1.7¢'],
+      ['logical', '1,250', '2', '+4.5¢', '−0.3¢', '−0.7¢', '+0.1¢'],
     ]);
     expect(await tableTexts(page, 'By underlying')).toEqual([
       ['By underlying', ...heads],
-      ['BTC', '1,250', '2', '–', '0.0¢', '−2.3¢', '+1.7¢'],
+      ['BTC', '1,250', '2', '–', '0.0¢', '−0.7¢', '+0.1¢'],
     ]);
     await expectCards(page, 'By window');
     await page.context().close();

@@ -93,6 +93,21 @@ describe('a late feed', () => {
     expect(text).toContain('underround_feed_lag_seconds{feed="bybit.rest"} 0.03');
     expect(text).toContain('underround_feed_lag_seconds{feed="hyperliquid.perp"} 0.7');
   });
+
+  it('has no lag while it is silent for a minute', async () => {
+    const { clock, metrics, lags } = setUp();
+    const shown = async () => {
+      lags.measure();
+      return (await metrics.registry.metrics()).match(/^underround_feed_lag_seconds.*$/gm) ?? [];
+    };
+    lags.book(BTC_5M, 20);
+    await clock.advance(60_000);
+    expect(await shown()).toEqual(['underround_feed_lag_seconds{feed="polymarket.clob"} 0.02']);
+    await clock.advance(1);
+    expect(await shown()).toEqual([]);
+    lags.book(BTC_5M, 40);
+    expect(await shown()).toEqual(['underround_feed_lag_seconds{feed="polymarket.clob"} 0.04']);
+  });
 });
 
 it('a feed is silent when none of its connections has brought anything for ten seconds', () => {

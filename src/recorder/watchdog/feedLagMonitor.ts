@@ -14,6 +14,8 @@ const JUDGED_AFTER_MS = 1_000;
 /** Compares feeds with a message in this period; lags that differ by at most `SAME_LAG_MS` are equal. */
 const COMPARED_MS = 3_000;
 const SAME_LAG_MS = 1_000;
+/** A feed without a message for longer has no lag: its silence is another metric. */
+const MEASURED_MS = 60_000;
 
 /** The feed of each price unless its reader names another one. */
 export const PRICE_FEEDS: Readonly<Record<UnderlyingSource, string>> = {
@@ -126,7 +128,8 @@ export class FeedLagMonitor {
 
   /** Publishes each feed's lag as a metric. */
   measure(): void {
-    for (const [feed, { lagMs }] of this.#newest(Number.POSITIVE_INFINITY))
+    this.#gauge.reset();
+    for (const [feed, { lagMs }] of this.#newest(MEASURED_MS))
       this.#gauge.set({ feed }, lagMs / 1000);
   }
 

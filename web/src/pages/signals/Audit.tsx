@@ -8,7 +8,7 @@ import { cents, type Maybe, moment, number, usd, WINDOW_NAMES } from '../../ui/f
 import { Signed } from '../../ui/Signed.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { WrappingChoice } from '../../ui/WrappingChoice.tsx';
-import { intervalOf } from './interval.ts';
+import { intervalOf, MARKETS_MIN } from './interval.ts';
 import { KindLegend } from './KindBadge.tsx';
 
 const WINDOWS = [
@@ -68,9 +68,10 @@ function Shown({ sums, rows }: { sums: AuditAggregate; rows: readonly AuditRow[]
         <KindLegend kinds={sums.by_tier.map(({ bucket }) => bucket)} />
       </Stack>
       <Text size="sm" c="dimmed">
-        Intervals are 95 %, of the mean over the newest {ROWS_MAX.toLocaleString('en')} rows; a dash where
-        fewer than two have resolved. Every signal and every result is one entry of a chain of hashes, so any
-        change or omission can be detected: <code>underround audit verify</code> checks the whole chain.
+        Intervals are 95 %, of the mean over the newest {ROWS_MAX.toLocaleString('en')} rows. Signals of one
+        market share its result, so they count as one observation; below {MARKETS_MIN} resolved markets there
+        is a dash. Every signal and every result is one entry of a chain of hashes, so any change or omission
+        can be detected: <code>underround audit verify</code> checks the whole chain.
       </Text>
     </>
   );
@@ -89,10 +90,12 @@ function Buckets({
 }): ReactNode {
   const lines = useMemo(
     () =>
-      buckets.map((bucket): Line => {
-        const realised = realisedOf(rows.filter((row) => keyOf(row) === bucket.bucket));
-        return { ...bucket, interval: intervalOf(realised) };
-      }),
+      buckets.map(
+        (bucket): Line => ({
+          ...bucket,
+          interval: intervalOf(rows.filter((row) => keyOf(row) === bucket.bucket)),
+        }),
+      ),
     [buckets, rows, keyOf],
   );
   return (
@@ -124,8 +127,4 @@ function columnsOf(title: string): readonly Column<Line>[] {
     { title: '95 % from', isNumber: true, cell: ({ interval }) => signedCents(interval?.low) },
     { title: '95 % to', isNumber: true, cell: ({ interval }) => signedCents(interval?.high) },
   ];
-}
-
-function realisedOf(rows: readonly AuditRow[]): number[] {
-  return rows.map(({ realized_per_share }) => realized_per_share).filter((value) => value !== null);
 }
