@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { IDENTITY, KEY, testApi, unaskedStore } from '../../test/support/api.ts';
 import { STUB_JOB, stubBacktests } from '../../test/support/stubBacktests.ts';
+import { DiskScarceError } from '../runtime/errors.ts';
 
 const BODY = {
   strategy: {
@@ -19,6 +20,21 @@ test.each([
   const api = testApi({ store: unaskedStore });
   const { statusCode, body } = await api.inject({ method: 'POST', url, headers: KEY, payload });
   expect([statusCode, body]).toEqual([422, expect.stringContaining('walk_book')]);
+});
+
+test('a job that a nearly full disk refuses is 503 with the reason', async () => {
+  const submit = () => Promise.reject(new DiskScarceError('full'));
+  const api = testApi({ store: unaskedStore, backtests: { ...stubBacktests, submit } });
+  const answer = await api.inject({
+    method: 'POST',
+    url: '/v1/backtest',
+    headers: KEY,
+    payload: { ...BODY, params: {} },
+  });
+  expect([answer.statusCode, answer.headers['retry-after'], answer.json()]).toEqual([
+    ...[503, '300'],
+    { detail: "The service's disk is nearly full; retry when the operator has freed space" },
+  ]);
 });
 
 test.each([

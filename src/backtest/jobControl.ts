@@ -1,4 +1,5 @@
 import { type Clock, sleep } from '../runtime/clock.ts';
+import { DiskScarceError } from '../runtime/errors.ts';
 import type { Job, JobRepository, NewJob } from './jobs.ts';
 
 const WAIT_POLL_MS = 100;
@@ -19,15 +20,27 @@ export class JobControl {
   readonly jobs: JobRepository;
   readonly #clock: Clock;
   readonly #runner: LocalRunner | null;
+  readonly #isDiskScarce: () => Promise<boolean>;
 
-  constructor(parts: { jobs: JobRepository; clock: Clock; runner: LocalRunner | null }) {
+  constructor(parts: {
+    jobs: JobRepository;
+    clock: Clock;
+    runner: LocalRunner | null;
+    /** Whether jobs may take no more space on the disk of the control database. */
+    isDiskScarce: () => Promise<boolean>;
+  }) {
     this.jobs = parts.jobs;
     this.#clock = parts.clock;
     this.#runner = parts.runner;
+    this.#isDiskScarce = parts.isDiskScarce;
   }
 
-  /** @returns Null if the user has the maximum number of jobs. */
+  /**
+   * @returns Null if the user has the maximum number of jobs.
+   * @throws {DiskScarceError} While the disk is nearly full: the results of many users could stop the recording.
+   */
   async submit(wanted: NewJob): Promise<Job | null> {
+    if (await this.#isDiskScarce()) throw new DiskScarceError('no job is accepted: the disk is nearly full');
     const job = await this.jobs.create(wanted);
     if (job !== null) this.#runner?.wake();
     return job;

@@ -23,6 +23,8 @@ interface BacktestServiceParts {
   readonly store: StoreReader;
   /** Resolves once all rows received so far are stored or were set aside. */
   readonly stored?: () => Promise<void>;
+  /** Whether jobs may take no more space on the disk of the control database; left out: never. */
+  readonly isDiskScarce?: () => Promise<boolean>;
   readonly clock: Clock;
   readonly randomBytes: RandomBytes;
   readonly log: Logger;
@@ -60,10 +62,16 @@ export async function startBacktests(parts: BacktestServiceParts): Promise<Backt
 
 /** For a process that runs no jobs: it creates, reads and cancels those of the other processes on its database. */
 export function openJobControl(
-  { database, clock, randomBytes }: Pick<BacktestServiceParts, 'database' | 'clock' | 'randomBytes'>,
+  {
+    database,
+    clock,
+    randomBytes,
+    isDiskScarce = async () => false,
+  }: Pick<BacktestServiceParts, 'database' | 'clock' | 'randomBytes' | 'isDiskScarce'>,
   runner: BacktestRunner | null = null,
 ): JobControl {
-  return new JobControl({ jobs: new JobRepository(database, { clock, randomBytes }), clock, runner });
+  const jobs = new JobRepository(database, { clock, randomBytes });
+  return new JobControl({ jobs, clock, runner, isDiskScarce });
 }
 
 /** A pool of worker threads, which start with the first job. */

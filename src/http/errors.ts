@@ -1,11 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { BusyError, StoreUnavailableError } from '../runtime/errors.ts';
+import { BusyError, DiskScarceError, StoreUnavailableError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Admission } from './admission.ts';
 import { RequestRefusedError } from './refusal.ts';
 
 /** A restarted engine answers within this time. A full disk takes longer, so clients retry several times. */
 const STORE_RETRY_SECONDS = '5';
+/** An operator needs minutes. */
+const DISK_RETRY_SECONDS = '300';
 /** Codes of a failed store: a full disk, and an answer that the engine cut. A client that cut is handled before. */
 const STORE_CODES: ReadonlySet<unknown> = new Set(['ENOSPC', 'ECONNRESET']);
 const INTERNAL = { status: 500, detail: 'Internal Server Error' };
@@ -35,6 +37,14 @@ export function answerError(
   if (error instanceof BusyError) {
     reply.header('retry-after', '1');
     return sendDetail(reply, 503, 'Too busy at this moment, retry');
+  }
+  if (error instanceof DiskScarceError) {
+    reply.header('retry-after', DISK_RETRY_SECONDS);
+    return sendDetail(
+      reply,
+      503,
+      "The service's disk is nearly full; retry when the operator has freed space",
+    );
   }
   // The client has disconnected and its query was cancelled. The access log has the request; nobody reads a response.
   if (reply.raw.destroyed) return reply;

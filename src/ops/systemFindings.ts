@@ -31,6 +31,11 @@ const DISK_BAD_RESERVES = 1.5;
 const DISK_GOOD_RESERVES = 2;
 const MIB = 2 ** 20;
 
+/** Whether so little space is left that users' jobs may not take more: the rest is for the recording. */
+export function isScarce({ freeBytes, reserveBytes }: DiskState): boolean {
+  return freeBytes < reserveBytes * DISK_BAD_RESERVES;
+}
+
 /**
  * One finding for each feed with a long gap, however many markets it affects.
  * @param gaps Open ones, of markets that still trade.
@@ -68,7 +73,7 @@ export function diskFindings(disks: readonly DiskState[]): SystemFinding[] {
     if (freeBytes >= reserveBytes * DISK_GOOD_RESERVES) return [];
     const [free, reserve] = [freeBytes, reserveBytes].map((bytes) => Math.floor(bytes / MIB));
     const summary = `The disk ${name} has ${free} MiB free; inserts stop at ${reserve} MiB.`;
-    const level = freeBytes < reserveBytes * DISK_BAD_RESERVES ? 'bad' : 'between';
+    const level = isScarce({ name, freeBytes, reserveBytes }) ? 'bad' : 'between';
     return [{ event: 'system.disk', subject: name, level, summary }];
   });
 }

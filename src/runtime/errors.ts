@@ -90,6 +90,11 @@ export class BusyError extends UnderroundError {
   readonly code = 'busy';
 }
 
+/** The disk is nearly full, and what was asked would take more of it. The operator must free space first. */
+export class DiskScarceError extends UnderroundError {
+  readonly code = 'disk_scarce';
+}
+
 /** A webhook's target address is not allowed. Its owner must change it, or the operator must allow it. */
 export class TargetRefusedError extends UnderroundError {
   readonly code = 'target_refused';

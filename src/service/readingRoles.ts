@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { openJobControl, startBacktests } from '../backtest/service.ts';
 import { NEVER_ELECTED } from '../bus/fixedElections.ts';
 import type { Election } from '../bus/recordStream.ts';
-import type { Role } from '../config.ts';
+import type { Config, Role } from '../config.ts';
 import type { Database } from '../control/schema.ts';
+import { isScarce } from '../ops/systemFindings.ts';
 import type { OpportunityPublisher } from '../signals/opportunityPublisher.ts';
 import { type Signals, startSignals } from '../signals/signals.ts';
 import { storedRecording } from '../trading/catchUp/recording.ts';
@@ -68,9 +69,10 @@ export async function startReadingRoles(
     };
     const signals = await startSignals(detecting);
     closers.add(() => signals.close());
-    const running = has('backtest') ? await startBacktests({ ...common, store, stored }) : null;
+    const isDiskScarce = jobDiskIsScarce(recording, config);
+    const running = has('backtest') ? await startBacktests({ ...common, store, stored, isDiskScarce }) : null;
     if (running !== null) closers.add(() => running.close());
-    const backtests = running?.control ?? openJobControl(common);
+    const backtests = running?.control ?? openJobControl({ ...common, isDiskScarce });
     const past = storedRecording(store, { stored });
     const trading = {
       ...common,
@@ -89,4 +91,9 @@ export async function startReadingRoles(
     await closers.close();
     throw error;
   }
+}
+
+/** Jobs are in the data directory, on the disk of the recording; with PostgreSQL they are on a disk of its own. */
+function jobDiskIsScarce({ disks }: RecordingSource, { databaseUrl }: Config): () => Promise<boolean> {
+  return async () => databaseUrl === null && (await disks()).some(isScarce);
 }

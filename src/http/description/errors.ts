@@ -119,7 +119,8 @@ const REFUSALS: Readonly<Record<number, Refusal>> = {
   },
   503: {
     name: 'Unavailable',
-    description: 'Maintenance mode or not ready yet; retry after `Retry-After`',
+    description:
+      'Maintenance mode, not ready yet, too busy, or the disk is nearly full; retry after `Retry-After`',
     schema: 'UnavailableError',
     headers: retryAfter,
   },
