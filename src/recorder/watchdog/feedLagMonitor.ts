@@ -129,8 +129,7 @@ export class FeedLagMonitor {
   /** Publishes each feed's lag as a metric. */
   measure(): void {
     this.#gauge.reset();
-    for (const [feed, { lagMs }] of this.#newest(MEASURED_MS))
-      this.#gauge.set({ feed }, lagMs / 1000);
+    for (const [feed, { lagMs }] of this.#newest(MEASURED_MS)) this.#gauge.set({ feed }, lagMs / 1000);
   }
 
   /** One line per late feed, with its largest lag; a single line when our own clock is wrong. */
