@@ -130,7 +130,7 @@ function guarded(client: pg.PoolClient): PostgresPoolClient {
   let broken = false;
   return {
     query: (text: string, parameters: unknown[]) =>
-      client.query(text, parameters).catch((error: unknown) => {
+      client.query(text, parameters.map(storable)).catch((error: unknown) => {
         const outward = outwardForm(error);
         broken ||= outward instanceof StoreUnavailableError;
         throw outward;
@@ -138,6 +138,14 @@ function guarded(client: pg.PoolClient): PostgresPoolClient {
     // A broken connection may not be detected yet; back in the pool it would fail the next query too.
     release: () => client.release(broken),
   } as unknown as PostgresPoolClient;
+}
+
+/**
+ * PostgreSQL has no U+0000 in its texts and refuses a statement with one, such as the look-up of an id from a path. No
+ * id and no address has the character that replaces it, so nothing is found, as in SQLite.
+ */
+function storable(parameter: unknown): unknown {
+  return typeof parameter === 'string' ? parameter.replaceAll('\0', '\ufffd') : parameter;
 }
 
 function rethrow(error: unknown): never {

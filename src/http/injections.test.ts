@@ -3,6 +3,7 @@ import type { LightMyRequestResponse } from 'fastify';
 import { expect, test } from 'vitest';
 import { CONTRACT, operationName } from '../../test/support/apiContract.ts';
 import { type Browser, openDashboard, type TestDashboard } from '../../test/support/dashboard.ts';
+import { openTestPostgres } from '../../test/support/postgres.ts';
 import { PROJECT_ROOT } from '../../test/support/sourceFiles.ts';
 import { type Asked, stubStore } from '../../test/support/stubStore.ts';
 
@@ -108,6 +109,7 @@ function* injected(value: unknown, text: string): Generator<unknown> {
   if (!Array.isArray(value)) yield { ...value, [text]: text };
 }
 
+const postgres = await openTestPostgres();
 const asked: Asked[] = [];
 let dashboard: TestDashboard;
 let operator: Browser;
@@ -143,8 +145,18 @@ test.each(['/v1/', '/app/', '/'])(
   },
 );
 
-async function openWithVictim(): Promise<void> {
-  dashboard = await openDashboard({ store: stubStore({ asked }) });
+test.skipIf(postgres.absent)('a zero byte in a parameter, which PostgreSQL refuses in any text', async () => {
+  await openWithVictim(await postgres.createDatabase());
+  for (const described of operations) {
+    if (isMirror(described.path) || UPGRADE_REQUIRED in described.operation.responses) continue;
+    for (const { name, in: place } of described.operation.parameters ?? []) {
+      await inject(described, { name, in: place, text: 'a\u0000b' });
+    }
+  }
+});
+
+async function openWithVictim(databaseUrl: string | null = null): Promise<void> {
+  dashboard = await openDashboard({ store: stubStore({ asked }), databaseUrl });
   operator = await dashboard.signedUp(`${VICTIM}@example.com`);
   attacker = await dashboard.signedUp('attacker@example.com');
   expect(await operator.status('POST', '/app/keys', { label: `${VICTIM} key` })).toBe(201);

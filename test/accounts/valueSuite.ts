@@ -45,6 +45,12 @@ export function valueSuite(driver: string, open: () => Promise<Database>): void 
       expect(await all()).toEqual([{ ...EMPTY, ...values }]);
     });
 
+    it('a text with a zero byte is looked for, and not found', async () => {
+      await store({ line: 'a' }).execute();
+      for (const line of ['\0', 'a\0', '\0a'])
+        expect(await db.selectFrom('lines').selectAll().where('line', '=', line).execute()).toEqual([]);
+    });
+
     it('undefined beside a value is stored as null', async () => {
       await sql`insert into lines values (1, ${undefined}, ${2}, ${undefined})`.execute(db);
       expect(await all()).toEqual([{ ...EMPTY, count: 2 }]);

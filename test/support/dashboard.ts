@@ -32,10 +32,11 @@ export interface TestDashboard {
 }
 
 export async function openDashboard(
-  parts: Partial<ApiDependencies> & { limited?: boolean } = {},
+  parts: Partial<ApiDependencies> & { limited?: boolean; databaseUrl?: string | null } = {},
 ): Promise<TestDashboard> {
   const clock = new FakeClock();
-  const config = { dataDir: temporaryDirectory(), databaseUrl: null, keyEnvironment: 'live' } as const;
+  const { limited = false, databaseUrl = null, ...rest } = parts;
+  const config = { dataDir: temporaryDirectory(), databaseUrl, keyEnvironment: 'live' } as const;
   const accounts = await openAccounts({
     database: await openControlDatabase(config),
     config,
@@ -51,10 +52,11 @@ export async function openDashboard(
     ...{ clock, randomBytes },
   });
   let wakes = 0;
-  const { limited = false, ...rest } = parts;
   const rateLimits = limited ? new RateLimits(clock) : null;
+  // With PostgreSQL a change waits for other processes, on a clock that only the test moves.
+  const control = databaseUrl === null ? accounts : { ...accounts, settled: async () => undefined };
   const app = testApi({
-    ...{ store: stubStore({ asked: [] }), accounts: accounts.access, control: accounts, clock, rateLimits },
+    ...{ store: stubStore({ asked: [] }), accounts: accounts.access, control, clock, rateLimits },
     secondFactors,
     webhooks: { ...webhooks, wake: () => void wakes++ },
     ...rest,
