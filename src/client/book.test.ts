@@ -121,4 +121,25 @@ describe('books of a stream', () => {
     books.apply({ type: 'ack', subscribed: {}, resumed: false });
     expect(books.missedChanges).toBe(true);
   });
+
+  it('after such a connection are trusted from their next book on, whatever gaps were open before', () => {
+    const books = new LiveBooks();
+    const trust: boolean[] = [];
+    const again = { type: 'ack' as const, subscribed: {}, resumed: false };
+    // The first gap closes while there is no connection; the second one is open.
+    for (const message of [
+      snapshot(true),
+      gap('open'),
+      again,
+      snapshot(true),
+      again,
+      snapshot(true),
+      gap('open'),
+    ]) {
+      books.apply(message);
+      trust.push(books.isTrusted(MARKET));
+    }
+    expect(trust).toEqual([true, false, false, true, false, true, false]);
+    expect(books.book(MARKET)).toEqual(snapshot(true));
+  });
 });

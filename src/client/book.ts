@@ -93,6 +93,8 @@ function bookOf({ market_id, ts, trusted, seq }: DeltaRow, sides: ReturnType<typ
 export class LiveBooks {
   readonly #books = new Map<string, SnapshotMessage>();
   readonly #openGaps = new Map<string, Set<string>>();
+  /** Markets whose book is of a connection that could not be continued. */
+  readonly #outdated = new Set<string>();
   /** Changes may be missing before the newest books: the stream could not continue where it was. */
   missedChanges = false;
 
@@ -101,12 +103,13 @@ export class LiveBooks {
     switch (message.type) {
       case 'snapshot':
         this.#books.set(message.market_id, message);
+        this.#outdated.delete(message.market_id);
         return message;
       case 'gap':
         this.#applyGap(message);
         return null;
       case 'ack':
-        if (message.resumed === false) this.missedChanges = true;
+        if (message.resumed === false) this.#startAgain();
         return null;
       default:
         return null;
@@ -117,9 +120,20 @@ export class LiveBooks {
     return this.#books.get(marketId) ?? null;
   }
 
-  /** False while a gap is open, and until a trusted book follows it. */
+  /**
+   * False while a gap is open, and until a trusted book follows it or a connection that could not continue where the
+   * last one ended.
+   */
   isTrusted(marketId: string): boolean {
-    return (this.book(marketId)?.trusted ?? false) && (this.#openGaps.get(marketId)?.size ?? 0) === 0;
+    const hasGap = (this.#openGaps.get(marketId)?.size ?? 0) > 0;
+    return (this.book(marketId)?.trusted ?? false) && !hasGap && !this.#outdated.has(marketId);
+  }
+
+  /** The service reports the open gaps again, but not those that closed meanwhile. */
+  #startAgain(): void {
+    this.missedChanges = true;
+    this.#openGaps.clear();
+    for (const marketId of this.#books.keys()) this.#outdated.add(marketId);
   }
 
   #applyGap({ market_id: marketId, gap_id: gapId, state }: StreamMessage & { type: 'gap' }): void {

@@ -25,6 +25,13 @@ describe('verifyWebhook', () => {
     ['text and plain headers', body, signed()],
     ['bytes and a Headers object', Buffer.from(body), new Headers(signed())],
     [
+      'headers whose names are not in lower case',
+      body,
+      Object.fromEntries(
+        Object.entries(signed()).map(([name, value]) => [name.replace('webhook', 'Webhook'), value]),
+      ),
+    ],
+    [
       'one of several signatures',
       body,
       { ...signed(), 'webhook-signature': `v1,AAAA v2,x ${signed(OLDER)['webhook-signature']}` },

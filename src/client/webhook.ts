@@ -27,7 +27,8 @@ const HMAC = { name: 'HMAC', hash: 'SHA-256' };
  * @throws {SignatureError} If a header is missing, the time is too far from now, or no signature matches.
  */
 export async function verifyWebhook(request: WebhookRequest): Promise<{ id: string; event: WebhookEvent }> {
-  const { headers, secret, toleranceS = TOLERANCE_S, clock = machineClock } = request;
+  const { secret, toleranceS = TOLERANCE_S, clock = machineClock } = request;
+  const headers = lowerCased(request.headers);
   const id = headerOf(headers, 'webhook-id');
   const timestamp = headerOf(headers, 'webhook-timestamp');
   if (!/^\d{1,12}$/.test(timestamp)) throw new SignatureError('webhook-timestamp must be Unix seconds');
@@ -50,8 +51,14 @@ export async function verifyWebhook(request: WebhookRequest): Promise<{ id: stri
   throw new SignatureError('no signature of the request matches the secret');
 }
 
-function headerOf(headers: WebhookRequest['headers'], name: string): string {
-  const value = headers instanceof Headers ? headers.get(name) : [headers[name]].flat()[0];
+/** Some servers keep the case in which a name was sent or a proxy wrote it, which means nothing. */
+function lowerCased(headers: WebhookRequest['headers']): ReadonlyMap<string, string | undefined> {
+  const entries = headers instanceof Headers ? [...headers] : Object.entries(headers);
+  return new Map(entries.map(([name, value]) => [name.toLowerCase(), [value].flat()[0]]));
+}
+
+function headerOf(headers: ReadonlyMap<string, string | undefined>, name: string): string {
+  const value = headers.get(name);
   if (!value) throw new SignatureError(`the request has no header ${name}`);
   return value;
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { EXPORT_COLUMNS } from '../../src/schema/export.ts';
 import { exampleOf, QUICK_LINES, QUICK_MARKET, quickStartStore } from '../support/quickStart.ts';
 import { PROJECT_ROOT } from '../support/sourceFiles.ts';
 import type { TestStore } from '../support/store.ts';
@@ -55,6 +56,14 @@ describe.skipIf(absent)(`the Python client ${absent ? '(skipped: no Python 3.11)
     expect(tests.stderr).toMatch(/Ran \d\d tests in .*\n\nOK\n$/);
     const types = 'import typing, underround._types as t; print(typing.get_type_hints(t.Market)["coverage"])';
     expect((await run(['-c', types])).stdout).toBe("<class 'float'>\n");
+  });
+
+  it('reads as times the columns of exports that are times', async () => {
+    const columns = Object.values(EXPORT_COLUMNS).flat();
+    const times = new Set(columns.filter(({ kind }) => kind === 'time').map(({ name }) => name));
+    expect(columns.filter(({ name, kind }) => times.has(name) && kind !== 'time')).toEqual([]);
+    const print = 'from underround._client import EXPORT_TIMES; print(*sorted(EXPORT_TIMES))';
+    expect((await run(['-c', print])).stdout.trim().split(' ')).toEqual([...times].toSorted());
   });
 
   it('runs the quick start of its page', async () => {

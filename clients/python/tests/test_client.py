@@ -1,7 +1,10 @@
 """Requests, pages, exports and errors."""
 
 import datetime
+import sys
+import types
 import unittest
+from unittest import mock
 
 from fake_service import FakeService
 
@@ -108,6 +111,36 @@ class Iterators(Rig):
         for cut in (whole[:20], whole[:12], whole[:-5]):
             with self.subTest(cut), self.assertRaises(NoAnswerError):
                 list(self.client(lambda connection: connection.raw(200, cut, chunked)).export_rows("trades"))
+
+    def test_reads_exports_as_frames_whose_times_are_timestamps(self):
+        class Frame(dict):
+            """The part of a pandas DataFrame that the client uses."""
+
+            columns = property(dict.keys)
+
+            @classmethod
+            def from_records(cls, rows):
+                return cls({name: [row[name] for row in rows] for name in rows[0]})
+
+        def to_datetime(column, *, utc, format):
+            return [(text, utc, format) for text in column]
+
+        gap = b'{"market_id":"x","start":"t1","end":null,"cause":"end","seq":1}\n'
+        with mock.patch.dict(sys.modules, pandas=types.SimpleNamespace(DataFrame=Frame, to_datetime=to_datetime)):
+            frame = self.client(answer(200, gap)).export_frame("gaps")
+        times = {"start": [("t1", True, "ISO8601")], "end": [(None, True, "ISO8601")]}
+        self.assertEqual(frame, {"market_id": ["x"], "cause": ["end"], "seq": [1], **times})
+
+    def test_sees_when_a_table_breaks_off(self):
+        parquet = types.SimpleNamespace(read_table=lambda data: data)
+        pyarrow = types.SimpleNamespace(BufferReader=lambda data: data, parquet=parquet)
+        with mock.patch.dict(sys.modules, {"pyarrow": pyarrow, "pyarrow.parquet": parquet}):
+            self.assertEqual(self.client(answer(200, b"PAR1")).export_table("trades"), b"PAR1")
+            chunked = {"Transfer-Encoding": "chunked"}
+            for body, headers in ((b"4\r\nPAR", chunked), (b"PAR", {"Content-Length": "4"})):
+                with self.subTest(headers), self.assertRaisesRegex(NoAnswerError, "the answer ended early"):
+                    cut = lambda connection: connection.raw(200, body, headers)  # noqa: E731,B023
+                    self.client(cut).export_table("trades")
 
     def test_waits_for_a_backtest(self):
         jobs = [answer(200, {"job_id": "bt_1", "status": status}) for status in ("queued", "running", "failed")]

@@ -58,6 +58,18 @@ class Books(unittest.TestCase):
         books.apply({"type": "ack", "resumed": False})
         self.assertTrue(books.missed_changes)
 
+    def test_trusts_the_next_book_after_a_connection_that_could_not_resume(self):
+        books, trust = LiveBooks(), []
+        again = {"type": "ack", "resumed": False}
+        gap = {"type": "gap", "market_id": "x", "gap_id": "g", "state": "open"}
+        snapshot = {"type": "snapshot", "market_id": "x", "trusted": True}
+        # The first gap closes while there is no connection; the second one is open.
+        for message in [snapshot, gap, again, snapshot, again, snapshot, gap]:
+            books.apply(message)
+            trust.append(books.is_trusted("x"))
+        self.assertEqual(trust, [True, False, False, True, False, True, False])
+        self.assertEqual(books.book("x"), snapshot)
+
 
 class Webhooks(unittest.TestCase):
     def headers(self, secret=SECRET, after=0):

@@ -74,6 +74,8 @@ class LiveBooks:
     def __init__(self) -> None:
         self._books: dict[str, dict[str, Any]] = {}
         self._open_gaps: dict[str, set[str]] = {}
+        #: Markets whose book is of a connection that could not be continued.
+        self._outdated: set[str] = set()
         #: Changes may be missing before the newest books: the stream could not continue where it was.
         self.missed_changes = False
 
@@ -82,18 +84,30 @@ class LiveBooks:
         kind = message["type"]
         if kind == "snapshot":
             self._books[message["market_id"]] = message
+            self._outdated.discard(message["market_id"])
             return message
         if kind == "gap":
             gaps = self._open_gaps.setdefault(message["market_id"], set())
             (gaps.add if message["state"] == "open" else gaps.discard)(message["gap_id"])
         elif kind == "ack" and message.get("resumed") is False:
-            self.missed_changes = True
+            self._start_again()
         return None
 
     def book(self, market_id: str) -> dict[str, Any] | None:
         return self._books.get(market_id)
 
     def is_trusted(self, market_id: str) -> bool:
-        """False while a gap is open, and until a trusted book follows it."""
+        """
+        False while a gap is open, and until a trusted book follows it or a connection that could not continue where the
+        last one ended.
+        """
         book = self._books.get(market_id)
-        return book is not None and book["trusted"] and not self._open_gaps.get(market_id)
+        if book is None or market_id in self._outdated:
+            return False
+        return book["trusted"] and not self._open_gaps.get(market_id)
+
+    def _start_again(self) -> None:
+        """The service reports the open gaps again, but not those that closed meanwhile."""
+        self.missed_changes = True
+        self._open_gaps.clear()
+        self._outdated.update(self._books)

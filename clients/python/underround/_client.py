@@ -20,6 +20,14 @@ if TYPE_CHECKING:
 _JOB_POLL_S = 1.0
 _READ_BYTES = 256 * 1024
 _UNFINISHED = ("queued", "running")
+#: Columns of exports that are times, in any dataset.
+EXPORT_TIMES = frozenset(
+    """
+    ts timestamp received_at engine_time start_time end_time resolved_at strike_known_time close_known_time
+    confirmed_time rules_read_time recorded_since start end start_received end_received known_time detected_at
+    decided_at opened_at closed_at
+    """.split()
+)
 
 
 class Underround:
@@ -116,9 +124,8 @@ class Underround:
         import pandas
 
         frame = pandas.DataFrame.from_records(list(self.export_rows(dataset, **query)))
-        for name in ("ts", "timestamp", "received_at"):
-            if name in frame:
-                frame[name] = pandas.to_datetime(frame[name], utc=True, format="ISO8601")
+        for name in EXPORT_TIMES.intersection(frame.columns):
+            frame[name] = pandas.to_datetime(frame[name], utc=True, format="ISO8601")
         return frame
 
     def export_table(self, dataset: str, **query: Any) -> pyarrow.Table:
@@ -127,7 +134,10 @@ class Underround:
         import pyarrow.parquet
 
         with self._export(dataset, "parquet", query) as response:
-            data = response.read()
+            try:
+                data = response.read()
+            except (OSError, http.client.HTTPException) as error:
+                raise NoAnswerError(f"the answer ended early: {error}") from error
         return pyarrow.parquet.read_table(pyarrow.BufferReader(data))
 
     def _export(self, dataset: str, kind: str, query: Mapping[str, Any]) -> http.client.HTTPResponse:
