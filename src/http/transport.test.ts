@@ -38,6 +38,9 @@ describe('a trusted proxy', () => {
     ['10.1.2.3/32', '10.1.2.4', 0, false],
     ['2001:db8::1/128', '2001:db8::1', 0, true],
     ['16', '203.0.113.9', 15, true],
+    ['10.0.0.0/8', '10.1.2.3:50000', 1, true],
+    ['2001:db8::1', '[2001:db8::1]:50000', 1, true],
+    ['10.0.0.0/8', '11.1.2.3:50000', 1, false],
   ])('%s: %s at hop %i is %s', (text, address, hop, believed) => {
     expect(trust(text)?.(address, hop)).toBe(believed);
   });

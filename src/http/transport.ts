@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
+import { withoutPort } from '../accounts/limits/limitsAddress.ts';
 import { type Config, variableProblem } from '../config.ts';
 import { ConfigError } from '../runtime/errors.ts';
 
@@ -94,7 +95,7 @@ export function parseTrust(text: string): NonNullable<Transport['trustProxy']> {
 }
 
 function isListed(list: BlockList, address: string): boolean {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
+  const plain = withoutPort(address).replace(/^::ffff:(?=\d+\.)/i, '');
   const family = isIP(plain);
   return family !== 0 && list.check(plain, family === 6 ? 'ipv6' : 'ipv4');
 }
