@@ -10,7 +10,7 @@ import { silentLogger } from '../../runtime/log.ts';
 import { Metrics } from '../../runtime/metrics.ts';
 import { DEFAULT_TIERS } from '../users/tiers.ts';
 import { RateLimits } from './limits.ts';
-import { ANSWER_LIMIT_MS, RETRY_MS, SharedCounters, WAITING_MAX } from './sharedCounters.ts';
+import { ANSWER_LIMIT_MS, CLEAN_PERIOD_MS, RETRY_MS, SharedCounters, WAITING_MAX } from './sharedCounters.ts';
 
 const postgres = await openTestPostgres();
 const { pro } = DEFAULT_TIERS;
@@ -115,6 +115,29 @@ describe.skipIf(postgres.absent)(
         );
       while ((await clients()).length > 1) await clock.advance(1);
       expect(await clients()).toEqual(['test late']);
+    });
+
+    it('after the database’s clock was set back, a client is refused for a minute at most', async () => {
+      const db = await open(await postgres.createDatabase());
+      const clock = new FakeClock();
+      let serverMs = 3_600_000;
+      const metrics = new Metrics();
+      const shared = new SharedCounters({ db, clock, log: silentLogger, metrics, timeMs: () => serverMs });
+      onTestFinished(() => shared.close());
+      const counters = shared.source('test', 10);
+      const count = async () => (await counters.count('ann', QUOTAS)).waitMs;
+      expect([await count(), await count(), await count()]).toEqual([0, 0, 0]);
+      // Less than a second is no step: rows are written and read at nearly the same time.
+      serverMs -= 1_000;
+      await clock.advance(CLEAN_PERIOD_MS);
+      expect(await count()).toBe(1_000);
+      serverMs -= 3_000_000;
+      await clock.advance(CLEAN_PERIOD_MS);
+      const counted = async () =>
+        (await sql<{ count: number }>`select count(*) from rate_counters`.execute(db)).rows[0]?.count;
+      // The row is deleted within a few of these look-ups.
+      for (let lookUps = 0; lookUps < 1_000 && (await counted()) === 1; ) lookUps++;
+      expect([await count(), await count(), await count(), await count()]).toEqual([0, 0, 0, 1_000]);
     });
 
     it('use the clock of the database', async () => {

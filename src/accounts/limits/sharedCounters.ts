@@ -14,8 +14,10 @@ const CLIENTS_PER_STATEMENT = 256;
 /** Requests that wait for the next statements; further ones are counted alone. */
 export const WAITING_MAX = 20_000;
 /** How often rows whose windows are over are deleted, and how many at once. */
-const CLEAN_PERIOD_MS = 60_000;
+export const CLEAN_PERIOD_MS = 60_000;
 const CLEAN_MAX = 5_000;
+/** A row that is newer than the database's clock by more than this was written before the clock was set back. */
+const CLOCK_STEP_MS = 1_000;
 
 /** Called with null if the database did not answer in time. */
 type Answer = (counted: Counted | null) => void;
@@ -221,14 +223,18 @@ export class SharedCounters {
     }
   }
 
+  /**
+   * Also deletes rows of the future: the database's clock was set back, and the windows of such a row would not end
+   * before the clock has caught up.
+   */
   async #clean(): Promise<void> {
     const { db, log, timeMs } = this.#parts;
+    const now = sql`coalesce(${timeMs?.() ?? null}::double precision, extract(epoch from clock_timestamp()) * 1000)`;
     try {
       await sql`
         delete from rate_counters where client in (
           select client from rate_counters
-          where ends_ms <= coalesce(${timeMs?.() ?? null}::double precision,
-            extract(epoch from clock_timestamp()) * 1000)
+          where ends_ms <= ${now} or times_ms[cardinality(times_ms)] > ${now} + ${CLOCK_STEP_MS}
           limit ${CLEAN_MAX} for update skip locked)`.execute(db);
     } catch (error) {
       log.warn({ err: error }, 'rate_limits.not_cleaned');
