@@ -224,6 +224,17 @@ export function repositorySuite(driver: string, open: () => Promise<Database>): 
         );
       });
 
+      it('of several changes of one password, one succeeds', async () => {
+        const { userId } = await users.create('a@example.com');
+        await users.setPassword({ userId }, 'old');
+        expect(await users.replacePassword(userId, { from: 'older', to: 'new' })).toBe(false);
+        const changes = ['one', 'two', 'three'].map((to) =>
+          users.replacePassword(userId, { from: 'old', to }),
+        );
+        expect((await Promise.all(changes)).filter(Boolean)).toEqual([true]);
+        expect((await users.findWithPassword({ userId }))?.passwordHash).toMatch(/^(?:one|two|three)$/);
+      });
+
       it('are listed in pages', async () => {
         for (const email of ['c@example.com', 'a@example.com', 'b@example.com']) {
           await users.create(email);

@@ -133,6 +133,22 @@ export function sessionSuite(driver: string, open: () => Promise<Database>): voi
         expect(await sessions.find(first.token)).not.toBeNull();
       });
 
+      it('begins after a sign-in only while the verified password and the user are the same', async () => {
+        const client = { userId, userAgent: '', address: '::1' };
+        const signIn = () => sessions.signIn({ ...client, passwordHash: 'old' });
+        expect(await signIn()).toBeNull();
+        await users.setPassword({ userId }, 'old');
+        const issued = await signIn();
+        expect((await sessions.find(issued?.token ?? ''))?.user.userId).toBe(userId);
+        await users.update({ userId }, { suspended: true });
+        expect(await signIn()).toBeNull();
+        await users.update({ userId }, { suspended: false });
+        // In whatever order the two reach the database, no session with the old password remains.
+        const change = users.setPassword({ userId }, 'new').then(() => sessions.endAll(userId));
+        await Promise.all([change, ...Array.from({ length: 10 }, signIn)]);
+        expect(await sessions.list(userId)).toEqual([]);
+      });
+
       it('keeps the printable start of the user agent', async () => {
         await begin('::1', `Evil\u0000\u0007é${'x'.repeat(500)}`);
         const [session] = await sessions.list(userId);

@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely';
 import { createId, type RowSources } from '../../control/ids.ts';
 import type { Database } from '../../control/schema.ts';
+import type { Logger } from '../../runtime/log.ts';
 import type { SignedIn } from '../keys/accessControl.ts';
 import type { SessionsTable } from '../schemaAccounts.ts';
 import { createToken, hashToken } from './tokens.ts';
@@ -43,14 +44,19 @@ interface StoredSession {
   readonly signedIn: SignedIn;
 }
 
+interface SessionSources extends RowSources {
+  /** Reports uses that could not be recorded. */
+  readonly logger?: Pick<Logger, 'warn'>;
+}
+
 /**
  * Sessions of signed-in browsers. Only the SHA-256 of a token is stored: 256 random bits need no salt and no slow hash.
  */
 export class SessionRepository {
   readonly #db: Database;
-  readonly #sources: RowSources;
+  readonly #sources: SessionSources;
 
-  constructor(db: Database, sources: RowSources) {
+  constructor(db: Database, sources: SessionSources) {
     this.#db = db;
     this.#sources = sources;
   }
@@ -75,8 +81,30 @@ export class SessionRepository {
   }
 
   /**
+   * Like `create`, for a user whose password was verified; null if the password has changed since, or the user was
+   * suspended. Both end all sessions, and must not miss one whose sign-in began before them.
+   * @param owner.passwordHash The hash that the password was verified against.
+   */
+  async signIn(
+    owner: Parameters<SessionRepository['create']>[0] & { passwordHash: string },
+  ): Promise<IssuedSession | null> {
+    return await this.#db.transaction().execute(async (transaction) => {
+      // Locks the user's row until the session is stored: a concurrent change waits, and then finds the session.
+      const unchanged = await transaction
+        .updateTable('users')
+        .set((users) => ({ tier: users.ref('tier') }))
+        .where('user_id', '=', owner.userId)
+        .where('password_hash', '=', owner.passwordHash)
+        .where('suspended_ms', 'is', null)
+        .returning('user_id')
+        .executeTakeFirst();
+      return unchanged ? await new SessionRepository(transaction, this.#sources).create(owner) : null;
+    });
+  }
+
+  /**
    * The session of a cookie and its user; null if it is unknown or expired, or if its user is suspended. Records the
-   * use.
+   * use, if it can be written.
    */
   async find(token: string): Promise<SignedIn | null> {
     return await this.use(await this.read(hashToken(token)));
@@ -108,14 +136,21 @@ export class SessionRepository {
   }
 
   async #forget(sessionId: string): Promise<null> {
-    await this.#db.deleteFrom('sessions').where('session_id', '=', sessionId).execute();
+    const query = this.#db.deleteFrom('sessions').where('session_id', '=', sessionId);
+    await query.execute().catch((error: unknown) => this.#unwritten(error));
     return null;
   }
 
   async #note(signedIn: SignedIn, nowMs: number): Promise<SignedIn> {
     const query = this.#db.updateTable('sessions').set({ last_seen_ms: nowMs });
-    await query.where('session_id', '=', signedIn.sessionId).execute();
+    const written = query.where('session_id', '=', signedIn.sessionId).execute();
+    await written.catch((error: unknown) => this.#unwritten(error));
     return signedIn;
+  }
+
+  /** On a full disk the dashboard must still be readable. The next request tries again. */
+  #unwritten(error: unknown): void {
+    this.#sources.logger?.warn({ err: error }, 'sessions.write_failed');
   }
 
   /** A user's unexpired sessions, newest first. */
@@ -175,13 +210,18 @@ function printable(text: string): string {
   return text.replaceAll(/\P{ASCII}|\p{Cc}/gu, '');
 }
 
+/** When a session expires unless it is used again. */
+export function sessionExpiresMs(row: Pick<SessionsTable, 'created_ms' | 'last_seen_ms'>): number {
+  return Math.min(row.last_seen_ms + SESSION_IDLE_MS, row.created_ms + SESSION_LIFE_MS);
+}
+
 function toSession(row: Omit<Selectable<SessionsTable>, 'token_hash'>): Session {
   return {
     sessionId: row.session_id,
     userId: row.user_id,
     createdMs: row.created_ms,
     lastSeenMs: row.last_seen_ms,
-    expiresMs: Math.min(row.last_seen_ms + SESSION_IDLE_MS, row.created_ms + SESSION_LIFE_MS),
+    expiresMs: sessionExpiresMs(row),
     userAgent: row.user_agent,
     address: row.address,
   };

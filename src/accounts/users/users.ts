@@ -194,6 +194,22 @@ export class UserRepository {
     return toUser(known);
   }
 
+  /**
+   * Changes a password that was verified. Of several concurrent changes one succeeds.
+   * @param from The hash that the old password was verified against.
+   * @returns False if the password has changed since; then it stays.
+   */
+  async replacePassword(userId: string, { from, to }: { from: string; to: string }): Promise<boolean> {
+    const changed = await this.#db
+      .updateTable('users')
+      .set({ password_hash: to })
+      .where('user_id', '=', userId)
+      .where('password_hash', '=', from)
+      .returning('user_id')
+      .executeTakeFirst();
+    return changed !== undefined;
+  }
+
   /** All users, oldest first. */
   async list(): Promise<User[]> {
     return (await this.#oldestFirst().execute()).map(toUser);

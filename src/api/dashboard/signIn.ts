@@ -78,19 +78,22 @@ function signInRoute(parts: SignInDependencies, attempts: SignInAttempts): Route
       };
       const known = await users.findWithPassword({ email: body.email });
       // Verified even for an unknown user, so that the response time does not reveal whether an account exists.
-      const right = await passwords.verify(known?.passwordHash ?? null, body.password);
-      if (!known || !right) {
-        return await refuse(whyWrong(known), unauthorized('Wrong e-mail address or password'));
-      }
+      const passwordHash = known?.passwordHash ?? null;
+      const right = await passwords.verify(passwordHash, body.password);
+      const wrong = unauthorized('Wrong e-mail address or password');
+      if (!known || passwordHash === null || !right) return await refuse(whyWrong(known), wrong);
       if (known.suspended) return await refuse('the user is suspended', forbidden('This user is suspended'));
       const { isEnabled } = await parts.secondFactors.state(known.userId);
       if (isEnabled && body.code === null) return await refuse('code missing', codeRequired(CODE_NEEDED));
       if (isEnabled && body.code !== null && !(await parts.secondFactors.use(known.userId, body.code))) {
         return await refuse('wrong code', codeRequired('The code is wrong or was used'));
       }
+      const begun = await beginVerified(parts, client, { user: known, passwordHash });
+      if (begun === null)
+        return await refuse('the password was changed, or the user suspended, meanwhile', wrong);
       await attempts.succeeded({ address: client.address, email: body.email });
       await events.record({ action: 'sign_in', email: body.email, address: client.address });
-      return await begin(parts, client, known);
+      return begun;
     },
   });
 }
@@ -179,13 +182,16 @@ function passwordRoute(parts: SignInDependencies, attempts: SignInAttempts): Rou
       const { users, passwords, sessions, events } = parts.control;
       const note = (reason: string | null) =>
         events.record({ action: 'change_password', email: user.email, address: client.address, reason });
-      const known = await users.findWithPassword(user);
-      const right = await passwords.verify(known?.passwordHash ?? null, body.current_password);
-      if (!right) {
+      const from = (await users.findWithPassword(user))?.passwordHash ?? null;
+      const right = await passwords.verify(from, body.current_password);
+      const to = right ? await passwords.hash(body.new_password) : null;
+      // Someone else who knows the old password may change it at the same time.
+      const isChanged =
+        from !== null && to !== null && (await users.replacePassword(user.userId, { from, to }));
+      if (!isChanged) {
         await note('wrong current password');
         throw forbidden('The current password is wrong');
       }
-      await users.setPassword(user, await passwords.hash(body.new_password));
       await sessions.endAll(user.userId);
       await note(null);
       return await begin(parts, client, user);
@@ -199,13 +205,29 @@ function whyWrong(known: UserWithPassword | null): string {
   return known.passwordHash === null ? 'the user has no password' : 'wrong password';
 }
 
-/** A new session, whatever the browser had before: a token from before the sign-in must not be worth anything after. */
-async function begin({ control }: SignInDependencies, client: Client, user: User): Promise<Answer> {
-  const { sessions } = control;
+/** A new session, whatever the browser had before. */
+async function begin(parts: SignInDependencies, client: Client, user: User): Promise<Answer> {
+  await endPrevious(parts, client);
+  const { token } = await parts.control.sessions.create({ userId: user.userId, ...client });
+  return { headers: cookie(token, client), body: userText(user) };
+}
+
+/** A new session, or null if the password or the user's right to sign in has changed since the password was verified. */
+async function beginVerified(
+  parts: SignInDependencies,
+  client: Client,
+  { user, passwordHash }: { user: User; passwordHash: string },
+): Promise<Answer | null> {
+  await endPrevious(parts, client);
+  const issued = await parts.control.sessions.signIn({ userId: user.userId, passwordHash, ...client });
+  if (issued === null) return null;
+  return { headers: cookie(issued.token, client), body: userText(user) };
+}
+
+/** Ends the session that the browser had: a token from before a sign-in must not be worth anything after it. */
+async function endPrevious({ control: { sessions } }: SignInDependencies, client: Client): Promise<void> {
   const before = client.sessionToken === null ? null : await sessions.find(client.sessionToken);
   if (before) await sessions.end(before.user.userId, before.sessionId);
-  const { token } = await sessions.create({ userId: user.userId, ...client });
-  return { headers: cookie(token, client), body: userText(user) };
 }
 
 function cookie(token: string | null, { cookies }: Client): Record<string, string[]> {
