@@ -87,3 +87,14 @@ test('its use is recorded once a minute, without queries in between', async () =
   await ask();
   expect(await seen()).toEqual([clock.now()]);
 });
+
+test('a session that is used while nothing can be written, on a full disk for example, stays valid', async () => {
+  for (const change of ['UPDATE', 'DELETE'])
+    elsewhere(
+      `CREATE TRIGGER full_${change} BEFORE ${change} ON sessions BEGIN SELECT RAISE(ABORT, 'full'); END`,
+    );
+  await clock.advance(60_000);
+  expect(await ask()).toMatchObject({ user: { email: 'a@example.com' } });
+  await clock.advance(SESSION_IDLE_MS);
+  expect(await ask()).toBeNull();
+});

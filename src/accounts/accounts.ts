@@ -94,7 +94,7 @@ export async function openAccounts(parts: {
     },
     metrics,
   });
-  const sessions = new SessionRepository(database, { clock, randomBytes });
+  const sessions = new SessionRepository(database, { clock, randomBytes, logger });
   const liveKeys = new LiveKeys(database, { clock, freshness: version && freshness, logger, metrics });
   const users = new UserRepository(database, { clock, randomBytes });
   const maintenance = new MaintenanceState(database, { freshness, logger });

@@ -6,6 +6,7 @@ import { openControlDatabase } from '../../controlDatabase.ts';
 import { silentLogger } from '../../runtime/log.ts';
 import { Metrics } from '../../runtime/metrics.ts';
 import { type Accounts, openAccounts } from '../accounts.ts';
+import { SESSION_IDLE_MS } from '../users/sessions.ts';
 import { issueKey } from './keys.ts';
 import { LiveKeys } from './liveKeys.ts';
 
@@ -87,6 +88,23 @@ describe.each([
     await accounts.users.update({ email: 'b@example.com' }, { tier: 'pro' });
     await clock.advance(1000);
     expect(gone.sort()).toEqual(['a@example.com revoked', 'b@example.com downgraded']);
+  });
+
+  it('a browser is notified when its session expires', async () => {
+    const liveKeys = open();
+    const { userId } = await accounts.users.create('a@example.com', 'plus');
+    const { session, token } = await accounts.sessions.create({ userId, userAgent: '', address: '::1' });
+    liveKeys.watch({ keyId: session.sessionId, tier: 'plus' }, (why) => gone.push(why));
+    await clock.advance(1_000);
+    clock.stepWall(SESSION_IDLE_MS - 60_000);
+    await accounts.sessions.find(token);
+    await clock.advance(1_000);
+    clock.stepWall(SESSION_IDLE_MS - 60_000);
+    await clock.advance(1_000);
+    expect(gone).toEqual([]);
+    clock.stepWall(60_000);
+    await clock.advance(1_000);
+    expect(gone).toEqual(['revoked']);
   });
 
   it('a change before the watch began is reported too', async () => {

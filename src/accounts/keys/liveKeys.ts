@@ -3,6 +3,7 @@ import { type Clock, every, type Timer } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { TIERS, type Tier } from '../../schema/tier.ts';
+import { sessionExpiresMs } from '../users/sessions.ts';
 import type { Identity } from './authenticate.ts';
 import type { Freshness, Moment } from './freshness.ts';
 
@@ -34,6 +35,8 @@ export class LiveKeys {
   #checking = false;
   /** When all watched keys were last found valid; null after a new watch began. */
   #checkedAt: Moment | null = null;
+  /** When the first watched session expires, which changes nothing in the database. */
+  #firstExpiryMs = Number.POSITIVE_INFINITY;
 
   /** @param freshness For a database with a version, so nothing is queried while nothing changes; else null. */
   constructor(
@@ -52,8 +55,8 @@ export class LiveKeys {
 
   /**
    * @param identity The identity with which the connection was admitted.
-   * @param onGone Called once, within a second after the key was revoked, or its user was suspended or moved to a lower
-   * tier. Then the watch is over.
+   * @param onGone Called once, within a second after the key was revoked or the session ended, or its user was
+   * suspended or moved to a lower tier. Then the watch is over.
    * @returns Ends the watch; call it when the connection closes.
    */
   watch({ keyId, tier }: Pick<Identity, 'keyId' | 'tier'>, onGone: (why: Gone) => void): () => void {
@@ -90,9 +93,11 @@ export class LiveKeys {
     this.#checking = true;
     try {
       const moment = this.#freshness?.moment() ?? null;
-      if (moment !== null && this.#checkedAt !== null && this.#freshness?.holds(this.#checkedAt, moment))
-        return;
+      const isUnchanged =
+        moment !== null && this.#checkedAt !== null && this.#freshness?.holds(this.#checkedAt, moment);
+      if (isUnchanged && this.#clock.now() < this.#firstExpiryMs) return;
       this.#checkedAt = moment;
+      this.#firstExpiryMs = Number.POSITIVE_INFINITY;
       const keyIds = [...this.#watches.keys()];
       for (let from = 0; from < keyIds.length; from += MAX_KEYS_PER_QUERY) {
         await this.#ask(keyIds.slice(from, from + MAX_KEYS_PER_QUERY));
@@ -135,14 +140,20 @@ export class LiveKeys {
     const rows = await this.#db
       .selectFrom('sessions')
       .innerJoin('users', 'users.user_id', 'sessions.user_id')
-      .select(['session_id', 'suspended_ms', 'tier'])
+      .select(['session_id', 'sessions.created_ms', 'last_seen_ms', 'suspended_ms', 'tier'])
       .where('session_id', 'in', sessionIds)
       .execute();
-    return rows.map(({ session_id, ...row }) => ({ ...row, key_id: session_id, revoked_ms: null }));
+    const nowMs = this.#clock.now();
+    return rows.flatMap(({ session_id, suspended_ms, tier, ...times }) => {
+      const expiresMs = sessionExpiresMs(times);
+      if (nowMs >= expiresMs) return [];
+      this.#firstExpiryMs = Math.min(this.#firstExpiryMs, expiresMs);
+      return [{ key_id: session_id, revoked_ms: null, suspended_ms, tier }];
+    });
   }
 }
 
-/** The row of a key, or of a browser's session; an ended session has no row. */
+/** The row of a key, or of a browser's session; an ended or expired session has none. */
 interface Admitted {
   readonly key_id: string;
   readonly revoked_ms: number | null;
