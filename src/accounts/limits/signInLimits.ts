@@ -49,12 +49,23 @@ export class SignInLimits {
     return count(this.#signUps, addressGroup(address), SIGN_UPS);
   }
 
-  /** Counts a password tried for an account. @returns Like {@link addressAttempt}. */
-  async accountAttempt(who: { address: string; email: string }): Promise<number> {
+  /**
+   * Counts a password tried for an account.
+   * @param signedInFrom Network addresses at which the account is signed in now, in any process; asked only when the
+   * limit of the account is reached.
+   * @returns Like {@link addressAttempt}.
+   */
+  async accountAttempt(
+    who: { address: string; email: string },
+    signedInFrom: () => Promise<readonly string[]> = async () => [],
+  ): Promise<number> {
     const pair = pairOf(who);
     const seconds = await count(this.#pairs, pair, PER_EMAIL_AND_ADDRESS);
     if (seconds > 0 || this.#proven.has(pair)) return seconds;
-    return await count(this.#emails, who.email, PER_EMAIL);
+    const secondsOfAll = await count(this.#emails, who.email, PER_EMAIL);
+    if (secondsOfAll === 0) return 0;
+    const group = addressGroup(who.address);
+    return (await signedInFrom()).some((address) => addressGroup(address) === group) ? 0 : secondsOfAll;
   }
 
   /** The password was right: clears the attempts that this address used for the account. */

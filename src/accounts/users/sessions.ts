@@ -166,6 +166,18 @@ export class SessionRepository {
     return rows.map(toSession).filter((session) => nowMs < session.expiresMs);
   }
 
+  /** Network addresses at which the user with this e-mail address signed in, of the unexpired sessions. */
+  async addresses(email: string): Promise<string[]> {
+    const rows = await this.#db
+      .selectFrom('sessions')
+      .innerJoin('users', 'users.user_id', 'sessions.user_id')
+      .select(['address', 'sessions.created_ms', 'last_seen_ms'])
+      .where('email', '=', email)
+      .execute();
+    const nowMs = this.#sources.clock.now();
+    return rows.filter((row) => nowMs < sessionExpiresMs(row)).map(({ address }) => address);
+  }
+
   /** Ends one of the user's sessions; false if the user has none with this id. */
   async end(userId: string, sessionId: string): Promise<boolean> {
     const ended = await this.#db

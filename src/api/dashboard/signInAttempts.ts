@@ -1,3 +1,4 @@
+import type { Accounts } from '../../accounts/accounts.ts';
 import type { RateLimits } from '../../accounts/limits/limits.ts';
 import { memoryCounters } from '../../accounts/limits/rateCounters.ts';
 import { SignInLimits } from '../../accounts/limits/signInLimits.ts';
@@ -11,8 +12,15 @@ import type { Clock } from '../../runtime/clock.ts';
 export class SignInAttempts {
   readonly #limits: SignInLimits;
   readonly #isOn: boolean;
+  readonly #control: Pick<Accounts, 'sessions'>;
 
-  constructor({ clock, rateLimits }: { clock: Clock; rateLimits: RateLimits | null }) {
+  constructor(parts: {
+    clock: Clock;
+    rateLimits: RateLimits | null;
+    control: Pick<Accounts, 'sessions'>;
+  }) {
+    const { clock, rateLimits } = parts;
+    this.#control = parts.control;
     this.#limits = new SignInLimits(rateLimits?.source ?? memoryCounters(clock));
     this.#isOn = rateLimits !== null;
   }
@@ -28,7 +36,8 @@ export class SignInAttempts {
 
   /** Counts a password or code tried for an account. @throws {RequestRefusedError} 429 with the time to wait. */
   async tryAccount(account: { address: string; email: string }): Promise<void> {
-    if (this.#isOn) refuseFor(await this.#limits.accountAttempt(account));
+    const signedInFrom = () => this.#control.sessions.addresses(account.email);
+    if (this.#isOn) refuseFor(await this.#limits.accountAttempt(account, signedInFrom));
   }
 
   /** @throws {RequestRefusedError} 429 with the time to wait. */
