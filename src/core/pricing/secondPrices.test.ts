@@ -41,6 +41,7 @@ describe('the mean of the last seconds', () => {
     const prices = filled(range(1, 600));
     expect(prices.mean({ fromMs: 600_000, toMs: 600_000 })).toBeNull();
     expect(prices.mean({ fromMs: 600_000, toMs: 600_999 })).toBeNull();
-    expect(prices.mean({ fromMs: 300_000, toMs: 600_000 })).toBeNull();
+    expect(prices.mean({ fromMs: 343_000, toMs: 600_000 })).toBeNull();
+    expect(prices.mean({ fromMs: 344_000, toMs: 600_000 })).toBe((345 + 600) / 2);
   });
 });

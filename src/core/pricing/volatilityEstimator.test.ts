@@ -50,6 +50,11 @@ describe('sigma', () => {
     expect(fed(prices).sigmaAnnual(120)).toBeCloseTo(Math.sqrt((first ** 2 + second ** 2) / 2), 12);
   });
 
+  test('is of the newest windows: older seconds that fill none are left out', () => {
+    const prices = walk(300);
+    expect(fed(prices).sigmaAnnual(120)).toBeCloseTo(fed(prices.slice(59)).sigmaAnnual(120) as number, 12);
+  });
+
   test('remembers an hour and no more', () => {
     const wild = walk(5_000, 3);
     const calm = walk(3_601, 0.5).map((price) => (price / 100) * (wild.at(-1) as number));
@@ -111,7 +116,7 @@ describe('seconds', () => {
     const prices = walk(400);
     const broken = new VolatilityEstimator();
     prices.forEach((price, second) => {
-      broken.push((second < 200 ? second : second + 11) * 1_000, second < 200 ? price : price * 2);
+      broken.push((second < 200 ? second : second + 10) * 1_000, second < 200 ? price : price * 2);
     });
     expect(broken.count).toBe(400);
     expect(broken.sigmaAnnual(300)).toBeCloseTo(fed(prices).sigmaAnnual(300) as number, 1);
@@ -121,6 +126,23 @@ describe('seconds', () => {
       jumped.push((second < 200 ? second : second + 9) * 1_000, second < 200 ? price : price * 2);
     });
     expect(jumped.sigmaAnnual(300)).toBeGreaterThan(100);
+  });
+
+  test('of two silences are each cut out with their own jump', () => {
+    const prices = walk(400);
+    const broken = new VolatilityEstimator();
+    prices.forEach((price, second) => {
+      const silences = Math.floor(second / 150);
+      broken.push((second + 60 * silences) * 1_000, price * 2 ** silences);
+    });
+    expect(broken.count).toBe(400);
+    // Only the returns over the two silences are missing.
+    const [held, after] = [prices.slice(), prices.slice()];
+    for (const at of [150, 300]) {
+      const jump = (after[at] as number) / (after[at - 1] as number);
+      for (let later = at; later < 400; later++) held[later] = (held[later] as number) / jump;
+    }
+    expect(broken.sigmaAnnual(300)).toBeCloseTo(fed(held).sigmaAnnual(300) as number, 9);
   });
 
   test('at the newest end still accept a later price after a silence', () => {

@@ -33,6 +33,7 @@ test('detects the winning side for sale below its value', () => {
   expect(signal?.model).toMatchObject({ spot: 97_200, strike: 97_000, secondsLeft: 120, sigmaAnnual: 0.5 });
   expect(signal?.model.sigmaTau).toBeCloseTo(deviation, 15);
   expect(signal?.model.logDiff).toBeCloseTo(Math.log(97_200 / 97_000), 15);
+  expect(signal && repricedEdge(signal, 0.97)).toBeCloseTo(0.97 - 0.95 - 0.003325, 12);
 });
 
 test('detects a win of Down in the same way', () => {
@@ -40,6 +41,7 @@ test('detects a win of Down in the same way', () => {
   expect(signal).toMatchObject({ direction: 'BUY_NO', fillPrice: 0.95 });
   expect(signal?.modelYesProb).toBeLessThan(0.03);
   expect(signal && repricedEdge(signal, 0.01)).toBeCloseTo(0.99 - 0.95 - 0.003325, 12);
+  expect(signal?.legs).toEqual([{ token: 'no', levels: [{ price: 9_500, size: 40_000_000 }] }]);
 });
 
 test.each([
@@ -91,6 +93,21 @@ test('requires two sources on the winning side', () => {
   expect(seenBy(97_200, 96_999)).toBeNull();
   expect(seenBy(97_200, 97_000)).not.toBeNull();
   expect(seenBy(97_200, 96_999, 97_100)).not.toBeNull();
+});
+
+test('counts a source at the strike for Up, not for Down: a tie is Up', () => {
+  const seenBy = (...sourcePrices: number[]) =>
+    detectEndgame(marketState(MIRRORED, { readings: { ...AHEAD, spot: 96_800 }, sourcePrices }));
+  expect(seenBy(96_800, 97_000)).toBeNull();
+  expect(seenBy(96_800, 96_999)?.direction).toBe('BUY_NO');
+});
+
+test('a locked book is not crossed, and a winning side without a bid has the whole price as its spread', () => {
+  const locked = { ...BOOK, noBids: [[0.07, 1]] } as const;
+  expect(detectEndgame(marketState(locked, { readings: AHEAD }))?.direction).toBe('BUY_YES');
+  const asked = detectEndgame(marketState({ ...BOOK, yesBids: [] }, { readings: AHEAD }));
+  expect(asked).toMatchObject({ fillSpread: 0.95, marketYesMid: null });
+  expect(asked?.best).toEqual({ yesBid: null, yesAsk: 0.95, noBid: 0.05, noAsk: 0.07 });
 });
 
 test('signals nothing for an incomplete book or model', () => {

@@ -8,6 +8,7 @@ import { LadderSide } from '../ladderSide.ts';
 import { Random } from '../random.ts';
 import { BestPriceAge } from './bestPriceAge.ts';
 import { detectLogical, walkPairs } from './logical.ts';
+import { repricedEdge } from './signal.ts';
 
 /** `LADDER_PAIRS=1000000` for the whole proof, a dozen seconds. */
 const LADDER_PAIRS = Number(process.env.LADDER_PAIRS ?? 50_000);
@@ -94,6 +95,11 @@ describe('a pair of outcomes for sale', () => {
       { price: 4_600, size: 30_000_000 },
       { price: 4_700, size: 50_000_000 },
     ]);
+  });
+
+  test('has the same edge whatever the model says later', () => {
+    const signal = detectLogical(marketState(PAIR));
+    expect(signal && repricedEdge(signal, 0.99)).toBe(signal?.edgePerShare);
   });
 
   test('is as certain as the younger of its two prices', () => {

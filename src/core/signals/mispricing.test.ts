@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { marketState } from '../../../test/support/marketState.ts';
 import { MARKET } from '../../../test/support/wire.ts';
-import { detectMispricing } from './mispricing.ts';
+import { detectMispricing, mispricedToken } from './mispricing.ts';
 
 /** At the money the model says one half; five minutes are left. */
 const READINGS = { nowMs: MARKET.endTimeMs - 300_000 };
@@ -44,6 +44,19 @@ test('detects NO too cheap', () => {
     1 - (signal?.modelYesProb as number) - 0.44 - 0.07 * 0.44 * 0.56,
     12,
   );
+});
+
+test('of two tokens below their value it buys the one with the higher edge, and YES of two equal ones', () => {
+  const both = (yesAsk: number, noAsk: number) => {
+    const sides = { yesBids: [[yesAsk - 0.02, 10]], yesAsks: [[yesAsk, 20]] } as const;
+    const mirror = { noBids: [[noAsk - 0.02, 10]], noAsks: [[noAsk, 20]] } as const;
+    const state = marketState({ ...sides, ...mirror }, { readings: READINGS });
+    return [mispricedToken(state, 0.5), detectMispricing(state)?.direction];
+  };
+  expect(both(0.43, 0.42)).toEqual(['no', 'BUY_NO']);
+  expect(both(0.42, 0.43)).toEqual(['yes', 'BUY_YES']);
+  // The model says a little below one half: there NO has the higher edge.
+  expect(both(0.42, 0.42)).toEqual(['yes', 'BUY_NO']);
 });
 
 test('a price unchanged for less than 30 s makes it stale', () => {

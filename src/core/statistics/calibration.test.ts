@@ -185,6 +185,16 @@ describe('the calibration error of calibrated forecasts', () => {
     expect(chanceEce([thirds])?.mean).toBeCloseTo((8 + 6 + 2) / 27 / 3, 12);
   });
 
+  test('is below its bound in 95 of 100 samples: the mean and 1.645 deviations of the sum', () => {
+    // |0 - p| and |1 - p| have the mean square p (1 - p), as the forecast itself.
+    const variance = (p: number) => p * (1 - p) - (2 * p * (1 - p)) ** 2;
+    const groups = [sumForecasts(forecasts([0.05], [0])), sumForecasts(forecasts([0.7], [1]))];
+    const mean = 2 * 0.05 * 0.95 + 2 * 0.7 * 0.3;
+    const deviation = Math.sqrt(variance(0.05) + variance(0.7));
+    expect(chanceEce(groups)?.mean).toBeCloseTo(mean / 2, 12);
+    expect(chanceEce(groups)?.p95).toBeCloseTo((mean + 1.6448536269514722 * deviation) / 2, 12);
+  });
+
   test('is 0 for certain forecasts and null without any', () => {
     expect(chanceEce([sumForecasts(forecasts([0, 0], [0, 0])), sumForecasts(forecasts([1], [1]))])).toEqual({
       mean: 0,

@@ -53,6 +53,9 @@ describe('the paired test', () => {
     expect(found?.t).toBeCloseTo(-4.0621, 4);
     expect(found?.p).toBeCloseTo(0.002833, 6);
     expect(found?.mean).toBeCloseTo(-1.58, 12);
+    // The deviation of the ten differences is 1.229995.
+    expect(found?.standardError).toBeCloseTo(1.229995 / Math.sqrt(10), 6);
+    expect(found?.detectable).toBeCloseTo((2.8 * 1.229995) / Math.sqrt(10), 6);
   });
 
   test('is the plain test of the means of blocks', () => {

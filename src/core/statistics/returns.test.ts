@@ -68,6 +68,11 @@ describe('an undefined ratio is null', () => {
     expect(profitFactor(RISING)).toBeNull();
   });
 
+  test('Sortino of one return, though it is a loss', () => {
+    expect(sortinoRatio([-0.1])).toBeNull();
+    expect(sortinoRatio([-0.1, 0])).toBeCloseTo(-0.05 / Math.sqrt(0.005), 12);
+  });
+
   test('without returns', () => {
     expect([downsideDeviation([]), annualGrowth([], DAYS), profitFactor([])]).toEqual([null, null, null]);
   });
@@ -76,4 +81,9 @@ describe('an undefined ratio is null', () => {
 test('a drawdown of results starts from 0', () => {
   expect(maxDrawdownOfResults([-2, 5, -3, -1, 10])).toBe(-4);
   expect(maxDrawdownOfResults([1, 2])).toBe(0);
+});
+
+test('a drawdown of returns compounds from the highest wealth, the stake itself included', () => {
+  expect(maxDrawdownOfReturns([-0.5, 0.5])).toBeCloseTo(-0.5, 12);
+  expect(maxDrawdownOfReturns([1, -0.1, -0.1, 0.05])).toBeCloseTo(0.9 * 0.9 - 1, 12);
 });

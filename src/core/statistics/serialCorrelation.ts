@@ -21,7 +21,7 @@ export function dependenceLength(count: number): number {
 export function scaledSharpe(returns: readonly number[], periods: number): number | null {
   const moments = momentsOf(returns);
   if (moments === null) return null;
-  const lags = Math.min(dependenceLength(returns.length), returns.length - 1);
+  const lags = dependenceLength(returns.length);
   let variance = periods;
   for (let lag = 1; lag <= lags; lag++) {
     const weight = 1 - lag / (lags + 1);

@@ -59,6 +59,26 @@ describe('trap 11: a sweep always reports how many cells were tried and how that
     );
   });
 
+  test('for an edge too small for its markets: two warnings, and none about its losses', () => {
+    const column = Array.from({ length: 40 }, (_, at) => (at % 5 < 3 ? 1 : -1));
+    const luck = judge(swept([column, column.map((value) => value - 0.01)]));
+    expect(luck.minTrackRecordMarkets).toBeGreaterThan(40);
+    expect(luck.warnings).toEqual([
+      'fewer markets than the minimum track record',
+      'the best cell is not better than chance with 95 % confidence, given the number of cells tried',
+    ]);
+  });
+
+  test('for a best cell that loses: no number of markets would suffice', () => {
+    const column = Array.from({ length: 40 }, (_, at) => (at % 5 < 2 ? 1 : -1));
+    const luck = judge(swept([column]));
+    expect(luck.minTrackRecordMarkets).toBeNull();
+    expect(luck.warnings.slice(0, 2)).toEqual([
+      'no cell does better than the best of as many worthless ones would',
+      'the best cell is not better than chance with 95 % confidence, given the number of cells tried',
+    ]);
+  });
+
   test('for a cell that loses the other half of the time in half of all halvings: overfitting is exactly 0.5', () => {
     // Two periods per block. Of the ten triples without the first block, the five with -10 and at most one 6 lose.
     const blocks = [100, -10, 6, 6, 1, 1];
@@ -153,6 +173,10 @@ describe('the bar that the best cell must pass', () => {
     const luck = judge(swept([column]));
     expect(luck.minTrackRecordMarkets).toBe(30);
     expect(luck.warnings).toEqual(['too few markets or cells to estimate overfitting']);
+    const once = judge(swept([column.map((value, at) => (at === 0 ? 1 : value))]));
+    expect(once.warnings[0]).toBe(
+      'the best cell won 26 markets and lost 4; with fewer than 5 of either it is judged as if it had lost once more',
+    );
   });
 
   test('rises with the number of earlier trials', () => {
