@@ -35,6 +35,14 @@ describe('the address of a chat', () => {
   it.each([
     ['telegram', TELEGRAM, 'a Telegram URL needs ?chat_id=<chat>'],
     ['telegram', `${TELEGRAM}?chat_id=a b`, "the URL's parameter chat_id is malformed"],
+    ['telegram', `${TELEGRAM}?chat_id=1&chat_id=`, "the URL's parameter chat_id is malformed"],
+    [
+      'telegram',
+      `${TELEGRAM}?chat_id=1&message_thread_id=x`,
+      "the URL's parameter message_thread_id is malformed",
+    ],
+    ['telegram', `${TELEGRAM}?chat_id=1&toString=1`, 'the URL has a parameter that is not supported'],
+    ['discord', `${DISCORD}?thread_id=a`, "the URL's parameter thread_id is malformed"],
     ['telegram', `${TELEGRAM}?chat_id=1&parse_mode=HTML`, 'the URL has a parameter that is not supported'],
     [
       'telegram',
@@ -61,6 +69,13 @@ describe('the address of a chat', () => {
   });
 });
 
+it.each([
+  ['discord', `${DISCORD}?thread_id=7`, `/api/webhooks/1234567890/${TOKEN}?thread_id=7`, 2_000],
+  ['slack', SLACK, `/services/T00000000/B00000000/${TOKEN}`, 1_000],
+] as const)('a message to %s is posted to its whole path, at its pace', (format, url, path, spacingMs) => {
+  expect(target(format, url)).toMatchObject({ format, path, spacingMs, members: {} });
+});
+
 describe('the text of', () => {
   it('an opportunity has its price, its profit and the market', () => {
     const event = { ...opportunity({ nowMs: 0 }), tau_minutes: 3.21, model_yes_prob: 0.5 };
@@ -73,9 +88,27 @@ describe('the text of', () => {
     expect(link).toBe(event.polymarket_url);
   });
 
+  it.each([
+    ['BUY_YES', 'buy YES'],
+    ['BUY_NO', 'buy NO'],
+  ] as const)('an opportunity to %s says %s, and its profit a share', (direction, words) => {
+    const facts = { direction, tier: 'endgame', confidence: 'stale', tau_minutes: 0.999 } as const;
+    const event = { ...opportunity({ nowMs: 0 }), ...facts, fill_price: 0.93, model_yes_prob: 0.98765 };
+    expect(chatTextOf(JSON.stringify(event)).lines).toEqual([
+      `BTC 5m: ${words} at 0.93 (endgame)`,
+      `Expected profit ${event.expected_pnl_per_share} USDC a share after a fee of ${event.est_fee_per_share}.`,
+      'Model: YES 98.8 %. Price newer than 30 s. 0 min 59 s left at detection.',
+    ]);
+  });
+
+  it('an opportunity whose market is over has no time left', () => {
+    const event = { ...opportunity({ nowMs: 0 }), tau_minutes: -0.5 };
+    expect(chatTextOf(JSON.stringify(event)).lines[2]).toContain(' 0 min 0 s left at detection.');
+  });
+
   it('a test says so', () => {
     const event = { ...opportunity({ nowMs: 0 }), polymarket_slug: 'test-event' };
-    expect(chatTextOf(JSON.stringify(event)).lines).toEqual(['Test: this webhook works.']);
+    expect(chatTextOf(JSON.stringify(event))).toEqual({ lines: ['Test: this webhook works.'], link: null });
   });
 
   it.each([
@@ -97,6 +130,13 @@ describe('a message', () => {
       ...{ chat_id: '-5', message_thread_id: 9, text: 'a <b>\nc\nhttps://x/' },
       link_preview_options: { is_disabled: true },
     });
+  });
+
+  it('that fits exactly is sent whole, and one character more is cut', () => {
+    const textOf = (length: number) =>
+      bodyOf('slack', SLACK, { lines: ['x'.repeat(length)], link: null }).text as string;
+    expect(textOf(4_000)).toBe('x'.repeat(4_000));
+    expect(textOf(4_001)).toBe(`${'x'.repeat(3_999)}…`);
   });
 
   it('to Discord mentions nobody and has no markup, except in its link', () => {

@@ -16,6 +16,12 @@ describe('ids', () => {
     expect(deliveryIdOf('wh_2', eventId)).not.toBe(deliveryId);
   });
 
+  it('are the same in every release: receivers and restarts recognise an event by them', () => {
+    const eventId = eventIdOf(at(1_795_219_200_123));
+    expect(eventId).toBe('ev_1a1fb67187b83c114c0b3e14cd62151');
+    expect(deliveryIdOf('wh_1', eventId)).toBe('dl_1a1fb67187b9f2d0bad42f12d71d81e');
+  });
+
   it('sort by detection time, so that new rows are at the end of their index', () => {
     const times = [0, 1, 999_999_999_999, 1_795_219_200_123, 1_795_219_200_124, 9_999_999_999_999];
     const events = times.map((ms) => eventIdOf(at(ms)));

@@ -4,7 +4,7 @@ import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { replied } from '../../../test/support/webhooks.ts';
 import type { SigningWebhook } from '../registry/registration.ts';
 import type { DeliveryChange } from './delivery.ts';
-import type { DeliveryQueue, DeliveryQueueOptions } from './deliveryQueue.ts';
+import { type DeliveryQueue, type DeliveryQueueOptions, HELD_MAX } from './deliveryQueue.ts';
 
 let clock: FakeClock;
 let attempted: string[];
@@ -79,4 +79,112 @@ test('a chat is written to again after its pause although the wall clock was set
   clock.stepWall(-3_600_000);
   await clock.advance(1_000);
   expect(attempted).toEqual(['first', 'second']);
+});
+
+test('a chat’s pause shorter than its spacing does not shorten that', async () => {
+  const chat = { path: '/', spacingMs: 3_000 } as SigningWebhook['chat'];
+  const startMs = clock.now();
+  const times: number[] = [];
+  const limited = { ...replied(429, clock), outcome: 'rate_limited', pauseMs: 1_000 } as const;
+  queue = deliveryQueueOn(
+    clock,
+    () => 0,
+    async () => {
+      times.push(clock.now() - startMs);
+      return limited;
+    },
+    { chat },
+  );
+  queue.add(DELIVERY);
+  await clock.advance(3_000);
+  expect(times).toEqual([0, 3_000]);
+  await queue.close();
+});
+
+test('closing a queue whose chat asked for a pause leaves no timer', async () => {
+  const chat = { path: '/', spacingMs: 3_600_000 } as SigningWebhook['chat'];
+  queue = deliveryQueueOn(clock, () => 0, attempt, { chat });
+  queue.add({ ...DELIVERY, deliveryId: 'first' });
+  queue.add({ ...DELIVERY, deliveryId: 'second' });
+  await clock.advance(0);
+  expect(clock.waiting).toBe(1);
+  await queue.close();
+  expect([attempted, clock.waiting]).toEqual([['first'], 0]);
+});
+
+test('the newest twenty attempts are logged, oldest first', async () => {
+  const entry = { status: 500, latency_ms: 1, error: 'status 500', response_head: '' };
+  const log = Array.from({ length: 20 }, (_, at_ms) => ({ ...entry, at_ms }));
+  const changes: DeliveryChange[] = [];
+  queue = deliveryQueueOn(
+    clock,
+    () => 0,
+    async () => replied(200, clock),
+    {},
+    (change) => void changes.push(change),
+  );
+  queue.add({ ...DELIVERY, attempts: 30, log });
+  await clock.advance(0);
+  const [change] = changes;
+  expect(change?.delivery.attempts).toBe(31);
+  expect(change?.delivery.log.map(({ at_ms }) => at_ms)).toEqual([
+    ...log.slice(1).map(({ at_ms }) => at_ms),
+    clock.now(),
+  ]);
+});
+
+test.each([
+  ['the tenth failure in a row', 410, 'failed'],
+  ['the tenth failure in a row', 500, 'skipped'],
+] as const)('%s by status %i leaves the delivery %s', async (_, status, state) => {
+  const changes: DeliveryChange[] = [];
+  queue = deliveryQueueOn(
+    clock,
+    () => 0,
+    async () => replied(status, clock),
+    { consecutiveFailures: 9 },
+    (change) => void changes.push(change),
+  );
+  queue.add(DELIVERY);
+  await clock.advance(0);
+  expect(changes.map((change) => change.state)).toEqual([state]);
+  expect(queue.isOpen).toBe(false);
+});
+
+test('a chat’s limit that arrives after its owner paused it ends the delivery', async () => {
+  const changes: DeliveryChange[] = [];
+  const limited = { ...replied(429, clock), outcome: 'rate_limited', pauseMs: 1_000 } as const;
+  let end: () => void = () => undefined;
+  queue = deliveryQueueOn(
+    clock,
+    () => 0,
+    async (webhook) => {
+      queue.update({ ...webhook, state: 'paused' });
+      await new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      return limited;
+    },
+    {},
+    (change) => void changes.push(change),
+  );
+  queue.add(DELIVERY);
+  await clock.advance(0);
+  end();
+  await clock.advance(0);
+  expect(changes.map((change) => change.state)).toEqual(['skipped']);
+  expect(clock.waiting).toBe(0);
+});
+
+test('at most a thousand deliveries are held, until some are released', () => {
+  queue = deliveryQueueOn(
+    clock,
+    () => 0,
+    () => new Promise(() => {}),
+  );
+  for (let n = 0; n <= HELD_MAX; n++) queue.add({ ...DELIVERY, deliveryId: `dl_${n}` });
+  expect(queue.heldCount).toBe(1_000);
+  queue.release('dl_0');
+  queue.add({ ...DELIVERY, deliveryId: 'dl_more' });
+  expect(queue.heldCount).toBe(1_000);
 });

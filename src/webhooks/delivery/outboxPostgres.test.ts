@@ -1,14 +1,17 @@
 import type { Kysely } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { lateReads } from '../../../test/support/lateReads.ts';
 import { opportunity } from '../../../test/support/opportunity.ts';
 import { openTestPostgres } from '../../../test/support/postgres.ts';
 import { webhookSuite } from '../../../test/support/webhookSuite.ts';
-import { openTestWebhooks } from '../../../test/support/webhooks.ts';
+import { openTestWebhooks, replied, states } from '../../../test/support/webhooks.ts';
 import type { Schema } from '../../control/schema.ts';
 import { openControlDatabase } from '../../controlDatabase.ts';
-import { toSigningWebhook } from '../registry/registration.ts';
+import { toSigningWebhook, type Webhook } from '../registry/registration.ts';
+import type { Delivery } from './delivery.ts';
 import { toEvent } from './event.ts';
 import { Outbox } from './outbox.ts';
+import { ALONE } from './soleSender.ts';
 
 const postgres = await openTestPostgres();
 
@@ -47,6 +50,48 @@ describe.skipIf(postgres.absent)(
         expect(accepted.flat()).toHaveLength(64);
       }
       expect((await outboxes[0]!.waiting()).get(webhookId)?.count).toBe(640);
+    });
+
+    it('a delivery that ends while the pending ones are read is not sent a second time', async () => {
+      const databaseUrl = await postgres.createDatabase();
+      const db = await openControlDatabase({ dataDir: '/nonexistent', databaseUrl });
+      onTestFinished(() => db.destroy());
+      const t = await openTestWebhooks({ db });
+      const { webhookId } = await t.register();
+      const late = lateReads(db, 'body');
+      const ids: string[] = [];
+      let end: () => void = () => undefined;
+      const attempt = async (_: unknown, { deliveryId }: Delivery) => {
+        ids.push(deliveryId);
+        if (ids.length > 1) return replied(200, t.clock);
+        await new Promise<void>((resolve) => {
+          end = resolve;
+        });
+        return replied(200, t.clock);
+      };
+      const dispatcher = await t.dispatcher({ attempt }, 'closed', ALONE, late.db);
+      onTestFinished(() => {
+        end();
+        late.letGo();
+      });
+      const until = async (isMet: () => boolean | Promise<boolean>) => {
+        while (!(await isMet())) await t.clock.advance(10);
+      };
+      dispatcher.enqueue(opportunity({ nowMs: t.clock.now() }));
+      await until(() => ids.length === 1);
+      const webhook = await t.webhooks.registry.find({ webhookId });
+      const test = await t.webhooks.log.sendTest(webhook as Webhook);
+      const reading = late.hold();
+      dispatcher.wake();
+      await reading;
+      end();
+      await until(async () => (await states(t)).includes('delivered'));
+      // The dispatcher notices the commit in a later turn than the test does.
+      await until(async () => (await t.metrics.registry.metrics()).includes('{state="delivered"} 1'));
+      late.letGo();
+      await until(async () => (await states(t)).every((state) => state === 'delivered'));
+      await t.clock.advance(2_000);
+      expect(ids.slice(1)).toEqual([test]);
     });
   },
 );

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { openTestWebhooks } from '../../../test/support/webhooks.ts';
-import { InvalidInputError } from '../../runtime/errors.ts';
+import { InvalidInputError, TooManySendsError } from '../../runtime/errors.ts';
 import { formatTime } from '../../schema/time.ts';
-import { REDELIVERIES_PER_MINUTE } from '../delivery/sendQuotas.ts';
+import { REDELIVERIES_PER_MINUTE, TESTS_PER_MINUTE } from '../delivery/sendQuotas.ts';
 import type { DeliveryState } from '../schemaWebhooks.ts';
-import { REDELIVERY_WINDOW_MS } from './deliveryLog.ts';
+import { REDELIVERY_WINDOW_MS, TESTS_MAX } from './deliveryLog.ts';
 import type { Webhook } from './registration.ts';
 import type { NewWebhook } from './registry.ts';
 
@@ -45,6 +45,19 @@ test('pages are newest first and repeat no delivery', async () => {
     after = last;
   }
   expect(pages).toEqual([[ids[2], ids[1]], [ids[0]], []]);
+});
+
+test('pages repeat and omit no delivery of one millisecond', async () => {
+  const { t, log, webhook, ids } = await threeTests();
+  await t.db.updateTable('webhook_deliveries').set({ created_ms: t.clock.now() }).execute();
+  const paged: string[] = [];
+  for (let after = null, page = 0; page < 4; page++) {
+    const [delivery] = await log.page(webhook.webhookId, { limit: 1, after, range: ALL });
+    if (delivery === undefined) break;
+    paged.push(delivery.deliveryId);
+    after = delivery;
+  }
+  expect(paged).toEqual(ids.toSorted().reverse());
 });
 
 test('a paused webhook is sent no test, and none of its deliveries again', async () => {
@@ -167,4 +180,28 @@ test('of the quota of a minute that is nearly used up, the oldest of a range are
     range: { ...ALL, state: 'pending' },
   });
   expect(page.map(({ deliveryId }) => deliveryId)).toEqual([ids[1], ids[0]]);
+});
+
+test('an eleventh test within a minute is refused, and not stored', async () => {
+  const { t, log, webhook } = await threeTests();
+  for (let n = 3; n < TESTS_PER_MINUTE; n++) await log.sendTest(webhook);
+  await expect(log.sendTest(webhook)).rejects.toThrow(
+    new TooManySendsError('At most 10 test events a minute are sent', 57),
+  );
+  expect(await log.count(webhook.webhookId, ALL)).toBe(TESTS_PER_MINUTE);
+  await t.clock.advance(57_000);
+  await log.sendTest(webhook);
+});
+
+test('no test of a webhook is deleted before it was sent, however many there are', async () => {
+  const { t, log, webhook } = await threeTests();
+  const send = async () => {
+    await t.clock.advance(10_000);
+    await log.sendTest(webhook);
+    return await log.count(webhook.webhookId, ALL);
+  };
+  for (let n = 3; n < TESTS_MAX; n++) await send();
+  expect(await send()).toBe(TESTS_MAX + 1);
+  await t.db.updateTable('webhook_deliveries').set({ state: 'delivered' }).execute();
+  expect(await send()).toBe(TESTS_MAX);
 });

@@ -61,6 +61,14 @@ test.each([
   expect(await summary()).toMatchObject({ latencyMsMedian: median, latencyMsP95: p95 });
 });
 
+test('latencies are those of the newest 500 delivered events', async () => {
+  const { t, settle, summary } = await rig();
+  await settle(...Array.from({ length: 600 }, () => 'delivered' as const));
+  await t.clock.advance(1);
+  await settle(...Array.from({ length: 500 }, () => 'delivered' as const));
+  expect(await summary()).toMatchObject({ delivered: 1_100, latencyMsMedian: 250, latencyMsP95: 475 });
+});
+
 test('a run of failures begins after the last success before it, however many came earlier', async () => {
   const { t, settle, summary } = await rig();
   for (const state of ['delivered', 'failed', 'delivered', 'skipped', 'expired'] as const) {

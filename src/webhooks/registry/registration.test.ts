@@ -34,3 +34,26 @@ it.each([
 ] as const)('%s', (_shows, webhook, event, isWanted) => {
   expect(wants({ ...WEBHOOK, ...webhook }, { ...SIGNAL, ...event }, NOW_MS)).toBe(isWanted);
 });
+
+it.each([
+  ['its tier was added', { filtersSinceMs: { logical: 20 } }, {}],
+  ['its event was added', { filtersSinceMs: { opportunity: 20 } }, {}],
+  ['the later of its tier and asset was added', { filtersSinceMs: { logical: 20, BTC: 15 } }, {}],
+  [
+    'its event of the service was added',
+    { filtersSinceMs: { 'system.lag': 20 }, isOwnerOperator: true },
+    LAG,
+  ],
+  ['its webhook was resumed, though its asset was added earlier', { activeSinceMs: 20 }, {}],
+] as const)('an event is wanted from the millisecond in which %s', (_shows, webhook, event) => {
+  const isWanted = (detectedMs: number) =>
+    wants({ ...WEBHOOK, ...webhook }, { ...SIGNAL, ...event, detectedMs }, NOW_MS);
+  expect([isWanted(19), isWanted(20)]).toEqual([false, true]);
+});
+
+it('while the clock is behind the registration, events of the last ten seconds are wanted', () => {
+  const isWanted = (detectedMs: number, nowMs: number) => wants(WEBHOOK, { ...SIGNAL, detectedMs }, nowMs);
+  expect([isWanted(-9_991, 9), isWanted(-9_992, 9)]).toEqual([true, false]);
+  // At the time of the registration itself the clock is right.
+  expect([isWanted(10, 10), isWanted(9, 10)]).toEqual([true, false]);
+});

@@ -130,6 +130,20 @@ it.each(['https://.', 'https://a..b', 'https://.example.com', 'https://example.c
   },
 );
 
+it.each([
+  ['plain http', 'http://hooks.example.com/', 'the URL must start with https://'],
+  ['another protocol', 'ftp://hooks.example.com/', 'the URL must start with https://'],
+  ['no URL at all', 'hooks.example.com', 'not a valid URL'],
+  ['2,049 characters', `https://x.example/${'a'.repeat(2_031)}`, 'a URL has at most 2048 characters'],
+])('%s is refused', (_, url, message) => {
+  expect(() => parseTarget(url)).toThrow(new InvalidInputError(message));
+});
+
+it('a URL of 2,048 characters is accepted, without its fragment', () => {
+  const url = `https://x.example/${'a'.repeat(2_028)}`;
+  expect(parseTarget(`${url}#b`).href).toBe(url);
+});
+
 it('a trailing dot is ignored', () => {
   expect(parseTarget('https://example.com./x').href).toBe('https://example.com./x');
 });

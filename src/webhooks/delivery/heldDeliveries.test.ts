@@ -1,0 +1,49 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { opportunity } from '../../../test/support/opportunity.ts';
+import { answering, openTestWebhooks, replied, states } from '../../../test/support/webhooks.ts';
+import { sleep } from '../../runtime/clock.ts';
+
+it('an attempt that began before the market’s end is pending until it ends, and counts', async () => {
+  const t = await openTestWebhooks();
+  await t.register();
+  const dispatcher = await t.dispatcher({
+    attempt: async () => {
+      await sleep(t.clock, 4_999);
+      return replied(200, t.clock);
+    },
+  });
+  // A failed test must not wait for an attempt that never ends.
+  onTestFinished(() => t.clock.advance(5_000));
+  dispatcher.enqueue(opportunity({ nowMs: t.clock.now() }, { tau_minutes: 0.01 }));
+  await t.clock.advance(4_500);
+  expect(await states(t)).toEqual(['pending']);
+  await t.clock.advance(600);
+  expect(await states(t)).toEqual(['delivered']);
+});
+
+it('finished deliveries are counted by state, a pause once, and pending ones as held', async () => {
+  const t = await openTestWebhooks();
+  await t.register();
+  const to = answering(t, (_, n) => (n === 1 ? 200 : 500));
+  const dispatcher = await t.dispatcher(to);
+  const values = async (name: string) =>
+    (await t.metrics.registry.getSingleMetric(`underround_webhook_${name}`)?.get())?.values.map(
+      ({ labels, value }) => ({ ...labels, value }),
+    );
+  for (let n = 0; n < 2; n++) {
+    dispatcher.enqueue(opportunity({ nowMs: t.clock.now(), n }));
+    await t.clock.advance(50);
+  }
+  await t.clock.advance(1_000);
+  expect(await values('held')).toEqual([{ value: 1 }]);
+  expect(await values('deliveries_total')).toEqual([{ state: 'delivered', value: 1 }]);
+  expect(await values('paused_total')).toEqual([{ value: 0 }]);
+  for (let n = 2; n < 12; n++) dispatcher.enqueue(opportunity({ nowMs: t.clock.now(), n }));
+  await t.clock.advance(2_000);
+  expect(await values('held')).toEqual([{ value: 0 }]);
+  expect(await values('deliveries_total')).toEqual([
+    { state: 'delivered', value: 1 },
+    { state: 'skipped', value: 11 },
+  ]);
+  expect(await values('paused_total')).toEqual([{ value: 1 }]);
+});

@@ -1,0 +1,56 @@
+import { expect, it } from 'vitest';
+import { opportunity } from '../../../test/support/opportunity.ts';
+import { answering, openTestWebhooks, states, type TestWebhooks } from '../../../test/support/webhooks.ts';
+import { silentLogger } from '../../runtime/log.ts';
+import { Metrics } from '../../runtime/metrics.ts';
+import { LOG_AGE_MAX_MS, Retention } from './retention.ts';
+
+/** A webhook with one delivered event, and the number of the log's rows. */
+async function delivered() {
+  const t = await openTestWebhooks();
+  await t.register();
+  const dispatcher = await t.dispatcher(answering(t, () => 200));
+  dispatcher.enqueue(opportunity({ nowMs: t.clock.now() }));
+  await t.clock.advance(50);
+  expect(await states(t)).toEqual(['delivered']);
+  return { t, dispatcher };
+}
+
+async function rowsOf({ db }: TestWebhooks) {
+  const deliveries = await db.selectFrom('webhook_deliveries').select('delivery_id').execute();
+  const events = await db.selectFrom('webhook_events').select('event_id').execute();
+  return { deliveries: deliveries.length, events: events.length };
+}
+
+/** Makes every row of the log this old. */
+async function age({ db, clock }: TestWebhooks, ms: number): Promise<void> {
+  const created_ms = clock.now() - ms;
+  await db.updateTable('webhook_deliveries').set({ created_ms }).execute();
+  await db.updateTable('webhook_events').set({ created_ms }).execute();
+}
+
+it('a delivery of seven days is kept; a millisecond later it is deleted and counted, with its event', async () => {
+  const { t, dispatcher } = await delivered();
+  await dispatcher.close();
+  const metrics = new Metrics();
+  const retention = new Retention(t.db, { clock: t.clock, log: silentLogger, metrics });
+  await age(t, LOG_AGE_MAX_MS);
+  await retention.prune();
+  expect(await rowsOf(t)).toEqual({ deliveries: 1, events: 1 });
+  await t.clock.advance(1);
+  await retention.prune();
+  expect(await rowsOf(t)).toEqual({ deliveries: 0, events: 0 });
+  const counted = await metrics.registry.getSingleMetric('underround_webhook_log_deleted_total')?.get();
+  expect(counted?.values.map(({ value }) => value)).toEqual([2]);
+});
+
+it('the sender deletes old deliveries once a minute, until it closes', async () => {
+  const { t, dispatcher } = await delivered();
+  await age(t, LOG_AGE_MAX_MS + 1);
+  await t.clock.advance(59_000);
+  expect(await rowsOf(t)).toEqual({ deliveries: 1, events: 1 });
+  await t.clock.advance(1_000);
+  expect(await rowsOf(t)).toEqual({ deliveries: 0, events: 0 });
+  await dispatcher.close();
+  expect(t.clock.waiting).toBe(0);
+});
