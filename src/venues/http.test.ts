@@ -71,6 +71,20 @@ describe('HttpClient', () => {
     expect(metrics.venueFeeds.rows()).toMatchObject([{ ...row, up: 0, failures: 1, lastFailure }]);
   });
 
+  test.each([
+    ['answered', 200, '{}'],
+    ['answered', 404, '{}'],
+    ['failed', 502, 'bad gateway'],
+    ['refused', 403, 'no'],
+    ['refused', 200, '<p>no JSON'],
+  ])('counts as %s a request with status %d and %s', async (outcome, status, body) => {
+    connect();
+    venue.answerJson(body, status);
+    await failing(get());
+    const counter = metrics.registry.getSingleMetric('underround_venue_requests_total');
+    expect((await counter!.get()).values).toEqual([{ labels: { feed: 'test', outcome }, value: 1 }]);
+  });
+
   test('opens several connections to one host at once, without waiting for the first', async () => {
     connect({ retries: 0 });
     const silent = createServer();
@@ -198,14 +212,19 @@ describe('HttpClient', () => {
     ]);
   });
 
-  test.each([3, 30])('waits for a Retry-After of %d s and then returns the answer', async (seconds) => {
+  test.each([
+    [3, 3_000],
+    [30, 30_000],
+    // The back-off is the least.
+    [0, 150],
+  ])('after a Retry-After of %d s waits %d ms and then returns the answer', async (seconds, waitMs) => {
     connect({ retries: 2 });
     venue.answerJson('slow down', 429, { 'retry-after': String(seconds) });
     const answer = get();
     await Promise.race([answer, until(() => retries.length === 1)]);
-    expect(retries[0]!.retryDelayMs).toBe(seconds * 1_000);
+    expect(retries[0]!.retryDelayMs).toBe(waitMs);
     venue.answerJson([2]);
-    await clock.advance(seconds * 1_000 - 1);
+    await clock.advance(waitMs - 1);
     expect(venue.requests).toHaveLength(1);
     await clock.advance(1);
     expect((await answer).body).toEqual([2]);

@@ -2,6 +2,7 @@ import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { LocalVenue, until } from '../../test/support/localVenue.ts';
+import { DelayedSocketDriver } from '../../test/support/waitingSockets.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
 import { type Disconnect, ReconnectingSocket, type ReconnectingSocketOptions } from './socket.ts';
@@ -181,6 +182,17 @@ describe('ReconnectingSocket', () => {
     },
   );
 
+  test('waits long after too many requests without a stated time, and nobody may shorten that', async () => {
+    const sockets = new DelayedSocketDriver();
+    open({ sockets });
+    sockets.connections[0]?.onClosed('HTTP 429', clock.now(), null);
+    socket?.tryAgain();
+    await clock.advance(29_999);
+    expect(sockets.connections).toHaveLength(1);
+    await clock.advance(1);
+    expect(sockets.connections).toHaveLength(2);
+  });
+
   test('waits an hour at most, whatever a refusal requests', async () => {
     venue.refuseUpgrade = 503;
     venue.refusalHeader = 'retry-after: 86400';
@@ -205,6 +217,19 @@ describe('ReconnectingSocket', () => {
     await clock.advance(3_600_000);
     expect(venue.connections).toHaveLength(2);
     expect(clock.waiting).toBe(0);
+  });
+
+  test('tryAgain() ends the pause: no second connection follows when it would have been over', async () => {
+    const sockets = new DelayedSocketDriver();
+    open({ sockets });
+    sockets.connections[0]?.onOpen();
+    sockets.connections[0]?.onClosed('closed 1001', clock.now(), null);
+    socket?.tryAgain();
+    sockets.connections[1]?.onOpen();
+    await clock.advance(60_000);
+    expect(sockets.connections).toHaveLength(2);
+    sockets.connections[1]?.onFrame('data', clock.now(), 4);
+    expect(frames).toEqual([['data', clock.now()]]);
   });
 
   test('resets the back-off after a lasting connection', async () => {
@@ -266,5 +291,45 @@ describe('ReconnectingSocket', () => {
     expect(clock.waiting).toBe(0);
     await clock.advance(120_000);
     expect(venue.connections).toHaveLength(1);
+  });
+
+  test('close() during the pause before an attempt ends all attempts', async () => {
+    const sockets = new DelayedSocketDriver();
+    open({ sockets });
+    sockets.connections[0]?.onClosed('closed 1001', clock.now(), null);
+    await socket!.close();
+    await clock.advance(3_600_000);
+    expect(sockets.connections).toHaveLength(1);
+  });
+
+  test('close() waits a second at most for the venue', async () => {
+    let ended = 0;
+    const connection = { send: () => undefined, close: () => undefined, terminate: () => ended++ };
+    const sockets = { connect: () => connection, receiveWaiting: () => true, lagMs: 0 };
+    open({ sockets });
+    let isClosed = false;
+    void socket!.close().then(() => {
+      isClosed = true;
+    });
+    await clock.advance(999);
+    expect([isClosed, ended]).toEqual([false, 0]);
+    await clock.advance(1);
+    expect([isClosed, ended]).toEqual([true, 1]);
+  });
+
+  test('topics count as silent only while the connection that carries them is open', async () => {
+    const sockets = new DelayedSocketDriver();
+    open({ sockets, topics: ['btc'] });
+    const silent = () => metrics.venueDrift.topics.silent(clock.now()).map(({ topic }) => topic);
+    sockets.connections[0]?.onOpen();
+    await clock.advance(600_000);
+    expect(silent()).toEqual(['btc']);
+    sockets.connections[0]?.onClosed('closed 1001', clock.now(), null);
+    expect(silent()).toEqual([]);
+    socket?.tryAgain();
+    sockets.connections[1]?.onOpen();
+    expect(silent()).toEqual(['btc']);
+    await socket!.close();
+    expect(silent()).toEqual([]);
   });
 });

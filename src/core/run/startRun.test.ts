@@ -125,6 +125,20 @@ describe('what a strategy sees', () => {
     expect(beats).toEqual([4_000, 8_000, 28_000]);
   });
 
+  test('nothing of a market that it did not ask for, whose gaps and trades are no errors', () => {
+    const seen: string[] = [];
+    const writer = new TapeWriter({ ticker: 'ETH' })
+      .book({ at: 0, bids: [[0.38, 100]], asks: [[0.4, 200]] })
+      .trade({ at: 500, side: 'BUY_YES', price: 0.4, shares: 10 })
+      .gap({ start: 600, known: 700, end: 800 })
+      .book({ at: 1_000, bids: [[0.37, 100]], asks: [[0.4, 200]] });
+    const result = resultOf(
+      strategyOf(({ type }) => seen.push(type), { trades: true }),
+      { runs: run(writer) },
+    );
+    expect([seen, result.orders, result.trades, result.markets]).toEqual([[], [], [], []]);
+  });
+
   test('random numbers that depend on the seed alone', () => {
     const drawn = (seed: number) => {
       const numbers: number[] = [];

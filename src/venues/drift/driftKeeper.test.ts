@@ -20,15 +20,20 @@ const FIELD = {
 } as const;
 let dataDir: string;
 let clock: FakeClock;
+/** What the log says of findings. */
+let logged: object[];
 
 beforeEach(() => {
   dataDir = temporaryDirectory();
   clock = new FakeClock(T0);
+  logged = [];
 });
 
 async function running() {
   const metrics = new Metrics();
-  const keeper = new DriftKeeper({ dataDir, clock, log: silentLogger, metrics });
+  const warn = (line: object, event: string) => void (event === 'venue_drift.found' && logged.push(line));
+  const log = { ...silentLogger, warn } as never;
+  const keeper = new DriftKeeper({ dataDir, clock, log, metrics });
   await keeper.start();
   return { keeper, metrics, drift: metrics.venueDrift };
 }
@@ -46,6 +51,22 @@ it('continues the findings after a restart', async () => {
   expect(findings).toEqual([{ ...FIELD, firstSeenMs: T0, lastSeenMs: T0 + 5, count: 2, sample: '1' }]);
   expect(savedMs).toBe(T0);
   expect((await new Quarantine(dataDir).frames()).map(({ text }) => text)).toEqual(['a']);
+});
+
+it('logs each finding once, with its sample, however many restarts follow', async () => {
+  const first = await running();
+  first.drift.note(FIELD, T0, () => 1);
+  await first.keeper.save();
+  first.drift.note(FIELD, T0 + 1, () => 2);
+  await first.keeper.close();
+  const second = await running();
+  second.drift.note(FIELD, T0 + 2, () => 3);
+  second.drift.note({ ...FIELD, key: 'fresh' }, T0 + 2, () => 4);
+  await second.keeper.close();
+  expect(logged).toEqual([
+    { ...FIELD, sample: '1' },
+    { ...FIELD, key: 'fresh', sample: '4' },
+  ]);
 });
 
 it('saves an empty report at the start, and saves each finding within 10 s', async () => {

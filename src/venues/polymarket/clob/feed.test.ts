@@ -165,6 +165,26 @@ describe('ClobFeed', () => {
     expect(feed.silentForMs('BTC 5m')).toBe(300_000);
   });
 
+  test('a group without a connection is down, and its silence is endless', async () => {
+    expect([feed.isUp('BTC 5m'), feed.isDoubled('BTC 5m'), feed.silentForMs('BTC 5m')]).toEqual([
+      false,
+      false,
+      Number.POSITIVE_INFINITY,
+    ]);
+    // None of these has a connection to work on, and none opens one.
+    feed.unsubscribe('BTC 5m', ['1']);
+    feed.resubscribe('BTC 5m', ['1']);
+    feed.reconnect('BTC 5m', 'silent');
+    feed.subscribe('ETH 5m', ['2']);
+    await heard(1);
+    expect(venue.connections).toHaveLength(1);
+    expect([feed.isUp('ETH 5m'), feed.isDoubled('ETH 5m'), feed.silentForMs('ETH 5m')]).toEqual([
+      true,
+      false,
+      0,
+    ]);
+  });
+
   test('reconnects rarely after "all resolved", but at once for a new subscription', async () => {
     feed.subscribe('BTC 5m', ['1', '2']);
     await heard(1);
