@@ -258,7 +258,17 @@ describe('HttpClient', () => {
     expect(venue.requests).toHaveLength(1);
   });
 
-  test('close() ends a request and a pending retry', async () => {
+  test('close() ends the pause before a retry', async () => {
+    connect({ retries: 5 });
+    venue.answerJson('bad gateway', 502);
+    const answer = failing(get());
+    await until(() => retries.length === 1);
+    await client.close();
+    expect(await answer).toBeInstanceOf(TransportError);
+    expect([venue.requests.length, clock.waiting]).toEqual([1, 0]);
+  });
+
+  test('close() ends a request', async () => {
     connect({ retries: 5 });
     venue.answer = () => {};
     const hanging = failing(get());

@@ -165,6 +165,16 @@ describe('ClobFeed', () => {
     expect(feed.silentForMs('BTC 5m')).toBe(300_000);
   });
 
+  test('replaces a socket whose keep-alive has no answer for 25 s, seen with the next one', async () => {
+    feed.subscribe('BTC 5m', ['1', '2']);
+    await heard(1);
+    venue.latest.answersPing = false;
+    await clock.advance(39_999);
+    expect(lost).toEqual([]);
+    await clock.advance(1);
+    expect(lost).toEqual([[['1', '2'], 'PING unanswered for 25000 ms']]);
+  });
+
   test('a group without a connection is down, and its silence is endless', async () => {
     expect([feed.isUp('BTC 5m'), feed.isDoubled('BTC 5m'), feed.silentForMs('BTC 5m')]).toEqual([
       false,

@@ -40,6 +40,14 @@ test('a later frame with an earlier time does not take back what a connection ha
   expect(buffer.hold(1, change(310))).toBe(false);
 });
 
+test('a trade does not show that the changes before it were delivered', () => {
+  const trade = JSON.stringify({ market: '0xa', event_type: 'last_trade_price', timestamp: '400' });
+  expect(buffer.hold(0, trade)).toBe(false);
+  join(book('yes', 300));
+  expect(buffer.hold(1, change(310))).toBe(true);
+  expect(buffer.releasedBy(0, trade)).toEqual([]);
+});
+
 test('a lost connection holds nothing back', () => {
   join(book('yes', 300));
   buffer.onDown(1);
@@ -52,6 +60,13 @@ test('what a lost connection had delivered releases nothing', () => {
   buffer.onDown(0);
   join(book('yes', 300));
   expect([buffer.hold(1, change(310)), releases(299)]).toEqual([true, false]);
+});
+
+test('a market that is forgotten while it is joined holds nothing back', () => {
+  join(book('yes', 300));
+  buffer.forget(['yes']);
+  expect(buffer.joiningTokens(1)).toEqual(new Set());
+  expect(buffer.hold(1, change(310))).toBe(false);
 });
 
 test('after a market is forgotten, its earlier deliveries release nothing that is held back', () => {

@@ -55,6 +55,25 @@ test('one lost connection after the other is tried, one every 700 ms', () => {
   expect([maintainAt(1_000), maintainAt(1_699), maintainAt(1_700)]).toEqual([2, 2, 3]);
 });
 
+test('a connection whose old tokens are all resolved is tried like any other once it has new tokens', () => {
+  opened(1);
+  close(0, 'all subscribed assets resolved');
+  feed.subscribe('group 0', ['9']);
+  expect(attempts).toHaveLength(2);
+  close(1);
+  expect([maintainAt(1_000), maintainAt(1_001)]).toEqual([3, 3]);
+});
+
+test('a request for books tries a lost connection at once', () => {
+  opened(2);
+  close(0);
+  feed.resubscribe('group 1', ['1']);
+  feed.resubscribe('group 0', ['9']);
+  expect(attempts).toHaveLength(2);
+  feed.resubscribe('group 0', ['0']);
+  expect(attempts).toHaveLength(3);
+});
+
 /** Two of three connections are lost, the first attempt opens one of them, and a follower the other. */
 function lostAndFollowed(lostAt: number): void {
   for (const at of [attempts.length - 1, attempts.length - 2]) close(at);

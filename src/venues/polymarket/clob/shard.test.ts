@@ -92,6 +92,16 @@ describe('two connections of one group', () => {
     expect(lost).toEqual([[['1', '2'], 'closed 1013']]);
   });
 
+  test('hide the loss of one before any book arrived: the other delivers them', async () => {
+    venue.connections[0]?.socket.close(1013);
+    await until(() => venue.connections[0]?.closed === true);
+    await settled();
+    say(1, first('1', '2'));
+    await settled();
+    expect(lost).toEqual([]);
+    expect(frames).toEqual([first('1', '2')]);
+  });
+
   test('replace a connection that is silent beside its twin, without reporting a loss', async () => {
     say(0, first('1', '2'));
     await settled();
@@ -114,6 +124,19 @@ describe('two connections of one group', () => {
       feed.maintain();
     }
     expect(venue.connections.map(({ closed }) => closed)).toEqual([false, false]);
+  });
+
+  test('pass a frame that the venue repeats after one of them was replaced', async () => {
+    say(1, change(7));
+    await settled();
+    venue.connections[0]?.socket.close(1013);
+    await until(() => venue.connections[0]?.closed === true);
+    await settled();
+    await clock.advance(250);
+    await until(() => venue.connections.length === 3);
+    say(2, change(7));
+    await settled();
+    expect(frames).toEqual([change(7), change(7)]);
   });
 
   test('request renewed books on both and pass the first answer', async () => {
@@ -194,6 +217,29 @@ describe('a connection that joins another', () => {
     expect(frames.slice(3)).toEqual([changed(405), changed(510)]);
   });
 
+  test('drops what it held back of a market that is unsubscribed', async () => {
+    feed.subscribe(GROUP, ['3', '4']);
+    say(0, book(400, '1', '2'));
+    await settled();
+    say(1, book(456, '1', '2'), changed(500));
+    await settled();
+    feed.unsubscribe(GROUP, ['1', '2']);
+    await clock.advance(1_000);
+    feed.maintain();
+    expect(frames).toEqual([book(400, '1', '2')]);
+  });
+
+  test('drops what it held back of a market whose books are requested again', async () => {
+    say(0, book(400, '1', '2'));
+    await settled();
+    say(1, book(456, '1', '2'), changed(500));
+    await settled();
+    feed.resubscribe(GROUP, ['1', '2']);
+    say(1, book(600, '1', '2'), changed(610));
+    await settled();
+    expect(frames).toEqual([book(400, '1', '2'), book(600, '1', '2'), changed(610)]);
+  });
+
   test('reports a loss when its twin dies before delivering the changes up to the new book', async () => {
     say(0, book(400, '1', '2'));
     await settled();
@@ -234,6 +280,22 @@ test.each([
   hear(1, count);
   doubled.maintain();
   expect(connections).toHaveLength(opened);
+});
+
+test('a group is as silent as the connection that delivered last', async () => {
+  const { doubled, hear } = await silentPair();
+  expect(doubled.silentForMs(GROUP)).toBe(6_000);
+  hear(1, 1);
+  await clock.advance(100);
+  expect(doubled.silentForMs(GROUP)).toBe(100);
+});
+
+test('a new window gets connections of its own while one of the pair is loaded', async () => {
+  const { doubled, connections } = await silentPair();
+  const load = 'x'.repeat(900_000);
+  for (let i = 0; i < 3; i++) connections[1]?.onFrame(load, clock.now(), load.length);
+  doubled.subscribe(GROUP, ['3', '4']);
+  expect(connections).toHaveLength(4);
 });
 
 test('frames of its twin from before a connection last spoke do not count', async () => {
