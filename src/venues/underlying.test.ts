@@ -136,6 +136,47 @@ describe('UnderlyingSource', () => {
     expect(coinbase.connections).toHaveLength(1);
   });
 
+  test('frames without a price do not keep the fallback from starting', async () => {
+    const sockets = new DelayedSocketDriver();
+    start({ sockets });
+    for (let second = 1; second <= 5; second++) {
+      sockets.connections[0]!.onFrame('{"result":null,"id":1}', clock.now(), 22);
+      await clock.advance(1_000);
+    }
+    expect(sockets.connections).toHaveLength(2);
+  });
+
+  test('prices of the fallback do not end it', async () => {
+    const sockets = new DelayedSocketDriver();
+    start({ sockets });
+    await clock.advance(5_000);
+    for (let second = 1; second <= 20; second++) {
+      const time = new Date(clock.now()).toISOString();
+      const tick = JSON.stringify({ type: 'ticker', product_id: 'BTC-USD', price: '61001', time });
+      sockets.connections[1]!.onFrame(tick, clock.now(), tick.length);
+      await clock.advance(1_000);
+    }
+    expect([events.length, sockets.connections.length]).toEqual([20, 2]);
+  });
+
+  test('gives the primary 5 s from the start, however long the machine runs already', async () => {
+    await clock.advance(60_000);
+    const sockets = new DelayedSocketDriver();
+    start({ sockets });
+    await clock.advance(4_999);
+    expect(sockets.connections).toHaveLength(1);
+    await clock.advance(1);
+    expect(sockets.connections).toHaveLength(2);
+  });
+
+  test('opens nothing after close()', async () => {
+    const sockets = new DelayedSocketDriver();
+    start({ sockets });
+    await source.close();
+    await clock.advance(60_000);
+    expect([sockets.connections.length, clock.waiting]).toEqual([1, 0]);
+  });
+
   test('starts the fallback for a primary that cannot be reached', async () => {
     binance.refuseUpgrade = 451;
     start();
@@ -150,6 +191,28 @@ describe('UnderlyingSource', () => {
     start({ spotWsUrl: null, spotFallbackWsUrl: null });
     await clock.advance(60_000);
     expect(coinbase.connections).toHaveLength(1);
+  });
+
+  test('reports the products of both venues that deliver nothing for 10 minutes', async () => {
+    const sockets = new DelayedSocketDriver();
+    start({ sockets });
+    sockets.connections[0]!.onOpen();
+    await clock.advance(5_000);
+    sockets.connections[1]!.onOpen();
+    await clock.advance(1_000);
+    const nowMs = clock.now();
+    const trade = JSON.stringify({ e: 'trade', s: 'BTCUSDT', p: '61000.5', T: nowMs });
+    const time = new Date(nowMs).toISOString();
+    const tick = JSON.stringify({ type: 'ticker', product_id: 'ETH-USD', price: '3300', time });
+    for (const [at, frame] of [trade, tick].entries())
+      sockets.connections[at]!.onFrame(frame, nowMs, frame.length);
+    const silent = metrics.venueDrift.topics.silent(nowMs + 599_999);
+    expect(silent.map(({ feed, topic }) => `${feed} ${topic}`)).toEqual([
+      'binance ETHUSDT',
+      'binance SOLUSDT',
+      'coinbase BTC-USD',
+      'coinbase SOL-USD',
+    ]);
   });
 
   test('sets malformed frames aside, counts them and continues; onFrame receives every frame first', async () => {
