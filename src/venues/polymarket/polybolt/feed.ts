@@ -206,7 +206,7 @@ export class PolyboltFeed {
 
   /** The venue's close codes: 4001 credentials, 4002 too slow, 4003 shutting down, 4008 a limit was broken. */
   #retryOf(cause: string): Retry {
-    if (this.#state !== 'refused') this.#state = 'connecting';
+    this.#state = 'connecting';
     if (cause.startsWith(AUTH_REFUSED) && this.#refusals <= AUTH_RETRIES_MAX) {
       this.#state = 'retrying_credentials';
       return { afterMs: AUTH_RETRY_MS };
