@@ -1,7 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { LocalVenue, until } from '../../test/support/localVenue.ts';
-import { PERP_SAMPLES, type PerpSample, sampleNumber } from '../../test/support/perpSamples.ts';
+import {
+  PERP_SAMPLES,
+  type PerpSample,
+  SAMPLE_TIME_MS,
+  sampleNumber,
+} from '../../test/support/perpSamples.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
 import { PERP_VENUES, type PerpDepthEvent, type PerpVenueName } from '../schema/events.ts';
@@ -312,6 +317,60 @@ test('a rate limit that is answered after a ban does not end the ban', async () 
   expect(held).toHaveLength(2);
   await clock.advance(1_200);
   await until(() => held.length > 2);
+});
+
+test.each([
+  [418, '864000', 'banned', 3 * 86_400_000],
+  [429, '3600', 'rate_limited', 600_000],
+  [429, '0', 'rate_limited', 1_000],
+])(
+  'after status %d with Retry-After %s s polling is %s for %d ms',
+  async (status, seconds, failure, pauseMs) => {
+    venue.answerJson('no', status, { 'retry-after': seconds });
+    start('binance');
+    await clock.advance(0);
+    await until(() => failures.length === 1);
+    expect(failures).toMatchObject([{ failure, pauseMs }]);
+  },
+);
+
+test('a book of more than a day ahead of its receipt is not used', async () => {
+  const times = [86_400_001, 86_400_000].map((aheadMs) => clock.now() + aheadMs - SAMPLE_TIME_MS);
+  // It is asked for again 400 ms later.
+  venue.answer = (_request, response) =>
+    response.end(
+      JSON.stringify(PERP_SAMPLES.binance.book('BTC', 1, times.shift()! + (times.length ? 0 : 400))),
+    );
+  start('binance');
+  await clock.advance(0);
+  await until(() => failures.length === 1);
+  expect([failures[0]?.failure, events]).toEqual(['invalid', []]);
+  await clock.advance(400);
+  await until(() => events.length === 1);
+  expect(events[0]?.eventTimeMs).toBe(clock.now() + 86_400_000);
+});
+
+test('the symbols of a venue are spread over its whole period', async () => {
+  answerBooks(PERP_SAMPLES.hyperliquid);
+  start('hyperliquid', ['BTC', 'ETH', 'SOL']);
+  for (let polls = 1; polls <= 3; polls++) {
+    await clock.advance(polls === 1 ? 0 : 125);
+    await until(() => events.length === polls);
+  }
+  expect(events.map(({ ticker, roundTripMs }) => [ticker, roundTripMs])).toEqual([
+    ['BTC', 0],
+    ['ETH', 0],
+    ['SOL', 0],
+  ]);
+});
+
+test('close() ends the polls of every symbol, begun or not', async () => {
+  answerBooks(PERP_SAMPLES.binance);
+  start('binance', ['BTC', 'ETH']);
+  await clock.advance(0);
+  await until(() => events.length === 1);
+  await poller!.close();
+  expect(clock.waiting).toBe(0);
 });
 
 test('two venues have each their own feed and counts', async () => {

@@ -109,6 +109,16 @@ describe('OKX', () => {
     expect(sizesOf('SOL', ['0.01', '3127'])).toEqual(['0.01', '3127']);
   });
 
+  test('shows asks lowest first, in whatever order they came', () => {
+    const asks = ['3', '1', '2'].map((price) => [price, '100', '0', '1']);
+    const data = [{ asks, bids: [], ts: '1629966436396', seqId: 1 }];
+    expect(okxPerp.map({ code: '0', msg: '', data }, BTC).asks).toEqual([
+      ['1', '1'],
+      ['2', '1'],
+      ['3', '1'],
+    ]);
+  });
+
   test('refuses an answer without any book', () => {
     for (const data of [[], undefined])
       expect(() => okxPerp.map({ code: '0', msg: '', data }, BTC)).toThrow(/^okx order book: /);
