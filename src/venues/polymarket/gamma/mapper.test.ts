@@ -107,7 +107,26 @@ describe('mapGammaEvent', () => {
   });
 
   test('maps a market declared free of fees to a fee of 0', () => {
-    expect(listed({ feesEnabled: false }).market.takerFeeRate).toBe(0);
+    const { market } = listed({ feesEnabled: false, feeSchedule: { rate: 0.07, exponent: 2 } });
+    expect(market).toMatchObject({ takerFeeRate: 0, takerFeeExponent: 1 });
+    expect(listed({ feeSchedule: { rate: 0.07, exponent: 2 } }).market.takerFeeExponent).toBe(2);
+  });
+
+  test('takes volume and liquidity from the number fields, and from the texts where those are absent', () => {
+    const numbers = { volumeNum: 5, volume: '6', liquidityNum: 7, liquidity: '8' };
+    expect(listed(numbers).market).toMatchObject({ volume: 5, liquidity: 7 });
+    const texts = { ...numbers, volumeNum: undefined, liquidityNum: null };
+    expect(listed(texts).market).toMatchObject({ volume: 6, liquidity: 8 });
+  });
+
+  test('does not say whether orders are accepted where the venue does not', () => {
+    expect(listed({ acceptingOrders: undefined }).acceptingOrders).toBeNull();
+    expect(listed({ acceptingOrders: false }).acceptingOrders).toBe(false);
+  });
+
+  test('maps every market of an event', () => {
+    const results = mapGammaEvent({ id: '77', slug: 's', markets: [rawMarket(), {}] }, BEFORE_END);
+    expect(results.map(({ ok }) => ok)).toEqual([true, false]);
   });
 
   test('marks strike and close as official when the venue states them', () => {
@@ -284,9 +303,21 @@ describe('status and resolution', () => {
     expect(listed(changes, {}, nowMs).market).toMatchObject(expected);
   });
 
-  test('parses the resolution’s time in the other date format', () => {
-    const { market } = listed({ ...final, outcomePrices: '["1","0"]' }, {}, END + 3_600_000);
-    expect(market.resolvedTimeMs).toBe(Date.parse('2026-08-16T14:50:16Z'));
+  test('dates the resolution by the other date format, and its confirmation by the time of reading', () => {
+    const nowMs = END + 3_600_000;
+    const resolved = { ...final, outcomePrices: '["1","0"]' };
+    expect(listed(resolved, {}, nowMs).market).toMatchObject({
+      ...{ resolvedBy: 'listing', confirmedTimeMs: nowMs },
+      ...{ resolvedTimeMs: Date.parse('2026-08-16T14:50:16Z'), resolvedTimeSource: 'listing' },
+    });
+    expect(listed({ ...resolved, closedTime: undefined }, {}, nowMs).market).toMatchObject({
+      ...{ status: 'resolved', resolvedBy: 'listing', confirmedTimeMs: nowMs },
+      ...{ resolvedTimeMs: null, resolvedTimeSource: null },
+    });
+    expect(listed(final, {}, nowMs).market).toMatchObject({
+      ...{ status: 'closed', resolvedBy: null, confirmedTimeMs: null },
+      ...{ resolvedTimeMs: null, resolvedTimeSource: null },
+    });
   });
 
   test('does not treat a market resolved long ago as a zombie', () => {
@@ -334,8 +365,15 @@ describe('refusals', () => {
     );
   });
 
-  test('a zombie: not closed long after its end', () => {
-    expect(refused({}, {}, END + 7 * 3_600_000)).toMatchObject({ reason: 'zombie' });
+  test('a zombie: not closed more than 6 h after its end', () => {
+    expect(listed({}, {}, END + 6 * 3_600_000).market.status).toBe('closed');
+    expect(refused({}, {}, END + 6 * 3_600_000 + 1)).toMatchObject({ reason: 'zombie' });
+  });
+
+  test('quotes at most 200 characters of a slug and 500 of the reason', () => {
+    const invalid = { conditionId: 1, question: 1, outcomes: 1, closed: 1, endDate: 1 };
+    const { slug, detail } = refused({ slug: 'x'.repeat(300), ...invalid });
+    expect([slug?.length, detail.length]).toEqual([200, 500]);
   });
 
   test('an invalid event, and a market without its event', () => {

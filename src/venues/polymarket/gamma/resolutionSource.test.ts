@@ -14,6 +14,10 @@ describe('parseResolutionSource', () => {
       'https://data.chain.link/streams/eth-usd-twap-30s-streams',
       { kind: 'chainlink', coin: 'ETH', twapSeconds: 30 },
     ],
+    [
+      'https://data.chain.link/streams/btc-usd-twap-300s-streams',
+      { kind: 'chainlink', coin: 'BTC', twapSeconds: 300 },
+    ],
     ['https://www.binance.com/en/trade/BTC_USDT', { kind: 'binance_spot', symbol: 'BTCUSDT' }],
     ['https://www.binance.com/en/trade/BTC_USDT?type=spot', { kind: 'binance_spot', symbol: 'BTCUSDT' }],
     ['https://www.binance.com/en/futures/HYPEUSDT', { kind: 'binance_futures', symbol: 'HYPEUSDT' }],
@@ -27,6 +31,7 @@ describe('parseResolutionSource', () => {
     'defipulse.com',
     'https://data.chain.link/streams/btc-usd-twap-streams',
     'https://data.chain.link/streams/btc-usd-twap-0s-streams',
+    'https://data.chain.link/streams/btc-usd-twap-301s-streams',
     'https://data.chain.link/streams/btc-usd-twap-9999s-streams',
     'https://data.chain.link/streams/btc-usd-twap-60s-streams-2',
     'https://evil.example/https://data.chain.link/streams/btc-usd',
