@@ -92,6 +92,41 @@ it('forgets findings after 30 days, and those that this version knows', async ()
   expect(findings.map(({ key }) => key)).toEqual(['fresh']);
 });
 
+it('forgets how many findings a kind had beyond its limit with the last finding of the kind', async () => {
+  const { key: _, ...event } = FIELD;
+  const seen = { firstSeenMs: T0, lastSeenMs: T0, count: 1, sample: null };
+  const overflow = [
+    { ...event, count: 3 },
+    { ...event, kind: 'market', count: 4 },
+  ];
+  const report = { savedMs: T0, findings: [{ ...FIELD, ...seen }], overflow };
+  writeFileSync(join(dataDir, 'venue-drift.json'), JSON.stringify(report));
+  expect(await readDriftReport(dataDir, T0)).toEqual({ ...report, overflow: overflow.slice(0, 1) });
+});
+
+it('saves a finding that is noted during a save with the next one', async () => {
+  const { keeper, drift } = await running();
+  const findings = drift.findings.bind(drift);
+  let reads = 0;
+  drift.findings = () => {
+    const found = findings();
+    // The log reads them first, then the report.
+    if (++reads === 2) drift.note({ ...FIELD, key: 'meanwhile' }, T0, () => 2);
+    return found;
+  };
+  drift.note(FIELD, T0, () => 1);
+  await keeper.save();
+  await keeper.close();
+  const saved = await readDriftReport(dataDir, T0);
+  expect(saved.findings.map(({ key }) => key)).toEqual([FIELD.key, 'meanwhile']);
+});
+
+it('saves and checks nothing after close()', async () => {
+  const { keeper } = await running();
+  await keeper.close();
+  expect(clock.waiting).toBe(0);
+});
+
 it('forgets findings after 30 days of one run too', async () => {
   const { keeper, drift } = await running();
   drift.note(FIELD, T0 - 30 * DAY_MS + 30_000, () => 1);

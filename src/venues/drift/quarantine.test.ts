@@ -36,6 +36,22 @@ describe('Quarantine', () => {
     expect(late).toEqual({ ...added[0], path: late?.path });
   });
 
+  it('returns frames of one millisecond in order of receipt, whatever their kinds', async () => {
+    const [first, second] = [
+      frame('first', { kind: 'z', order: 7 }),
+      frame('second', { kind: 'a', order: 8 }),
+    ];
+    await quarantine.add([second, first]);
+    expect(await texts()).toEqual(['first', 'second']);
+  });
+
+  it('keeps the newest frames by their receipt, not by when they were added', async () => {
+    const all = Array.from({ length: 100 }, (_, i) => frame(`f${i}`, { receivedTimeMs: T0 + i }));
+    await quarantine.add(all);
+    await quarantine.add([frame('older', { receivedTimeMs: T0 - 1 })]);
+    expect(await texts()).toEqual(all.map(({ text }) => text));
+  });
+
   it('keeps the newest 100 frames of a kind, over several additions', async () => {
     const numbered = (from: number, to: number) =>
       Array.from({ length: to - from }, (_, i) => frame(`f${from + i}`, { receivedTimeMs: T0 + from + i }));
@@ -72,6 +88,8 @@ describe('Quarantine', () => {
     for (let i = 0; i < 43; i++) await quarantine.add([frame(`f${i}`, { kind: `kind${i}` })]);
     expect(readdirSync(join(dataDir, 'quarantine'))).toHaveLength(41);
     expect(await texts()).toHaveLength(43);
+    await quarantine.add([frame('again', { kind: 'kind0', receivedTimeMs: T0 + 1 })]);
+    expect((await quarantine.frames()).at(-1)?.path).toContain('/polymarket.clob_kind0/');
   });
 
   it('leaves a damaged file out', async () => {

@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { recordingLines, recordingsAbsent } from '../../../../test/support/fixtures.ts';
 import { VenueMessageError } from '../../../runtime/errors.ts';
+import { VenueDrift } from '../../../runtime/venueDrift.ts';
+import { MessageWatch } from '../../drift/messageWatch.ts';
 import { mapRtdsFrame } from '../rtds/mapper.ts';
 import { mapPolyboltFrame } from './mapper.ts';
+import { POLYBOLT_KINDS } from './messages.ts';
 
 const AT = 1_788_886_177_000;
 /** As captured on 2026-09-08. */
@@ -58,6 +61,18 @@ describe('mapPolyboltFrame', () => {
       { ticker: 'ETH', source: 'twap60', price: 3301, eventTimeMs: AT, isHistory: true },
     ]);
     expect(mapPolyboltFrame(snapshot.replace(/"data":\[.*\]/, '"data":[]'), 7)).toEqual([]);
+  });
+
+  test('a point, and no history, ends the silence of its topic', () => {
+    const feed = 'polymarket.polybolt';
+    const drift = new VenueDrift();
+    const watch = new MessageWatch({ feed, kinds: POLYBOLT_KINDS, drift });
+    drift.topics.subscribed(feed, ['price.crypto btcusd'], 0);
+    const data = [{ timestamp: AT, value: 3300.5 }];
+    mapPolyboltFrame(frame('price.crypto', { data }, { snapshot: true }), 300_000, watch);
+    expect(drift.topics.silent(600_000)).toHaveLength(1);
+    mapPolyboltFrame(spot(), 300_000, watch);
+    expect(drift.topics.silent(899_999)).toEqual([]);
   });
 
   test.each([

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { recording, recordingLines, recordingsAbsent } from '../../../../test/support/fixtures.ts';
 import { VenueMessageError } from '../../../runtime/errors.ts';
+import { VenueDrift } from '../../../runtime/venueDrift.ts';
+import { MessageWatch } from '../../drift/messageWatch.ts';
 import { mapRtdsFrame } from './mapper.ts';
+import { RTDS_KINDS } from './messages.ts';
 
 const payload = {
   symbol: 'btc/usd',
@@ -43,7 +46,7 @@ describe('mapRtdsFrame', () => {
     });
   });
 
-  test('maps the recent points in the answer to a subscription', () => {
+  test('maps the recent points in the answer to a subscription as history', () => {
     const frame = JSON.stringify({
       topic: 'crypto_prices_chainlink',
       type: 'subscribe',
@@ -56,9 +59,23 @@ describe('mapRtdsFrame', () => {
       },
     });
     expect(mapRtdsFrame(frame, 7)).toMatchObject([
-      { ticker: 'ETH', price: 3300.5, eventTimeMs: 1_784_851_201_000 },
-      { ticker: 'ETH', price: 3301, eventTimeMs: 1_784_851_202_000 },
+      { ticker: 'ETH', price: 3300.5, eventTimeMs: 1_784_851_201_000, isHistory: true },
+      { ticker: 'ETH', price: 3301, eventTimeMs: 1_784_851_202_000, isHistory: true },
     ]);
+  });
+
+  test('a point, and no history, ends the silence of its topic', () => {
+    const feed = 'polymarket.rtds';
+    const drift = new VenueDrift();
+    const watch = new MessageWatch({ feed, kinds: RTDS_KINDS, drift });
+    const topic = 'crypto_prices_chainlink';
+    drift.topics.subscribed(feed, [`${topic} btc/usd`], 0);
+    const point = { timestamp: 1_784_851_201_000, value: 65051.92 };
+    const history = { topic, type: 'subscribe', payload: { symbol: 'btc/usd', data: [point] } };
+    mapRtdsFrame(JSON.stringify(history), 300_000, watch);
+    expect(drift.topics.silent(600_000)).toHaveLength(1);
+    mapRtdsFrame(update(topic), 300_000, watch);
+    expect(drift.topics.silent(899_999)).toEqual([]);
   });
 
   test.each([
