@@ -257,6 +257,17 @@ describe('a receive thread that ends by itself', () => {
     expect(frames.map(({ text }) => text)).toEqual(['before', 'after']);
   });
 
+  test('is replaced soon again once one has run for a minute', async () => {
+    for (const [at, ranMs] of [0, 40_000, 60_000].entries()) {
+      await clock.advance(ranMs);
+      socket.send('crash');
+      await until(() => downs.length === at + 1);
+      await clock.advance(5_000);
+      await until(() => socket.isUp);
+    }
+    expect(errors.map(({ restartDelayMs }) => restartDelayMs)).toEqual([100, 200, 100]);
+  });
+
   test('fails connection attempts until it is replaced', async () => {
     socket.send('crash');
     await until(() => downs.length === 1);

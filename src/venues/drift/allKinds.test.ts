@@ -17,6 +17,24 @@ function watching(feed: string) {
   return { drift, watch, found };
 }
 
+it('compares every message of a list with the known fields', () => {
+  const { watch, found } = watching('polymarket.clob');
+  const book = {
+    event_type: 'book',
+    market: '0xab',
+    timestamp: '1766481546487',
+    hash: 'ab',
+    bids: [],
+    asks: [],
+  };
+  const list = [
+    { ...book, asset_id: '1', fee: 1 },
+    { ...book, asset_id: '2', cap: 2 },
+  ];
+  mapClobFrame(JSON.stringify(list), T0, watch);
+  expect(found()).toEqual(['book fee', 'book cap']);
+});
+
 describe('isKnownNow', () => {
   const finding = (rest: Partial<DriftFinding>): DriftFinding => ({
     ...{ category: 'unknown_field', feed: 'polymarket.clob', kind: 'book', key: 'depth' },
