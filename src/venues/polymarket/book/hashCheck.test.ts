@@ -2,11 +2,12 @@ import { expect, it } from 'vitest';
 import { HashCheck } from './hashCheck.ts';
 import { type HashContext, TokenBook } from './tokenBook.ts';
 
-/** A check of two books that verify with one tick size alone, which `accept` changes. */
-function checked() {
+/** A check of two books that verify with one tick size alone, which `accept` changes, and perhaps with one trade alone. */
+function checked(trade: string | null = null) {
   let accepted: string | null = '0.01';
-  const book = (tokenId: string) =>
-    Object.assign(new TokenBook(tokenId), { verify: ({ tickSize }: HashContext) => tickSize === accepted });
+  const verify = ({ tickSize }: HashContext, lastTradePrice: string) =>
+    tickSize === accepted && (trade === null || trade === lastTradePrice);
+  const book = (tokenId: string) => Object.assign(new TokenBook(tokenId), { verify });
   const context: HashContext = {
     ...{ marketId: '0x1', minOrderSize: '5', negRisk: false, version: null },
     ...{ tickSize: '0.01', lastTradePrice: '0.500' },
@@ -16,7 +17,7 @@ function checked() {
   const accept = (tickSize: string | null) => {
     accepted = tickSize;
   };
-  return { check, yes, accept };
+  return { check, context, yes, accept };
 }
 
 it('tries the replaced tick size until a hash verifies, and not afterwards', () => {
@@ -35,4 +36,23 @@ it('refutes the recipe after three whole snapshots in a row that do not verify',
     return check.recipeRefuted;
   });
   expect(refuted).toEqual([false, false, true]);
+});
+
+it('does not refute the recipe by three snapshots of which one between them verifies', () => {
+  const { check, yes, accept } = checked();
+  const judged = [null, null, '0.01', null, null, null].map((tickSize) => {
+    accept(tickSize);
+    check.judgeSnapshot(yes, '0.500');
+    return [check.recipeRefuted, check.recipeProven];
+  });
+  expect(judged).toEqual([[false, false], [false, false], ...Array(3).fill([false, true]), [true, false]]);
+});
+
+it('keeps the price of an unseen trade that verifies as the last trade', () => {
+  const { check, context } = checked('0.410');
+  check.guesses.note(4_000);
+  check.guesses.note(4_100);
+  expect(check.verify('0.500')).toBe(false);
+  expect(check.verifyWithOtherInputs()).toBe(true);
+  expect(context.lastTradePrice).toBe('0.410');
 });

@@ -233,6 +233,17 @@ describe('a market’s book', () => {
     expect(book.isLopsided).toBe(true);
   });
 
+  it('forgets at a disconnect that its actions named only one token', () => {
+    const { wire, book, feed, player } = afterSnapshot();
+    for (const timeMs of [T0 + 10, T0 + 510]) {
+      feed(onlyOne('yes', wire.action(timeMs, [{ side: 'BUY', price: 4500, size: timeMs - T0 }])));
+      player.finishQuiet();
+    }
+    expect(book.isLopsided).toBe(true);
+    player.note(book.disconnect(T0 + 600));
+    expect(book.isLopsided).toBe(false);
+  });
+
   it('never goes back in time when the tokens’ frames arrive in another order', () => {
     const { wire, finished, feed, player } = afterSnapshot();
     const earlier = onlyOne('no', wire.action(T0 + 10, [{ side: 'BUY', price: 4500, size: SHARE }]));
