@@ -189,6 +189,29 @@ describe('a market’s book', () => {
     expect(book.context.lastTradePrice).toBe('0.560');
   });
 
+  it('proves an action whose trade is unseen by a price that it touched, whatever earlier actions touched', () => {
+    const { wire, book, feed, player } = afterSnapshot();
+    for (let i = 0; i < 12; i++)
+      feed(...wire.action(T0 + 10 + i, [{ side: 'BUY', price: 1000 + 100 * i, size: SHARE }]));
+    // The message of this trade is lost.
+    wire.trade(T0 + 100, { price: 3300, size: SHARE });
+    feed(...wire.action(T0 + 100, [{ side: 'BUY', price: 3300, size: SHARE }]));
+    player.finishQuiet();
+    expect(book.trusted).toBe(true);
+  });
+
+  it('uses the tick size of a whole book from then on', () => {
+    const { wire, finished, feed, player } = afterSnapshot();
+    wire.tickSize = '0.1';
+    feed(wire.snapshot(T0 + 10));
+    feed(...wire.action(T0 + 20, [{ side: 'BUY', price: 4500, size: SHARE }]));
+    player.finishQuiet();
+    expect(finished.map(({ trusted, end }) => [trusted, end])).toEqual([
+      [true, 'verified'],
+      [true, 'verified'],
+    ]);
+  });
+
   it('proves a waiting action hashed with the old tick size when its trade arrives after the change', () => {
     const { wire, finished, feed, player } = afterSnapshot();
     const trade = wire.trade(T0 + 3, { price: 3300, size: SHARE });
