@@ -235,6 +235,18 @@ describe('a market’s book', () => {
     expect(finished.map(({ trusted }) => trusted)).toEqual([false, true]);
   });
 
+  it('trusts a whole book where only best prices prove it: a doubt and announced prices are older', () => {
+    const { wire, book, feed, player } = afterSnapshot({ checkHashes: false });
+    feed(...wire.action(T0 + 10, [{ side: 'BUY', price: 4950, size: SHARE }]));
+    player.finishQuiet();
+    player.note(book.distrust(T0 + 15));
+    expect(book.trusted).toBe(false);
+    wire.set({ side: 'BUY', price: 4950, size: 0 });
+    feed(wire.snapshot(T0 + 20));
+    player.finishQuiet();
+    expect(book.trusted).toBe(true);
+  });
+
   it('stays untrusted after a doubt and a trade when only best prices prove the book', () => {
     const { wire, book, finished, feed, player } = afterSnapshot({ checkHashes: false });
     player.note(book.distrust(T0 + 5));

@@ -16,3 +16,10 @@ it('forgets the time of its levels with a reset', () => {
   book.reset();
   expect(book.timeMs).toBe(0);
 });
+
+it('needs a new proof once a late frame has set a level', () => {
+  const book = new TokenBook('1');
+  book.verified = true;
+  book.setLate('BUY', 5_000, 1);
+  expect(book.verified).toBe(false);
+});
