@@ -44,6 +44,16 @@ describe('a decrease without a trade', () => {
     queue.displayed(0, 3);
     expect(queue.ahead).toBe(0);
   });
+
+  test.each(QUEUE_MODELS)(
+    'cannot leave more ahead than is displayed where other orders of ours took a part of a trade, model %s',
+    (model) => {
+      const queue = new QueuePosition(model, 100);
+      queue.traded(20, 100, 30);
+      queue.displayed(60, 200);
+      expect(queue.ahead).toBe(60);
+    },
+  );
 });
 
 test('a decrease that a trade explains in part is one of the size that the trade left', () => {
@@ -115,6 +125,74 @@ describe('a trade and the decrease that it caused count once', () => {
     },
   );
 
+  test.each(QUEUE_MODELS)(
+    'a trade that explains two decreases leaves all that is displayed ahead, model %s',
+    (model) => {
+      const queue = new QueuePosition(model, 100);
+      queue.displayed(80, 100);
+      queue.displayed(60, 150);
+      expect(queue.traded(20, 200)).toBe(0);
+      expect(queue.ahead).toBe(60);
+    },
+  );
+
+  test.each(QUEUE_MODELS)(
+    'a trade that the book has shown already left its last 5 units ahead, model %s',
+    (model) => {
+      const queue = new QueuePosition(model, 100);
+      queue.displayed(90, 100);
+      queue.displayed(5, 150);
+      expect(queue.traded(20, 200), 'reaches us').toBe(0);
+      expect(queue.ahead).toBe(5);
+    },
+  );
+
+  test('a trade that explained a decrease explains no later one', () => {
+    const queue = queueOf('optimistic', { ahead: 60, shown: 100 });
+    queue.displayed(70, 100);
+    queue.traded(30, 200);
+    queue.displayed(50, 300);
+    expect(queue.ahead).toBe(10);
+  });
+
+  test('an increase before a trade does not let it explain more', () => {
+    const queue = queueOf('optimistic', { ahead: 60, shown: 100 });
+    queue.displayed(120, 100);
+    queue.traded(30, 200);
+    queue.displayed(70, 300);
+    expect(queue.ahead).toBe(10);
+  });
+
+  test('a trade explains all that was recorded of it, whatever other orders of ours took', () => {
+    const queue = queueOf('optimistic', { ahead: 60, shown: 100 });
+    queue.traded(20, 100, 30);
+    queue.displayed(70, 200);
+    expect(queue.ahead).toBe(40);
+  });
+
+  test('a decrease is not explained by a trade of two seconds before', () => {
+    const queue = queueOf('optimistic', { ahead: 60, shown: 100 });
+    queue.traded(30, 100);
+    queue.displayed(70, 100 + LATER_MS);
+    expect(queue.ahead).toBe(0);
+  });
+
+  test('of two trades only the one of the last second explains a decrease', () => {
+    const queue = queueOf('optimistic', { ahead: 60, shown: 100 });
+    queue.traded(10, 100);
+    queue.traded(20, 900);
+    queue.displayed(70, 1_500);
+    expect(queue.ahead).toBe(20);
+  });
+
+  test('of two decreases only the one of the last second is explained by a trade', () => {
+    const queue = queueOf('optimistic', { ahead: 60, shown: 100 });
+    queue.displayed(90, 100);
+    queue.displayed(70, 900);
+    queue.traded(20, 1_500);
+    expect(queue.ahead).toBe(30);
+  });
+
   test('a trade does not explain a decrease of two seconds before', () => {
     const queue = queueOf('optimistic', { ahead: 60, shown: 100 });
     queue.displayed(70, 100);
@@ -159,6 +237,14 @@ describe('an unknown position', () => {
     queue.displayed(70, 2);
     expect(queue.ahead).toBe(70);
   });
+});
+
+test('a decrease before an unproven book does not limit what is ahead after it', () => {
+  const queue = queueOf('optimistic', { ahead: 60, shown: 100 });
+  queue.displayed(70, 100);
+  queue.lost();
+  queue.displayed(120, 200);
+  expect(queue.ahead).toBe(120);
 });
 
 test('a trade before an unproven book explains no decrease after it', () => {

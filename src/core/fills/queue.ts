@@ -56,14 +56,18 @@ export class QueuePosition {
   traded(size: number, timeMs: number, recorded = size): number {
     this.#settle(timeMs);
     let unexplained = recorded;
+    let ahead = this.#base;
     for (const decrease of this.#decreases) {
+      // Without this trade, the level would have displayed the units that it explained of earlier decreases.
+      const from = decrease.from + recorded - unexplained;
       const explained = Math.min(unexplained, decrease.size);
       decrease.size -= explained;
+      ahead = aheadAfter(this.#model, ahead, { ...decrease, from });
+      decrease.from -= explained;
       unexplained -= explained;
-      decrease.from = Math.max(decrease.size, decrease.from - recorded);
     }
     if (unexplained > 0) this.#credits.push({ timeMs, size: unexplained });
-    const reached = Math.floor(size - this.ahead);
+    const reached = Math.floor(size - ahead);
     this.#base = Math.max(0, this.#base - size);
     return Math.max(0, reached);
   }
@@ -71,7 +75,6 @@ export class QueuePosition {
   /** A trade beyond our price: nothing can have been ahead of us. */
   passed(): void {
     this.#base = 0;
-    this.#decreases = [];
   }
 
   /** Applies the displayed size of the level (without ours); null: the level is not displayed. */
@@ -80,7 +83,7 @@ export class QueuePosition {
     const before = this.#shown;
     this.#shown = size;
     if (size === null) return;
-    if (before === null || this.#base === Number.POSITIVE_INFINITY) {
+    if (before === null) {
       // The newest known size is the most that can be ahead.
       this.#base = Math.min(this.ahead, size);
       this.#decreases = [];
