@@ -208,9 +208,9 @@ export const CORE_MUTANTS: readonly TestedMutant[] = [
   limitOrder('return isInRange ? 0 : null;', 'return 0;'),
   limitOrder('if (count === 0) return 0;', 'if (count === 0) return null;'),
   limitOrder('if (timeMs >= this.endsMs) return;', ''),
-  replacedOrder('size - this.#carriedSize - this.filledSize', 'size - this.filledSize'),
-  replacedOrder('replaces.filledSize + replaces.#carriedSize', 'replaces.filledSize'),
-  replacedOrder('this.reserved + (this.decision.replaces?.reservedInAll ?? 0)', 'this.reserved'),
+  replacedOrder('size - before - this.filledSize', 'size - this.filledSize'),
+  replacedOrder('replaces === null ? 0 : replaces.#carriedSize', '0'),
+  replacedOrder('sum + reserved, this.reserved', 'sum, this.reserved'),
   outage(
     'effectiveMs < untilMs',
     'effectiveMs <= untilMs',

@@ -32,8 +32,19 @@ export class OrderRecord {
   /** Micro-USD spent on shares. */
   spent = 0;
 
+  /** The orders that it replaces and that were open at its decision. */
+  readonly replaced: readonly OrderRecord[];
+  /** Shares that the others that it replaces filled. */
+  readonly #carriedSize: number;
+
   constructor(decision: Decision) {
     this.decision = decision;
+    const { replaces } = decision;
+    const before = replaces === null ? [] : [replaces, ...replaces.replaced];
+    this.replaced = before.filter(({ isOpen }) => isOpen);
+    this.#carriedSize = before
+      .filter(({ isOpen }) => !isOpen)
+      .reduce((sum, { filledSize }) => sum + filledSize, replaces === null ? 0 : replaces.#carriedSize);
   }
 
   get isOpen(): boolean {
@@ -44,24 +55,24 @@ export class OrderRecord {
     return this.fills.reduce((sum, { size }) => sum + size, 0);
   }
 
-  /** Shares that what it replaces has filled: they count toward its size. */
-  get #carriedSize(): number {
-    const { replaces } = this.decision;
-    return replaces === null ? 0 : replaces.filledSize + replaces.#carriedSize;
-  }
-
-  /** Shares and money that may still be filled. */
+  /** Shares and money that may still be filled. Fills of what it replaces count toward its size. */
   get open(): { readonly size: number | null; readonly budget: number | null } {
     const { size, budget } = this.decision.terms;
+    const before = this.replaced.reduce((sum, { filledSize }) => sum + filledSize, this.#carriedSize);
     return {
-      size: size === null ? null : Math.max(0, size - this.#carriedSize - this.filledSize),
+      size: size === null ? null : Math.max(0, size - before - this.filledSize),
       budget: budget === null ? null : budget - this.spent,
     };
   }
 
+  /** Of a sale, shares that it or what it replaces may still sell: only one of them can be filled whole. */
+  get offered(): number {
+    return Math.max(...[this, ...this.replaced].map((sale) => (sale.isOpen ? (sale.open.size ?? 0) : 0)));
+  }
+
   /** Micro-USD that it and what it replaces reserve: only one of them can be filled whole. */
   get reservedInAll(): number {
-    return this.reserved + (this.decision.replaces?.reservedInAll ?? 0);
+    return this.replaced.reduce((sum, { reserved }) => sum + reserved, this.reserved);
   }
 
   /** As the strategy sees it; a new object after each change. */

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { resultOf, strategyOf } from '../../../test/support/runs.ts';
 import { END_MS, START_MS, TAPE_MARKET, TapeWriter } from '../../../test/support/tapes.ts';
 import type { Context, ParamSpecs } from './definition.ts';
+import { OrderRecord } from './orderRecord.ts';
 
 const USD = 1_000_000;
 const ID = TAPE_MARKET.marketId;
@@ -42,6 +43,11 @@ const rest =
   (context) => {
     context.place({ marketId: ID, token: 'yes', action, limitPrice, size, postOnly: true });
   };
+const take =
+  (size: number): Act =>
+  (context) => {
+    context.place({ marketId: ID, token: 'yes', action: 'buy', limitPrice: 0.4, size });
+  };
 const reprice =
   (orderId: number, limitPrice: number): Act =>
   (context) => {
@@ -49,20 +55,19 @@ const reprice =
   };
 
 test('the rest of a sale that was filled in parts can be repriced again and again', () => {
-  const buy: Act = (context) => {
-    context.place({ marketId: ID, token: 'yes', action: 'buy', limitPrice: 0.4, size: 100 });
-  };
   const writer = traded({
     5000: ['BUY_YES', 0.46, 60],
     8000: ['BUY_YES', 0.45, 30],
-    11000: ['BUY_YES', 0.44, 70],
+    11000: ['BUY_YES', 0.44, 4],
+    14000: ['BUY_YES', 0.43, 70],
   });
   const sale = { 3000: rest('sell', 0.45, 100), 7000: reprice(2, 0.44), 10000: reprice(3, 0.43) };
-  const { ends, trades } = run(writer, { 1000: buy, ...sale });
+  const { ends, trades } = run(writer, { 1000: take(100), ...sale, 13000: reprice(4, 0.42) });
   expect(ends.slice(1)).toEqual([
     ['cancelled', 'replaced', 60],
     ['cancelled', 'replaced', 30],
-    ['filled', null, 10],
+    ['cancelled', 'replaced', 4],
+    ['filled', null, 6],
   ]);
   expect(trades).toMatchObject([{ size: 100 * USD, exitReason: 'sold' }]);
 });
@@ -89,4 +94,56 @@ test('a replacement and what it replaces reserve the larger of the two', () => {
   };
   run(traded({}), acts, 40);
   expect(seen).toEqual([expect.closeTo(40 - 32, 2), expect.closeTo(40 - 30, 2)]);
+});
+
+test('a sale can be repriced again before its first replacement arrives, and the rest of the shares sold', () => {
+  const acts: Record<number, Act> = {
+    1000: take(100),
+    3000: rest('sell', 0.45, 60),
+    5000: (context) => {
+      reprice(2, 0.46)(context);
+      reprice(3, 0.44)(context);
+      rest('sell', 0.47, 40)(context);
+    },
+  };
+  expect(run(traded({ 8000: ['BUY_YES', 0.48, 500] }), acts).ends).toEqual([
+    ['filled', null, 100],
+    ['cancelled', 'replaced', 0],
+    ['cancelled', 'replaced', 0],
+    ['filled', null, 60],
+    ['filled', null, 40],
+  ]);
+});
+
+test('while a smaller replacement is on its way, the shares of what it replaces cannot be sold again', () => {
+  const acts: Record<number, Act> = {
+    1000: take(100),
+    3000: rest('sell', 0.45, 60),
+    5000: (context) => {
+      context.replace(2, { size: 20 });
+      rest('sell', 0.47, 41)(context);
+    },
+  };
+  expect(run(traded({}), acts).ends.at(-1)).toEqual(['refused', 'no_shares', 0]);
+});
+
+test('an order can be repriced tens of thousands of times', () => {
+  const terms = {
+    ...({ token: 'yes', action: 'buy', limitPrice: 3_000, timeInForce: 'gtc' } as const),
+    ...{ size: 100 * USD, budget: null, expiresMs: null, postOnly: true },
+  };
+  const decision = {
+    marketId: ID,
+    terms,
+    decidedMs: 1,
+    best: 3_000,
+    saleReason: 'sold',
+    atEntry: null,
+  } as const;
+  let newest: OrderRecord | null = null;
+  for (let orderId = 1; orderId <= 30_000; orderId++) {
+    if (newest !== null) newest.endedMs = orderId;
+    newest = new OrderRecord({ ...decision, orderId, replaces: newest });
+  }
+  expect(newest?.open.size).toBe(100 * USD);
 });

@@ -186,14 +186,16 @@ export class RunOrders {
 
   /** Shares that open sales offer already cannot be sold again. */
   #saleRefusal({ holdings, market }: MarketTracker, record: OrderRecord): Refusal | null {
-    const { terms, replaces } = record.decision;
-    let offered = record.open.size ?? 0;
-    for (const other of this.#open.values()) {
-      const { decision, open } = other;
-      const isSame = decision.marketId === market.marketId && decision.terms.token === terms.token;
-      if (isSame && decision.terms.action === 'sell' && other !== replaces) offered += open.size ?? 0;
-    }
-    return offered > (holdings.held(terms.token)?.left ?? 0) ? 'no_shares' : null;
+    const { token } = record.decision.terms;
+    const sales = [...this.#open.values()].filter(
+      ({ decision: { marketId, terms } }) =>
+        marketId === market.marketId && terms.token === token && terms.action === 'sell',
+    );
+    sales.push(record);
+    const replaced = new Set(sales.flatMap((sale) => sale.replaced));
+    let offered = 0;
+    for (const sale of sales) if (!replaced.has(sale)) offered += sale.offered;
+    return offered > (holdings.held(token)?.left ?? 0) ? 'no_shares' : null;
   }
 
   /** A replaced purchase frees its money. */
@@ -266,7 +268,6 @@ export class RunOrders {
       if (kept.length === record.fills.length) continue;
       record.fills = kept;
       this.#end(record, { outcome: 'taken_back', reason: null, endedMs: knownMs });
-      this.#reserve(tracker, record);
     }
   }
 
