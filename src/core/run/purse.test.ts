@@ -1,6 +1,8 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { RUN_TERMS } from '../../../test/support/runs.ts';
-import { Purse } from './purse.ts';
+import type { OrderTerms } from '../desk/order.ts';
+import { TakerFee } from '../fees.ts';
+import { Purse, reserveOf } from './purse.ts';
 
 const USD = 1_000_000;
 const NOTHING = { market: 0, ticker: 0, total: 0 };
@@ -31,4 +33,40 @@ test('a payout is cash from its redemption on', () => {
   expect([purse.redeem(5_999), purse.locked]).toEqual([false, 3 * USD]);
   expect([purse.redeem(6_000), purse.locked]).toEqual([true, 2 * USD]);
   expect([purse.redeem(8_000), purse.locked]).toEqual([true, 0]);
+});
+
+test('payouts are redeemed in the order of their times, whenever they were locked', () => {
+  const purse = new Purse({ ...RUN_TERMS, cashUsd: 0 });
+  for (const seconds of [1, 3, 2]) purse.lock(seconds * USD, seconds * 1_000);
+  const lockedAfter = [1_000, 2_000, 3_000].map((timeMs) => [purse.redeem(timeMs), purse.locked / USD]);
+  expect(lockedAfter).toEqual([
+    [true, 5],
+    [true, 3],
+    [true, 0],
+  ]);
+});
+
+test('a payout of nothing is not redeemed', () => {
+  const purse = new Purse({ ...RUN_TERMS, cashUsd: 0 });
+  purse.lock(0, 1_000);
+  expect(purse.redeem(1_000)).toBe(false);
+});
+
+describe('an order reserves, with 0.001 USD for roundings,', () => {
+  const fee = new TakerFee({ rate: 0.07, exponent: 1, base: 'share', decimals: 5, rounding: 'half_up' });
+  const terms: OrderTerms = {
+    ...({ token: 'yes', action: 'buy', limitPrice: 4_000, timeInForce: 'fak' } as const),
+    ...{ size: null, budget: null, expiresMs: null, postOnly: false },
+  };
+  const shares = { size: 10 * USD, budget: null };
+
+  test.each<[string, Partial<OrderTerms>, { size: number | null; budget: number | null }, number]>([
+    ['for shares their cost at the limit and the fee there', {}, shares, 4_169_000],
+    ['for shares that never take, no fee', { timeInForce: 'gtc', postOnly: true }, shares, 4_001_000],
+    ['for a budget the highest fee', {}, { size: null, budget: 10 * USD }, 10_701_000],
+    ['for a sale nothing', { action: 'sell' }, shares, 0],
+    ['once no share is open nothing', {}, { size: 0, budget: null }, 0],
+  ])('%s', (_, changed, open, micro) => {
+    expect(reserveOf({ ...terms, ...changed }, open, fee)).toBe(micro);
+  });
 });

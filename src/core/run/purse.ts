@@ -101,7 +101,7 @@ export function reserveOf(
   if (size === 0) return 0;
   const principal = (size * limitPrice) / TICKS_PER_USDC;
   // Price and fee together rise with the price.
-  const feeMax = postOnly ? 0 : size * fee.perShare(Math.min(limitPrice, TICKS_PER_USDC));
+  const feeMax = postOnly ? 0 : size * fee.perShare(limitPrice);
   return Math.ceil(principal + feeMax) + ROUNDING_MICRO;
 }
 
