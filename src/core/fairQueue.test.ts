@@ -36,3 +36,10 @@ test('never runs more at once than there are slots, and a failing task passes it
   expect(most).toBe(2);
   expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(7);
 });
+
+test('a slot that nobody waits for is free for the next task', async () => {
+  const { order, hand } = queueOf(1);
+  await hand('a');
+  void hand('b');
+  expect(order).toEqual(['a', 'b']);
+});

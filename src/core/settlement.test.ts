@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { type Market, NO_SETTLEMENT, PRICE_BASES, type PriceBasis } from '../schema/market.ts';
 import type { Tape } from './priceTape.ts';
-import { candleOfEdge, payoutOf, priceAtEdge, rankOf, withComputed, withEdge } from './settlement.ts';
+import {
+  candleOfEdge,
+  decidedTimeMs,
+  payoutOf,
+  priceAtEdge,
+  rankOf,
+  withComputed,
+  withEdge,
+} from './settlement.ts';
 import { settlementOfMarket, venueRulesAt } from './venueRules.ts';
 
 const START = Date.UTC(2026, 10, 20, 12);
@@ -71,11 +79,24 @@ describe('priceAtEdge', () => {
     expect(priceAtEdge(rule('1h'), START, tapes)?.price).toBe(1);
   });
 
+  it('calls the price of trades an estimate, whatever decides the window', () => {
+    const july = Date.UTC(2026, 6, 24, 12);
+    const rules = [rule('5m', july), rule('1h'), rule('daily_up_down')];
+    const trades = { at: () => 7, meanUntil: () => null };
+    for (const one of rules)
+      expect(priceAtEdge(one, START, { ...NO_TAPES, trades })).toEqual({ price: 7, basis: 'binance_trades' });
+  });
+
   it('uses another average length if the listing states one, and then no relayed average', () => {
     const listed = settlementOfMarket({ ...MARKET, twapLookbackSeconds: 30 })!;
     expect(listed).toMatchObject({ kind: 'chainlink_twap', lookbackSeconds: 30 });
     expect(priceAtEdge(listed, START, { ...NO_TAPES, twap60: tape({ [START]: 1 }) })).toBeNull();
   });
+});
+
+it('the price of an end is final at the end, and a minute later for a day', () => {
+  const kinds = ['5m', '1h', 'daily_up_down'] as const;
+  expect(kinds.map((kind) => decidedTimeMs(rule(kind), START))).toEqual([START, START, START + 60_000]);
 });
 
 describe('candleOfEdge', () => {
@@ -120,6 +141,12 @@ describe('withEdge', () => {
     const later = withEdge(official, 'close', heard('twap_relay', 199, END + 1));
     expect(later).toEqual({ ...official, closeDifference: 1 });
     expect(withEdge(later, 'close', heard('binance_trades', 1, END + 2))).toBe(later);
+  });
+
+  it('keeps the difference of a worse strike too', () => {
+    const official = withEdge(MARKET, 'strike', heard('listing', 200));
+    const later = withEdge(official, 'strike', heard('twap_relay', 199, END + 1));
+    expect(later).toEqual({ ...official, strikeDifference: 1 });
   });
 
   it('applies the venue’s correction of its own price from when it was made, and ignores repetitions', () => {
@@ -169,6 +196,17 @@ describe('withComputed', () => {
       winnerDisagrees: null,
     });
     expect(priced('binance_trades', 'binance_trades', 0).winnerDisagrees).toBe(false);
+  });
+
+  it.each(['strike', 'close'] as const)('computes nothing without a %s', (edge) => {
+    const both = { strikePrice: 100, strikeBasis: 'listing', closePrice: 99, closeBasis: 'listing' } as const;
+    const missing = { [`${edge}Price`]: null, [`${edge}Basis`]: null };
+    const market = withComputed({ ...MARKET, ...both, ...missing, payoutYes: 1 });
+    expect(market).toMatchObject({ computedPayoutYes: null, winnerDisagrees: null });
+  });
+
+  it('computes nothing without any price', () => {
+    expect(withComputed({ ...MARKET, payoutYes: 1 }).computedPayoutYes).toBeNull();
   });
 
   it('computes nothing for a market of unknown kind', () => {

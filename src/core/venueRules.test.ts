@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { DEFAULT_TICKERS, EVENT_TYPES, TICKERS } from '../schema/market.ts';
 import {
   contradictsTable,
+  decidingSource,
   feeOfMarket,
+  isDecidingPriceRecorded,
   settlementOfMarket,
   VENUE_RULES_VERSION,
   venueRulesAt,
@@ -108,6 +110,14 @@ describe('feeOfMarket', () => {
     expect(free).toMatchObject({ rate: 0, from: 'listing' });
   });
 
+  it('has the cost in the formula of a listed exponent only where the table of that time has it', () => {
+    const listed = (takerFeeExponent: number | null) =>
+      feeOfMarket({ ...market, takerFeeRate: 0.3, takerFeeExponent }, march);
+    expect(listed(2)).toMatchObject({ exponent: 2, base: 'cost' });
+    expect(listed(1)).toMatchObject({ exponent: 1, base: 'share' });
+    expect(listed(null)).toMatchObject({ rate: 0.3, exponent: 2, base: 'cost' });
+  });
+
   it('uses the table of that time if the listing states nothing', () => {
     const unlisted = { ...market, takerFeeRate: null, takerFeeExponent: null };
     expect(feeOfMarket(unlisted, march)).toMatchObject({ rate: 0.25, exponent: 2, from: 'table' });
@@ -137,6 +147,7 @@ describe('settlementOfMarket', () => {
     ['an hour by its candle', '1h', '2026-11-20', 'binance_spot', null, HOUR, false],
     ['an hour by a stream', '1h', '2026-11-20', 'chainlink_twap', 60, TWAP, true],
     ['an hour by the candle of futures', '1h', '2026-11-20', 'binance_futures', null, HOUR, true],
+    ['an hour with a length alone', '1h', '2026-11-20', null, 60, HOUR, false],
     ['an hour by prices that are not read', '1h', '2026-11-20', 'unknown', null, null, true],
     ['five minutes by an unknown candle', '5m', '2026-11-20', 'binance_spot', null, null, true],
     ['a market without series', 'unknown', '2026-11-20', 'chainlink_twap', 60, null, false],
@@ -146,5 +157,47 @@ describe('settlementOfMarket', () => {
     const market = { eventType, ticker, startTimeMs, decidingFeed, twapLookbackSeconds } as const;
     expect(settlementOfMarket(market)).toEqual(rule);
     expect(contradictsTable(market)).toBe(contradicts);
+  });
+});
+
+describe('the prices that decide a market', () => {
+  it.each([
+    ['five minutes', '5m', 'BTC', null, 'chainlink', true],
+    ['an hour', '1h', 'BTC', null, 'binance_spot', true],
+    ['a day', 'daily_up_down', 'BTC', 'binance_spot', 'binance_spot', true],
+    ['an hour by a stream', '1h', 'BTC', 'chainlink_twap', 'chainlink', true],
+    ['an hour by futures', '1h', 'BTC', 'binance_futures', 'binance_spot', false],
+    ['an hour of an asset that futures decide', '1h', 'HYPE', null, 'binance_spot', false],
+    ['its hour by spot', '1h', 'HYPE', 'binance_spot', 'binance_spot', true],
+    ['its five minutes', '5m', 'HYPE', null, 'chainlink', true],
+    ['an hour by prices that are not read', '1h', 'BTC', 'unknown', 'binance_spot', false],
+    ['five minutes by an unknown candle', '5m', 'BTC', 'binance_spot', 'binance_spot', false],
+    ['a market without series', 'unknown', 'unknown', null, 'chainlink', false],
+    ['a market of an unknown ticker', '5m', 'unknown', null, 'chainlink', false],
+    ['a market of an unknown kind', 'unknown', 'BTC', 'chainlink_spot', 'chainlink', false],
+  ] as const)(
+    '%s: the nearest recorded feed, and whether it is theirs',
+    (_, eventType, ticker, decidingFeed, source, isRecorded) => {
+      const startTimeMs = at('2026-11-20T12:00:00');
+      const market = { eventType, ticker, startTimeMs, decidingFeed, twapLookbackSeconds: null };
+      expect([decidingSource(market), isDecidingPriceRecorded(market)]).toEqual([source, isRecorded]);
+    },
+  );
+
+  it('the table has futures for hours and days of HYPE alone', () => {
+    const hour = {
+      eventType: '1h',
+      startTimeMs: at('2026-11-20T12:00:00'),
+      twapLookbackSeconds: null,
+    } as const;
+    const contradicts = (['HYPE', 'BTC'] as const).map((ticker) =>
+      (['binance_futures', 'binance_spot'] as const).map((decidingFeed) =>
+        contradictsTable({ ...hour, ticker, decidingFeed }),
+      ),
+    );
+    expect(contradicts).toEqual([
+      [false, true],
+      [true, false],
+    ]);
   });
 });

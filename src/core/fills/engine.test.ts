@@ -22,6 +22,14 @@ describe('a taker order', () => {
     expect(fill && slippageOf('buy', fill, 5_000)).toBeCloseTo(0.01, 12);
   });
 
+  test('buys shares of the cheapest levels', () => {
+    const fill = fillTaker({ action: 'buy', size: 15 * SHARE, budget: null, limitPrice: 9_850 }, asks, FEE);
+    expect(fill?.levels).toEqual([
+      { price: 5_000, size: 10 * SHARE },
+      { price: 5_200, size: 5 * SHARE },
+    ]);
+  });
+
   test.each([
     { action: 'buy', size: null, budget: null },
     { action: 'sell', size: null, budget: 1 },
