@@ -3,7 +3,7 @@ import { START_MS, TAPE_MARKET, TapeWriter } from '../../../test/support/tapes.t
 import type { Condition, Strategy } from '../../schema/strategy.ts';
 import { prepareMarket } from '../session/prepare.ts';
 import type { Token } from '../signals/signal.ts';
-import { compileStrategy } from './compile.ts';
+import { compileStrategy, memoryMs } from './compile.ts';
 import { BUY_NO, BUY_YES, type Intent, STOP_LOSS, TAKE_PROFIT, WAIT } from './strategy.ts';
 
 /** A strategy's intent at each row of a tape; `held` returns the token held there. */
@@ -32,6 +32,20 @@ const conditions = (entry: Condition, rest: Partial<Strategy> = {}): Strategy =>
     ...{ type: 'condition_based', side: 'buy_yes', entry: [entry] },
     ...{ take_profit: [], stop_loss: [], max_trades_per_market: 1, ...rest },
   }) as Strategy;
+
+test('a strategy remembers whole seconds, and the one in which it starts', () => {
+  const volatility = (window_s: number): Condition =>
+    ({ metric: 'token_volatility', operator: 'above', value: 0, window_s }) as Condition;
+  const price: Condition = { metric: 'token_price', operator: 'above', value: 0 };
+  expect([
+    memoryMs({ type: 'threshold_entry', threshold: 0.3, direction: 'below', side: 'buy_yes' }),
+    memoryMs({ type: 'time_before_resolution', minutes_before: 1, side: 'buy_yes' }),
+    memoryMs({ type: 'mean_reversion', lookback: 4, z_threshold: 1.8 }),
+    memoryMs(conditions(price)),
+    memoryMs(conditions(volatility(60))),
+    memoryMs(conditions(price, { take_profit: [volatility(30)], stop_loss: [volatility(120)] })),
+  ]).toEqual([0, 0, 5_000, 0, 61_000, 121_000]);
+});
 
 describe('threshold_entry', () => {
   const tape = () => quotes([28, 31], [28, 30], [27, 29], [69, 72]);
