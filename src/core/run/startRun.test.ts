@@ -169,6 +169,9 @@ describe('what a strategy sees', () => {
     expect(fails((context) => context.book('0xno'))).toThrow(
       new RangeError('market "0xno" has not been received'),
     );
+    expect(fails((context) => context.openOrders('0xno'))).toThrow(
+      new RangeError('market "0xno" has not been received'),
+    );
     expect(fails((context) => context.model(ID))).toThrow(
       new RangeError('the model needs `model: true` in the inputs'),
     );
@@ -331,6 +334,34 @@ describe('the money of a run', () => {
     const paid = points.find(([, point]) => (point as { locked: number }).locked === 10 * USD);
     expect(paid).toEqual([360_000, { cash: 100 * USD - cost, reserved: 0, locked: 10 * USD, marked: 0 }]);
     expect(points.at(-1)?.[1]).toEqual({ cash: 110 * USD - cost, reserved: 0, locked: 0, marked: 0 });
+  });
+
+  test('counts a position at its cost while the book is not proven or has no bid', () => {
+    const asks = [[0.4, 100]] as const;
+    const writer = quiet(5_000)
+      .book({ at: 15_000, bids: [[0.3, 1]], asks, trusted: false })
+      .book({ at: 26_000, bids: [], asks })
+      .book({ at: 37_000, bids: [[0.3, 1]], asks });
+    const { equity } = resultOf(at({ 1000: buy(10) }), { runs: run(writer), terms: { cashUsd: 100 } });
+    const marked = equity.map(({ timeMs, marked }) => [timeMs - START_MS, marked / USD]);
+    expect(marked.slice(1, -1)).toEqual([
+      [2_000, 3.8],
+      [15_000, 4],
+      [26_000, 4],
+      [37_000, 3],
+    ]);
+  });
+
+  test('that is reserved or held is equity of the strategy, and no cash', () => {
+    const seen: unknown[] = [];
+    const acts: Record<number, Act> = {
+      1000: buy(10),
+      3000: buy(20, { limitPrice: 0.2, postOnly: true }),
+      5000: ({ cash, equity }) => seen.push(cash, equity),
+    };
+    resultOf(at(acts), { runs: run(quiet()), terms: { cashUsd: 100 } });
+    const bought = 100 - 4 - 0.168;
+    expect(seen).toEqual([expect.closeTo(bought - 4.001, 9), expect.closeTo(bought + 3.8, 9)]);
   });
 
   test('of an unlimited purse is not known to the strategy', () => {
