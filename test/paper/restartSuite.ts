@@ -10,11 +10,11 @@ import { balances, dealt, RESOLVED_UP, TradedMarket } from './tradedMarket.ts';
 
 const MODEL = STRATEGIES['condition_based on the model']!;
 /** Buys whenever it may, and sells at once. */
-const DEALER: Strategy = {
+const DEALER = {
   ...{ type: 'condition_based', side: 'buy_yes', max_trades_per_market: 100, stop_loss: [] },
   entry: [{ metric: 'token_price', operator: 'below', value: 0.99 }],
   take_profit: [{ metric: 'token_price', operator: 'above', value: 0 }],
-};
+} satisfies Strategy;
 const HOLDER = STRATEGIES.time_before_resolution!;
 
 /** The changes for a resolution to Down; earlier sales stay unchanged. */
@@ -146,7 +146,7 @@ export function restartSuite(driver: string, open: () => Promise<Database>): voi
       expect(await traded.positions()).toEqual(down);
     });
 
-    /** Stopped at a third, active again at a half; with a restart at the given shares. */
+    /** Stopped at a fifth, before its last allowed trade; active again at a half; with a restart at the given shares. */
     const stopped = async (ends: readonly number[]) => {
       const { db, traded } = await begin('stopped');
       await traded.begin();
@@ -157,9 +157,9 @@ export function restartSuite(driver: string, open: () => Promise<Database>): voi
         await trading.paperStrategies.change(strategyId, { userId, active, name: null, cap: 100 });
         if (!active) stoppedMs = traded.clock.nowMs + ACTIVATION_MS;
       };
-      for (const share of [...ends, 0.33, 0.5, 1].sort((a, b) => a - b)) {
+      for (const share of [...ends, 0.2, 0.5, 1].sort((a, b) => a - b)) {
         traded.publishTo(share);
-        if (share === 0.33) await set(false);
+        if (share === 0.2) await set(false);
         if (share === 0.5) await set(true);
         if (!ends.includes(share)) continue;
         await traded.end();
@@ -175,11 +175,31 @@ export function restartSuite(driver: string, open: () => Promise<Database>): voi
     test('a stopped strategy opens no further position in a market it has traded, even if reactivated or restarted', async () => {
       const { rows, stoppedMs } = await stopped([]);
       expect(rows.length).toBeGreaterThan(5);
+      expect(rows.length).toBeLessThan(DEALER.max_trades_per_market);
       for (const row of rows) {
         expect(row.decided_ms).toBeLessThan(stoppedMs);
         expect(row.closed_ms).not.toBeNull();
       }
-      for (const ends of [[0.4], [0.6], [0.2, 0.45, 0.7]]) expect((await stopped(ends)).rows).toEqual(rows);
+      for (const ends of [[0.4], [0.6], [0.15, 0.45, 0.7]]) expect((await stopped(ends)).rows).toEqual(rows);
+    });
+
+    test('a stopped strategy is still stopped after a restart', async () => {
+      const { traded } = await begin('stopped');
+      await traded.begin();
+      const { strategyId } = await traded.strategy('dealer', DEALER);
+      traded.publishTo(0.2);
+      const { trading, userId } = traded.rig;
+      const stop = { userId, active: false, name: null, cap: 100 };
+      expect(await trading.paperStrategies.change(strategyId, stop)).toMatchObject({ strategyId });
+      const stoppedMs = traded.clock.nowMs + ACTIVATION_MS;
+      await traded.end();
+      await traded.begin();
+      await traded.rig.trading.settled();
+      traded.publishTo(1);
+      await traded.end();
+      const rows = await traded.positions();
+      expect(rows.length).toBeGreaterThan(5);
+      expect(rows.filter(({ decided_ms }) => decided_ms >= stoppedMs)).toEqual([]);
     });
 
     test('a strategy stopped before its first trade in a market trades there once it is active again', async () => {

@@ -248,6 +248,14 @@ describe('a market that has a past', () => {
       expect(trader.process(event)).toBe(NO_EFFECTS);
   });
 
+  test('is not forgotten while it is replayed, though it has ended', () => {
+    const trader = new PaperTrader();
+    processed(trader, [added(strategy), STARTED, { kind: 'past_market', market }, begun]);
+    expect(trader.process({ kind: 'tick', nowMs: END_MS + 60_000 })).toBe(NO_EFFECTS);
+    read(trader, 0, seqOf(events.at(-1)));
+    expect(lastState(trader.process(resolved))).toEqual(expected());
+  });
+
   test('refuses an answer that it did not ask for', () => {
     const trader = traderOf(tape, [strategy]);
     expect(() => trader.process(begun)).toThrow(new RangeError('no past of this market is replayed'));
@@ -285,6 +293,11 @@ describe('a market that has ended', () => {
     expect(trader.process(marketAt(moved))).toEqual([
       { kind: 'resolution_corrected', marketId, correction: 'time', outcome },
       { kind: 'resolution_moved', move: { marketId, outcome, resolvedTimeMs } },
+    ]);
+    expect(trader.process(marketAt(moved))).toBe(NO_EFFECTS);
+    expect(trader.process(marketAt(record))).toMatchObject([
+      { kind: 'resolution_corrected', correction: 'time' },
+      { kind: 'resolution_moved', move: { resolvedTimeMs: record.resolvedTimeMs } },
     ]);
     const lost: Market = { ...moved, outcome: 'Down', payoutYes: 0 };
     expect(trader.process(marketAt(lost))).toEqual([

@@ -1,5 +1,6 @@
 /** The replay of a market's past, as the trader does it: answers in, next steps out. */
 import { describe, expect, test } from 'vitest';
+import { oneClock } from '../../../test/support/gaps.ts';
 import { marketOf, tapeBetween } from '../../../test/support/paperRig.ts';
 import { STRATEGIES } from '../../../test/support/strategies.ts';
 import { END_MS, randomTape, START_MS } from '../../../test/support/tapes.ts';
@@ -17,6 +18,7 @@ import {
   traderOf,
 } from '../../../test/support/traderRig.ts';
 import type { MarketTape } from '../../core/session/tape.ts';
+import { firstTerms, type TermsVersion } from './marketTerms.ts';
 import type { LiveStrategy } from './paperSession.ts';
 import { PaperTrader } from './paperTrader.ts';
 import type { KnownSession } from './sessionFactory.ts';
@@ -28,10 +30,15 @@ const MANY = STRATEGIES['condition_based on the book']!;
 const { marketId } = TAPE.market;
 
 /** A trader that has asked for the past of a market, and its first step. */
-function begun(tape: MarketTape, strategy: LiveStrategy, known: readonly KnownSession[] = []) {
+function begun(
+  tape: MarketTape,
+  strategy: LiveStrategy,
+  known: readonly KnownSession[] = [],
+  terms: readonly TermsVersion[] = [],
+) {
   const trader = new PaperTrader();
   processed(trader, [added(strategy), STARTED, { kind: 'past_market', market: marketOf(tape) }]);
-  const step = trader.process({ kind: 'past_begun', marketId, known, terms: [] });
+  const step = trader.process({ kind: 'past_begun', marketId, known, terms });
   return { trader, step };
 }
 
@@ -151,4 +158,40 @@ describe('terms that changed during a replay apply', () => {
     expect(state?.outcome).toBe('Up');
     expect(state?.trades.every(({ closedMs }) => closedMs !== null)).toBe(true);
   });
+});
+
+test('terms that the table has are not written again', () => {
+  const terms = [firstTerms(marketId, TAPE.market)];
+  const { trader } = begun(TAPE, liveStrategyOf('ps_1', MANY), [], terms);
+  const effects = read(trader, TAPE, { toSeq: seqOf(traderEventsOf(TAPE).at(-1)) });
+  expect(effects.map(({ kind }) => kind)).toEqual(['past_replayed', 'positions_changed']);
+});
+
+test('a gap published while the past is read reverses the fills made in it', () => {
+  const { trader } = begun(BOUGHT, liveStrategyOf('ps_1', BUYS));
+  const gap = oneClock({
+    ...{
+      gapId: 'gap',
+      marketId,
+      feed: 'polymarket.clob',
+      cause: 'silent_feed' as const,
+      repairedBy: null,
+      seq: 2_000,
+    },
+    ...{ startTimeMs: START_MS + 500, endTimeMs: null, knownTimeMs: START_MS + 3_500, knownSeq: 2_000 },
+  });
+  expect(trader.process({ kind: 'gap', gap })).toEqual([]);
+  expect(statesOf(read(trader, BOUGHT, { toSeq: 1_000 }))).toEqual([]);
+  expect(trader.process(marketAt({ ...marketOf(BOUGHT), ...RESOLVED }))).toEqual([]);
+});
+
+test('a position that a stop noticed late forbids is gone, though the table does not have it yet', () => {
+  const trader = traderOf(BOUGHT, [liveStrategyOf('ps_1', BUYS)]);
+  expect(statesOf(processed(trader, traderEventsOf(BOUGHT)).flat())).toMatchObject([{ trades: [{}] }]);
+  const stop = { strategyId: 'ps_1', untilMs: START_MS + 500, nowMs: START_MS + 4_000 };
+  trader.process({ kind: 'strategy_deactivated', ...stop });
+  trader.process({ kind: 'past_begun', marketId, known: [], terms: [] });
+  expect(statesOf(read(trader, BOUGHT, { toSeq: 1_000 }))).toMatchObject([
+    { strategyId: 'ps_1', trades: [] },
+  ]);
 });

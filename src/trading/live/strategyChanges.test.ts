@@ -14,6 +14,7 @@ import {
   traderEventsOf,
   traderOf,
 } from '../../../test/support/traderRig.ts';
+import type { UnderlyingRecord } from '../../schema/records.ts';
 import { PaperTrader } from './paperTrader.ts';
 import { NO_EFFECTS } from './traderEffects.ts';
 import type { TraderEvent } from './traderEvents.ts';
@@ -82,6 +83,13 @@ describe('a change that applies from a time on', () => {
   });
 });
 
+test('a strategy that is removed trades no more in the markets that it watched', () => {
+  const trader = traderOf(BOUGHT, [liveStrategyOf('ps_1', BUYS), liveStrategyOf('ps_2', BUYS)]);
+  trader.process({ kind: 'strategy_removed', strategyId: 'ps_1' });
+  expect(processed(trader, traderEventsOf(BOUGHT)).flat()).toMatchObject([{ state: { strategyId: 'ps_2' } }]);
+  expect([...trader.strategies()].map(({ strategyId }) => strategyId)).toEqual(['ps_2']);
+});
+
 test('a strategy of another series does not join a market', () => {
   const trader = traderOf(BOUGHT, [liveStrategyOf('ps_1', { ...BUYS, threshold: 0.01 })]);
   trader.process(added(liveStrategyOf('ps_2', BUYS, { series: 'BTC 15m' })));
@@ -116,10 +124,10 @@ describe('the prices of a market', () => {
     entry: [{ metric: 'underlying_move_usd', operator: 'above', value: 1 } as const],
     ...{ take_profit: [], stop_loss: [] },
   };
-  const price = (at: number, value: number, source: 'chainlink' | 'binance_spot' = 'chainlink') => {
+  const price = (at: number, value: number, other: Partial<UnderlyingRecord> = {}) => {
     const times = { eventTimeMs: START_MS + at, receivedTimeMs: START_MS + at };
-    const record = { kind: 'underlying', source, ticker: 'BTC', seq: 1, price: value, ...times } as const;
-    return { kind: 'underlying', record } as const;
+    const feed = { kind: 'underlying', source: 'chainlink', ticker: 'BTC', seq: 1 } as const;
+    return { kind: 'underlying', record: { ...feed, price: value, ...times, ...other } } as const;
   };
   const trader = () => {
     const made = new PaperTrader();
@@ -134,10 +142,21 @@ describe('the prices of a market', () => {
     expect(opened(made)).toBe(1);
   });
 
-  test('are those of the feed that resolves it', () => {
+  test.each([
+    ['source', { source: 'binance_spot' }],
+    ['ticker', { ticker: 'ETH' }],
+  ] as const)('are those of the feed that resolves it, and of no other %s', (_, other) => {
     const made = trader();
     processed(made, [price(-1_000, 97_000), marketAt(market), price(400, 97_000)]);
-    processed(made, [price(500, 97_002, 'binance_spot')]);
+    processed(made, [price(500, 97_002, other)]);
     expect(opened(made)).toBe(0);
+  });
+
+  test('are followed by the terms that were corrected after them', () => {
+    const made = trader();
+    processed(made, [marketAt(market), price(500, 97_000, { seq: 7 })]);
+    expect(made.process(marketAt({ ...market, strikePrice: 97_001 }))).toMatchObject([
+      { kind: 'terms_changed', version: { afterSeq: 7 } },
+    ]);
   });
 });

@@ -9,6 +9,8 @@ import { JobRepository } from '../../backtest/jobs.ts';
 import type { Database } from '../../control/schema.ts';
 import { openControlDatabase } from '../../controlDatabase.ts';
 import type { ComparisonJobs } from './divergence.ts';
+import { liveStrategy } from './paperStrategyService.ts';
+import { type NewStrategy, StrategyRepository } from './strategies.ts';
 
 const BODY = {
   strategy: { type: 'threshold_entry', threshold: 0.3, direction: 'below', side: 'buy_yes' },
@@ -144,6 +146,76 @@ test('deleting a strategy cancels its comparisons, except those that something e
   const own = await jobs.create({ userId, spec, isComparison: false, cap: 1 });
   await remove(await make('third', own!.jobId));
   expect(await statusOf(own!.jobId)).toBe('queued');
+});
+
+test('a baseline is a backtest of the last day, and a replay one of the windows traded until the stop', async () => {
+  const { ask, db, clock, userId } = await opened(queuedJobs, 100);
+  const jobs = new JobRepository(db, { clock, randomBytes });
+  const specOf = async (jobId: string) => (await jobs.find(jobId, { userId }))?.spec;
+  const wanted = { ...BODY, name: 'own', size_usd: 25 };
+  const { paper_strategy_id: id, baseline_backtest_id: baseline } = (await ask('POST', '', wanted)).body;
+  const same = { kind: 'backtest', ...BODY, sizeUsd: 25 };
+  const madeMs = clock.now();
+  expect(await specOf(baseline)).toMatchObject({
+    ...{ ...same, startMs: madeMs - 86_400_000, endMs: madeMs, marketLimit: 300 },
+  });
+  await clock.advance(3_600_000);
+  const stoppedMs = clock.now() + 1_000;
+  await ask('PATCH', `/${id}`, { active: false });
+  await clock.advance(3_600_000);
+  const { window } = (await ask('POST', `/${id}/divergence`)).body;
+  expect(await specOf(window.backtest_id)).toMatchObject({ ...same, endMs: stoppedMs, marketLimit: 10_000 });
+});
+
+test('a size of 1.13 USD is 1,130,000 micro-USD for the trader, as for a backtest', async () => {
+  const { db, clock, userId } = await opened();
+  const strategies = new StrategyRepository(db, { clock, randomBytes });
+  const { strategy, universe } = BODY as Pick<NewStrategy, 'strategy' | 'universe'>;
+  const wanted = { userId, name: 'small', strategy, universe, sizeUsd: 1.13, baselineId: 'bt_1', cap: 1 };
+  const made = await strategies.create(wanted);
+  expect(typeof made === 'string' ? made : liveStrategy(made).size).toBe(1_130_000);
+});
+
+test('a cap is refused before a baseline that is absent, and that before a name in use, without any job', async () => {
+  const { ask, db } = await opened(queuedJobs);
+  const jobs = () => db.selectFrom('backtest_jobs').select('status').execute();
+  await ask('POST', '', { ...BODY, name: 'one' });
+  const absent = { ...BODY, name: 'one', baseline_backtest_id: 'bt_none' };
+  expect(await ask('POST', '', absent)).toMatchObject({ status: 404 });
+  expect(await ask('POST', '', { ...BODY, name: 'one' })).toMatchObject({ status: 409 });
+  expect(await jobs()).toEqual([{ status: 'queued' }]);
+  await ask('POST', '', { ...BODY, name: 'two' });
+  expect(await ask('POST', '', absent)).toMatchObject({ status: 403 });
+  expect(await ask('POST', '', { ...BODY, name: 'three' })).toMatchObject({ status: 403 });
+  expect(await jobs()).toEqual([{ status: 'queued' }, { status: 'queued' }]);
+});
+
+test('a request that another one overtakes cancels the baseline that it started, but not a job that it names', async () => {
+  let overtake: (() => Promise<unknown>) | null = null;
+  const passed = async <T>(found: Promise<T>): Promise<T> => {
+    const [result, other] = [await found, overtake];
+    overtake = null;
+    await other?.();
+    return result;
+  };
+  const { ask, db } = await opened((database, clock) => {
+    const { jobs, submit, cancel } = queuedJobs(database, clock);
+    const find: typeof jobs.find = (...wanted) => passed(jobs.find(...wanted));
+    return {
+      ...{ submit: (wanted) => passed(submit(wanted)), cancel },
+      jobs: { find, result: (jobId) => jobs.result(jobId) },
+    };
+  }, 100);
+  const taken = { status: 409 };
+  overtake = () => ask('POST', '', { ...BODY, name: 'a' });
+  expect(await ask('POST', '', { ...BODY, name: 'a' })).toMatchObject(taken);
+  const jobs = () => db.selectFrom('backtest_jobs').select(['job_id', 'status']).orderBy('status').execute();
+  const [cancelled, queued, ...others] = await jobs();
+  expect([cancelled?.status, queued?.status, others]).toEqual(['cancelled', 'queued', []]);
+  const named = { ...BODY, name: 'b', baseline_backtest_id: queued?.job_id };
+  overtake = () => ask('POST', '', named);
+  expect(await ask('POST', '', named)).toMatchObject(taken);
+  expect(await jobs()).toEqual([cancelled, queued]);
 });
 
 test('a strategy is created, read, renamed, stopped and deleted', async () => {
