@@ -179,6 +179,25 @@ export function positionSuite(driver: string, open: () => Promise<Database>): vo
       expect(await sums()).toEqual({ pnl: 43, open: 0, closed: 1 });
     });
 
+    test('terms of a refused write are written, those that were corrected meanwhile in their newer form', async () => {
+      const { db, clock } = await begin();
+      const [first, other] = ['0x1', '0x2'].map((marketId) => firstTerms(marketId, TAPE_MARKET));
+      const corrected = firstTerms('0x1', { ...TAPE_MARKET, strikePrice: 97_001 });
+      let refused = 1;
+      const refusing = {
+        transaction: () => {
+          if (refused-- <= 0) return db.transaction();
+          writer.termsChanged(corrected);
+          throw new Error('the database is away');
+        },
+      } as Database;
+      const { writer } = writerOn(refusing, clock);
+      for (const version of [first, other]) if (version !== undefined) writer.termsChanged(version);
+      await passed(writer.settled(), clock);
+      expect(await readTerms(db, '0x1')).toEqual([corrected]);
+      expect(await readTerms(db, '0x2')).toEqual([other]);
+    });
+
     test('that change again during a refused write keep the newer state', async () => {
       const { db, clock, state, sums } = await begin();
       let refused = 1;

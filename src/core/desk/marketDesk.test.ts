@@ -390,7 +390,10 @@ describe('a replacement', () => {
     const rig = resting();
     rig.desk.replace(1, 2, wanted, START_MS + 200);
     rig.trade(230, 'SELL_YES', 0.48, 500).book(300, BIDS, ASKS);
-    expect(rig.told.at(-1)).toEqual(['refused', 2, 300, 'replaced_order_ended']);
+    expect(rig.told.slice(1)).toEqual([
+      ['fill', 1, 230, 'maker', 50],
+      ['refused', 2, 300, 'replaced_order_ended'],
+    ]);
     expect(rig.desk.replace(1, 3, wanted, START_MS + 400)).toBe('replaced_order_ended');
   });
 });

@@ -67,3 +67,15 @@ test('a cancel that arrives with the first millisecond of a restart takes effect
   rig.book(100, level(100), ASKS).desk.cancel(1, START_MS + 950);
   expect(rig.book(32_000, level(100), ASKS).told.at(-1)).toEqual(['cancelled', 1, 31_000, 'asked']);
 });
+
+test('a cancel ends the order that it names, and the others rest on', () => {
+  const rig = new DeskRig().book(0, level(100), ASKS);
+  rig.place(1, 0, { limitPrice: 4_800 });
+  rig.place(2, 0, { limitPrice: 4_700 });
+  rig.book(100, level(100), ASKS).desk.cancel(2, START_MS + 200);
+  rig.book(300, level(100), ASKS).trade(400, 'SELL_YES', 0.48, 110);
+  expect(rig.told.slice(2)).toEqual([
+    ['cancelled', 2, 250, 'asked'],
+    ['fill', 1, 400, 'maker', 10],
+  ]);
+});

@@ -179,6 +179,22 @@ test('a strategy that joins has the newest best prices, if they are newer than t
   expect(market.viewOf(strategyOf(5_000)).rows.yesAsk[0]).toBe(4_800);
 });
 
+test('a strategy that joins after a book that repeats the one before sees it', () => {
+  const { market, book } = rig();
+  for (const [at, ask] of [5_000, 5_001, 5_002, 5_002].entries()) book(1_000 * (at + 1), ask);
+  expect(market.viewOf(strategyOf(10)).rows.yesAsk[0]).toBe(5_002);
+});
+
+test('best prices received after the end of a gap end it', () => {
+  const { market, book, quote } = rig();
+  const { rows } = market.viewOf(strategyOf(10));
+  book(1_000);
+  market.gapDetected({ id: 1, startMs: START_MS + 2_000, knownMs: START_MS + 3_000 });
+  market.gapEnded({ id: 1, endMs: START_MS + 4_000 });
+  quote(5_000, 5_010);
+  expect(rows.trusted[0]).toBe(1);
+});
+
 test('a gap that is detected minutes after the end reverses the fills made in it', () => {
   const { market, book } = rig();
   const strategy = { ...strategyOf(10), activeFromMs: START_MS };

@@ -195,3 +195,73 @@ test('a position that a stop noticed late forbids is gone, though the table does
     { strategyId: 'ps_1', trades: [] },
   ]);
 });
+
+test('a known position that a gap found later covers is gone', () => {
+  const covered = { ...BOUGHT, gaps: [{ startMs: START_MS + 500, knownMs: START_MS + 3_500, endMs: null }] };
+  const known = { strategyId: 'ps_1', fromMs: BEFORE_MS, lastDecidedMs: START_MS + 1_000 };
+  const { trader } = begun(covered, liveStrategyOf('ps_1', BUYS), [known]);
+  expect(statesOf(read(trader, covered, { toSeq: 1_000 }))).toMatchObject([{ trades: [] }]);
+});
+
+test('a known session of an earlier activation keeps its order in flight from one stretch to the next', () => {
+  const known = { strategyId: 'ps_1', fromMs: BEFORE_MS, lastDecidedMs: START_MS + 1_000 };
+  const { trader } = begun(BOUGHT, liveStrategyOf('ps_1', BUYS, { activeFromMs: END_MS }), [known]);
+  const early = BOUGHT.books!.seq[0]!;
+  read(trader, BOUGHT, { toSeq: early, isAll: false });
+  const effects = read(trader, BOUGHT, { afterSeq: early, toSeq: 1_000 });
+  expect(statesOf(effects)).toMatchObject([{ trades: [{ openedMs: START_MS + 1_200 }] }]);
+});
+
+describe('during the last stretch of a past', () => {
+  const events = traderEventsOf(TAPE);
+  const [past, later] = [events.slice(0, events.length / 2), events.slice(events.length / 2)];
+  const toSeq = seqOf(past.at(-1));
+  const timeOf = (event: TraderEvent | undefined) =>
+    event && 'record' in event ? event.record.receivedTimeMs : 0;
+  const [nowMs, fromMs] = [timeOf(past.at(-1)), timeOf(past.at(-1)) + 1_000];
+  const started: TraderEvent = { kind: 'strategy_activated', strategyId: 'ps_1', fromMs, nowMs };
+
+  /** The last states of all sessions, if events happen while the stretch is played. */
+  function disturbed(strategy: LiveStrategy, meanwhile: readonly TraderEvent[]) {
+    const { trader } = begun(TAPE, strategy);
+    const stretch = { tape: tapeBetween(TAPE, { toSeq }), toSeq: null };
+    expect(trader.process({ kind: 'stretch_read', marketId, stretch })).toMatchObject([
+      { kind: 'past_paused' },
+    ]);
+    expect(processed(trader, meanwhile).flat()).toEqual([]);
+    const effects: TraderEffect[] = [];
+    do effects.splice(0, effects.length, ...trader.process({ kind: 'past_resumed', marketId }));
+    while (effects[0]?.kind === 'past_paused');
+    const states = statesOf([...effects, ...processed(trader, later).flat()]);
+    return new Map(states.map((state) => [state.strategyId, state]));
+  }
+
+  test('a strategy that is added trades in the market', () => {
+    const [own, other] = [
+      liveStrategyOf('ps_1', MANY),
+      liveStrategyOf('ps_2', MANY, { activeFromMs: fromMs }),
+    ];
+    const states = disturbed(own, [added(other, nowMs)]);
+    expect(states.get('ps_2')).toMatchObject({ fromMs });
+    expect(states.get('ps_2')?.trades.length).toBeGreaterThan(1);
+  });
+
+  test('a stopped strategy that is started trades in a market in which it had not', () => {
+    const entries = { untilMs: BEFORE_MS };
+    const state = disturbed(liveStrategyOf('ps_1', MANY, { entries }), [started]).get('ps_1');
+    expect(state).toMatchObject({ fromMs });
+    expect(state?.trades.every(({ decidedMs }) => decidedMs >= fromMs)).toBe(true);
+  });
+
+  test('a strategy that is stopped and started keeps its trades, and opens no other', () => {
+    const stopped: TraderEvent = {
+      kind: 'strategy_deactivated',
+      ...{ strategyId: 'ps_1', untilMs: nowMs + 1, nowMs },
+    };
+    const strategy = liveStrategyOf('ps_1', MANY);
+    const before = undisturbed(strategy).filter(({ decidedMs }) => decidedMs <= nowMs);
+    const state = disturbed(strategy, [stopped, started]).get('ps_1');
+    expect(state?.fromMs).toBe(BEFORE_MS);
+    expect(state?.trades.map(({ openedMs }) => openedMs)).toEqual(before.map(({ openedMs }) => openedMs));
+  });
+});

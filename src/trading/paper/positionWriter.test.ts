@@ -63,3 +63,21 @@ test('a resolution that moved again during a refused write is not moved back', a
   expect(triedAt).toEqual([0, 50]);
   expect(sets).toEqual([{ closed_ms: 7, outcome: 'Up' }, { outcome: 'Up' }]);
 });
+
+test('a resolution that moved is written after every session that waits, also one of a later transaction', async () => {
+  const { clock, triedAt, sets, writer } = rig(() => false);
+  writer.resolutionMoved({ marketId: '0x1', outcome: 'Up', resolvedTimeMs: 5 });
+  for (let n = 0; n < SESSIONS; n++) writer.changed(stateOf(`ps_${n}`));
+  await clock.advance(1_000);
+  await writer.settled();
+  expect(triedAt).toHaveLength(2);
+  expect(sets).toHaveLength(SESSIONS + 2);
+  expect(sets.slice(SESSIONS)).toEqual([{ closed_ms: 5, outcome: 'Up' }, { outcome: 'Up' }]);
+});
+
+test('at the end a write that is refused is not tried again', async () => {
+  const { triedAt, writer } = rig((attempt) => attempt < 10);
+  writer.changed(stateOf('ps_1'));
+  await writer.close();
+  expect(triedAt).toEqual([0]);
+});
