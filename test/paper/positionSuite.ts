@@ -140,6 +140,22 @@ export function positionSuite(driver: string, open: () => Promise<Database>): vo
       expect(await reader.heldMarkets()).toEqual(['0x1']);
     });
 
+    test('of a market whose resolution moved, those paid out or refunded move; all have its outcome', async () => {
+      const { db, clock, write, reader, strategyId } = await begin();
+      const reasons = ['resolved', 'market_void', 'take_profit'] as const;
+      const trades = reasons.map((exitReason, at) => ({ ...aTrade(1_000 * at, 5), exitReason }));
+      await write('0x1', trades);
+      await write('0x2', [{ ...aTrade(5_000, 5), exitReason: 'resolved' }]);
+      const { writer } = writerOn(db, clock);
+      writer.resolutionMoved({ marketId: '0x1', outcome: 'Down', resolvedTimeMs: 9_000 });
+      await passed(writer.settled(), clock);
+      const rows = await reader.list(strategyId, { after: null, limit: 10 });
+      expect(rows.map(({ closed_ms, outcome }) => [closed_ms, outcome])).toEqual([
+        ...[9_000, 9_000, 3_000].map((closedMs) => [closedMs, 'Down']),
+        [6_000, null],
+      ]);
+    });
+
     test('a market’s terms are kept in arrival order, and deleted after days', async () => {
       const { db, clock } = await begin();
       const { writer } = writerOn(db, clock);

@@ -11,3 +11,40 @@ test('recorded prices come before the first one that was published, each once', 
   expect(history.points(FEED).map(({ seq }) => seq)).toEqual([3, 4, 5, 6]);
   expect(history.points({ ...FEED, ticker: 'ETH' })).toEqual([]);
 });
+
+const HOUR_MS = 3_600_000;
+const seqsOf = (history: PriceHistory) => history.points(FEED).map(({ seq }) => seq);
+
+test('the two feeds of a ticker are apart', () => {
+  const history = new PriceHistory();
+  history.push(FEED, pointAt(1));
+  history.push({ ...FEED, source: 'binance_spot' }, pointAt(2));
+  expect(seqsOf(history)).toEqual([1]);
+});
+
+test('prices of the last hour are kept, those from before it are dropped', () => {
+  const history = new PriceHistory();
+  const recent = Array.from({ length: 5_000 }, (_, at) => HOUR_MS + at);
+  history.push(FEED, pointAt(1));
+  for (const seq of recent) history.push(FEED, pointAt(seq));
+  // One price is old: too few for a cut.
+  expect(seqsOf(history)).toEqual([1, ...recent]);
+  const last = 2 * HOUR_MS + 4_095;
+  history.push(FEED, pointAt(last));
+  expect(seqsOf(history), 'the 4,097th is exactly an hour old').toEqual([1, ...recent, last]);
+  history.push(FEED, pointAt(last + 1));
+  expect(seqsOf(history)).toEqual([...recent.slice(4_095), last, last + 1]);
+});
+
+test('of more prices than are kept, the newest are', () => {
+  const history = new PriceHistory();
+  history.push(FEED, pointAt(300_000));
+  history.prepend(
+    FEED,
+    Array.from({ length: 200_000 }, (_, at) => pointAt(at + 1)),
+  );
+  const points = history.points(FEED);
+  expect([points.length, points[0]?.seq, points.at(-1)?.seq]).toEqual([200_000, 2, 300_000]);
+  history.push(FEED, pointAt(300_001));
+  expect(history.points(FEED)[0]?.seq).toBe(4_098);
+});

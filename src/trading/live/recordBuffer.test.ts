@@ -35,3 +35,23 @@ test('a trade may be the first record of a buffer', () => {
   buffer.trade({ ...trade, seq: 9, eventTimeMs: 1, receivedTimeMs: 2 });
   expect(buffer.firstSeq).toBe(9);
 });
+
+test('a buffer gives what was published to the market in the order of arrival', () => {
+  const buffer = new RecordBuffer();
+  const ids = { marketId: '0x1', eventTimeMs: 1, receivedTimeMs: 2 };
+  const best = { yesBid: 4_000, yesAsk: 5_000, noBid: 5_000, noAsk: 6_000 };
+  buffer.quote({ ...ids, ...best, seq: 9, trusted: true, yesChanged: true, underlyingPrice: null });
+  buffer.trade({ ...ids, tradeId: '1', side: 'SELL_YES', price: 5_000, size: 1, seq: 10 });
+  buffer.gap({ id: 11, startMs: 1, knownMs: 2, endMs: 3 });
+  buffer.price({ seq: 12, receivedMs: 2, eventMs: 1, price: 97_000 });
+  buffer.gap({ id: 13, startMs: 4, knownMs: 5, endMs: null });
+  const given: (number | string)[] = [];
+  const row = ({ seq }: { seq: number }) => given.push(seq);
+  buffer.drain({
+    ...{ quote: row, trade: row, price: row },
+    gapDetected: ({ id }: { id: number }) => given.push(`detected ${id}`),
+    gapEnded: ({ id }: { id: number }) => given.push(`ended ${id}`),
+  } as unknown as PaperMarket);
+  expect(given).toEqual([9, 10, 'detected 11', 'ended 11', 12, 'detected 13']);
+  expect(buffer.firstSeq).toBe(9);
+});

@@ -23,3 +23,9 @@ test.each<[string, Partial<Market>, 'none' | 'time' | 'payout']>([
 test('nothing corrects a market that was not settled', () => {
   expect(new ResolutionCache().correction(settled)).toBe('none');
 });
+
+test('the resolutions of several markets are known', () => {
+  const cache = new ResolutionCache();
+  for (const marketId of ['0x1', '0x2']) cache.note({ ...settled, marketId });
+  expect(cache.correction({ ...settled, marketId: '0x1', payoutYes: 0 })).toBe('payout');
+});
