@@ -10,6 +10,7 @@ import { firstTerms } from '../../src/trading/live/marketTerms.ts';
 import type { SessionState } from '../../src/trading/live/paperSession.ts';
 import { forgetOldTerms, readTerms } from '../../src/trading/paper/marketTermsTable.ts';
 import {
+  type ClosedPosition,
   PositionReader,
   positionRows,
   sumsOf,
@@ -116,6 +117,18 @@ export function positionSuite(driver: string, open: () => Promise<Database>): vo
       }
       expect(seen.map(({ openedMs }) => openedMs)).toEqual([...openings, 100, 101, 102]);
       expect(new Set(seen.map(({ id }) => id)).size).toBe(seen.length);
+    });
+
+    test('paged by their closing, each is listed once, though several closed at one time', async () => {
+      const { write, reader, strategyId } = await begin();
+      for (let market = 0; market < 6; market++) await write(`0x${market}`, [aTrade(1_000, market)]);
+      const seen: ClosedPosition[] = [];
+      for (let after: ClosedPosition | null = null; ; after = seen.at(-1) ?? null) {
+        const page = await reader.closed(strategyId, { after, limit: 2 });
+        if (page.length === 0) break;
+        seen.push(...page);
+      }
+      expect(seen.map(({ pnl_micro }) => pnl_micro).sort()).toEqual([0, 1, 2, 3, 4, 5]);
     });
 
     test('are found by market, by opening time and by exit', async () => {

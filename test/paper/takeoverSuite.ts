@@ -110,6 +110,20 @@ export function takeoverSuite(driver: string, open: () => Promise<Database>): vo
       expect(await run([elect(0, 0), pause, proceed])).toEqual(await alone());
     });
 
+    test('a process that loses the election while it starts to trade does not trade', async () => {
+      const db = await open();
+      onTestFinished(() => db.destroy());
+      const traded = new TradedMarket(db, randomTape('taken over', { books: 1_200, levels: 6, gaps: false }));
+      const election = await processes(traded);
+      for (const [name, strategy] of Object.entries(STRATEGIES)) await traded.strategy(name, strategy);
+      election.elect(0);
+      election.end();
+      await traded.settled();
+      traded.publishTo(1);
+      await traded.end();
+      expect(await traded.positions()).toEqual([]);
+    });
+
     test('a strategy stopped and activated by another process is stopped and active for the trader', async () => {
       const steps = [change(0.33, false), poll(0.33), change(0.5, true), poll(0.5)];
       const expected = await alone(steps);
