@@ -189,6 +189,18 @@ export function positionSuite(driver: string, open: () => Promise<Database>): vo
       expect(await readTerms(db, '0x1')).toEqual([]);
     });
 
+    test('terms of an earlier release, without the deciding feed, have none', async () => {
+      const { db } = await begin();
+      const { decidingFeed: _, ...terms } = firstTerms('0x1', TAPE_MARKET).terms;
+      await db
+        .insertInto('paper_market_terms')
+        .values({ market_id: '0x1', after_seq: 1, terms: JSON.stringify(terms), written_ms: 1 })
+        .execute();
+      expect(await readTerms(db, '0x1')).toEqual([
+        { marketId: '0x1', afterSeq: 1, terms: { ...terms, decidingFeed: null } },
+      ]);
+    });
+
     test('are retried until the database accepts them, and once more at the end', async () => {
       const { db, clock, state, sums } = await begin();
       let refused = 3;

@@ -85,6 +85,15 @@ export function strategySuite(driver: string, open: () => Promise<Database>): vo
       });
     });
 
+    test('a strategy can be stopped and renamed while more are active than the cap allows', async () => {
+      const { made, change } = await begin();
+      const [one] = [await made('one'), await made('two'), await made('three')];
+      expect(await change(one.strategyId, { name: 'first', cap: 1 })).toMatchObject({ name: 'first' });
+      expect(await change(one.strategyId, { active: false, cap: 1 })).toMatchObject({
+        entriesUntilMs: expect.any(Number),
+      });
+    });
+
     test('a name in use is refused and changes nothing; a strategy may keep its own name', async () => {
       const { made, change, strategies, userId } = await begin();
       const [one, two] = [await made('one'), await made('two')];

@@ -83,3 +83,28 @@ test.each([
   expect([...group.sessions]).toHaveLength(bought);
   expect(paper.trades).toHaveLength(bought);
 });
+
+test('a sleeping session sees the first row of the window', () => {
+  const { paper, book } = oneSession(BELOW, START_MS - 10_000);
+  // Received 40 ms later.
+  for (const at of [-3_000, -2_000, -1_000]) book(at, 5_000 - at);
+  for (const [at, ask] of [
+    [-40, 2_500],
+    [1_000, 2_501],
+    [2_000, 2_502],
+  ] as const)
+    book(at, ask);
+  expect(paper.trades).toMatchObject([{ decidedMs: START_MS }]);
+});
+
+test.each([
+  ['within a minute of the end confirms an order', 59_999, 1],
+  ['a minute after the end confirms no order', 60_000, 0],
+])('a book received %s', (_, afterMs, bought) => {
+  const { paper, book } = oneSession(BELOW);
+  const { endTimeMs } = TAPE_MARKET;
+  book(1_000, 5_000);
+  book(endTimeMs - START_MS - 1_000, 2_500);
+  book(endTimeMs - START_MS + afterMs - 40, 2_501);
+  expect(paper.trades).toHaveLength(bought);
+});
