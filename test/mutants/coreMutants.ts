@@ -128,12 +128,7 @@ export const CORE_MUTANTS: readonly TestedMutant[] = [
   marketDesk('Math.max(arrivesMs, limit.order.dueMs)', 'arrivesMs'),
   marketDesk('limit.left -= replaced.filled;', ''),
   marketDesk('this.#end(replaced, replaced.endsMs);', ';'),
-  marketDesk('Math.max(latencyMs, sinceMs)', 'latencyMs'),
-  marketDesk(
-    'Math.min(timeMs, limit.endsMs)',
-    'timeMs',
-    'the orders that end before the time have just been ended',
-  ),
+  marketDesk('Math.max(latencyMs, untilDueMs)', 'latencyMs'),
   marketDesk('order.dueMs < timeMs && !', 'order.dueMs <= timeMs && !'),
   marketDesk('< rules.minimumSize(placedMs)', '<= rules.minimumSize(placedMs)'),
   marketDesk(
@@ -149,11 +144,6 @@ export const CORE_MUTANTS: readonly TestedMutant[] = [
     'if (this.nextDueMs >= timeMs) return;',
     'if (this.nextDueMs > timeMs) return;',
     'no order is due then, and the second advance ends nothing more',
-  ),
-  marketDesk(
-    'Math.max(0, replaced.order.dueMs - placedMs)',
-    'replaced.order.dueMs - placedMs',
-    'the latency, the other bound, is never negative',
   ),
   marketDesk(
     'Math.min(terms.expiresMs ?? Number.POSITIVE_INFINITY, market.endTimeMs)',

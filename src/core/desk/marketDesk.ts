@@ -132,8 +132,9 @@ export class MarketDesk {
     const latencyMs = delayOf(latency, random);
     const replaced = this.#limitOf(oldOrderId);
     if (replaced === undefined) return 'replaced_order_ended';
-    const sinceMs = Math.max(0, replaced.order.dueMs - placedMs);
-    return this.#placeLimit({ orderId, terms, placedMs, replaced }, Math.max(latencyMs, sinceMs));
+    // The message never overtakes the order.
+    const untilDueMs = replaced.order.dueMs - placedMs;
+    return this.#placeLimit({ orderId, terms, placedMs, replaced }, Math.max(latencyMs, untilDueMs));
   }
 
   /** A message of the market arrived. It proves the book in force until then, so that due orders are matched. */
@@ -203,7 +204,7 @@ export class MarketDesk {
     this.#missAll(timeMs, 'unconfirmed');
     if (this.#resting === null) return;
     this.advance(timeMs);
-    for (const limit of this.#resting) this.#end(limit, Math.min(timeMs, limit.endsMs));
+    for (const limit of this.#resting) this.#end(limit, timeMs);
   }
 
   get #restingCount(): number {

@@ -79,3 +79,40 @@ test('a cancel ends the order that it names, and the others rest on', () => {
     ['fill', 1, 400, 'maker', 10],
   ]);
 });
+
+test('a post-only order that would trade is refused at the next book, not at a trade before it', () => {
+  const rig = new DeskRig().book(0, level(100), ASKS);
+  rig.place(1, 0, { limitPrice: 5_000, postOnly: true });
+  expect(rig.trade(60, 'SELL_YES', 0.48, 5).told).toEqual([]);
+  expect(rig.book(100, level(100), ASKS).told).toEqual([['refused', 1, 100, 'post_only_would_trade']]);
+});
+
+test('a cancel that arrives at the very expiry comes too late', () => {
+  const rig = new DeskRig().book(0, level(100), ASKS);
+  rig.place(1, 0, { limitPrice: 4_800, timeInForce: 'gtd', expiresMs: START_MS + 300 });
+  rig.book(100, level(100), ASKS).desk.cancel(1, START_MS + 250);
+  expect(rig.book(400, level(100), ASKS).told.at(-1)).toEqual(['expired', 1, 300]);
+});
+
+test('at the end of a market orders end in the order of their times, all known at the end', () => {
+  const rig = new DeskRig().book(0, level(100), ASKS);
+  rig.place(1, 0, { limitPrice: 4_800, timeInForce: 'gtd', expiresMs: START_MS + 400 });
+  rig.place(2, 0, { limitPrice: 4_700, timeInForce: 'gtd', expiresMs: START_MS + 300 });
+  rig.place(3, 0, { limitPrice: 4_600 });
+  rig.book(100, level(100), ASKS).desk.end(START_MS + 500);
+  expect(rig.told.slice(3)).toEqual([
+    ['expired', 2, 300],
+    ['expired', 1, 400],
+    ['expired', 3, 500],
+  ]);
+  const ended = rig.reports.filter(({ kind }) => kind === 'expired');
+  expect(ended.map(({ knownMs }) => knownMs - START_MS)).toEqual([500, 500, 500]);
+});
+
+test('the fills of a resting order cost together what a single one would: 20.000002 at 0.48', () => {
+  const rig = new DeskRig().book(0, [], ASKS);
+  rig.place(1, 0, { limitPrice: 4_800 });
+  rig.book(100, [], ASKS).trade(200, 'SELL_YES', 0.48, 10.000001).trade(300, 'SELL_YES', 0.48, 10.000001);
+  const costs = rig.reports.flatMap((report) => (report.kind === 'fill' ? [report.fill.principal] : []));
+  expect(costs).toEqual([4_800_001, 4_800_000]);
+});

@@ -52,6 +52,15 @@ function soldAt(bids: readonly (readonly [number, number])[], later: typeof bids
     .book({ at: 22_000, bids: [...later, [0.1, 5]], asks });
 }
 
+test('no order that walks the book is placed before the first book, though best prices are known', () => {
+  const book = (writer: TapeWriter, at: number, shares: number) =>
+    writer.book({ at, bids: [[0.26, 100]], asks: [[0.28, shares]] });
+  const quoted = new TapeWriter().quote({ at: 5_000, bid: 2_600, ask: 2_800, trusted: true });
+  const { trades, orders } = replay(book(book(quoted, 10_000, 100), 11_000, 99));
+  expect(trades).toMatchObject([{ decidedMs: START_MS + 10_000 }]);
+  expect(orders).toMatchObject({ placed: 1, filled: 1 });
+});
+
 describe('the limit of an order', () => {
   test('an order decided at 0.28 does not fill at 0.95, and is missed because of its price', () => {
     const { trades, orders } = replay(movedTo(0.95));

@@ -44,6 +44,12 @@ function replay(tape: MarketTape, { execution = MAKER, strategy = STRATEGY } = {
 }
 
 describe('a purchase that rests', () => {
+  test('is placed with the first book, and not at best prices before it', () => {
+    const writer = new TapeWriter().quote({ at: 5_000, bid: 2_500, ask: 2_800, trusted: true });
+    const { events } = replay(writer.book({ at: 10_000, bids: BIDS, asks: ASKS }).tape());
+    expect(events[0]).toMatchObject({ kind: 'order', knownMs: START_MS + 10_000 });
+  });
+
   test('is filled by the trades that reach it, at its price and without a fee', () => {
     const tape = quiet()
       .trade({ at: 11_000, side: 'SELL_YES', price: 0.25, shares: 110 })

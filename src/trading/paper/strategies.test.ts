@@ -167,13 +167,13 @@ test('a baseline is a backtest of the last day, and a replay one of the windows 
   expect(await specOf(window.backtest_id)).toMatchObject({ ...same, endMs: stoppedMs, marketLimit: 10_000 });
 });
 
-test('a size of 1.13 USD is 1,130,000 micro-USD for the trader, as for a backtest', async () => {
+test('a size of 2.01 USD is 2,010,000 micro-USD for the trader, as for a backtest', async () => {
   const { db, clock, userId } = await opened();
   const strategies = new StrategyRepository(db, { clock, randomBytes });
   const { strategy, universe } = BODY as Pick<NewStrategy, 'strategy' | 'universe'>;
-  const wanted = { userId, name: 'small', strategy, universe, sizeUsd: 1.13, baselineId: 'bt_1', cap: 1 };
+  const wanted = { userId, name: 'small', strategy, universe, sizeUsd: 2.01, baselineId: 'bt_1', cap: 1 };
   const made = await strategies.create(wanted);
-  expect(typeof made === 'string' ? made : liveStrategy(made).size).toBe(1_130_000);
+  expect(typeof made === 'string' ? made : liveStrategy(made).size).toBe(2_010_000);
 });
 
 test('a cap is refused before a baseline that is absent, and that before a name in use, without any job', async () => {
