@@ -77,6 +77,8 @@ test('a void market pays back the cost of the shares that are left', () => {
   position.settle(9_000, null);
   const fees = filled('buy', 4_000, 10).fee + filled('sell', 6_000, 4).fee;
   expect(position.trade().pnl).toBe(2.4 * SHARE + 2.4 * SHARE - 4 * SHARE - fees);
+  // 4 at 0.60 and 6 at 0.40.
+  expect(position.trade().exitPrice).toBeCloseTo(0.48, 12);
 });
 
 test('the slippage and the levels of the exit are those of the sales, not of the payout', () => {

@@ -164,6 +164,7 @@ describe('the limit price', () => {
     ['on the fine grid', { tickSize: 10 }, 0.0159, 2_650],
     ['at most the maximum', { bid: 9_900, ask: 10_000 }, 0, 9_800],
     ['without an ask', { ask: Number.NaN }, 0, 2_500],
+    ['without an ask below 1', { bid: 9_800, ask: Number.NaN, maxFillPrice: 10_000 }, 0.05, 9_900],
   ] as const)('%s', (_, more, offset, limitPrice) => {
     const order = restingPurchase({ ...MAKER, offset }, { ...decision, ...more, budget: 10 * SHARE });
     expect(order).toMatchObject({ limitPrice, postOnly: true, timeInForce: 'gtc' });
