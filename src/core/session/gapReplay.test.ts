@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { withLateGaps } from '../../../test/support/lateGaps.ts';
-import { END_MS, randomTape, START_MS } from '../../../test/support/tapes.ts';
+import { END_MS, randomTape, START_MS, TapeWriter } from '../../../test/support/tapes.ts';
 import { GapReplay } from './gapReplay.ts';
 import { prepareMarket } from './prepare.ts';
 import { coverageOf } from './replay.ts';
@@ -126,4 +126,14 @@ test.each(['one', 'two', 'three'])('the period that a gap covers is not covered,
   expect(Math.abs(coverageOf(late) - coverageOf(early)) * (END_MS - START_MS)).toBeLessThan(gaps.length);
   // Decisions between the start and the detection used a book that looked proven.
   expect(late.inside.trusted).toBeGreaterThan(early.inside.trusted);
+});
+
+test('coverage ends where the gap that reaches back furthest begins, and at the window’s end', () => {
+  const book = (writer: TapeWriter, at: number) =>
+    writer.book({ at, bids: [[0.4, 1]], asks: [[0.5, 1 + at / 1_000]] });
+  const writer = book(book(new TapeWriter(), 0), 95_000);
+  writer.gap({ start: 90_000, known: 100_000, end: 110_000 });
+  writer.gap({ start: 50_000, known: 200_000, end: 210_000 });
+  const tape = book(book(book(writer, 120_000), 220_000), 310_000).tape();
+  expect(coverageOf(prepareMarket(tape, { model: false }))).toBeCloseTo((50 + 80) / 300, 12);
 });

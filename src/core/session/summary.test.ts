@@ -64,6 +64,22 @@ describe('a summary', () => {
     expect(summarize([market(0, [0.3, -0.1, -0.2])], 10).maxDrawdown).toBe(-0.3);
   });
 
+  test('adds up the orders of all markets; the fill rate is the share of the placed ones that filled', () => {
+    const orders = (n: number) => ({
+      ...{ placed: 40 * n, filled: 10 * n, takenBack: 7 * n },
+      missed: { no_depth: n, price: 2 * n, untrusted: 3 * n, unconfirmed: 4 * n },
+    });
+    const of = (n: number, resting?: { refused: number; notReached: number }): MarketResult => ({
+      ...market(n, [1]),
+      replay: { skipped: null, trades: [], orders: { ...orders(n), ...(resting && { resting }) } },
+    });
+    const summary = summarize([of(1), of(2)], 10);
+    expect(summary).toMatchObject({ orders: orders(3), fillRate: 0.25 });
+    expect(summary.orders.resting).toBeUndefined();
+    const resting = summarize([of(1, { refused: 5, notReached: 6 }), of(2)], 10);
+    expect(resting.orders).toEqual({ ...orders(3), resting: { refused: 5, notReached: 6 } });
+  });
+
   test('computes returns per market, and annualises by the markets traded in a year', () => {
     const pnls = [[2], [-1, -1], [3]];
     const markets = Array.from({ length: 30 }, (_, n) => market(n, pnls[n % 3] as number[]));
