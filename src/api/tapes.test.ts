@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { KEY, testApi } from '../../test/support/api.ts';
 import { marketIdOf, WINDOW_MS, writeSeries } from '../../test/support/backtestData.ts';
@@ -104,6 +106,11 @@ function remote(ask: Ask, cache: TapeCache | null = null, ownClock = clock()) {
   return new RemoteTapes({ url: 'http://service', ask, clock: ownClock, cache, signal });
 }
 
+/** A folder in which nothing fails. */
+const onFailure = (cause: unknown) => {
+  throw cause;
+};
+
 async function readAll(source: TapeSource) {
   const markets = await source.markets(UNIVERSE, RANGE);
   const gaps = await source.gaps(markets.map(({ marketId }) => marketId));
@@ -158,9 +165,9 @@ describe('tapes of a service', () => {
   test('are read once: past ones come from the cache, and a damaged file is read again', async () => {
     const folder = temporaryDirectory();
     const { ask, paths } = askOf(api());
-    const first = await readAll(remote(ask, new TapeCache(folder)));
+    const first = await readAll(remote(ask, new TapeCache(folder, onFailure)));
     const asked = paths.length;
-    expect(await readAll(remote(ask, new TapeCache(folder)))).toEqual(first);
+    expect(await readAll(remote(ask, new TapeCache(folder, onFailure)))).toEqual(first);
     // Only the list of markets, which has the newest gaps.
     expect(paths.slice(asked)).toEqual([paths[0]]);
     const { readdirSync, readFileSync, writeFileSync } = await import('node:fs');
@@ -168,17 +175,28 @@ describe('tapes of a service', () => {
     const file = readFileSync(`${folder}/${name}`);
     file[0] = (file[0] as number) ^ 1;
     writeFileSync(`${folder}/${name}`, file);
-    expect(await readAll(remote(ask, new TapeCache(folder)))).toEqual(first);
+    expect(await readAll(remote(ask, new TapeCache(folder, onFailure)))).toEqual(first);
     expect(paths).toHaveLength(asked + 3);
+  });
+
+  test('are read also where they cannot be cached, which is reported once', async () => {
+    // A folder that cannot be made, as on a read-only or full disk: a part of its path is a file.
+    const file = join(temporaryDirectory(), 'file');
+    writeFileSync(file, '');
+    const failures: unknown[] = [];
+    const cache = new TapeCache(join(file, 'tapes'), (cause) => failures.push(cause));
+    const local = await readAll(storedTapes(opened.store));
+    expect(await readAll(remote(askOf(api()).ask, cache))).toEqual(local);
+    expect(failures).toMatchObject([{ code: 'ENOTDIR' }]);
   });
 
   test('are not cached while their last records are new', async () => {
     const folder = temporaryDirectory();
     const { ask, paths } = askOf(api());
     const now = new FakeClock(END + 60_000);
-    await readAll(remote(ask, new TapeCache(folder), now));
+    await readAll(remote(ask, new TapeCache(folder, onFailure), now));
     const asked = paths.length;
-    await readAll(remote(ask, new TapeCache(folder), now));
+    await readAll(remote(ask, new TapeCache(folder, onFailure), now));
     expect(paths).toHaveLength(2 * asked);
   });
 

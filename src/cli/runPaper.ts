@@ -44,7 +44,7 @@ export async function runPaper(path: string, options: PaperOptions): Promise<voi
       const versions = { strategy_hash: codeHash, code_version: codeVersion(API_VERSION) };
       const { head, printed } = openOutput(options.out, { ...settings, ...versions });
       const startMs = head.start_ms;
-      await threads.beginLive({ params, terms }, startMs);
+      await threads.beginLive({ params, terms }, startMs, { tickers, eventTypes });
       const source = await openRemote(service, signal);
       const { inputs } = facts;
       const run = new PaperRun({ source, threads, inputs, tickers, eventTypes, startMs, printed, signal });
@@ -62,7 +62,7 @@ async function follow(
 ): Promise<void> {
   while (!signal.aborted) {
     try {
-      print(await run.advance(clock.now()));
+      for await (const lines of run.advance()) print(lines);
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof TransportError)) throw error;

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { systemClock } from '../runtime/clock.ts';
+import { systemReason } from '../runtime/systemReason.ts';
 import { type Ask, RemoteTapes } from '../strategy/remoteTapes.ts';
 import { TapeCache } from '../strategy/tapeCache.ts';
 import { storedTapes, type TapeSource } from '../strategy/tapeSource.ts';
@@ -24,7 +25,10 @@ export async function openTapes(
 }
 
 export async function openRemote(service: RemoteService, signal: AbortSignal): Promise<RemoteTapes> {
-  const cache = new TapeCache(join(cacheFolder(), 'tapes'));
+  const folder = join(cacheFolder(), 'tapes');
+  const cache = new TapeCache(folder, (cause) => {
+    console.error(`underround: warning: tapes are not cached in ${folder}: ${systemReason(cause)}`);
+  });
   await cache.prune();
   console.error(`underround: recording of ${service.url}`);
   return new RemoteTapes({ url: service.url, ask: askOf(service), clock: systemClock, cache, signal });

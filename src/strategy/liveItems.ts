@@ -5,10 +5,11 @@
  */
 import { ItemMerge } from '../core/run/itemMerge.ts';
 import type { RunItem } from '../core/run/runner.ts';
-import { payoutTimeMs, type RunTape, type TickerTape } from '../core/run/runTape.ts';
+import { payoutTimeMs, type TickerTape } from '../core/run/runTape.ts';
 import { AFTER_MS } from '../core/session/gapEnds.ts';
 import type { Ladders, TapeMarket } from '../core/session/tape.ts';
 import type { BookSide, SideView } from '../schema/records.ts';
+import type { MarketPart } from './runTape.ts';
 
 type MarketItem = Extract<RunItem, { kind: 'market' }>;
 type BookItem = Extract<RunItem, { kind: 'book' }>;
@@ -30,7 +31,7 @@ export class LiveItems {
   #seq = 0;
   #timeMs = Number.NEGATIVE_INFINITY;
 
-  addMarket({ tape, resolution }: RunTape): void {
+  addMarket({ tape, resolution, paidMs = null }: MarketPart): void {
     const { marketId, strikePrice, strikeKnownTimeMs } = tape.market;
     const market = this.#market(marketId);
     // Its place must not depend on the stretch that contains it.
@@ -45,7 +46,9 @@ export class LiveItems {
       this.#addFact({ fromMs: strikeKnownTimeMs, key: `${marketId} strike`, market, make });
     }
     if (resolution === null || !market.isNew('resolved')) return;
-    const timeMs = payoutTimeMs(tape, resolution);
+    // A gap that was detected after the payout has not delayed it.
+    const gaps = tape.gaps.filter(({ knownMs }) => paidMs === null || knownMs <= paidMs);
+    const timeMs = payoutTimeMs({ ...tape, gaps }, resolution);
     const make = (): RunItem => ({ kind: 'resolved', seq: 0, timeMs, marketId, resolution });
     this.#addFact({ fromMs: timeMs + AFTER_MS, key: `${marketId} resolved`, market, make });
   }
@@ -72,7 +75,7 @@ export class LiveItems {
     for (const { make, market } of due) {
       const item = this.#placed(make());
       yield item;
-      if (item.kind === 'resolved') market.forgetBooks();
+      if (item.kind === 'resolved') market.payOut();
     }
   }
 
@@ -100,9 +103,9 @@ export class LiveItems {
       case 'book':
         return this.#market(item.marketId).onBook(item);
       case 'gap':
-        return this.#market(item.marketId).isNew(`gap ${item.id}`) ? item : null;
+        return this.#market(item.marketId).isNewGap(`gap ${item.id}`) ? item : null;
       case 'gap_end':
-        return this.#market(item.marketId).isNew(`gap_end ${item.id}`) ? item : null;
+        return this.#market(item.marketId).isNewGap(`gap_end ${item.id}`) ? item : null;
       case 'resolved':
         return this.#market(item.marketId).isNew('resolved') ? item : null;
       case 'quote':
@@ -133,6 +136,11 @@ class LiveMarket {
     return isNew;
   }
 
+  /** Later gaps of a market that was paid out are left out: only a run that goes on would know them. */
+  isNewGap(what: string): boolean {
+    return this.#ladders !== null && this.isNew(what);
+  }
+
   /** @returns Whether it was not listed yet: later changes of its facts are left out, except its strike. */
   onListing({ market }: MarketItem): boolean {
     if (this.listed !== null) return false;
@@ -150,7 +158,7 @@ class LiveMarket {
     return repeats ? null : { ...item, book: ladders.number(item), ladders };
   }
 
-  forgetBooks(): void {
+  payOut(): void {
     this.#ladders = null;
   }
 }

@@ -61,21 +61,25 @@ function orderLine(
 /** What earlier output says about markets, so that a repetition knows what was known when. */
 export class PrintedFacts {
   readonly #markets = new Map<string, { listed: TapeMarket; newest: TapeMarket }>();
-  readonly #resolutions = new Map<string, Resolution>();
+  readonly #resolutions = new Map<string, { readonly resolution: Resolution; readonly timeMs: number }>();
   /** Receive time of the newest line. */
   timeMs = 0;
 
   add(line: PaperLine): void {
     this.timeMs = Math.max(this.timeMs, line.time_ms);
-    if (line.kind === 'resolved') this.#resolutions.set(line.market_id, line.resolution);
+    if (line.kind === 'resolved') {
+      const { market_id, resolution, time_ms: timeMs } = line;
+      this.#resolutions.set(market_id, { resolution, timeMs });
+    }
     if (line.kind !== 'market') return;
     const { marketId } = line.market;
     const known = this.#markets.get(marketId);
     this.#markets.set(marketId, { listed: known?.listed ?? line.market, newest: line.market });
   }
 
-  hasResolution(marketId: string): boolean {
-    return this.#resolutions.has(marketId);
+  /** Time of the line with the outcome; null without one. */
+  paidMs(marketId: string): number | null {
+    return this.#resolutions.get(marketId)?.timeMs ?? null;
   }
 
   /** @param floorMs What is new was not known before this time. */
@@ -94,7 +98,7 @@ export class PrintedFacts {
 
   resolution(marketId: string, resolution: Resolution | null, floorMs: number): Resolution | null {
     const known = this.#resolutions.get(marketId);
-    if (known !== undefined) return known;
+    if (known !== undefined) return known.resolution;
     if (resolution === null) return null;
     return { ...resolution, resolvedTimeMs: Math.max(resolution.resolvedTimeMs, floorMs) };
   }

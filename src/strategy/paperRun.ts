@@ -2,8 +2,9 @@
  * A strategy file on the live stream of a service. It reads what the service has stored since it last asked, a moment
  * after it was received. Its state is never stored: a run that goes on reads the recording from its start again.
  */
+import { Readable } from 'node:stream';
 import type { Inputs } from '../core/run/definition.ts';
-import type { RunTape, TickerTape } from '../core/run/runTape.ts';
+import type { TickerTape } from '../core/run/runTape.ts';
 import { BEFORE_FIRST_SEQ, TAPE_AFTER_MS, TAPE_BEFORE_MS } from '../core/session/tape.ts';
 import { resolutionOf, tapeMarketOf } from '../core/session/tapeMarket.ts';
 import { decidingSource } from '../core/venueRules.ts';
@@ -16,9 +17,11 @@ import {
   loadTape,
   loadTrades,
   type SeqRange,
+  type TapeRows,
 } from '../store/queries/tapeReader.ts';
 import { type PaperLine, PrintedFacts } from './paperLines.ts';
 import type { MarketsRead } from './remoteTapes.ts';
+import type { MarketPart } from './runTape.ts';
 import type { StrategyThreads } from './strategyThreads.ts';
 import type { TapeSource } from './tapeSource.ts';
 
@@ -26,11 +29,14 @@ import type { TapeSource } from './tapeSource.ts';
 const DISORDER_MS = 2_000;
 /** Length of a stretch of the past. */
 const STRETCH_MS = 1_800_000;
-/** Markets are listed this long before their recording is read. */
-const LISTED_BEFORE_MS = 600_000;
-const LONGEST_WINDOW_MS = 86_400_000;
-/** Windows of one series that can be in play. */
+/** A day on which the venue's clocks are set back. */
+const LONGEST_WINDOW_MS = 25 * 3_600_000;
+/** Windows of one series that a stretch reads: the newest, some three days of the shortest ones. */
 const MARKETS_MAX = 1_000;
+/** Prices that arrive later than this are left out. */
+const PRICE_LATE_MS = 86_400_000;
+/** For a stretch in which a market has no rows. */
+const NO_ROWS: TapeRows = { stream: async () => Readable.from([]) };
 /** As deep as the books of a backtest. */
 const DEPTH = 200;
 
@@ -61,6 +67,8 @@ export class PaperRun {
   /** Lines of the printed ones that came again. */
   #repeated = 0;
   #afterSeq = BEFORE_FIRST_SEQ;
+  /** End of the oldest window that was read and is not paid out yet. */
+  #unresolvedMs = Number.POSITIVE_INFINITY;
   /** Everything received before this time was processed. */
   #processedMs = 0;
 
@@ -70,25 +78,29 @@ export class PaperRun {
   }
 
   /**
-   * Processes what was stored since the last call.
-   * @param nowMs Only decides which windows are near.
-   * @returns New lines.
+   * Processes what was stored since the last call. What a call that failed had not processed is left to the next call.
+   * @returns New lines, stretch by stretch.
    * @throws {InvalidInputError} If a line differs from the one that was printed.
    */
-  async advance(nowMs: number): Promise<string[]> {
-    const { markets, storedSeq } = await this.#markets(nowMs);
-    const lines: string[] = [];
-    while (this.#afterSeq < storedSeq) {
-      const toSeq = Math.min(storedSeq, this.#stretchEnd());
-      lines.push(...(await this.#stretch(markets, { afterSeq: this.#afterSeq, toSeq })));
+  async *advance(): AsyncGenerator<string[], void, undefined> {
+    for (let isBehind = true; isBehind; ) {
+      const endSeq = this.#stretchEnd();
+      const { markets, storedSeq } = await this.#markets(endSeq / SEQS_PER_MILLISECOND);
+      if (storedSeq <= this.#afterSeq) return;
+      isBehind = endSeq < storedSeq;
+      const toSeq = Math.min(storedSeq, endSeq);
+      const lines = await this.#stretch(markets, { afterSeq: this.#afterSeq, toSeq });
       this.#afterSeq = toSeq;
+      yield lines;
     }
-    return lines;
   }
 
-  async #markets(nowMs: number): Promise<{ markets: Market[]; storedSeq: number }> {
-    const { source, tickers, eventTypes, startMs } = this.#options;
-    const endMs = nowMs + TAPE_BEFORE_MS + LISTED_BEFORE_MS + LONGEST_WINDOW_MS;
+  /** The markets of a stretch that ends at a time, and those whose outcome is awaited. */
+  async #markets(toMs: number): Promise<{ markets: Market[]; storedSeq: number }> {
+    const { source, tickers, eventTypes } = this.#options;
+    const fromMs = this.#afterSeq / SEQS_PER_MILLISECOND - TAPE_AFTER_MS;
+    const startMs = Math.max(this.#options.startMs, Math.min(fromMs, this.#unresolvedMs));
+    const endMs = toMs + TAPE_BEFORE_MS + LONGEST_WINDOW_MS + 1;
     const range = { startMs, endMs, limit: MARKETS_MAX };
     const markets: Market[] = [];
     let storedSeq = Number.MAX_SAFE_INTEGER;
@@ -112,40 +124,52 @@ export class PaperRun {
     const { threads } = this.#options;
     const toMs = stretch.toSeq / SEQS_PER_MILLISECOND;
     const fromMs = stretch.afterSeq / SEQS_PER_MILLISECOND;
-    const read: RunTape[] = [];
+    const read: MarketPart[] = [];
     for (const market of markets) {
       const { startTimeMs, endTimeMs } = market;
-      const isNear = startTimeMs - TAPE_BEFORE_MS <= toMs && endTimeMs + TAPE_AFTER_MS >= fromMs;
-      // A later outcome comes with a part that has no rows.
-      const isOutcome = endTimeMs < toMs && market.status === 'resolved';
-      if (isNear || (isOutcome && !this.#facts.hasResolution(market.marketId)))
-        read.push(await this.#tape(market, stretch));
+      if (startTimeMs - TAPE_BEFORE_MS > toMs) continue;
+      const hasRows = endTimeMs + TAPE_AFTER_MS >= fromMs;
+      // Until a market is paid out, gaps of it may still be detected.
+      if (hasRows || this.#isAwaited(market, fromMs))
+        read.push(await this.#tape(market, stretch, hasRows ? this.#options.source.rows : NO_ROWS));
     }
     const tickers: TickerTape[] = [];
     for (const ticker of this.#options.tickers) tickers.push(await this.#ticker(ticker, markets, stretch));
     const beforeMs = toMs - DISORDER_MS;
     const { lines } = await threads.process({ markets: read, tickers, beforeMs });
     this.#processedMs = Math.max(this.#processedMs, beforeMs);
-    return lines.flatMap((line) => this.#checked(line));
+    const checked = lines.flatMap((line) => this.#checked(line));
+    const awaited = markets.filter((market) => this.#isAwaited(market, toMs));
+    this.#unresolvedMs = Math.min(...awaited.map(({ endTimeMs }) => endTimeMs));
+    return checked;
   }
 
-  async #tape(market: Market, stretch: SeqRange): Promise<RunTape> {
+  /** Whether a market was not paid out before a time. */
+  #isAwaited({ marketId }: Market, timeMs: number): boolean {
+    const paidMs = this.#facts.paidMs(marketId);
+    return paidMs === null || paidMs >= timeMs;
+  }
+
+  async #tape(market: Market, stretch: SeqRange, from: TapeRows): Promise<MarketPart> {
     const { source, signal } = this.#options;
     const gaps = (await source.gaps([market.marketId])).get(market.marketId) ?? [];
     const terms = { depth: DEPTH, prices: false };
     const known = gaps.filter(({ knownSeq = 0 }) => knownSeq <= stretch.toSeq);
-    const rows = await loadTape(source.rows, { market, gaps: known, terms, stretch }, signal);
-    const trades = await loadTrades(source.rows, { market, stretch }, signal);
+    const rows = await loadTape(from, { market, gaps: known, terms, stretch }, signal);
+    const trades = await loadTrades(from, { market, stretch }, signal);
     const floorMs = Math.max(this.#processedMs, this.#facts.timeMs);
     return {
       tape: { ...rows, trades, market: this.#facts.market(tapeMarketOf(market), floorMs) },
       resolution: this.#facts.resolution(market.marketId, resolutionOf(market), floorMs),
+      paidMs: this.#facts.paidMs(market.marketId),
     };
   }
 
   async #ticker(ticker: Ticker, markets: readonly Market[], stretch: SeqRange): Promise<TickerTape> {
     const { source, inputs, startMs, signal } = this.#options;
-    const span = { fromMs: startMs - TAPE_BEFORE_MS, toMs: Number.MAX_SAFE_INTEGER, stretch };
+    const lateMs = stretch.afterSeq / SEQS_PER_MILLISECOND - PRICE_LATE_MS;
+    const fromMs = Math.max(startMs - TAPE_BEFORE_MS, lateMs);
+    const span = { fromMs, toMs: Number.MAX_SAFE_INTEGER, stretch };
     const deciding = markets.filter((market) => market.ticker === ticker).map(decidingSource);
     const prices: TickerTape['prices'][number][] = [];
     for (const feed of [...new Set([...deciding, ...(inputs.priceSources ?? [])])].sort()) {

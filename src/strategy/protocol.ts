@@ -23,6 +23,9 @@ export interface StrategyFacts {
   readonly inputs: Inputs;
 }
 
+/** The series that a command names in place of those of the strategy's inputs. */
+export type RunSeries = Pick<Inputs, 'tickers' | 'eventTypes'>;
+
 /** One run: a strategy with its parameters under its terms. */
 export interface RunSetting {
   readonly params: Readonly<Record<string, ParamValue>>;
@@ -32,9 +35,14 @@ export interface RunSetting {
 export type ThreadRequest =
   /** Loads the file once, only to read what it declares. */
   | { readonly kind: 'describe' }
-  | { readonly kind: 'begin'; readonly runs: readonly NumberedRun[] }
+  | { readonly kind: 'begin'; readonly runs: readonly NumberedRun[]; readonly series: RunSeries | null }
   /** One run whose recording arrives in stretches. Its code is not called for records received before `fromMs`. */
-  | { readonly kind: 'live'; readonly run: RunSetting; readonly fromMs: number }
+  | {
+      readonly kind: 'live';
+      readonly run: RunSetting;
+      readonly fromMs: number;
+      readonly series: RunSeries | null;
+    }
   | { readonly kind: 'segment'; readonly segment: RunSegment }
   /** Processes what remains, up to the end of the last segment. */
   | { readonly kind: 'finish' };

@@ -51,7 +51,8 @@ export async function runOnRecording(
   signal.throwIfAborted();
   const gaps = await source.gaps(markets.map(({ marketId }) => marketId));
   const feed = new RecordingFeed(source, { markets, gaps, inputs }, signal);
-  await threads.begin(settings);
+  const { tickers, eventTypes } = universe;
+  await threads.begin(settings, { tickers, eventTypes });
   let items = 0;
   for await (const segment of feed.segments()) {
     signal.throwIfAborted();

@@ -74,6 +74,21 @@ describe.skipIf(commandAbsent)(`a strategy file in a thread ${skipped}`, () => {
     });
   });
 
+  test('runs on the series that the command names, in place of those of its inputs', async () => {
+    const entry = strategy({
+      'mine.js': `${HEAD}export default defineStrategy({
+        name: 'mine', params: {}, inputs: { tickers: ['ETH'], eventTypes: ['1h'] },
+        onEvent(event, context) { if (event.type === 'market') context.log(context.market(event.marketId).ticker); },
+      });`,
+    });
+    const threads = start(entry);
+    await threads.begin([SETTING], { tickers: ['BTC'], eventTypes: ['5m'] });
+    await threads.process(SEGMENT);
+    const { results } = await threads.finish();
+    expect(results[0]?.result.log[0]?.text).toBe('BTC');
+    expect(results[0]?.result.markets).toHaveLength(1);
+  });
+
   test('uses this engine even where its folder has another', async () => {
     const entry = strategy({
       'mine.js': `${HEAD}export default defineStrategy({ name: 'mine', params: {}, ${INPUTS}, onEvent() {} });`,

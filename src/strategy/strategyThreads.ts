@@ -6,6 +6,7 @@ import { HangWatchdog, Heartbeat } from './heartbeat.ts';
 import type { PaperLine } from './paperLines.ts';
 import type {
   FinishedRun,
+  RunSeries,
   RunSetting,
   StrategyFacts,
   ThreadReply,
@@ -61,18 +62,22 @@ export class StrategyThreads {
     return await (this.#threads[0] as StrategyThread).ask('described', { kind: 'describe' });
   }
 
-  /** Loads the file once for each run. @throws {StrategyFailedError} */
-  async begin(settings: readonly RunSetting[]): Promise<void> {
+  /**
+   * Loads the file once for each run.
+   * @param series In place of those of the strategy's inputs; null: those.
+   * @throws {StrategyFailedError}
+   */
+  async begin(settings: readonly RunSetting[], series: RunSeries | null = null): Promise<void> {
     const numbered = settings.map((setting, at) => ({ ...setting, run: at + 1 }));
     await this.#all((_, thread) => {
       const runs = numbered.filter(({ run }) => run % this.#threads.length === thread);
-      return { kind: 'begin', runs };
+      return { kind: 'begin', runs, series };
     }, 'begun');
   }
 
-  /** Begins a run whose recording arrives in stretches. @throws {StrategyFailedError} */
-  async beginLive(run: RunSetting, fromMs: number): Promise<void> {
-    await this.#all(() => ({ kind: 'live', run, fromMs }), 'begun');
+  /** Begins a run whose recording arrives in stretches; `series` as in `begin`. @throws {StrategyFailedError} */
+  async beginLive(run: RunSetting, fromMs: number, series: RunSeries | null = null): Promise<void> {
+    await this.#all(() => ({ kind: 'live', run, fromMs, series }), 'begun');
   }
 
   /**

@@ -10,11 +10,17 @@ const ENDING = '.tape';
 
 export class TapeCache {
   readonly #folder: string;
+  readonly #onFailure: (cause: unknown) => void;
   #written = 0;
+  #hasFailed = false;
 
-  /** @param folder Created with the first tape. */
-  constructor(folder: string) {
+  /**
+   * @param folder Created with the first tape.
+   * @param onFailure Called with the first failure to write: nothing more is cached.
+   */
+  constructor(folder: string, onFailure: (cause: unknown) => void) {
     this.#folder = folder;
+    this.#onFailure = onFailure;
   }
 
   /** @returns Null where there is none, or a damaged one. */
@@ -31,13 +37,21 @@ export class TapeCache {
     return isWhole ? bytes : null;
   }
 
-  /** Two processes may write the same tape. */
+  /** Two processes may write the same tape. A full or read-only disk only costs the cache. */
   async write(key: string, bytes: Buffer): Promise<void> {
-    await mkdir(this.#folder, { recursive: true });
+    if (this.#hasFailed) return;
     const path = this.#pathOf(key);
     const part = `${path}.${process.pid}.${this.#written++}`;
-    await writeFile(part, Buffer.concat([bytes, hash('sha256', bytes, 'buffer')]));
-    await rename(part, path);
+    try {
+      await mkdir(this.#folder, { recursive: true });
+      await writeFile(part, Buffer.concat([bytes, hash('sha256', bytes, 'buffer')]));
+      await rename(part, path);
+    } catch (cause) {
+      // Of two writes at once, one report is enough.
+      if (!this.#hasFailed) this.#onFailure(cause);
+      this.#hasFailed = true;
+      await rm(part, { force: true }).catch(() => undefined);
+    }
   }
 
   /** Removes the tapes that were read longest ago, where all together are too large. */

@@ -12,7 +12,7 @@ import { factLines, type PaperLine, paperDefinition } from './paperLines.ts';
 import type {
   FinishedRun,
   NumberedRun,
-  RunSetting,
+  RunSeries,
   ThreadReply,
   ThreadRequest,
   ThreadSettings,
@@ -63,10 +63,10 @@ class StrategyThread {
         return { kind: 'described', facts: { name, params, inputs }, codeHash: this.#modules.codeHash() };
       }
       case 'begin':
-        for (const run of request.runs) await this.#begin(run);
+        for (const run of request.runs) await this.#begin(run, request.series);
         return { kind: 'begun' };
       case 'live':
-        await this.#beginLive(request.run, request.fromMs);
+        await this.#beginLive(request);
         return { kind: 'begun' };
       case 'segment':
         return this.#process(request.segment);
@@ -78,14 +78,15 @@ class StrategyThread {
     }
   }
 
-  async #begin({ run, params, terms }: NumberedRun): Promise<void> {
-    const definition = await this.#load(run);
+  async #begin({ run, params, terms }: NumberedRun, series: RunSeries | null): Promise<void> {
+    const definition = await this.#load(run, series);
     this.#runners.push({ run, runner: startRun({ definition, params, terms }) });
   }
 
-  async #beginLive({ params, terms }: RunSetting, fromMs: number): Promise<void> {
+  async #beginLive({ run, fromMs, series }: Extract<ThreadRequest, { kind: 'live' }>): Promise<void> {
+    const { params, terms } = run;
     const lines: PaperLine[] = [];
-    const definition = paperDefinition(await this.#load(0), { fromMs, lines });
+    const definition = paperDefinition(await this.#load(0, series), { fromMs, lines });
     this.#runners.push({ run: 0, runner: startRun({ definition, params, terms }) });
     this.#items = new LiveItems();
     this.#lines = lines;
@@ -114,17 +115,17 @@ class StrategyThread {
   }
 
   /** @returns The strategy of a newly loaded file, which reports each event to the heartbeat. */
-  async #load(run: number): Promise<Definition> {
+  async #load(run: number, series: RunSeries | null = null): Promise<Definition> {
     this.#heartbeat.onLoad();
     const { default: definition } = await this.#modules.load(run);
     this.#heartbeat.onReturn();
     if (typeof (definition as Definition | undefined)?.onEvent !== 'function') {
       throw new RangeError('the file must `export default defineStrategy({ ... })`');
     }
-    return this.#observed(definition as Definition);
+    return this.#observed(definition as Definition, series);
   }
 
-  #observed(definition: Definition): Definition {
+  #observed(definition: Definition, series: RunSeries | null): Definition {
     const heartbeat = this.#heartbeat;
     const onEvent: Definition['onEvent'] = (event, context) => {
       heartbeat.onEvent(event);
@@ -132,7 +133,8 @@ class StrategyThread {
       heartbeat.onReturn();
       if (returned !== undefined) refuse(returned);
     };
-    return defineStrategy({ ...definition, onEvent });
+    const inputs = series === null ? definition.inputs : { ...definition.inputs, ...series };
+    return defineStrategy({ ...definition, inputs, onEvent });
   }
 }
 
