@@ -166,6 +166,8 @@ export class PaperTrader {
     const isActive = strategy?.entries.untilMs === Number.POSITIVE_INFINITY;
     if (strategy === undefined || (isActive && strategy.activeFromMs === fromMs)) return;
     strategy.activeFromMs = fromMs;
+    // Of a stop that was not noticed: the sessions that stay have the earlier entries.
+    strategy.entries.untilMs = Math.min(strategy.entries.untilMs, fromMs);
     strategy.entries = { untilMs: Number.POSITIVE_INFINITY };
     const isKept = (session: PaperSession) => session.strategy.strategyId !== strategyId || session.hasFills;
     for (const { paper } of this.#tracked.values()) paper.keep(isKept);

@@ -81,6 +81,32 @@ describe('a change that applies from a time on', () => {
       ).flat(),
     ).toEqual([]);
   });
+
+  test('a start whose stop was not noticed also buys nothing more where the strategy has traded', () => {
+    const price = { metric: 'token_price' } as const;
+    const again = {
+      ...({ type: 'condition_based', side: 'buy_yes', max_trades_per_market: 3, stop_loss: [] } as const),
+      entry: [{ ...price, operator: 'below', value: 0.5 } as const],
+      take_profit: [{ ...price, operator: 'above', value: 0.5 } as const],
+    };
+    const writer = new TapeWriter();
+    const books = (from: number, bid: number, ask: number) => {
+      for (const second of [0, 1, 2])
+        writer.book({ at: 1_000 * (from + second), bids: [[bid, 100 + second]], asks: [[ask, 100]] });
+    };
+    books(1, 0.45, 0.48);
+    books(5, 0.55, 0.58);
+    books(10, 0.45, 0.48);
+    const trader = traderOf(BOUGHT, [liveStrategyOf('ps_1', again)]);
+    const events = traderEventsOf(writer.tape());
+    const isEarly = (event: TraderEvent) =>
+      'record' in event && event.record.receivedTimeMs < START_MS + 8_000;
+    // Bought and sold.
+    expect(processed(trader, events.filter(isEarly)).flat()).toHaveLength(2);
+    trader.process(started(START_MS + 9_000, START_MS + 8_000));
+    const later = events.filter((event) => !isEarly(event));
+    expect(processed(trader, later).flat()).toEqual([]);
+  });
 });
 
 test('a strategy that is removed trades no more in the markets that it watched', () => {
