@@ -33,8 +33,8 @@ const STRETCH_MS = 1_800_000;
 const LONGEST_WINDOW_MS = 25 * 3_600_000;
 /** Windows of one series that a stretch reads: the newest, some three days of the shortest ones. */
 const MARKETS_MAX = 1_000;
-/** Prices that arrive later than this are left out. */
-const PRICE_LATE_MS = 86_400_000;
+/** A price whose own time is further than this from its receipt is left out. */
+const PRICE_APART_MS = 86_400_000;
 /** For a stretch in which a market has no rows. */
 const NO_ROWS: TapeRows = { stream: async () => Readable.from([]) };
 /** As deep as the books of a backtest. */
@@ -167,9 +167,10 @@ export class PaperRun {
 
   async #ticker(ticker: Ticker, markets: readonly Market[], stretch: SeqRange): Promise<TickerTape> {
     const { source, inputs, startMs, signal } = this.#options;
-    const lateMs = stretch.afterSeq / SEQS_PER_MILLISECOND - PRICE_LATE_MS;
-    const fromMs = Math.max(startMs - TAPE_BEFORE_MS, lateMs);
-    const span = { fromMs, toMs: Number.MAX_SAFE_INTEGER, stretch };
+    const oldestMs = Math.floor(stretch.afterSeq / SEQS_PER_MILLISECOND) - PRICE_APART_MS;
+    const fromMs = Math.max(startMs - TAPE_BEFORE_MS, oldestMs);
+    const toMs = Math.ceil(stretch.toSeq / SEQS_PER_MILLISECOND) + PRICE_APART_MS;
+    const span = { fromMs, toMs, stretch };
     const deciding = markets.filter((market) => market.ticker === ticker).map(decidingSource);
     const prices: TickerTape['prices'][number][] = [];
     for (const feed of [...new Set([...deciding, ...(inputs.priceSources ?? [])])].sort()) {

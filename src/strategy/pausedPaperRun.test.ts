@@ -2,13 +2,16 @@ import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { marketRecord } from '../../test/support/api.ts';
 import { marketIdOf } from '../../test/support/backtestData.ts';
+import { FakeClock } from '../../test/support/fakeClock.ts';
 import type { TapeGap } from '../core/session/tape.ts';
 import { TransportError } from '../runtime/errors.ts';
+import { framed } from '../runtime/hashedFrames.ts';
 import type { Market } from '../schema/market.ts';
 import { SEQS_PER_MILLISECOND } from '../schema/records.ts';
 import { LiveItems } from './liveItems.ts';
 import { factLines, type PaperLine } from './paperLines.ts';
 import { type LiveSource, PaperRun } from './paperRun.ts';
+import { RemoteTapes } from './remoteTapes.ts';
 import type { RunSegment } from './runTape.ts';
 
 const START = Date.UTC(2026, 10, 20, 12);
@@ -21,6 +24,12 @@ class Service {
   nowMs = START;
   /** Reads of the recording that fail from now on. */
   failing: (params: Record<string, unknown>) => boolean = () => false;
+  /** Asks as for a service that has stored nothing. */
+  readonly #remote = new RemoteTapes({
+    ...{ url: 'http://service', clock: new FakeClock(START), cache: null },
+    ask: async () => ({ status: 200, retryAfterS: null, body: framed(Readable.from([])) }),
+    signal: new AbortController().signal,
+  });
   readonly #windows: number;
   /** From a window's end until its outcome. */
   readonly #outcomeMs: number;
@@ -48,9 +57,9 @@ class Service {
       return new Map(marketIds.map((marketId) => [marketId, known(marketId)]));
     },
     rows: {
-      stream: async (_, params) => {
+      stream: async (query, params, options) => {
         if (this.failing(params)) throw new TransportError('the service did not answer');
-        return Readable.from([]);
+        return await this.#remote.rows.stream(query, params, options);
       },
     },
     readMarkets: async (_, { startMs, endMs, limit }) => {
