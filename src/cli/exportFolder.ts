@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { makeDirectories } from '../runtime/makeDirectories.ts';
 import type { ExportFormat, ExportRange } from '../schema/export.ts';
 import type { ExportReader } from '../store/export/controlRows.ts';
-import { exportFileName } from '../store/export/fileName.ts';
+import { folderFileName } from '../store/export/fileName.ts';
 import { isUpToDate, writeExport } from '../store/export/writtenFile.ts';
 import {
   type ExportPart,
@@ -40,8 +40,7 @@ export async function exportFolder(reader: ExportReader, options: FolderOptions)
     parts.push(...(await exportParts(store, dataset, { filter, range, signal })));
   const result = { files: parts.length, kept: 0, rows: 0, bytes: 0 };
   for (const [index, part] of parts.entries()) {
-    const name = await exportFileName(store, part.subject, { ...part, format, signal });
-    const path = join(out, part.folder, name);
+    const path = join(out, part.folder, folderFileName(part.subject, { ...part, format }));
     const file = { ...part, format, path, signal };
     const counted = `[${index + 1}/${parts.length}]`;
     if (await isUpToDate(reader, file)) {

@@ -22,7 +22,7 @@ export type FolderDataset = Exclude<ExportDataset, JobDataset>;
 export interface ExportPart {
   /** Relative, with `/`. */
   readonly folder: string;
-  readonly subject: ExportSubject;
+  readonly subject: Exclude<ExportSubject, { readonly jobId: string }>;
   readonly range: ExportRange;
 }
 
