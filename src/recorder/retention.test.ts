@@ -68,7 +68,7 @@ async function rig(retention: Retention, budgetBytes: number | null = null) {
   const seqsOf = async (table: string) =>
     (await store.rows<{ seq: number }>(`SELECT seq FROM ${table} ORDER BY seq`)).map(({ seq }) => seq);
   const gaps = () => loadGapsOf(store, ['imported', 'm40', 'm20', 'm1', 'm0']);
-  return { store, recorder, keeper, keeperDuringImport, metrics, seqsOf, gaps };
+  return { clock, store, recorder, keeper, keeperDuringImport, metrics, seqsOf, gaps };
 }
 
 test('rows older than their period are removed, and a gap says so', async () => {
@@ -109,6 +109,16 @@ test('rows of two tables that begin at one row have a gap each, to the last row 
 
 test('a budget removes the oldest days, and leaves the last two', async () => {
   const { keeper, seqsOf } = await rig({}, 1);
+  await keeper.run();
+  expect([await seqsOf('trades'), await seqsOf('underlying')]).toEqual([
+    [3, 4],
+    [3, 4],
+  ]);
+});
+
+test('a clock that was set a year ahead removes no more than the right one', async () => {
+  const { clock, keeper, seqsOf } = await rig({ trades: 30 }, 1);
+  clock.stepWall(365 * DAY_MS);
   await keeper.run();
   expect([await seqsOf('trades'), await seqsOf('underlying')]).toEqual([
     [3, 4],
@@ -161,6 +171,19 @@ test('old books are thinned to the last state of each second, and a gap says so'
   await keeper.run();
   expect((await gaps()).length).toBe(1);
   expect(await store.rows("SELECT name FROM system.databases WHERE name LIKE '%thinning'")).toEqual([]);
+});
+
+test('a day that was thinned is thinned again once an import has added books', async () => {
+  const { store, keeper, seqsOf } = await rig({ books_thinned: 30 });
+  const timeMs = NOW_MS - 40 * DAY_MS;
+  for (const seq of [10, 11]) writeBook(store, 'm40', seq, timeMs);
+  await store.writer.flush();
+  await keeper.run();
+  await keeper.run();
+  for (const seq of [20, 21]) writeBook(store, 'imported', seq, timeMs);
+  await store.writer.flush();
+  await keeper.run();
+  expect(await seqsOf('books')).toEqual([11, 21]);
 });
 
 test.each([

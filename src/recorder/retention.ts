@@ -11,6 +11,7 @@ import {
   type DiskForecast,
   daysToThin,
   forecastDisk,
+  judgedTime,
   planRemovals,
 } from '../store/retention/removals.ts';
 import { countRows } from '../store/retention/thinBooks.ts';
@@ -54,6 +55,13 @@ interface RemovedMarket {
   readonly receivedToMs: number;
 }
 
+interface MeasuredDay {
+  readonly table: TableName;
+  readonly day: string;
+  readonly bytes: number;
+  readonly stored: number;
+}
+
 /**
  * Keeps the embedded engine within its periods and its budget, and measures its growth. It removes whole days, the oldest
  * first. Before it removes rows of a market it writes a gap (`retention`) from the first to the last of them, so that a
@@ -67,8 +75,8 @@ export class RetentionKeeper {
   #forecast: DiskForecast = { bytesPerDay: null, fullAtMs: null };
   #running: Promise<void> | null = null;
   readonly #stop = new AbortController();
-  /** Days of books with one state a second; every other one is examined. */
-  readonly #thinDays = new Set<string>();
+  /** Rows of the days of books that have one state a second; every other day, or number of rows, is examined. */
+  readonly #thinDays = new Map<string, number>();
 
   constructor(options: RetentionOptions) {
     const { metrics, clock } = options;
@@ -120,24 +128,28 @@ export class RetentionKeeper {
   async #round(): Promise<void> {
     const { clock, retention, budgetBytes, log, freeBytes, store } = this.#options;
     await store.removeThinningDraft();
-    const { days, otherBytes } = await this.#measure();
-    const nowMs = clock.now();
-    this.#forecast = forecastDisk(days, { freeBytes: await freeBytes(), nowMs });
+    const { days, otherBytes, bookRows } = await this.#measure();
+    this.#forecast = forecastDisk(days, { freeBytes: await freeBytes(), nowMs: clock.now() });
+    const nowMs = judgedTime(days, clock.now());
     const openSinceMs = await this.#oldestOpenMs(nowMs);
     const limits = { retention, budgetBytes, otherBytes, nowMs, openSinceMs };
     const { removals, overBudgetBytes } = planRemovals(days, limits);
     for (const removal of removals) await this.#remove(removal);
-    for (const day of daysToThin(days, { retention, removals, nowMs, openSinceMs })) await this.#thin(day);
+    for (const day of daysToThin(days, { retention, removals, nowMs, openSinceMs }))
+      await this.#thin(day, bookRows.get(day) ?? 0);
     if (overBudgetBytes > 0) log.warn({ overBudgetBytes, budgetBytes }, 'retention.over_budget');
   }
 
-  async #measure(): Promise<{ days: DatasetDay[]; otherBytes: number }> {
-    const rows = await this.#options.store.rows<{ table: TableName; day: string; bytes: number }>(
-      `SELECT table, partition AS day, sum(bytes_on_disk) AS bytes FROM system.parts
+  /** @returns `bookRows`: the number of books of each day. */
+  async #measure(): Promise<{ days: DatasetDay[]; otherBytes: number; bookRows: Map<string, number> }> {
+    const rows = await this.#options.store.rows<MeasuredDay>(
+      `SELECT table, partition AS day, sum(bytes_on_disk) AS bytes, sum(rows) AS stored FROM system.parts
        WHERE active AND database = '${DATABASE}' GROUP BY table, partition`,
     );
     const bytesOf = new Map<string, number>();
     for (const { table, bytes } of rows) bytesOf.set(table, (bytesOf.get(table) ?? 0) + Number(bytes));
+    const books = rows.filter(({ table }) => table === 'books');
+    const bookRows = new Map(books.map(({ day, stored }) => [day, Number(stored)]));
     for (const [table, bytes] of bytesOf) this.#tableBytes.set({ table }, bytes);
     const days: DatasetDay[] = [];
     let otherBytes = 0;
@@ -145,7 +157,7 @@ export class RetentionKeeper {
       if (isRetained(table)) days.push({ table, day, bytes: Number(bytes) });
       else otherBytes += Number(bytes);
     }
-    return { days, otherBytes };
+    return { days, otherBytes, bookRows };
   }
 
   /** Start of the recording of the oldest window that has not ended, or ended less than a day ago. */
@@ -172,19 +184,20 @@ export class RetentionKeeper {
   }
 
   /** Thins a day of books. The states between the kept ones are then unknown, so the market's day becomes a gap. */
-  async #thin(day: string): Promise<void> {
-    if (this.#thinDays.has(day)) return;
+  async #thin(day: string, storedRows: number): Promise<void> {
+    if (this.#thinDays.get(day) === storedRows) return;
     const { signal } = this.#stop;
     signal.throwIfAborted();
     const { store, log } = this.#options;
     const rows = await countRows(store, 'books', day);
     const markets = await this.#marketsOf('books', day, 'HAVING uniqExact(toUnixTimestamp(ts)) < count()');
-    if (markets.length > 0) {
-      await this.#writeGaps(markets, { cause: 'thinned', table: 'books' });
-      if (!(await store.thinBooks(day, { rows, signal }))) return this.#postpone('books', day);
-      log.info({ day, markets: markets.length }, 'retention.thinned');
+    if (markets.length === 0) {
+      this.#thinDays.set(day, storedRows);
+      return;
     }
-    this.#thinDays.add(day);
+    await this.#writeGaps(markets, { cause: 'thinned', table: 'books' });
+    if (!(await store.thinBooks(day, { rows, signal }))) return this.#postpone('books', day);
+    log.info({ day, markets: markets.length }, 'retention.thinned');
   }
 
   /** Rows were stored meanwhile, for example by an import, and the gaps do not cover them. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Retention, retention } from '../../config/values.ts';
-import { type DatasetDay, daysToThin, forecastDisk, planRemovals } from './removals.ts';
+import { type DatasetDay, daysToThin, forecastDisk, judgedTime, planRemovals } from './removals.ts';
 
 const NOW_MS = Date.parse('2026-11-23T12:00:00Z');
 const day = (table: DatasetDay['table'], date: string, bytes = 10): DatasetDay => ({
@@ -70,6 +70,18 @@ describe('what retention removes', () => {
     expect(plan({ books: null }, 100)).toMatchObject({ overBudgetBytes: 405 });
     expect(plan({}, 1_000)).toEqual({ removed: [], overBudgetBytes: 0 });
   });
+});
+
+it.each([
+  ['the clock', NOW_MS, NOW_MS],
+  ['the clock where it was set back', 0, 0],
+  [
+    'the newest recorded day where the clock was set ahead',
+    NOW_MS + 365 * 86_400_000,
+    Date.parse('2026-11-23T23:59:59.999Z'),
+  ],
+])('ages are judged by %s', (_, clockMs, judgedMs) => {
+  expect(judgedTime(DAYS, clockMs)).toBe(judgedMs);
 });
 
 describe('the forecast', () => {

@@ -15,6 +15,16 @@ export interface DatasetDay {
   readonly bytes: number;
 }
 
+/**
+ * The time by which ages are judged: the machine's, but at most the end of the newest recorded day. The venues stamp the
+ * rows, so a clock that was set far ahead makes no row old, and removals cannot be taken back.
+ */
+export function judgedTime(days: readonly DatasetDay[], clockMs: number): number {
+  // Within that day: it and the one before it stay.
+  const newestMs = days.reduce((latestMs, { day }) => Math.max(latestMs, endOf(day) - 1), 0);
+  return Math.min(clockMs, newestMs);
+}
+
 interface RemovalPlan {
   /** The oldest first. */
   readonly removals: readonly DatasetDay[];
