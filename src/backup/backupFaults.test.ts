@@ -13,6 +13,7 @@ import { RunClaim } from '../store/journal/runClaim.ts';
 import { backupPieceName } from './backupStorage.ts';
 import { DirectoryStorage } from './directoryStorage.ts';
 import { drillBackup } from './drill.ts';
+import { JournalCollector } from './journalSnapshot.ts';
 import { manifestName, readManifest } from './manifest.ts';
 import { restoreBackup } from './restoreBackup.ts';
 import { verifyBackup } from './verifyBackup.ts';
@@ -165,4 +166,25 @@ test('the end of a backup or restore leaves the claim of the next one', async ()
   expect(readdirSync(stage)).toHaveLength(1);
   await restore(join(root, 'data'));
   expect(readdirSync(draft)).toHaveLength(1);
+});
+
+test.each([
+  ['leaves out the note of a file whose last rows came after the copy', 'finish', 'imported', false],
+  ['has the note of rows that were lost just before the copy', 'begin', 'lost-parts.json', true],
+] as const)('a backup %s', async (_what, step, name, isCopied) => {
+  const { dataDir, backUp, restore } = rig();
+  const run = JournalCollector.prototype[step] as (this: JournalCollector, clock: never) => Promise<never>;
+  const running = vi.spyOn(JournalCollector.prototype, step).mockImplementation(async function (
+    this: JournalCollector,
+    clock: unknown,
+  ) {
+    const result = await run.call(this, clock as never);
+    writeFileSync(join(dataDir, name), 'noted');
+    return result;
+  });
+  onTestFinished(() => running.mockRestore());
+  await backUp();
+  const target = join(temporaryDirectory(), 'data');
+  await restore(target);
+  expect(existsSync(join(target, name))).toBe(isCopied);
 });

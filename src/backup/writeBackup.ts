@@ -122,11 +122,10 @@ async function takeSnapshot(
   await requireCopySpace(config);
   // Before the recording: a start catches up with rows that are newer than the control database, not the reverse.
   const control = await snapshotControl(config, copy);
-  const { engine, journal } = await snapshotRecording(options, { id, stage });
-  const plain = await plainFiles(config.dataDir, join(stage, PLAIN));
-  if (control.kind !== 'none')
-    plain.unshift({ path: SQLITE_FILE_NAME, source: copy, bytes: (await stat(copy)).size });
-  return { control, engine, journal, plain };
+  const { engine, journal, plain } = await snapshotRecording(options, { id, stage });
+  const database: FileSource[] =
+    control.kind === 'none' ? [] : [{ path: SQLITE_FILE_NAME, source: copy, bytes: (await stat(copy)).size }];
+  return { control, engine, journal, plain: [...database, ...plain] };
 }
 
 /** @throws {InvalidInputError} If the copy of the control database would use the disk reserve. */
@@ -143,7 +142,7 @@ async function requireCopySpace({ dataDir, diskReserve }: BackupOptions['config'
 async function snapshotRecording(
   { config, clock, log, hostEntry }: BackupOptions,
   { id, stage }: { id: string; stage: string },
-): Promise<Pick<Snapshot, 'engine' | 'journal'>> {
+): Promise<Omit<Snapshot, 'control'>> {
   const { dataDir } = config;
   const hasEngine = config.clickhouseUrl === null && existsSync(join(dataDir, 'engine'));
   const entry = hostEntry === undefined ? {} : { hostEntry };
@@ -163,8 +162,11 @@ async function snapshotRecording(
           stage: join(stage, DEFINITIONS, String(attempt)),
         };
         const engine = client === null ? null : await snapshotEngine(client, copy);
+        // After the engine: a loss that its copy has is noted in a file, or its gap is in the journal. Before the end of
+        // the journal: a file that is noted as imported has all its rows in the copies.
+        const plain = await plainFiles(dataDir, join(stage, PLAIN, String(attempt)));
         const journal = await collector.finish();
-        if (journal !== null && (client === null || engine !== null)) return { engine, journal };
+        if (journal !== null && (client === null || engine !== null)) return { engine, journal, plain };
       } finally {
         await collector.stop();
       }
