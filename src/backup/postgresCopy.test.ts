@@ -6,8 +6,13 @@ import { appliedMigrations, migrationsIn } from '../control/appliedMigrations.ts
 import { openDatabase } from '../control/database.ts';
 import { CONTROL_MIGRATION_NAMES } from '../control/migrationNames.ts';
 import { MIGRATIONS, openControlDatabase } from '../controlDatabase.ts';
+import { systemClock } from '../runtime/clock.ts';
 import { InvalidInputError, StoreUnavailableError } from '../runtime/errors.ts';
+import { silentLogger } from '../runtime/log.ts';
+import { DirectoryStorage } from './directoryStorage.ts';
 import { copyPostgres, fillPostgres } from './postgresCopy.ts';
+import { restoreBackup } from './restoreBackup.ts';
+import { writeBackup } from './writeBackup.ts';
 
 const postgres = await openTestPostgres();
 
@@ -58,6 +63,33 @@ test.skipIf(postgres.absent !== null)(
     await fillPostgres(target, options);
     expect(await rowsOf(await open(target))).toEqual(await rowsOf(source));
     await expect(fillPostgres(url, options)).rejects.toThrow(InvalidInputError);
+  },
+);
+
+test.skipIf(postgres.absent !== null)(
+  'a backup is not restored a second time into the database that a service has used since',
+  async () => {
+    const [dataDir, root] = [temporaryDirectory(), temporaryDirectory()];
+    await open(null, dataDir);
+    const storage = new DirectoryStorage(temporaryDirectory());
+    const used = { databaseUrl: null, clickhouseUrl: 'http://store.example', secretKey: null };
+    const config = { dataDir, ...used, diskReserve: { bytes: 1 } };
+    await writeBackup({ config, storage, clock: systemClock, log: silentLogger });
+    const databaseUrl = await postgres.createDatabase();
+    const restore = (name: string) =>
+      restoreBackup({ storage, id: null, dataDir: join(root, name), databaseUrl, clock: systemClock });
+    await restore('first');
+    const user = { user_id: 'usr_1', email: '1@example.com', tier: 'free', created_ms: 5 };
+    const service = await open(databaseUrl);
+    await service
+      .insertInto('users')
+      .values(user as never)
+      .execute();
+    await expect(restore('second')).rejects.toThrow(
+      new InvalidInputError(
+        'the database of DATABASE_URL has rows in users; name an empty database, or unset DATABASE_URL',
+      ),
+    );
   },
 );
 

@@ -14,7 +14,7 @@ import { InvalidInputError, StoreUnavailableError } from '../runtime/errors.ts';
 /** Rows of one insert: far below the number of parameters that either database accepts. */
 const INSERT_ROWS = 20;
 const READ_ROWS = 2_000;
-/** The name in `settings` of the backup that a database was restored from. */
+/** The name in `settings` of the backup whose restore has filled the database and has not ended. */
 const RESTORED_FROM = 'restored_from';
 
 type Row = Record<string, unknown>;
@@ -93,6 +93,19 @@ export async function fillPostgres(
     }
   } finally {
     await source.destroy();
+  }
+}
+
+/**
+ * Ends a restore: its database is in use from now on, and a repeated restore of the same backup is refused instead of
+ * taken for the end of this one.
+ */
+export async function endRestore(databaseUrl: string): Promise<void> {
+  const database = await openDatabase({ dataDir: '', databaseUrl }, { migrations: MIGRATIONS });
+  try {
+    await database.deleteFrom('settings').where('name', '=', RESTORED_FROM).execute();
+  } finally {
+    await database.destroy();
   }
 }
 

@@ -15,7 +15,7 @@ import type { BackupStorage } from './backupStorage.ts';
 import { claimDirectory } from './claimDirectory.ts';
 import { contentBytes, type Manifest, readManifest } from './manifest.ts';
 import { readPack } from './pack.ts';
-import { fillPostgres } from './postgresCopy.ts';
+import { endRestore, fillPostgres } from './postgresCopy.ts';
 
 interface RestoreOptions {
   readonly storage: BackupStorage;
@@ -52,6 +52,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Manifest> 
     await moveControl(content, manifest, options);
     requireUnused(dataDir);
     await moveInto(content, dataDir);
+    if (options.databaseUrl !== null && manifest.control !== 'none') await endRestore(options.databaseUrl);
   } finally {
     await rm(content, { recursive: true, force: true });
     await claim.release();
