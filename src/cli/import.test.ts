@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
@@ -6,7 +7,9 @@ import { commandLine } from '../../test/support/commandLine.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
 import { WireMarket } from '../../test/support/wire.ts';
 import { readConfig } from '../config.ts';
+import { RunClaim } from '../store/journal/runClaim.ts';
 import { registerImport } from './import.ts';
+import { importExports } from './importExports.ts';
 import { importInto } from './importInto.ts';
 
 const { run, json, dataDir } = commandLine(registerImport);
@@ -40,6 +43,34 @@ it('refuses recordings of which one is cut, before a row of any is stored', asyn
   expect([out, exit]).toEqual([[], 1]);
   expect(err.at(-1)).toBe(`underround: cannot read ${join(folder, 'b.jsonl.gz')}: unexpected end of file`);
   expect(readdirSync(dataDir())).toEqual([]);
+});
+
+it('refuses exported files below the disk reserve, before the engine starts', async () => {
+  const read = readConfig({ UNDERROUND_DATA_DIR: dataDir() });
+  if (!('config' in read)) throw new Error(read.problems.join());
+  const config = { ...read.config, diskReserve: { bytes: 2 ** 60 } };
+  const { signal } = new AbortController();
+  await expect(importExports(config, [], signal)).rejects.toThrow(
+    /^nothing was imported: the disk has \d+ MiB free, the reserve is 1099511627776 MiB: .*; free space and run the import again$/,
+  );
+  expect(readdirSync(dataDir())).toEqual([]);
+});
+
+it('refuses a file that another process imports: both would store its rows', async () => {
+  const file = join(temporaryDirectory(), 'a.jsonl');
+  writeFileSync(file, `${JSON.stringify(frameOf('a'))}\n`);
+  const read = readConfig({ UNDERROUND_DATA_DIR: dataDir(), UNDERROUND_DISK_RESERVE: '1MiB' });
+  if (!('config' in read)) throw new Error(read.problems.join());
+  const digest = createHash('sha256').update(readFileSync(file)).digest('hex');
+  const claims = join(dataDir(), 'imported', `${digest}.running`);
+  mkdirSync(claims, { recursive: true });
+  const other = await RunClaim.of(claims);
+  const { signal } = new AbortController();
+  const importing = () => importInto(read.config, file, { again: false, signal });
+  await expect(importing()).rejects.toThrow(`another process imports ${file}; try again later`);
+  await other?.release();
+  expect((await importing()).recorded.books).toBe(1);
+  expect(readdirSync(join(dataDir(), 'imported'))).toEqual([digest]);
 });
 
 it('stops after the file in work, which is not imported again', async () => {

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { access, mkdir, writeFile } from 'node:fs/promises';
+import { access, mkdir, rmdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { claimDirectory } from '../backup/claimDirectory.ts';
 import type { Config } from '../config.ts';
 import { StrikeFinder } from '../lifecycle/strikeFinder.ts';
 import { ArchiveReportBuilder } from '../recorder/import/archives/archiveReport.ts';
@@ -39,7 +40,8 @@ interface ImportChoices {
 /**
  * Imports recordings into the store of a data directory; a server may be running on it. A file that was imported before
  * is skipped unless `again` is set, because its rows would be stored twice.
- * @throws {InvalidInputError} If a file is damaged, before anything is stored; or if nothing could be recorded.
+ * @throws {InvalidInputError} If a file is damaged, before anything is stored; if another process imports one; or if
+ * nothing could be recorded.
  */
 export async function importInto(
   config: Config,
@@ -62,22 +64,24 @@ export async function importInto(
     const unclaimed: string[] = [];
     for (const file of files) {
       signal.throwIfAborted();
-      if (!again && (await ledger.has(file))) {
-        log.warn({ file }, 'import.skipped_as_done');
-        skipped++;
-        continue;
-      }
-      // The writer accepts rows faster than the engine stores them. Flushing regularly keeps memory bounded.
-      const onProgress = () => store.writer.flush();
-      const archive = await openArchive(file, { markets });
-      frames +=
-        archive === null
-          ? await importRecording(file, { router, fallbackTimeMs: systemClock.now(), onProgress })
-          : await importArchive(file, archive, { router, report, onProgress });
-      recorder.finishQuiet(Number.POSITIVE_INFINITY);
-      await store.writer.flush();
-      if (recordedSomething(counter)) await ledger.add(file);
-      else unclaimed.push(file);
+      await ledger.alone(file, async () => {
+        if (!again && (await ledger.has(file))) {
+          log.warn({ file }, 'import.skipped_as_done');
+          skipped++;
+          return;
+        }
+        // The writer accepts rows faster than the engine stores them. Flushing regularly keeps memory bounded.
+        const onProgress = () => store.writer.flush();
+        const archive = await openArchive(file, { markets });
+        frames +=
+          archive === null
+            ? await importRecording(file, { router, fallbackTimeMs: systemClock.now(), onProgress })
+            : await importArchive(file, archive, { router, report, onProgress });
+        recorder.finishQuiet(Number.POSITIVE_INFINITY);
+        await store.writer.flush();
+        if (recordedSomething(counter)) await ledger.add(file);
+        else unclaimed.push(file);
+      });
     }
     router.finish();
     recorder.close();
@@ -145,6 +149,22 @@ class ImportLedger {
   async add(file: string): Promise<void> {
     await mkdir(this.#dir, { recursive: true, mode: 0o700 });
     await writeFile(await this.#entry(file), `${path.basename(file)}\n`, { mode: 0o600 });
+  }
+
+  /**
+   * Imports a file while no other process does: both would store its rows.
+   * @throws {InvalidInputError} If another process imports it.
+   */
+  async alone(file: string, run: () => Promise<void>): Promise<void> {
+    const claims = `${await this.#entry(file)}.running`;
+    await mkdir(claims, { recursive: true, mode: 0o700 });
+    const claim = await claimDirectory(claims, `another process imports ${file}; try again later`);
+    try {
+      await run();
+    } finally {
+      await claim.release();
+      await rmdir(claims).catch(() => undefined);
+    }
   }
 
   async #entry(file: string): Promise<string> {
