@@ -136,7 +136,7 @@ export async function applyMigrations(
   { control, store }: MigrationPlan,
 ): Promise<void> {
   const parts = { clock, log };
-  if (store.kind === 'embedded') await waitToBeAlone(join(config.dataDir, 'journal'), 'main', parts);
+  await waitToBeAlone(join(config.dataDir, 'journal'), 'main', parts);
   if (store.kind !== 'none') {
     const entry = hostEntry === undefined ? {} : { hostEntry };
     const access = await reachEngine({ ...config, ...parts, metrics: new Metrics(), ...entry });

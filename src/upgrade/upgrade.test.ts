@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
@@ -10,7 +10,7 @@ import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
 import { readConfig } from '../config.ts';
 import { CONTROL_MIGRATION_NAMES } from '../control/migrationNames.ts';
 import { openControlDatabase } from '../controlDatabase.ts';
-import { systemClock as clock } from '../runtime/clock.ts';
+import { type Clock, systemClock as clock } from '../runtime/clock.ts';
 import { NewerDataError } from '../runtime/errors.ts';
 import { silentLogger as log } from '../runtime/log.ts';
 import { applyMigrations, planMigrations, tryOnCopy } from './migrationPlan.ts';
@@ -65,6 +65,24 @@ describe('migrations of a data directory of an earlier release', () => {
     await applyMigrations(parts, plan);
     const after = await planMigrations(parts);
     expect([after.control.pending, after.store.pending, after.store.version]).toEqual([[], [], 12]);
+  });
+
+  it('are refused while a service records into the directory, also with a ClickHouse server', async () => {
+    const dataDir = temporaryDirectory();
+    const run = join(dataDir, 'journal', 'main.1-2');
+    mkdirSync(run, { recursive: true });
+    const start = readFileSync(`/proc/${process.ppid}/stat`, 'utf8').split(') ')[1]?.split(' ')[19];
+    writeFileSync(join(run, 'owner'), JSON.stringify({ pid: process.ppid, start }));
+    /** Every wait is over at once. */
+    const hurried: Clock = { ...clock, after: (_delayMs, end) => clock.after(0, end) };
+    const config = configOf(dataDir, { CLICKHOUSE_URL: 'http://127.0.0.1:1' });
+    const plan = {
+      control: { kind: 'none', applied: [], pending: [] },
+      store: { kind: 'server', version: 5, newest: 12, pending: [] },
+    } as const;
+    await expect(applyMigrations({ config, clock: hurried, log }, plan)).rejects.toThrow(
+      `process ${process.ppid} already records into ${join(dataDir, 'journal')}; stop it first, or name another data directory`,
+    );
   });
 
   it('of an empty directory are none', async () => {
