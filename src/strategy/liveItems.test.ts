@@ -144,13 +144,57 @@ test('a gap whose start moved between two stretches of a live run is given once,
   expect(isTrustedAfter(items)).toBe(true);
 });
 
-test('a market that was paid out keeps no books: the next one is the last', () => {
+test('a market that was paid out keeps no books', () => {
   const tape = secondsTape({ from: 0, to: 12 }, []);
   const items = new LiveItems();
   items.addMarket({ tape, resolution: { payoutYes: 1, resolvedTimeMs: START_MS + 7_000 } });
   const kinds = [...items.before(END_MS)].map(({ kind }) => kind);
   const paidAt = kinds.indexOf('resolved');
   const books = (given: readonly string[]) => given.filter((kind) => kind === 'book').length;
-  // The payout is given just before the book that was received after it.
-  expect([books(kinds.slice(0, paidAt)), books(kinds.slice(paidAt))]).toEqual([8, 1]);
+  expect([books(kinds.slice(0, paidAt)), books(kinds.slice(paidAt))]).toEqual([8, 0]);
+});
+
+/** The kinds of the items that several parts of a market give, its strikes with their prices. */
+function kindsOver(parts: readonly { readonly tape: MarketTape; readonly toMs: number }[]): unknown[] {
+  const items = new LiveItems();
+  return parts.flatMap(({ tape, toMs }) => {
+    items.addMarket({ tape, resolution: null });
+    return [...items.before(START_MS + toMs)].map((item) =>
+      item.kind === 'market' ? [item.kind, item.seq, item.market.strikePrice] : item.kind,
+    );
+  });
+}
+
+const withStrike = (tape: MarketTape, strikePrice: number, knownAt: number): MarketTape => ({
+  ...tape,
+  market: { ...tape.market, strikePrice, strikeKnownTimeMs: START_MS + knownAt },
+});
+const NO_SECONDS = { from: 1, to: 0 };
+
+test('a strike that was known before the first record of a market follows its listing', () => {
+  const tape = withStrike(secondsTape({ from: 10, to: 10 }, []), 100, 2_000);
+  const kinds = kindsOver([{ tape, toMs: 20_000 }]);
+  expect(kinds.slice(0, 2)).toEqual([
+    ['market', expect.anything(), null],
+    ['market', expect.anything(), 100],
+  ]);
+});
+
+test('a market is listed with its first record, with its newest strike', () => {
+  const whole = { tape: withStrike(secondsTape({ from: 10, to: 11 }, []), 101, 4_000), toMs: 20_000 };
+  const empty = { tape: withStrike(secondsTape(NO_SECONDS, []), 100, 2_000), toMs: 5_000 };
+  expect(kindsOver([empty])).toEqual([]);
+  expect(kindsOver([empty, whole])).toEqual(kindsOver([whole]));
+});
+
+test('a market without a record is listed at its end', () => {
+  const tape = withStrike(secondsTape(NO_SECONDS, []), 100, 2_000);
+  const endMs = END_MS - START_MS;
+  expect(kindsOver([{ tape, toMs: endMs - 1 }])).toEqual([]);
+  const listed = [
+    ['market', 0, null],
+    ['market', 0, 100],
+  ];
+  expect(kindsOver([{ tape, toMs: endMs }])).toEqual(listed);
+  expect(kindsOver([2_000, endMs, endMs + 9_000].map((toMs) => ({ tape, toMs })))).toEqual(listed);
 });

@@ -3,6 +3,7 @@
  * an earlier stretch has already given is left out, and its books are numbered through. The items do not depend on
  * where the stretches end.
  */
+import { MarketCursor } from '../core/run/cursors.ts';
 import { ItemMerge } from '../core/run/itemMerge.ts';
 import type { RunItem } from '../core/run/runner.ts';
 import { payoutTimeMs, type TickerTape } from '../core/run/runTape.ts';
@@ -19,6 +20,8 @@ interface Fact {
   readonly fromMs: number;
   /** Orders facts of one time. */
   readonly key: string;
+  /** Of a market without records: what else is known of it follows. */
+  readonly isListing: boolean;
   readonly market: LiveMarket;
   readonly make: () => RunItem;
 }
@@ -32,25 +35,34 @@ export class LiveItems {
   #timeMs = Number.NEGATIVE_INFINITY;
 
   addMarket({ tape, resolution, paidMs = null }: MarketPart): void {
-    const { marketId, strikePrice, strikeKnownTimeMs } = tape.market;
+    const { marketId, endTimeMs, strikePrice, strikeKnownTimeMs } = tape.market;
     const market = this.#market(marketId);
-    // Its place must not depend on the stretch that contains it.
     const listed = { ...tape.market, strikePrice: null, strikeKnownTimeMs: null };
-    this.#merge.addMarket({ tape: { ...tape, market: listed }, resolution: null });
+    this.#merge.addMarket({ tape: { ...tape, market: listed }, resolution: null }, false);
+    // A market is listed with its first record or at its end, so that the place does not depend on the stretches.
+    market.hasRecords ||= new MarketCursor(tape).timeMs < endTimeMs;
+    if (!market.hasRecords && market.isNew('end')) {
+      const make = (): MarketItem => ({ kind: 'market', seq: 0, timeMs: endTimeMs, market: listed });
+      this.#addFact({ fromMs: endTimeMs, key: `${marketId} listing`, isListing: true, market, make });
+    }
     if (strikeKnownTimeMs !== null && market.isNew(`strike ${strikeKnownTimeMs}`)) {
       const at = { seq: 0, timeMs: strikeKnownTimeMs };
       const make = (): RunItem => {
         const known = { ...(market.listed ?? listed), strikePrice, strikeKnownTimeMs };
         return { kind: 'market', ...at, market: known };
       };
-      this.#addFact({ fromMs: strikeKnownTimeMs, key: `${marketId} strike`, market, make });
+      const key = `${marketId} strike`;
+      // The output has only the newest strike of a market that is not listed yet.
+      this.#facts = this.#facts.filter((fact) => fact.key !== key);
+      this.#addFact({ fromMs: strikeKnownTimeMs, key, isListing: false, market, make });
     }
     if (resolution === null || !market.isNew('resolved')) return;
     // A gap that was detected after the payout has not delayed it.
     const gaps = tape.gaps.filter(({ knownMs }) => paidMs === null || knownMs <= paidMs);
     const timeMs = payoutTimeMs({ ...tape, gaps }, resolution);
     const make = (): RunItem => ({ kind: 'resolved', seq: 0, timeMs, marketId, resolution });
-    this.#addFact({ fromMs: timeMs + AFTER_MS, key: `${marketId} resolved`, market, make });
+    const key = `${marketId} resolved`;
+    this.#addFact({ fromMs: timeMs + AFTER_MS, key, isListing: false, market, make });
   }
 
   addTicker(ticker: TickerTape): void {
@@ -59,24 +71,38 @@ export class LiveItems {
 
   *before(timeMs: number): Generator<RunItem> {
     for (const item of this.#merge.before(timeMs)) {
+      yield* this.#factsUntil(item.timeMs);
       const given = this.#given(item);
       if (given === null) continue;
-      yield* this.#factsUntil(given.timeMs);
-      yield this.#placed(given);
-      // Of a market that was not listed when they became known.
-      if (given.kind === 'market') yield* this.#factsUntil(given.timeMs);
+      if (given.kind !== 'market') yield this.#placed(given);
+      else if (this.#market(given.market.marketId).listed === null) {
+        yield this.#listing(given);
+        // Of this market, which was not listed when they became known.
+        yield* this.#factsUntil(given.timeMs);
+      }
     }
+    yield* this.#factsUntil(timeMs);
   }
 
   *#factsUntil(timeMs: number): Generator<RunItem> {
-    const due = this.#facts.filter(({ fromMs, market }) => fromMs <= timeMs && market.listed !== null);
-    if (due.length === 0) return;
-    this.#facts = this.#facts.filter((fact) => !due.includes(fact));
-    for (const { make, market } of due) {
-      const item = this.#placed(make());
-      yield item;
-      if (item.kind === 'resolved') market.payOut();
+    for (;;) {
+      const isDue = ({ fromMs, isListing, market }: Fact) =>
+        fromMs <= timeMs && isListing === (market.listed === null);
+      const at = this.#facts.findIndex(isDue);
+      const [fact] = at < 0 ? [] : this.#facts.splice(at, 1);
+      if (fact === undefined) return;
+      const item = fact.make();
+      yield fact.isListing && item.kind === 'market' ? this.#listing(item) : this.#placed(item);
+      if (item.kind === 'resolved') fact.market.payOut();
     }
+  }
+
+  /** Later changes of its facts are left out, except its strike. */
+  #listing(item: MarketItem): RunItem {
+    const market = this.#market(item.market.marketId);
+    market.listed = item.market;
+    this.#facts = this.#facts.filter((fact) => fact.market !== market || !fact.isListing);
+    return this.#placed(item);
   }
 
   #addFact(fact: Fact): void {
@@ -99,7 +125,7 @@ export class LiveItems {
       case 'perp_depth':
         return item;
       case 'market':
-        return this.#market(item.market.marketId).onListing(item) ? item : null;
+        return this.#market(item.market.marketId).hasRecords ? item : null;
       case 'book':
         return this.#market(item.marketId).onBook(item);
       case 'gap':
@@ -126,6 +152,8 @@ class LiveMarket {
   /** Null: the market was paid out. Runs ignore its later books, so a run over weeks does not keep its last ones. */
   #ladders: StretchedLadders | null = new StretchedLadders();
   readonly #given = new Set<string>();
+  /** Whether a stretch has had a record received before the window's end. */
+  hasRecords = false;
   /** As it was listed; null: not yet. */
   listed: TapeMarket | null = null;
   #trusted = false;
@@ -139,13 +167,6 @@ class LiveMarket {
   /** Later gaps of a market that was paid out are left out: only a run that goes on would know them. */
   isNewGap(what: string): boolean {
     return this.#ladders !== null && this.isNew(what);
-  }
-
-  /** @returns Whether it was not listed yet: later changes of its facts are left out, except its strike. */
-  onListing({ market }: MarketItem): boolean {
-    if (this.listed !== null) return false;
-    this.listed = market;
-    return true;
   }
 
   /** Within a stretch no book repeats the one before it, but its first may repeat the last of the stretch before. */

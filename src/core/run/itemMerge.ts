@@ -22,13 +22,15 @@ export class ItemMerge {
   readonly #priceSeqs = new Map<string, number>();
   #seq = 0;
 
-  addMarket(run: RunTape): void {
+  /** @param isListedEmpty Whether a market without a record is listed, at its start. */
+  addMarket(run: RunTape, isListedEmpty = true): void {
     const { market, prices } = run.tape;
     const cursor = new MarketCursor(run.tape);
     if (cursor.order < Number.POSITIVE_INFINITY) {
       this.#unseen.set(cursor, run);
       this.#add(cursor);
-    } else this.#schedule(market.startTimeMs, (seq) => this.#show(run, { seq, timeMs: market.startTimeMs }));
+    } else if (isListedEmpty)
+      this.#schedule(market.startTimeMs, (seq) => this.#show(run, { seq, timeMs: market.startTimeMs }));
     const feed = { ticker: market.ticker, source: decidingSource(market) };
     if (prices !== null) this.#add(new PriceCursor(feed, prices));
   }
