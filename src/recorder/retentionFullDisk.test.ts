@@ -12,6 +12,11 @@ const DAY_MS = 86_400_000;
 const NOW_MS = Date.parse('2026-11-23T12:00:00Z');
 const OLD_MS = NOW_MS - 40 * DAY_MS;
 const LIMITS = { retention: { trades: 30 }, budgetBytes: null, freeBytes: async () => 0 };
+/** The recording went on: ages are judged by its newest day. */
+const PARTS = [
+  { table: 'trades', day: '2026-10-14', bytes: 1 },
+  { table: 'underlying', day: '2026-11-23', bytes: 1 },
+];
 const pending = () => new Promise<void>(() => {});
 
 /** A keeper of a store with one old day of trades, and the order of what it did. */
@@ -26,7 +31,7 @@ function keeperWith(writer: { mayInsert: boolean; flush(): Promise<void>; keep()
   const recorder = new Recorder({ ...common, sink: { ...sink, gap: none }, timeBy: 'receipt' });
   const times = { fromMs: OLD_MS, toMs: OLD_MS, receivedFromMs: OLD_MS, receivedToMs: OLD_MS };
   const rows = async (query: string) => {
-    if (query.includes('system.parts')) return [{ table: 'trades', day: '2026-10-14', bytes: 1 }] as never;
+    if (query.includes('system.parts')) return PARTS as never;
     if (query.includes('GROUP BY market_id')) return [{ marketId: 'm', ...times }] as never;
     return [] as never;
   };

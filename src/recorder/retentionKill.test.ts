@@ -96,6 +96,9 @@ beforeAll(async () => {
       ...{ eventTimeMs, receivedTimeMs: eventTimeMs + 3, yes: BOOK, no: BOOK },
     });
   }
+  // The recording went on: ages are judged by its newest day.
+  const newest = { eventTimeMs: NOW_MS, receivedTimeMs: NOW_MS + 3, seq: 200 };
+  store.writer.underlying({ kind: 'underlying', ticker: 'BTC', source: 'twap60', price: 5, ...newest });
   await store.close();
   // Days later the journal has none of these rows.
   await rm(join(written, 'journal'), { recursive: true });
