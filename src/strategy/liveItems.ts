@@ -118,7 +118,7 @@ export class LiveItems {
     return isNumbered ? item : { ...item, seq: this.#seq, timeMs: this.#timeMs };
   }
 
-  /** The item as it is given; null: an earlier stretch has given it. */
+  /** The item as it is given; null: an earlier stretch has given it, or its market is listed at its end. */
   #given(item: RunItem): RunItem | null {
     switch (item.kind) {
       case 'price':
