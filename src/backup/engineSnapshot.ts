@@ -5,6 +5,7 @@ import { lstat, readdir, readFile, readlink, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { StoreClient } from '../store/engine/client.ts';
 import { DATABASE, TABLES, type TableName } from '../store/tables/schema.ts';
+import { engineLinks } from './engineLinks.ts';
 import type { FileSource } from './pack.ts';
 import { linkFiles } from './plainFiles.ts';
 
@@ -86,7 +87,7 @@ export async function snapshotEngine(
   }
   const seqs = before.filter((table) => table.rows > 0).map(({ seq }) => seq);
   const seqMax = seqs.length === 0 ? null : Math.max(...seqs);
-  const links = await symbolicLinks(dataDir);
+  const links = await engineLinks(dataDir);
   const found = { parts, definitions, links, columns, rows, seqMax };
   return { ...found, recordingId: await recordingId(dataDir) };
 }
@@ -162,19 +163,4 @@ async function contentHash(files: readonly FileSource[]): Promise<string> {
 export async function recordingId(dataDir: string): Promise<string | null> {
   const target = await readlink(join(dataDir, 'engine', 'metadata', DATABASE)).catch(() => '');
   return /[0-9a-f-]{36}/.exec(target)?.[0] ?? null;
-}
-
-/** The engine's links from names to tables. */
-async function symbolicLinks(dataDir: string): Promise<{ path: string; target: string }[]> {
-  const links: { path: string; target: string }[] = [];
-  for (const folder of ['metadata', 'data']) {
-    const directory = join(dataDir, 'engine', folder);
-    if (!existsSync(directory)) continue;
-    for (const entry of await readdir(directory, { withFileTypes: true, recursive: true })) {
-      if (!entry.isSymbolicLink()) continue;
-      const path = join(entry.parentPath, entry.name);
-      links.push({ path: relative(dataDir, path), target: await readlink(path) });
-    }
-  }
-  return links;
 }
