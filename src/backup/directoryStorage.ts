@@ -5,9 +5,9 @@ import { dirname, join, resolve } from 'node:path';
 import { BackupDamagedError } from '../runtime/errors.ts';
 import { makeDirectories } from '../runtime/makeDirectories.ts';
 import { readDiskSpace } from '../store/engine/diskGuard.ts';
+import { claimDirectory } from '../store/journal/claimDirectory.ts';
 import { syncDirectory } from '../store/journal/durableFile.ts';
 import type { BackupStorage } from './backupStorage.ts';
-import { claimDirectory } from './claimDirectory.ts';
 
 /** Objects are written here and renamed into place. */
 const INCOMING = 'incoming';

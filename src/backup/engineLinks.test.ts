@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
 import { engineLinks } from './engineLinks.ts';
 
-test('links of the engine are listed, and what is behind them is not read', async () => {
+test('the engine’s symbolic links are listed and not followed', async () => {
   const dataDir = temporaryDirectory();
   const table = join(dataDir, 'engine/store/abc/quotes');
   mkdirSync(join(table, 'tmp_insert_1'), { recursive: true });

@@ -3,7 +3,6 @@ import { createReadStream } from 'node:fs';
 import { access, mkdir, rmdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { claimDirectory } from '../backup/claimDirectory.ts';
 import type { Config } from '../config.ts';
 import { StrikeFinder } from '../lifecycle/strikeFinder.ts';
 import { ArchiveReportBuilder } from '../recorder/import/archives/archiveReport.ts';
@@ -19,6 +18,7 @@ import { systemClock } from '../runtime/clock.ts';
 import { InvalidInputError } from '../runtime/errors.ts';
 import { createLogger, type Logger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
+import { claimDirectory } from '../store/journal/claimDirectory.ts';
 import { openStore, type Store } from '../store/store.ts';
 import { recoveryProgress } from './progress.ts';
 import { makeDataDirectory } from './settings.ts';
@@ -61,11 +61,12 @@ export async function importInto(
     const router = new FrameRouter({ recorder, log, strikes });
     const ledger = new ImportLedger(config.dataDir);
     let [frames, skipped] = [0, 0];
-    const unclaimed: string[] = [];
+    const unclaimed: { content: string; file: string }[] = [];
     for (const file of files) {
       signal.throwIfAborted();
-      await ledger.alone(file, async () => {
-        if (!again && (await ledger.has(file))) {
+      const content = await contentId(file);
+      await ledger.alone(content, file, async () => {
+        if (!again && (await ledger.has(content))) {
           log.warn({ file }, 'import.skipped_as_done');
           skipped++;
           return;
@@ -79,8 +80,8 @@ export async function importInto(
             : await importArchive(file, archive, { router, report, onProgress });
         recorder.finishQuiet(Number.POSITIVE_INFINITY);
         await store.writer.flush();
-        if (recordedSomething(counter)) await ledger.add(file);
-        else unclaimed.push(file);
+        if (recordedSomething(counter)) await ledger.add(content, file);
+        else unclaimed.push({ content, file });
       });
     }
     router.finish();
@@ -91,7 +92,8 @@ export async function importInto(
         `nothing under ${target} could be recorded (frames read: ${frames}); docs/IMPORT.md lists the formats`,
       );
     // Nothing was recorded from these files until the recorder closed; their rows came only then.
-    if (recordedSomething(counter)) for (const file of unclaimed) await ledger.add(file);
+    if (recordedSomething(counter))
+      for (const { content, file } of unclaimed) await ledger.add(content, file);
     return {
       files: files.length - skipped,
       skipped_files: skipped,
@@ -138,25 +140,25 @@ class ImportLedger {
     this.#dir = path.join(dataDir, 'imported');
   }
 
-  async has(file: string): Promise<boolean> {
-    const entry = await this.#entry(file);
-    return access(entry).then(
+  /** @param content Of `contentId`. */
+  async has(content: string): Promise<boolean> {
+    return access(path.join(this.#dir, content)).then(
       () => true,
       () => false,
     );
   }
 
-  async add(file: string): Promise<void> {
+  async add(content: string, file: string): Promise<void> {
     await mkdir(this.#dir, { recursive: true, mode: 0o700 });
-    await writeFile(await this.#entry(file), `${path.basename(file)}\n`, { mode: 0o600 });
+    await writeFile(path.join(this.#dir, content), `${path.basename(file)}\n`, { mode: 0o600 });
   }
 
   /**
    * Imports a file while no other process does: both would store its rows.
    * @throws {InvalidInputError} If another process imports it.
    */
-  async alone(file: string, run: () => Promise<void>): Promise<void> {
-    const claims = `${await this.#entry(file)}.running`;
+  async alone(content: string, file: string, run: () => Promise<void>): Promise<void> {
+    const claims = path.join(this.#dir, `${content}.running`);
     await mkdir(claims, { recursive: true, mode: 0o700 });
     const claim = await claimDirectory(claims, `another process imports ${file}; try again later`);
     try {
@@ -166,10 +168,10 @@ class ImportLedger {
       await rmdir(claims).catch(() => undefined);
     }
   }
+}
 
-  async #entry(file: string): Promise<string> {
-    const digest = createHash('sha256');
-    await pipeline(createReadStream(file), digest);
-    return path.join(this.#dir, digest.digest('hex'));
-  }
+async function contentId(file: string): Promise<string> {
+  const digest = createHash('sha256');
+  await pipeline(createReadStream(file), digest);
+  return digest.digest('hex');
 }

@@ -1,14 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
-import { MIB } from '../runtime/byteUnits.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { StoreUnavailableError } from '../runtime/errors.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
 import { connectionOf, openServerStore, type StoreConnection } from '../store/connection.ts';
 import { StoreClient } from '../store/engine/client.ts';
-import { readDiskSpace, reserveBytes } from '../store/engine/diskGuard.ts';
+import { readDiskSpace, reserveBytes, reserveText } from '../store/engine/diskGuard.ts';
 import { reachEngine } from '../store/engine/engineAccess.ts';
 import { finishRecovery } from '../store/journal/recovery.ts';
 import { deadRuns } from '../store/journal/runDirectory.ts';
@@ -46,8 +45,7 @@ async function requireRoom({ dataDir, diskReserve }: Config): Promise<void> {
   const { freeBytes, totalBytes } = await readDiskSpace(dataDir);
   const reserve = reserveBytes(diskReserve, totalBytes);
   if (freeBytes >= reserve) return;
-  const [free, kept] = [freeBytes, reserve].map((bytes) => Math.floor(bytes / MIB));
   throw new StoreUnavailableError(
-    `rows that a crash left in the journal cannot be stored: the disk has ${free} MiB free, the reserve is ${kept} MiB; free space, or lower UNDERROUND_DISK_RESERVE`,
+    `rows that a crash left in the journal cannot be stored: ${reserveText(freeBytes, reserve)}; free space, or lower UNDERROUND_DISK_RESERVE`,
   );
 }

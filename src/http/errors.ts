@@ -6,8 +6,11 @@ import { RequestRefusedError } from './refusal.ts';
 
 /** A restarted engine answers within this time. A full disk takes longer, so clients retry several times. */
 const STORE_RETRY_SECONDS = '5';
-/** An operator needs minutes. */
-const DISK_RETRY_SECONDS = '300';
+/** Errors that are 503, with the seconds after which a retry may succeed; an operator needs minutes to free space. */
+const UNAVAILABLE = [
+  [BusyError, '1', 'Too busy at this moment, retry'],
+  [DiskScarceError, '300', "The service's disk is nearly full; retry when the operator has freed space"],
+] as const;
 /** Codes of a failed store: a full disk, and an answer that the engine cut. A client that cut is handled before. */
 const STORE_CODES: ReadonlySet<unknown> = new Set(['ENOSPC', 'ECONNRESET']);
 const INTERNAL = { status: 500, detail: 'Internal Server Error' };
@@ -34,18 +37,8 @@ export function answerError(
     void tooMany.then((late) => sendRefusal(reply, late ?? error));
     return reply;
   }
-  if (error instanceof BusyError) {
-    reply.header('retry-after', '1');
-    return sendDetail(reply, 503, 'Too busy at this moment, retry');
-  }
-  if (error instanceof DiskScarceError) {
-    reply.header('retry-after', DISK_RETRY_SECONDS);
-    return sendDetail(
-      reply,
-      503,
-      "The service's disk is nearly full; retry when the operator has freed space",
-    );
-  }
+  for (const [kind, retryAfter, detail] of UNAVAILABLE)
+    if (error instanceof kind) return sendDetail(reply.header('retry-after', retryAfter), 503, detail);
   // The client has disconnected and its query was cancelled. The access log has the request; nobody reads a response.
   if (reply.raw.destroyed) return reply;
   const { status, detail } = outwardForm(error, request);

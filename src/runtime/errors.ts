@@ -90,7 +90,7 @@ export class BusyError extends UnderroundError {
   readonly code = 'busy';
 }
 
-/** The disk is nearly full, and what was asked would take more of it. The operator must free space first. */
+/** The disk is nearly full, so a request that needs space is refused. The operator must free space first. */
 export class DiskScarceError extends UnderroundError {
   readonly code = 'disk_scarce';
 }

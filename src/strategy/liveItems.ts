@@ -3,7 +3,6 @@
  * an earlier stretch has already given is left out, and its books are numbered through. The items do not depend on
  * where the stretches end.
  */
-import { MarketCursor } from '../core/run/cursors.ts';
 import { ItemMerge } from '../core/run/itemMerge.ts';
 import type { RunItem } from '../core/run/runner.ts';
 import { payoutTimeMs, type TickerTape } from '../core/run/runTape.ts';
@@ -38,9 +37,9 @@ export class LiveItems {
     const { marketId, endTimeMs, strikePrice, strikeKnownTimeMs } = tape.market;
     const market = this.#market(marketId);
     const listed = { ...tape.market, strikePrice: null, strikeKnownTimeMs: null };
-    this.#merge.addMarket({ tape: { ...tape, market: listed }, resolution: null }, false);
+    const firstMs = this.#merge.addMarket({ tape: { ...tape, market: listed }, resolution: null }, false);
     // A market is listed with its first record or at its end, so that the place does not depend on the stretches.
-    market.hasRecords ||= new MarketCursor(tape).timeMs < endTimeMs;
+    market.hasRecords ||= firstMs < endTimeMs;
     if (!market.hasRecords && market.isNew('end')) {
       const make = (): MarketItem => ({ kind: 'market', seq: 0, timeMs: endTimeMs, market: listed });
       this.#addFact({ fromMs: endTimeMs, key: `${marketId} listing`, isListing: true, market, make });
@@ -74,12 +73,9 @@ export class LiveItems {
       yield* this.#factsUntil(item.timeMs);
       const given = this.#given(item);
       if (given === null) continue;
-      if (given.kind !== 'market') yield this.#placed(given);
-      else if (this.#market(given.market.marketId).listed === null) {
-        yield this.#listing(given);
-        // Of this market, which was not listed when they became known.
-        yield* this.#factsUntil(given.timeMs);
-      }
+      yield given.kind === 'market' ? this.#listing(given) : this.#placed(given);
+      // Of a market that was not listed when they became known.
+      if (given.kind === 'market') yield* this.#factsUntil(given.timeMs);
     }
     yield* this.#factsUntil(timeMs);
   }
@@ -124,8 +120,10 @@ export class LiveItems {
       case 'price':
       case 'perp_depth':
         return item;
-      case 'market':
-        return this.#market(item.market.marketId).hasRecords ? item : null;
+      case 'market': {
+        const { hasRecords, listed } = this.#market(item.market.marketId);
+        return hasRecords && listed === null ? item : null;
+      }
       case 'book':
         return this.#market(item.marketId).onBook(item);
       case 'gap':

@@ -78,7 +78,7 @@ export class PaperRun {
   }
 
   /**
-   * Processes what was stored since the last call. What a call that failed had not processed is left to the next call.
+   * Processes what was stored since the last call. If a call fails, the next one continues after the last stretch that was returned.
    * @returns New lines, stretch by stretch.
    * @throws {InvalidInputError} If a line differs from the one that was printed.
    */

@@ -54,7 +54,7 @@ it('a sign-in with a password that is changed meanwhile begins no session', asyn
   ]);
 });
 
-it('a sign-in of a user who is suspended meanwhile begins no session for the time after', async () => {
+it('a user who is suspended during a sign-in is not signed in, even after the suspension is lifted', async () => {
   const { accounts, browser, hold, verified, release } = await open();
   const late = browser();
   hold();

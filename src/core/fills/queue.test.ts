@@ -239,7 +239,7 @@ describe('an unknown position', () => {
   });
 });
 
-test('a decrease before an unproven book does not limit what is ahead after it', () => {
+test('after an unproven book, an earlier decrease no longer limits how much is ahead', () => {
   const queue = queueOf('optimistic', { ahead: 60, shown: 100 });
   queue.displayed(70, 100);
   queue.lost();

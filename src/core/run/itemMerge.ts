@@ -22,10 +22,14 @@ export class ItemMerge {
   readonly #priceSeqs = new Map<string, number>();
   #seq = 0;
 
-  /** @param isListedEmpty Whether a market without a record is listed, at its start. */
-  addMarket(run: RunTape, isListedEmpty = true): void {
+  /**
+   * @param isListedEmpty Whether a market without a record is listed, at its start.
+   * @returns When the first record of its books, trades and gaps was received; infinite without one.
+   */
+  addMarket(run: RunTape, isListedEmpty = true): number {
     const { market, prices } = run.tape;
     const cursor = new MarketCursor(run.tape);
+    const firstMs = cursor.timeMs;
     if (cursor.order < Number.POSITIVE_INFINITY) {
       this.#unseen.set(cursor, run);
       this.#add(cursor);
@@ -33,6 +37,7 @@ export class ItemMerge {
       this.#schedule(market.startTimeMs, (seq) => this.#show(run, { seq, timeMs: market.startTimeMs }));
     const feed = { ticker: market.ticker, source: decidingSource(market) };
     if (prices !== null) this.#add(new PriceCursor(feed, prices));
+    return firstMs;
   }
 
   addTicker({ ticker, prices, perpDepth }: TickerTape): void {

@@ -110,8 +110,7 @@ export class DiskGuard {
   /** Why the service is not ready; empty while there is enough space. */
   reasons(): string[] {
     if (!this.#isOn) return [];
-    const [free, reserve] = [this.#space.freeBytes, this.#reserve()].map((bytes) => Math.floor(bytes / MIB));
-    return [`the disk has ${free} MiB free, the reserve is ${reserve} MiB: only the journal is written`];
+    return [`${reserveText(this.#space.freeBytes, this.#reserve())}: only the journal is written`];
   }
 
   /** Measures free space now; concurrent calls share one measurement. */
@@ -177,4 +176,10 @@ export class DiskGuard {
       log.warn({ err: error, running }, 'disk.merges_not_set');
     }
   }
+}
+
+/** For a message that says that the free space is below the reserve. */
+export function reserveText(freeBytes: number, reserve: number): string {
+  const [free, kept] = [freeBytes, reserve].map((bytes) => Math.floor(bytes / MIB));
+  return `the disk has ${free} MiB free, the reserve is ${kept} MiB`;
 }

@@ -36,7 +36,7 @@ test('a trade may be the first record of a buffer', () => {
   expect(buffer.firstSeq).toBe(9);
 });
 
-test('a buffer gives what was published to the market in the order of arrival', () => {
+test('a buffer hands its records to the market in their order of arrival', () => {
   const buffer = new RecordBuffer();
   const ids = { marketId: '0x1', eventTimeMs: 1, receivedTimeMs: 2 };
   const best = { yesBid: 4_000, yesAsk: 5_000, noBid: 5_000, noAsk: 6_000 };

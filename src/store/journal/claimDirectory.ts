@@ -1,8 +1,8 @@
-import { InvalidInputError } from '../runtime/errors.ts';
-import { RunClaim } from '../store/journal/runClaim.ts';
+import { InvalidInputError } from '../../runtime/errors.ts';
+import { RunClaim } from './runClaim.ts';
 
 /**
- * Keeps other backups and restores out of a directory.
+ * Keeps other processes out of a directory, until the claim is released or this process ends.
  * @param busy Message where another process has it.
  * @throws {InvalidInputError} If another process has it, or its disk is full.
  */
