@@ -1,14 +1,25 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
-const INSTALLED = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
-  existsSync,
-);
+/** The headless shell first: it draws the same pictures in half the processor time. */
+const INSTALLED = [
+  '/usr/bin/chromium-headless-shell',
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+].find(existsSync);
 
 export const isChromiumInstalled = INSTALLED !== undefined;
 
 /** Path of the installed Chromium; where none is found, the name that its absence is reported by. */
-export const CHROMIUM = INSTALLED ?? 'chromium';
+const CHROMIUM = INSTALLED ?? 'chromium';
+
+/** Version of the installed Chromium, such as `Chromium 156.0.8078.108`, without the name of its packager. */
+export function chromiumVersion(): string {
+  const text = execFileSync(CHROMIUM, ['--version'], { encoding: 'utf8' });
+  return /^.*?\d[\d.]*/.exec(text)?.[0] ?? text.trim();
+}
 
 export function openBrowser(): Promise<Browser> {
   // Chromium refuses to run its sandbox as root, the usual user in containers.

@@ -1,10 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { axeFindings, browserAbsent } from '../support/browser.ts';
-import { CHROMIUM } from '../support/chromium.ts';
+import { chromiumVersion } from '../support/chromium.ts';
 import { comparePicture } from '../support/comparedPictures.ts';
 import { useDemoPages } from '../support/demoPages.ts';
 import { overlappingLabels } from '../support/labelBoxes.ts';
@@ -34,7 +33,7 @@ const DOCUMENTED: ReadonlySet<string> = new Set([
   ...['webhooks', 'keys', 'operator'],
 ]);
 
-const installed = browserAbsent ? '' : execFileSync(CHROMIUM, ['--version'], { encoding: 'utf8' }).trim();
+const installed = browserAbsent ? '' : chromiumVersion();
 const drawnBy = existsSync(VERSION) ? JSON.parse(readFileSync(VERSION, 'utf8')) : 'no version';
 const isOther = !isRenewing && installed !== drawnBy;
 const SKIPPED = isOther
