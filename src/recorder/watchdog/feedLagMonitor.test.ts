@@ -81,6 +81,17 @@ describe('a late feed', () => {
     );
   });
 
+  it('is a clock_step although a quiet feed was last on time just before the step', async () => {
+    const { clock, lags } = setUp();
+    lags.book(BTC_5M, 40);
+    await clock.advance(1);
+    lags.price(CHAINLINK_BTC, 8_000);
+    lags.other('bybit.rest', 8_000);
+    const late = lags.lateFor(BTC_5M)!;
+    await clock.advance(1_000);
+    expect(lags.causeOf(late)).toBe('clock_step');
+  });
+
   it('has the lag of its newest message', async () => {
     const { metrics, lags } = setUp();
     lags.book(BTC_5M, 7_000);

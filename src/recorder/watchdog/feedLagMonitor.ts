@@ -121,9 +121,11 @@ export class FeedLagMonitor {
 
   /** The cause of a channel's lag; null while other feeds may still show that our clock is wrong. */
   causeOf({ lateSince }: LagChannel): 'late_feed' | 'clock_step' | null {
-    const nowAt = this.#clock.monotonic();
-    if (nowAt - lateSince < JUDGED_AFTER_MS) return null;
-    return this.#sameLagMs() === null ? 'late_feed' : 'clock_step';
+    const lateForMs = this.#clock.monotonic() - lateSince;
+    if (lateForMs < JUDGED_AFTER_MS) return null;
+    // A message from before the lag says nothing about it.
+    const sameLagMs = this.#sameLagMs(Math.min(lateForMs, COMPARED_MS));
+    return sameLagMs === null ? 'late_feed' : 'clock_step';
   }
 
   /** Publishes each feed's lag as a metric. */
@@ -134,7 +136,7 @@ export class FeedLagMonitor {
 
   /** One line per late feed, with its largest lag; a single line when our own clock is wrong. */
   degraded(): string[] {
-    const sameLagMs = this.#sameLagMs();
+    const sameLagMs = this.#sameLagMs(COMPARED_MS);
     if (sameLagMs !== null) return [`clock_step underround ${seconds(sameLagMs)} s`];
     const nowAt = this.#clock.monotonic();
     const late = new Map<string, number>();
@@ -144,9 +146,9 @@ export class FeedLagMonitor {
     return [...late].sort().map(([feed, lagMs]) => `late_feed ${feed} ${seconds(lagMs)} s`);
   }
 
-  /** The lag that all active feeds share; null when they differ or only one is active. */
-  #sameLagMs(): number | null {
-    const lags = [...this.#newest(COMPARED_MS).values()].map(({ lagMs }) => lagMs);
+  /** The lag that all feeds with a message in the last `withinMs` share; null when they differ or only one has one. */
+  #sameLagMs(withinMs: number): number | null {
+    const lags = [...this.#newest(withinMs).values()].map(({ lagMs }) => lagMs);
     const [least, most] = [Math.min(...lags), Math.max(...lags)];
     return lags.length >= 2 && least > LATE_AFTER_MS && most - least <= SAME_LAG_MS ? most : null;
   }
