@@ -4,16 +4,39 @@ import { endsOf, rulesReadTime } from '../marketMerge.ts';
 
 const STATUS_ORDER: readonly MarketStatus[] = ['open', 'closed', 'resolved'];
 
+/** The values of a sender's last record that the venue may correct. */
+export type StatedFacts = Pick<
+  Market,
+  | 'strikePrice'
+  | 'strikeBasis'
+  | 'closePrice'
+  | 'closeBasis'
+  | 'payoutYes'
+  | 'confirmedTimeMs'
+  | 'takerFeeRate'
+  | 'takerFeeExponent'
+>;
+
+export function statedFacts(market: Market): StatedFacts {
+  const { strikePrice, strikeBasis, closePrice, closeBasis, payoutYes, confirmedTimeMs } = market;
+  const { takerFeeRate, takerFeeExponent } = market;
+  const prices = { strikePrice, strikeBasis, closePrice, closeBasis };
+  return { ...prices, payoutYes, confirmedTimeMs, takerFeeRate, takerFeeExponent };
+}
+
 /**
  * A market's record after another version of it was received, from any collector. More knowledge replaces less, and
- * nothing goes back: a collector that has just started knows less than the record.
+ * nothing goes back: a collector that has just started knows less than the record, and one that repeats an older value
+ * has not read its correction yet.
+ * @param stated What the same run of the sender stated before; null: this is its first record.
  */
-export function joinMarkets(known: Market | null, heard: Market): Market {
+export function joinMarkets(known: Market | null, heard: Market, stated: StatedFacts | null = null): Market {
   if (known === null) return heard;
-  const joined: Market = withEdges(heard, {
+  const joined: Market = withEdges(newEdges(known, heard, stated), {
     ...withKnown(known, heard),
     ...endsOf(known),
-    ...outcomeOf(known, heard),
+    ...outcomeOf(known, heard, stated),
+    ...feeOf(known, heard, stated),
     status: rank(heard.status) >= rank(known.status) ? heard.status : known.status,
     tickSize: Math.min(known.tickSize, heard.tickSize),
     recordedSinceMs: earlier(known.recordedSinceMs, heard.recordedSinceMs),
@@ -43,6 +66,29 @@ function withKnown(known: Market, heard: Market): Market {
   return joined as unknown as Market;
 }
 
+/** The received record without the prices that are older than the known ones: repeated, or of a stale first record. */
+function newEdges(known: Market, heard: Market, stated: StatedFacts | null): Market {
+  const isOldStrike =
+    stated === null
+      ? heard.strikeBasis === known.strikeBasis && isBefore(heard.strikeKnownTimeMs, known.strikeKnownTimeMs)
+      : stated.strikePrice === heard.strikePrice && stated.strikeBasis === heard.strikeBasis;
+  const isOldClose =
+    stated === null
+      ? heard.closeBasis === known.closeBasis && isBefore(heard.closeKnownTimeMs, known.closeKnownTimeMs)
+      : stated.closePrice === heard.closePrice && stated.closeBasis === heard.closeBasis;
+  const { strikePrice, strikeSource, strikeBasis, strikeKnownTimeMs } = known;
+  const { closePrice, closeBasis, closeKnownTimeMs } = known;
+  return {
+    ...heard,
+    ...(isOldStrike ? { strikePrice, strikeSource, strikeBasis, strikeKnownTimeMs } : {}),
+    ...(isOldClose ? { closePrice, closeBasis, closeKnownTimeMs } : {}),
+  };
+}
+
+function isBefore(a: number | null, b: number | null): boolean {
+  return a !== null && b !== null && a < b;
+}
+
 /** The better source of each end of the window, as for several sources of one collector. */
 function withEdges(heard: Market, market: Market): Market {
   let joined = market;
@@ -70,9 +116,16 @@ function withEdges(heard: Market, market: Market): Market {
 }
 
 /** The first source names the time of the resolution; the listing's confirmation corrects the outcome. */
-function outcomeOf(known: Market, heard: Market) {
+function outcomeOf(known: Market, heard: Market, stated: StatedFacts | null) {
+  const isNew =
+    stated === null
+      ? known.confirmedTimeMs === null || isBefore(known.confirmedTimeMs, heard.confirmedTimeMs)
+      : stated.payoutYes !== heard.payoutYes ||
+        (stated.confirmedTimeMs === null && heard.confirmedTimeMs !== null);
   const isCorrected =
-    heard.status === 'resolved' && (heard.confirmedTimeMs !== null || known.confirmedTimeMs === null);
+    heard.status === 'resolved' &&
+    isNew &&
+    (heard.confirmedTimeMs !== null || known.confirmedTimeMs === null);
   const isFirst = known.status !== 'resolved';
   const { outcome, payoutYes } = isFirst || isCorrected ? heard : known;
   const { resolvedTimeMs, resolvedTimeSource } = known.resolvedTimeMs === null ? heard : known;
@@ -83,6 +136,20 @@ function outcomeOf(known: Market, heard: Market) {
     resolvedTimeMs,
     resolvedTimeSource,
   };
+}
+
+/** A fee that the sender states again is older than a changed one of another sender. */
+function feeOf(
+  known: Market,
+  heard: Market,
+  stated: StatedFacts | null,
+): Pick<Market, 'takerFeeRate' | 'takerFeeExponent'> {
+  const isRepeated =
+    stated !== null &&
+    stated.takerFeeRate === heard.takerFeeRate &&
+    stated.takerFeeExponent === heard.takerFeeExponent;
+  const { takerFeeRate, takerFeeExponent } = isRepeated ? known : withKnown(known, heard);
+  return { takerFeeRate, takerFeeExponent };
 }
 
 /** The exchange holds the orders, so its statement is preferred to the listing's. */

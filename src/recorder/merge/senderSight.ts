@@ -1,6 +1,7 @@
 import type { Gap, GapCause, RowTimes } from '../../schema/gap.ts';
 import { gapIdOf } from '../gapTracker.ts';
 import type { BlindInterval } from './commonBlindness.ts';
+import type { StatedFacts } from './marketJoin.ts';
 import { compareRows, laterRow } from './rowOrder.ts';
 
 /** Most blind intervals kept of one sender and market. */
@@ -26,6 +27,8 @@ export interface SenderSight {
   lastBooks?: { readonly eventTimeMs: number; readonly keys: readonly string[] } | null;
   /** The newest trades that its current run delivered: their venue time and ids. */
   trades: { readonly eventTimeMs: number; readonly ids: readonly string[] } | null;
+  /** What the last market record of its current run states; missing in states of earlier releases. */
+  stated?: StatedFacts | null;
   blind: BlindInterval[];
 }
 
@@ -37,6 +40,7 @@ export function newSight(): SenderSight {
     provenTo: null,
     lastBooks: null,
     trades: null,
+    stated: null,
     blind: [],
   };
 }
@@ -162,6 +166,7 @@ export function withdrawPresumption(sight: SenderSight): void {
 export function beginRun(sight: SenderSight): void {
   sight.isRunProven = sight.isInDoubt = false;
   sight.trades = null;
+  sight.stated = null;
   sight.blind = sight.blind.map((interval) =>
     interval.kind === 'presumed'
       ? { ...interval, kind: 'restarted', start: laterRow(interval.start, sight.provenTo) ?? interval.start }

@@ -2,7 +2,7 @@ import type { StreamBodies, StreamMessage, StreamPlace } from '../../bus/recordS
 import type { RowTimes } from '../../schema/gap.ts';
 import type { Market } from '../../schema/market.ts';
 import { SUBSCRIBED_AFTER_END_MS } from '../recordedSpan.ts';
-import { joinMarkets } from './marketJoin.ts';
+import { joinMarkets, statedFacts } from './marketJoin.ts';
 import {
   changedGaps,
   forgetRecent,
@@ -25,6 +25,7 @@ import {
   noteGap,
   noteProven,
   openAbsence,
+  type SenderSight,
   sees,
   withdrawPresumption,
 } from './senderSight.ts';
@@ -125,7 +126,7 @@ export class StreamMerge {
       case 'perpDepth':
         return this.#prices.perpDepth(message.body, { id: message.id, sender, seq: step.seq(0), timeMs });
       case 'market':
-        return this.#market(message.body, step);
+        return this.#market(message.body, sightOf(this.#of(message.body.marketId, timeMs), sender), step);
       case 'gap': {
         const market = this.#of(message.body.marketId, timeMs);
         noteGap(sightOf(market, sender), message.body);
@@ -158,9 +159,10 @@ export class StreamMerge {
     return wasProven ? [] : this.#gaps(market, step);
   }
 
-  #market(heard: Market, { seq, timeMs }: Step): MergedRecord[] {
+  #market(heard: Market, sight: SenderSight, { seq, timeMs }: Step): MergedRecord[] {
     const market = this.#of(heard.marketId, timeMs);
-    const joined = joinMarkets(market.record, heard);
+    const joined = joinMarkets(market.record, heard, sight.stated ?? null);
+    sight.stated = statedFacts(heard);
     if (JSON.stringify(joined) === JSON.stringify(market.record)) return [];
     market.record = joined;
     if (joined.status === 'resolved') market.resolvedAtMs ??= timeMs;
@@ -258,7 +260,8 @@ export class StreamMerge {
       const market = this.#of(message.body.marketId, step.timeMs);
       return acceptTrade(market, message, { ...step, sender: message.sender, sight: newSight() });
     }
-    if (message.kind === 'market' || message.kind === 'underlying') return this.#read(message, step);
+    if (message.kind === 'market') return this.#market(message.body, newSight(), step);
+    if (message.kind === 'underlying') return this.#read(message, step);
     if (message.kind !== 'action' || message.body.book?.trusted !== true) return [];
     const { book } = message.body;
     const { sender } = message;
