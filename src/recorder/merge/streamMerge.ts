@@ -2,6 +2,7 @@ import type { StreamBodies, StreamMessage, StreamPlace } from '../../bus/recordS
 import type { RowTimes } from '../../schema/gap.ts';
 import type { Market } from '../../schema/market.ts';
 import { SUBSCRIBED_AFTER_END_MS } from '../recordedSpan.ts';
+import { ForgottenMarkets, type ForgottenMarketsState } from './forgottenMarkets.ts';
 import { joinMarkets, statedFacts } from './marketJoin.ts';
 import {
   changedGaps,
@@ -47,6 +48,8 @@ export interface StreamMergeState {
   readonly senders: SenderRegistryState;
   readonly prices: PriceMergeState;
   readonly markets: readonly MergedMarket[];
+  /** Missing in states of earlier releases. */
+  readonly forgotten?: ForgottenMarketsState;
 }
 
 /** A message's place as the parts of the merge need it. */
@@ -71,6 +74,7 @@ export class StreamMerge {
   readonly #senders: SenderRegistry;
   readonly #prices: PriceMerge;
   readonly #markets: Map<string, MergedMarket>;
+  readonly #forgotten: ForgottenMarkets;
   #timeMs: number;
 
   /** @param options.state Continues from it and keeps it: pass a copy of your own. */
@@ -80,6 +84,7 @@ export class StreamMerge {
     this.#senders = new SenderRegistry(state?.senders);
     this.#prices = new PriceMerge(state?.prices);
     this.#markets = new Map(state?.markets.map((market) => [market.marketId, market]));
+    this.#forgotten = new ForgottenMarkets(state?.forgotten);
   }
 
   /** A live view of the state: write it as JSON before the next message. */
@@ -90,6 +95,7 @@ export class StreamMerge {
       senders,
       prices: this.#prices.state,
       markets: [...this.#markets.values()],
+      forgotten: this.#forgotten.state,
     };
   }
 
@@ -106,9 +112,9 @@ export class StreamMerge {
   #hear(message: StreamMessage, step: Step): MergedRecord[] {
     if (message.kind === 'opportunity') return [{ kind: 'opportunity', record: message.body, isLate: false }];
     const heard = this.#senders.hear(message);
-    if (heard === 'earlier') return this.#earlierRun(message, step);
     const begun = heard === 'restarted' ? this.#restarted(message.sender, step) : [];
-    return [...begun, ...this.#read(message, step)];
+    if (this.#forgotten.has(message.key)) return begun;
+    return heard === 'earlier' ? this.#earlierRun(message, step) : [...begun, ...this.#read(message, step)];
   }
 
   #read(message: StreamMessage, step: Step): MergedRecord[] {
@@ -289,8 +295,11 @@ export class StreamMerge {
       if (timeMs > market.activeMs + ENDED_AFTER_END_MS) forgetRecent(market);
       const isConfirmed = market.record !== null && market.record.confirmedTimeMs !== null;
       const keptMs = isConfirmed ? FORGOTTEN_AFTER_END_MS : FORGOTTEN_UNCONFIRMED_MS;
-      if (timeMs > Math.max(endTimeMs, market.activeMs) + keptMs) this.#markets.delete(market.marketId);
+      if (timeMs <= Math.max(endTimeMs, market.activeMs) + keptMs) continue;
+      this.#markets.delete(market.marketId);
+      this.#forgotten.add(market.marketId, timeMs);
     }
+    this.#forgotten.dropOld(timeMs);
     return records;
   }
 
