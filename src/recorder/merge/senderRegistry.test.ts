@@ -6,7 +6,7 @@ import { StreamMerge } from './streamMerge.ts';
 const T0 = 1_795_176_010_000;
 
 /** Processes that share one name: a second one began while the first one was alive. */
-function sharedName() {
+function sharedName({ aheadMs = 0 }: { aheadMs?: number } = {}) {
   const merge = new StreamMerge({ baseSeq: 0 });
   let streamSeq = 0;
   const step = (message: StreamMessage, ms: number) =>
@@ -20,7 +20,7 @@ function sharedName() {
   const alive = (run: string, ms: number) =>
     send(run, ms, {
       kind: 'alive',
-      body: { reasons: [], degraded: [], priceSources: null, sentTimeMs: T0 + ms },
+      body: { reasons: [], degraded: [], priceSources: null, sentTimeMs: T0 + ms + aheadMs },
     });
   const times = (ms: number) => ({ marketId: 'm', eventTimeMs: T0 + ms, receivedTimeMs: T0 + ms });
   const action = (run: string, ms: number) => {
@@ -65,4 +65,14 @@ it('what an earlier run left in its outbox does not make it the current one', ()
   alive('second', 5_000);
   expect(alive('first', 1_000)).toEqual([]);
   expect(lose('first', 1_500)).toEqual([]);
+});
+
+it('two runs that are alive at the same time do not replace each other in turn, though their clock is ahead', () => {
+  const { alive, action } = sharedName({ aheadMs: 6_000 });
+  alive('first', 0);
+  action('first', 100);
+  alive('second', 1_000);
+  action('second', 1_100);
+  for (let ms = 2_000; ms < 5_000; ms += 1_000)
+    for (const run of ['first', 'second']) expect(alive(run, ms)).toEqual([]);
 });

@@ -6,6 +6,10 @@ const UNHEARD_MAX_MS = 4_000;
 const QUIET_STEP_MAX_MS = 2_000;
 /** A sender whose signs of life are older delivers what waited while the stream was away. */
 const BACKLOG_MAX_MS = 4_000;
+/** The least delay of the last minutes counts as none: a clock may be set back. */
+const DELAY_WINDOW_MS = 300_000;
+/** No two clocks in order differ by more: what seems later waited. */
+const CLOCK_DIFFERENCE_MAX_MS = 60_000;
 /** Earlier runs that are remembered of each sender. */
 const EARLIER_RUNS_MAX = 16;
 
@@ -14,10 +18,16 @@ interface HeardSender {
   earlierRuns: string[];
   /** The registry's clock when it was last heard. */
   heardAtMs: number;
-  /** Its own clock in its last sign of life, of any run; null before the first. */
+  /**
+   * When it sent its last sign of life, of any run, by its own clock, but not after the stream stored it: its clock may
+   * be ahead. Null before the first.
+   */
   aliveMs: number | null;
-  /** The least seen difference between the stream's clock and its own. */
+  /** The least difference between the stream's clock and its own in the current window; null before the first. */
   clockOffsetMs: number | null;
+  /** The same of the window before, and the stream's time when the current one began; missing in earlier releases. */
+  earlierOffsetMs?: number | null;
+  offsetSinceMs?: number;
   isPresumedBlind: boolean;
 }
 
@@ -38,14 +48,15 @@ export class SenderRegistry {
 
   /**
    * Notes a message.
+   * @param timeMs The stream's time.
    * @returns Whether it is of the sender's current run, of a run that replaces an earlier one, of the first run, or of an
    *   earlier run. An earlier run that outlives the current one replaces it: two processes have the same name.
    */
-  hear(message: StreamMessage): 'current' | 'restarted' | 'first' | 'earlier' {
+  hear(message: StreamMessage, timeMs: number): 'current' | 'restarted' | 'first' | 'earlier' {
     const { sender, run } = message;
     const { senders, clockMs } = this.state;
     const known = senders[sender];
-    if (known?.earlierRuns.includes(run) && !outlives(message, known)) return 'earlier';
+    if (known?.earlierRuns.includes(run) && !outlives(message, timeMs, known)) return 'earlier';
     if (known?.run === run) {
       known.heardAtMs = clockMs;
       return 'current';
@@ -63,7 +74,7 @@ export class SenderRegistry {
     return known === undefined ? 'first' : 'restarted';
   }
 
-  /** The sender's own clock in its last sign of life; null before the first. */
+  /** When the sender sent its last sign of life, not later than the stream's time; null before the first. */
   aliveMs(sender: string): number | null {
     return this.state.senders[sender]?.aliveMs ?? null;
   }
@@ -81,10 +92,9 @@ export class SenderRegistry {
     const known = state.senders[sender];
     if (known === undefined) return { isReturned: false, lost: [] };
     known.heardAtMs = state.clockMs;
-    known.aliveMs = Math.max(known.aliveMs ?? sentTimeMs, sentTimeMs);
-    known.clockOffsetMs = Math.min(known.clockOffsetMs ?? timeMs - sentTimeMs, timeMs - sentTimeMs);
-    const isUpToDate = timeMs - sentTimeMs - known.clockOffsetMs <= BACKLOG_MAX_MS;
-    const isReturned = known.isPresumedBlind && isUpToDate;
+    const sentMs = Math.min(sentTimeMs, timeMs);
+    known.aliveMs = Math.max(known.aliveMs ?? sentMs, sentMs);
+    const isReturned = delayOf(known, sentTimeMs, timeMs) <= BACKLOG_MAX_MS && known.isPresumedBlind;
     if (isReturned) known.isPresumedBlind = false;
     return { isReturned, lost: this.#lost() };
   }
@@ -99,8 +109,22 @@ export class SenderRegistry {
   }
 }
 
+/** How long a sign of life waited before the stream stored it: what it took longer than the fastest one of the last minutes. */
+function delayOf(known: HeardSender, sentTimeMs: number, timeMs: number): number {
+  const differenceMs = timeMs - sentTimeMs;
+  known.offsetSinceMs ??= timeMs;
+  if (timeMs - known.offsetSinceMs >= DELAY_WINDOW_MS) {
+    known.earlierOffsetMs = known.clockOffsetMs;
+    known.clockOffsetMs = null;
+    known.offsetSinceMs = timeMs;
+  }
+  known.clockOffsetMs = Math.min(known.clockOffsetMs ?? differenceMs, differenceMs);
+  if (differenceMs > CLOCK_DIFFERENCE_MAX_MS) return differenceMs;
+  return differenceMs - Math.min(known.clockOffsetMs, known.earlierOffsetMs ?? Number.POSITIVE_INFINITY);
+}
+
 /** Whether a run gives a sign of life long after the last one of the run that replaced it. */
-function outlives(message: StreamMessage, { aliveMs }: HeardSender): boolean {
+function outlives(message: StreamMessage, timeMs: number, { aliveMs }: HeardSender): boolean {
   if (message.kind !== 'alive' || aliveMs === null) return false;
-  return message.body.sentTimeMs - aliveMs > UNHEARD_MAX_MS;
+  return Math.min(message.body.sentTimeMs, timeMs) - aliveMs > UNHEARD_MAX_MS;
 }

@@ -111,7 +111,7 @@ export class StreamMerge {
 
   #hear(message: StreamMessage, step: Step): MergedRecord[] {
     if (message.kind === 'opportunity') return [{ kind: 'opportunity', record: message.body, isLate: false }];
-    const heard = this.#senders.hear(message);
+    const heard = this.#senders.hear(message, step.timeMs);
     const begun = heard === 'restarted' ? this.#restarted(message.sender, step) : [];
     if (this.#forgotten.has(message.key)) return begun;
     return heard === 'earlier' ? this.#earlierRun(message, step) : [...begun, ...this.#read(message, step)];
