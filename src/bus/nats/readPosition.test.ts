@@ -95,3 +95,22 @@ it('stays before a message of another release, unless the reader skips it', asyn
     '1 messages of the stream cannot be read by this release',
   ]);
 });
+
+it('marks what was deleted before a late reader of one partition, also shortly after it compared its place', async () => {
+  const clock = new FakeClock(1_000_000);
+  const parts = { log: silentLogger, metrics: new Metrics(), clock, prefix: 'u' };
+  const options = { reader: 'test', next: 5, isPartial: true };
+  const reader = new ReadPosition(parts as unknown as StreamParts, options);
+  let firstSeq = 5;
+  const manager = { streams: { info: async () => ({ state: { first_seq: firstSeq, last_seq: 99 } }) } };
+  const isAfterLoss = async (streamSeq: number) => {
+    const { place } = await reader.acceptValid(delivered(streamSeq, 0), manager as unknown as JetStreamManager);
+    return place.isAfterLoss ?? false;
+  };
+  expect(await isAfterLoss(7)).toBe(false);
+  await clock.advance(1_000);
+  firstSeq = 20;
+  expect(await isAfterLoss(21)).toBe(true);
+  await clock.advance(10_000);
+  expect(await isAfterLoss(30)).toBe(false);
+});

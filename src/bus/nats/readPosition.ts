@@ -8,6 +8,8 @@ import type { StreamParts } from './streamParts.ts';
 /** A reader this late may lose messages to the stream's limits: it then asks for the oldest kept number. */
 const LATE_MS = 30_000;
 const CHECK_PERIOD_MS = 5_000;
+/** A reader near the oldest message asks more often: the stream deletes at most this many messages in a millisecond. */
+const DELETED_PER_MS_MAX = 100;
 /** Invalid messages that are logged; later ones are only counted. */
 const LOGGED_MAX = 20;
 
@@ -26,7 +28,8 @@ export class ReadPosition {
   readonly #invalid;
   readonly #lag;
   #next: number;
-  #checkedMs = Number.NEGATIVE_INFINITY;
+  /** Until then, monotonic, the stream cannot have deleted what is read next. */
+  #safeUntilMs = Number.NEGATIVE_INFINITY;
   #logged = 0;
   #skipped = 0;
   /** Times that messages were missed; and of each partition, those that its readers know. */
@@ -112,9 +115,10 @@ export class ReadPosition {
   async #onJump(streamSeq: number, lagMs: number, manager: JetStreamManager): Promise<void> {
     if (!this.#isPartial) return this.#compareWith(streamSeq);
     const nowMs = this.#parts.clock.monotonic();
-    if (lagMs < LATE_MS || nowMs - this.#checkedMs < CHECK_PERIOD_MS) return;
-    this.#checkedMs = nowMs;
+    if (lagMs < LATE_MS || nowMs < this.#safeUntilMs) return;
     const { state } = await manager.streams.info(this.#parts.prefix);
+    const ahead = Math.max(0, streamSeq - state.first_seq);
+    this.#safeUntilMs = nowMs + Math.min(CHECK_PERIOD_MS, ahead / DELETED_PER_MS_MAX);
     if (state.first_seq <= streamSeq) this.#compareWith(state.first_seq);
   }
 
