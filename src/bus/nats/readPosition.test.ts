@@ -104,7 +104,10 @@ it('marks what was deleted before a late reader of one partition, also shortly a
   let firstSeq = 5;
   const manager = { streams: { info: async () => ({ state: { first_seq: firstSeq, last_seq: 99 } }) } };
   const isAfterLoss = async (streamSeq: number) => {
-    const { place } = await reader.acceptValid(delivered(streamSeq, 0), manager as unknown as JetStreamManager);
+    const { place } = await reader.acceptValid(
+      delivered(streamSeq, 0),
+      manager as unknown as JetStreamManager,
+    );
     return place.isAfterLoss ?? false;
   };
   expect(await isAfterLoss(7)).toBe(false);

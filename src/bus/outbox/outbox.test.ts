@@ -228,3 +228,16 @@ describe('an outbox', () => {
     expect([rig.outbox.isEmpty, rig.files(), await rig.dropped()]).toEqual([true, [], 0]);
   });
 });
+
+it.each(['market', 'gap', 'proven'])('a full outbox keeps messages of the kind %s', async (kind) => {
+  const one = await new Rig().open({ diskBytesMax: 1 * MIB });
+  one.push(1, 2);
+  await one.pass(1_100);
+  one.push(3, 5, 320 * 1_024);
+  await one.pass(100);
+  one.push(6, 6, 320 * 1_024);
+  one.outbox.push({ ...message(7), subject: `s.0.${kind}` });
+  one.push(8, 8, 320 * 1_024);
+  expect(one.outbox.reason).toBe('the outbox is full, messages are dropped');
+  expect(await one.drain()).toEqual(['id-1', 'id-2', 'id-3', 'id-4', 'id-5', 'id-7']);
+});

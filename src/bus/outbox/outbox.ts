@@ -17,6 +17,8 @@ const SPILL_AGE_MS = 1_000;
 const FILE_BYTES_MAX = 4 * 1024 * 1024;
 /** A full outbox accepts messages again when this share of its limit is free. */
 const FREE_SHARE = 0.1;
+/** Ends of the subjects that a full outbox accepts too: few, and sent once. They record the losses and their markets. */
+const ALWAYS_ACCEPTED: readonly string[] = ['.market', '.gap', '.proven'];
 
 interface OutboxOptions {
   readonly directory: string;
@@ -100,10 +102,11 @@ export class Outbox {
     return `the outbox is full, messages are dropped${why}`;
   }
 
-  /** Adds a message at the end, or drops it when the outbox is full. */
+  /** Adds a message at the end, or drops it when the outbox is full; see `ALWAYS_ACCEPTED`. */
   push(message: OutboxMessage): void {
     const bytes = sizeInFile(message);
-    if (!this.#accepts(bytes)) {
+    const isKept = ALWAYS_ACCEPTED.some((end) => message.subject.endsWith(end));
+    if (!this.#accepts(bytes) && !isKept) {
       this.#dropped.inc();
       return;
     }
