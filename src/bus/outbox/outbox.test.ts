@@ -241,3 +241,22 @@ it.each(['market', 'gap', 'proven'])('a full outbox keeps messages of the kind %
   expect(one.outbox.reason).toBe('the outbox is full, messages are dropped');
   expect(await one.drain()).toEqual(['id-1', 'id-2', 'id-3', 'id-4', 'id-5', 'id-7']);
 });
+
+it('a later run sends what two outages left in order, though no file could be written in the first one', async () => {
+  const one = await new Rig().open();
+  one.push(1, 3);
+  await one.pass(1_200);
+  const full = vi.spyOn(OutboxFile.prototype, 'append').mockRejectedValue(new Error('no space left'));
+  one.push(4, 6);
+  await one.pass(100);
+  expect(await one.drain()).toEqual(ids(1, 6));
+  full.mockRestore();
+  one.push(7, 9);
+  await one.pass(1_200);
+  one.push(10, 12);
+  await one.pass(100);
+  await one.outbox.close();
+  const later = await new Rig(one.directory).open();
+  await later.pass(100);
+  expect(await later.drain()).toEqual(ids(7, 12));
+});

@@ -273,9 +273,14 @@ export class Outbox {
   async #loadNextIfSent(): Promise<void> {
     if (this.#loaded.length > 0) return;
     await this.#loadedFile?.remove();
+    const next = this.#files[0];
+    if (next === undefined) {
+      // Its first write failed. Later messages must not get its number: those of the next file would be older.
+      await this.#writing?.file.remove();
+      this.#writing = null;
+    }
     this.#loadedFile = null;
     this.#isLoadedUnwritten = false;
-    const next = this.#files[0];
     if (next === undefined) {
       this.#loaded = this.#tail;
       this.#loadedBytes = this.#tailBytes;
