@@ -1,10 +1,17 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { until } from '../../test/support/localVenue.ts';
-import { makeCertificate, opensslAbsent, WebhookReceiver } from '../../test/support/webhookReceiver.ts';
+import {
+  type Certificate,
+  makeCertificate,
+  opensslAbsent,
+  WebhookReceiver,
+} from '../../test/support/webhookReceiver.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
 import { HttpClient } from './http.ts';
@@ -18,8 +25,14 @@ class TestProxy {
   /** Answered instead of opening a tunnel. */
   refusal: string | null = null;
   targetPort = 0;
-  readonly #server: Server = createServer();
+  readonly #server: Server;
+  readonly #scheme: string;
   readonly #sockets = new Set<Socket>();
+
+  constructor(certificate: Certificate | null = null) {
+    this.#server = certificate === null ? createServer() : createTlsServer(certificate);
+    this.#scheme = certificate === null ? 'http' : 'https';
+  }
 
   async listen(): Promise<this> {
     this.#server.on('connect', (request: IncomingMessage, socket: Socket) => {
@@ -39,7 +52,7 @@ class TestProxy {
   }
 
   get url(): string {
-    return `http://user:pass%20word@127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return `${this.#scheme}://user:pass%20word@127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
   async close(): Promise<void> {
@@ -129,4 +142,48 @@ test.skipIf(opensslAbsent)('an untrusted certificate behind the proxy is refused
   await socket.close();
   await untrusted.close();
   vi.unstubAllEnvs();
+});
+
+describe.skipIf(opensslAbsent)('a proxy that is given by its address and reached over TLS', () => {
+  let secure: TestProxy;
+  const connectBoth = async (onFrame: (text: string) => void) => {
+    const client = new HttpClient({ ...shared(), proxyUrl: secure.url });
+    const answer = await client.get('http://venue.example/books').catch((error: Error) => error.message);
+    await client.close();
+    const sockets = new DirectSocketDriver(new FakeClock(), secure.url);
+    const unused = { keepAlive: null, silenceLimitMs: null, onOpen: () => {} };
+    const url = 'ws://venue.example/ws';
+    const socket = new ReconnectingSocket({ ...shared(), ...unused, sockets, url, onFrame });
+    return { answer, socket };
+  };
+  beforeEach(() => void vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0'));
+  afterEach(async () => {
+    vi.unstubAllEnvs();
+    await secure.close();
+  });
+
+  test('gets the requests and the WebSockets', async () => {
+    const certificate = makeCertificate();
+    secure = await new TestProxy(certificate).listen();
+    secure.targetPort = proxy.targetPort;
+    const trusted = getCACertificates('default');
+    setDefaultCACertificates([...trusted, certificate.cert]);
+    const frames: string[] = [];
+    const { answer, socket } = await connectBoth((text) => frames.push(text));
+    expect(answer).toMatchObject({ body: { direct: true } });
+    await until(() => frames.length > 0);
+    expect(secure.asked).toEqual(Array(2).fill({ target: 'venue.example:80', login: LOGIN }));
+    await socket.close();
+    setDefaultCACertificates(trusted);
+  });
+
+  test('gets no password while its certificate is not trusted', async () => {
+    secure = await new TestProxy(makeCertificate()).listen();
+    const { answer, socket } = await connectBoth(() => {});
+    expect(answer).toMatch(/self-signed certificate\b/);
+    await until(() => metrics.venueFeeds.rows().some(({ failures }) => failures > 0));
+    expect(metrics.venueFeeds.rows()[0]?.lastFailure?.cause).toMatch(/^self-signed certificate\b/);
+    expect(secure.asked).toEqual([]);
+    await socket.close();
+  });
 });

@@ -1,6 +1,6 @@
 import type { Agent as HttpAgent } from 'node:http';
 import { HttpsProxyAgent } from 'https-proxy-agent';
-import { type Agent, ProxyAgent } from 'undici';
+import { type Agent, buildConnector, Pool, ProxyAgent } from 'undici';
 import { isLoopbackHost } from '../runtime/loopback.ts';
 import { VERIFIED } from './verified.ts';
 
@@ -19,9 +19,15 @@ export function proxyDispatcher(proxyUrl: string, options: Omit<Agent.Options, '
     uri: proxyUrl,
     proxyTunnel: true,
     requestTls: VERIFIED,
-    proxyTls: VERIFIED,
+    clientFactory: (origin, settings) => new Pool(origin, { ...settings, connect: connectToProxy }),
   });
 }
+
+const connectVerified = buildConnector(VERIFIED);
+
+/** Without the agent's server name: for a proxy that is given by its address it would be an address, which TLS forbids. */
+const connectToProxy: typeof connectVerified = ({ servername: _, ...options }, callback) =>
+  connectVerified(options, callback);
 
 /** The same for WebSockets. */
 export function proxySocketAgent(proxyUrl: string): HttpAgent {

@@ -21,6 +21,15 @@ describe('forUnknownKeys', () => {
     ['a list', [{ other: 1 }], []],
     ['a new field', { id: 1, depth: 7 }, [['depth', 7]]],
     ['a new field of an object inside', { fee: { rate: 1, cap: 2 } }, [['fee.cap', 2]]],
+    [
+      'new fields in the first three objects of a list',
+      { changes: [{ a: 1 }, { b: 2 }, { c: 3 }, { d: 4 }] },
+      [
+        ['changes[].a', 1],
+        ['changes[].b', 2],
+        ['changes[].c', 3],
+      ],
+    ],
     ['a new field in a list', { changes: [{ price: 1 }, { seq: 4 }] }, [['changes[].seq', 4]]],
   ])('%s', (_shows, message, expected) => {
     expect(unknownIn(message)).toEqual(expected);

@@ -57,7 +57,8 @@ test('a replaced secret signs for a day to the millisecond, and only five do at 
   await t.clock.advance(ROTATION_OVERLAP_MS - PREVIOUS_SECRETS_MAX - 1);
   await expect(registry.rotate({ webhookId })).rejects.toThrow(TooManySecretsError);
   await t.clock.advance(1);
-  await registry.rotate({ webhookId });
+  const { webhook } = await registry.rotate({ webhookId });
+  expect(webhook.previousUntilMs).toBe(t.clock.now() + ROTATION_OVERLAP_MS);
   await expect(registry.rotate({ webhookId })).rejects.toThrow(TooManySecretsError);
 });
 
