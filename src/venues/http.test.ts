@@ -59,7 +59,7 @@ describe('HttpClient', () => {
     expect(await get()).toMatchObject({ ageMs, maxAgeMs });
   });
 
-  test('lists the feed with its newest answer and last failure', async () => {
+  test('lists the feed with its newest answer and last failure until it is closed', async () => {
     connect();
     await get();
     const row = { feed: 'test', kind: 'requests', connections: 1, lastMessageMs: clock.now() };
@@ -69,6 +69,8 @@ describe('HttpClient', () => {
     await expect(get()).rejects.toThrow('test: 500 for /a: no');
     const lastFailure = { cause: 'test: 500 for /a: no', timeMs: clock.now() };
     expect(metrics.venueFeeds.rows()).toMatchObject([{ ...row, up: 0, failures: 1, lastFailure }]);
+    await client.close();
+    expect(metrics.venueFeeds.rows()).toEqual([]);
   });
 
   test.each([
@@ -285,6 +287,8 @@ test('parses a Retry-After in seconds or as a date', () => {
   expect(retryAfterOf('120', now)).toBe(120_000);
   expect(retryAfterOf('Fri, 20 Nov 2026 12:00:09 GMT', now)).toBe(9_000);
   expect(retryAfterOf('Fri, 20 Nov 2026 11:00:00 GMT', now)).toBe(0);
-  expect(retryAfterOf('soon', now)).toBeNull();
+  expect(retryAfterOf('90.0625', now)).toBe(90_063);
+  for (const unreadable of ['soon', '-1', '1,2', '1234567890'])
+    expect(retryAfterOf(unreadable, now), unreadable).toBeNull();
   expect(retryAfterOf(undefined, now)).toBeNull();
 });

@@ -264,8 +264,9 @@ function secondsIn(header: string | string[] | undefined, pattern: RegExp): numb
 export function retryAfterOf(header: string | string[] | undefined, nowMs: number): number | null {
   const text = Array.isArray(header) ? header[0] : header;
   if (text === undefined) return null;
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
-  const date = Date.parse(text);
+  if (/^\d{1,9}(?:\.\d{1,9})?$/.test(text)) return Math.ceil(Number(text) * 1000);
+  // Every date has letters; `Date.parse` reads -1 as a month.
+  const date = /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(date) ? null : Math.max(0, date - nowMs);
 }
 

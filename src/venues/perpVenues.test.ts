@@ -5,6 +5,8 @@ import { VenueMessageError } from '../runtime/errors.ts';
 import { PERP_VENUES } from '../schema/events.ts';
 import { TICKERS } from '../schema/market.ts';
 import { binancePerp } from './binance/perp.ts';
+import { bybitPerp } from './bybit/perp.ts';
+import { HttpRefusedError } from './http.ts';
 import { hyperliquidPerp } from './hyperliquid/perp.ts';
 import { okxPerp } from './okx/perp.ts';
 import { PERP_FEEDS, PerpRefusedError } from './perpVenue.ts';
@@ -87,6 +89,27 @@ describe('a book of another symbol', () => {
   });
 });
 
+test.each([
+  ['bybit', 120],
+  ['binance', 2_400 / 2 / 60],
+  ['okx', 40 / 2],
+  ['hyperliquid', 1_200 / 2 / 60],
+] as const)('%s is asked for at most four fifths of its %i books a second', (name, booksMax) => {
+  expect(1_000 / PERP_VENUE_BY_NAME[name].spacingMs).toBeCloseTo(0.8 * booksMax);
+});
+
+test.each([
+  [403, 'access too frequent', 'banned'],
+  [403, '{"retCode":10006,"retMsg":"Too many visits!"}', 'rate_limited'],
+  [403, '{"retCode": 10018,"retMsg":"Exceeded the IP Rate Limit."}', 'rate_limited'],
+  [403, '{"retCode":100061}', 'refused'],
+  [403, 'not from your country', 'refused'],
+  [429, '', 'rate_limited'],
+])('Bybit: status %i with %j is %s', (status, excerpt, refusal) => {
+  const error = new HttpRefusedError('no', { status, excerpt, retryAfterMs: null });
+  expect(bybitPerp.refusalOf(error)).toBe(refusal);
+});
+
 describe('OKX', () => {
   test('converts contracts exactly', () => {
     const answer = (sizes: [string, string]) => ({
@@ -131,9 +154,10 @@ describe('OKX', () => {
     ['50040', 'rate_limited'],
     ['51001', 'refused'],
   ] as const)('refuses with code %s as %s', (code, refusal) => {
-    expect(() => okxPerp.map({ code, msg: 'no' }, BTC)).toThrow(
-      expect.objectContaining({ message: `okx: code ${code}: no`, refusal }),
-    );
+    for (const answer of [{}, PERP_SAMPLES.okx.book('BTC', 1) as object])
+      expect(() => okxPerp.map({ ...answer, code, msg: 'no' }, BTC)).toThrow(
+        expect.objectContaining({ message: `okx: code ${code}: no`, refusal }),
+      );
   });
 
   test.each(['1629966436396x', 'x1629966436396', '16299664363961', '0629966436396'])(
@@ -194,6 +218,12 @@ describe('Hyperliquid', () => {
     expect(() => hyperliquidPerp.map({ ...REAL, levels: REAL.levels.toReversed() }, BTC)).toThrow(
       new VenueMessageError('hyperliquid: BTC is crossed, bid 110430.0 above ask 110426.0'),
     );
+  });
+
+  test('compares a bid of 99.5 with an ask of 100.5 as numbers', () => {
+    const levels = [[{ px: '99.5', sz: '1' }], [{ px: '100.5', sz: '2' }]];
+    const { bids, asks } = hyperliquidPerp.map({ ...REAL, levels }, BTC);
+    expect([bids, asks]).toEqual([[['99.5', '1']], [['100.5', '2']]]);
   });
 
   test('repeats at most 40 characters of an unknown coin', () => {

@@ -257,6 +257,20 @@ describe('ReconnectingSocket', () => {
     expect(await counted('underround_venue_disconnects_total')).toBe(4);
   });
 
+  test('a connection of less than 30 s leaves the back-off as it was', async () => {
+    const delays: number[] = [];
+    const log = { ...silentLogger, warn: (line: { retryDelayMs: number }) => delays.push(line.retryDelayMs) };
+    const sockets = new DelayedSocketDriver();
+    open({ sockets, log: log as never });
+    for (const lastsMs of [0, 29_999, 30_000]) {
+      sockets.connections.at(-1)?.onOpen();
+      await clock.advance(lastsMs);
+      sockets.connections.at(-1)?.onClosed('closed 1001', clock.now(), null);
+      await clock.advance(delays.at(-1)!);
+    }
+    expect(delays).toEqual([250, 500, 250]);
+  });
+
   test('gives up on a server that never answers the handshake', async () => {
     const lines: { cause: string }[] = [];
     const log = { ...silentLogger, warn: (line: { cause: string }) => lines.push(line) };

@@ -79,10 +79,7 @@ export const VENUE_MUTANTS: readonly TestedMutant[] = [
   poller('if (isOfAddress) this.#allPausedUntil = Math.max(this.#allPausedUntil, until);\n    else ', ''),
   poller('Math.max(this.#allPausedUntil, until)', 'until'),
   poller('symbol.failures = 0;', ''),
-  http(
-    'if (/^\\d{1,9}$/.test(text)) return Number(text) * 1000;',
-    'if (/^\\d{1,9}$/.test(text)) return Number(text);',
-  ),
+  http('return Math.ceil(Number(text) * 1000);', 'return Math.ceil(Number(text));'),
   http('backoffDelayMs(RETRY, attempt, random)', 'backoffDelayMs(RETRY, 0, random)'),
   http('error.retryAfterMs <= RETRY_AFTER_HONOURED_MS', 'error.retryAfterMs < RETRY_AFTER_HONOURED_MS'),
   underlying('firstPending.delete(event.ticker) ?', 'firstPending.has(event.ticker) ?'),

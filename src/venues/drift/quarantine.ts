@@ -88,7 +88,7 @@ export class Quarantine {
 }
 
 function folderOf({ feed, kind }: SetAsideFrame): string {
-  return `${feed} ${kind}`.replaceAll(NOT_IN_NAMES, '_').replace(/^\./, '_').slice(0, NAME_LENGTH_MAX);
+  return `${feed} ${kind}`.replaceAll(NOT_IN_NAMES, '_').slice(0, NAME_LENGTH_MAX);
 }
 
 function nameOf({ receivedTimeMs, order, text }: SetAsideFrame): string {

@@ -22,14 +22,16 @@ function changeOf(deliveryId: string, rowDueMs = 0): DeliveryChange {
 function rig(settle: () => Promise<void>) {
   const clock = new FakeClock();
   const calls: string[][] = [];
+  const failures: number[] = [];
   const written: string[] = [];
   const rowsDueMs: number[] = [];
   const idsOf = (changes: readonly DeliveryChange[]) => changes.map(({ delivery }) => delivery.deliveryId);
   const metrics = new Metrics();
   const outcomes = new OutcomeWriter({
     outbox: {
-      settle: async (changes) => {
+      settle: async (changes, healthChanges) => {
         calls.push(idsOf(changes));
+        failures.push(...healthChanges.map(({ consecutiveFailures }) => consecutiveFailures));
         rowsDueMs.push(...changes.map((change) => change.rowDueMs));
         await settle();
       },
@@ -37,7 +39,7 @@ function rig(settle: () => Promise<void>) {
     ...{ clock, random: () => 0.5, log: silentLogger, metrics },
     written: (changes) => written.push(...idsOf(changes)),
   });
-  return { clock, calls, written, rowsDueMs, outcomes, metrics };
+  return { clock, calls, failures, written, rowsDueMs, outcomes, metrics };
 }
 
 describe('outcomes of deliveries', () => {
@@ -89,4 +91,23 @@ describe('outcomes of deliveries', () => {
     const failures = metrics.registry.getSingleMetric('underround_webhook_store_failures_total');
     expect((await failures?.get())?.values).toEqual([{ labels: { work: 'outcomes' }, value: 3 }]);
   });
+});
+
+it('a count of failures that changes during a write is written next, the newest alone', async () => {
+  let finish: () => void = () => undefined;
+  const first = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const waits = [first];
+  const { clock, failures, outcomes } = rig(async () => await waits.shift());
+  const health = (consecutiveFailures: number) => {
+    outcomes.healthChanged({ webhookId: 'wh_1', activeSinceMs: 0, consecutiveFailures, paused: false });
+  };
+  health(1);
+  await clock.advance(LATER_MS);
+  health(2);
+  health(3);
+  finish();
+  await clock.advance(LATER_MS);
+  expect([failures, outcomes.isBehind]).toEqual([[1, 3], false]);
 });

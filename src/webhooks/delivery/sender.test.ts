@@ -190,6 +190,12 @@ describe.skipIf(opensslAbsent)(`one attempt ${opensslAbsent ? `(skipped: ${opens
     expect(retryAfterMs).toBe(Date.parse(date) - clock.now());
   });
 
+  it('takes 20 kB for a whole reply, though no end of it comes', async () => {
+    receiver.respond = (response) => void response.write('x'.repeat(REPLY_BYTES_MAX));
+    const result = await sender().attempt(webhook(receiver.url()), delivery());
+    expect(result).toMatchObject({ outcome: 'delivered', status: 200 });
+  });
+
   it('reads at most 20 kB of an endless reply, and keeps an escaped head', async () => {
     let sent = 0;
     receiver.respond = (response) => {

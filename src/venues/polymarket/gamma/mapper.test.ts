@@ -115,6 +115,8 @@ describe('mapGammaEvent', () => {
   test('takes volume and liquidity from the number fields, and from the texts where those are absent', () => {
     const numbers = { volumeNum: 5, volume: '6', liquidityNum: 7, liquidity: '8' };
     expect(listed(numbers).market).toMatchObject({ volume: 5, liquidity: 7 });
+    const zeros = { ...numbers, volumeNum: 0, liquidityNum: 0 };
+    expect(listed(zeros).market).toMatchObject({ volume: 0, liquidity: 0 });
     const texts = { ...numbers, volumeNum: undefined, liquidityNum: null };
     expect(listed(texts).market).toMatchObject({ volume: 6, liquidity: 8 });
   });

@@ -76,6 +76,9 @@ test('changes the filter spelling until prices arrive, and keeps it', async () =
   await freeze(1000);
   await subscribed(4);
   expect(filters()).toEqual(['', '']);
+  await freeze(2000);
+  await subscribed(5);
+  expect(filters().slice(0, 2)).toEqual(['{"symbol":"btc/usd"}', '{"symbol":"sol/usd"}']);
 });
 
 test('reports the topics of a symbol that deliver nothing for 10 minutes, over every reconnect', async () => {
