@@ -165,6 +165,25 @@ describe('an incident', () => {
     expect(sent()).toMatchObject([{ state: 'ended', began_at: formatTime(beganMs) }]);
   });
 
+  it('of which no event was accepted is sent by the next process with its beginning and its end', async () => {
+    const { t, to, found, watchOver, sent } = await rig();
+    const lost = { isSending: true, enqueueSystemEvent: () => undefined } as unknown as Dispatcher;
+    const first = watchOver(lost);
+    found.findings = [LAG];
+    await t.clock.advance(PERIOD_MS);
+    const beganMs = t.clock.now();
+    found.findings = [];
+    await t.clock.advance(CALM_MS + PERIOD_MS);
+    await first.close();
+    watchOver(await t.dispatcher(to));
+    await t.clock.advance(3 * PERIOD_MS);
+    const began_at = formatTime(beganMs);
+    expect(sent()).toMatchObject([
+      { state: 'began', began_at, ended_at: null },
+      { state: 'ended', began_at, ended_at: formatTime(beganMs + PERIOD_MS) },
+    ]);
+  });
+
   it('is found by one process of several: the one that sends', async () => {
     const { t, to, found, watchOver, sent } = await rig();
     let sender = 0;

@@ -31,6 +31,7 @@ describe('connections', () => {
       begun.push(lookedUp.length);
       await nextTurn();
     }
+    begun.push(lookedUp.length);
     expect(begun.slice(0, 2)).toEqual([0, 0]);
     expect(begun.every((count, turn) => count <= (begun[turn - 1] ?? 0) + BEGUN_A_TURN_MAX)).toBe(true);
     expect(lookedUp).toEqual(names);
