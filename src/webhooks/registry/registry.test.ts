@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { openTestWebhooks } from '../../../test/support/webhooks.ts';
+import { opportunity } from '../../../test/support/opportunity.ts';
+import { answering, openTestWebhooks, states } from '../../../test/support/webhooks.ts';
 import { UserRepository } from '../../accounts/users/users.ts';
 import {
   InvalidInputError,
@@ -8,8 +9,10 @@ import {
   TooManySecretsError,
   UnsignedWebhookError,
 } from '../../runtime/errors.ts';
+import { ALONE } from '../delivery/soleSender.ts';
 import { toSigningWebhook } from './registration.ts';
 import { MAX_WEBHOOKS_PER_USER, PREVIOUS_SECRETS_MAX, ROTATION_OVERLAP_MS } from './registry.ts';
+import { webhooksRevision } from './revision.ts';
 
 /** A webhook, and another user of the same service. */
 async function registered() {
@@ -107,6 +110,44 @@ test('a webhook is shown as it was registered, and as each change leaves it', as
   expect(await registry.resume(name)).toEqual({ ...active, activeSinceMs: nowMs + 5 });
   await registry.delete(name);
   expect(await registry.find(name)).toBeNull();
+});
+
+test('a pause skips what waits, and a deletion leaves the deliveries of other webhooks as they are', async () => {
+  const { t, registry, webhookId } = await registered();
+  const other = await t.register();
+  // Stores the events, and leaves sending to another process.
+  const stores = await t.dispatcher(
+    answering(t, () => 200),
+    'closed',
+    { ...ALONE, isUs: async () => false },
+  );
+  stores.enqueue(opportunity({ nowMs: t.clock.now() }));
+  await t.clock.advance(1_000);
+  expect(await states(t)).toEqual(['pending', 'pending']);
+  await registry.pause({ webhookId });
+  expect((await states(t)).sort()).toEqual(['pending', 'skipped']);
+  await registry.delete({ webhookId });
+  const { log } = t.webhooks;
+  const all = { startMs: null, endMs: null, state: null };
+  const page = await log.page(other.webhookId, { limit: 9, after: null, range: all });
+  expect(page.map(({ state }) => state)).toEqual(['pending']);
+});
+
+test('each change is announced to the processes that send', async () => {
+  const { t, registry, webhookId } = await registered();
+  const seen = [await webhooksRevision.read(t.db)];
+  for (const change of [
+    () => t.register(),
+    () => registry.update({ webhookId }, { label: 'other' }),
+    () => registry.pause({ webhookId }),
+    () => registry.resume({ webhookId }),
+    () => registry.rotate({ webhookId }),
+    () => registry.delete({ webhookId }),
+  ]) {
+    await change();
+    seen.push(await webhooksRevision.read(t.db));
+  }
+  expect(new Set(seen).size).toBe(7);
 });
 
 test('only an operator is sent events of the service', async () => {

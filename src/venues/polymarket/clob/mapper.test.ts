@@ -209,6 +209,8 @@ test('every field of a message is read', () => {
       },
     ],
   });
+  const both = { ...earlier, ...changed({ hash: 'cd', price: '0.6' }) };
+  expect(mapped('price_change', both)).toMatchObject({ changes: [{ price: 6_000, hash: 'cd' }] });
   expect(mapped('last_trade_price', { transaction_hash: '0x1' })).toEqual({
     ...{ kind: 'trade', marketId: MARKET, tokenId: TOKEN, ...times, side: 'BUY' },
     ...{ price: 5_000, size: 1_000_000, transactionHash: '0x1' },
@@ -222,6 +224,11 @@ test('every field of a message is read', () => {
   expect(mapped('market_resolved')).toEqual({
     ...{ kind: 'market_resolved', marketId: MARKET, ...times, winningTokenId: TOKEN, winningOutcome: 'Up' },
   });
+});
+
+test('an id has at most 100 characters', () => {
+  const tokenId = '1'.repeat(100);
+  expect(mapClobFrame(frameOf('book', { asset_id: tokenId }), 7)).toMatchObject([{ tokenId }]);
 });
 
 test('a condition id of 62 digits becomes the internal form', () => {

@@ -104,11 +104,11 @@ describe('mapRtdsFrame', () => {
       '{"topic":"crypto_prices_chainlink","type":"subscribe","payload":{"symbol":"btc/usd"}}',
       /^rtds subscribe: payload\.data /,
     ],
-    [
-      'an average of another length',
-      update('crypto_prices_twap_sixty', { window_s: 30 }),
-      /^rtds: crypto_prices_twap_sixty with a window of 30 s$/,
-    ],
+    ...[30, 90].map((window_s): [string, string, RegExp] => [
+      `an average of ${window_s} s`,
+      update('crypto_prices_twap_sixty', { window_s }),
+      new RegExp(`^rtds: crypto_prices_twap_sixty with a window of ${window_s} s$`),
+    ]),
   ])('rejects %s', (_shows, frame, message) => {
     expect(() => mapRtdsFrame(frame, 7)).toThrow(VenueMessageError);
     expect(() => mapRtdsFrame(frame, 7)).toThrow(message);
