@@ -225,8 +225,10 @@ describe('a receive thread that ends by itself', () => {
       file,
       `import { workerData } from 'node:worker_threads';
        import ${built('venues/receiveWorker')};
-       workerData.port.on('message', (command) => {
-         if (command.text === 'crash') throw new Error('broken');
+       const { port } = workerData;
+       port.on('message', ({ text, id }) => {
+         if (text === 'crash after a frame') port.postMessage({ events: [['frame', id, 7, 'the last', 8]], bytes: 0 });
+         if (text?.startsWith('crash')) throw new Error('broken');
        });`,
     );
     return file;
@@ -255,6 +257,12 @@ describe('a receive thread that ends by itself', () => {
     venue.latest.socket.send('after');
     await until(() => frames.length === 2);
     expect(frames.map(({ text }) => text)).toEqual(['before', 'after']);
+  });
+
+  test('delivers what it had received before its connections are reported lost', async () => {
+    socket.send('crash after a frame');
+    await until(() => downs.length === 1);
+    expect(frames).toEqual([{ text: 'the last', receivedTimeMs: 7 }]);
   });
 
   test('is replaced soon again once one has run for a minute', async () => {

@@ -184,6 +184,19 @@ describe('a connection whose reading is paused', () => {
     expect(events).toEqual(['open', 'meanwhile of 9', 'no data for 30000 ms']);
   });
 
+  test('is not read from its first frame on if it was paused before it opened', async () => {
+    const clock = new FakeClock();
+    const socket = connect(new DirectSocketDriver(clock), { silenceLimitMs: 30_000 });
+    socket.pause();
+    await happened(1);
+    await new Promise((resolve) => venue.latest.socket.send('early', resolve));
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+    expect(events).toEqual(['open']);
+    socket.resume();
+    await happened(2);
+    expect(events).toEqual(['open', 'early of 5']);
+  });
+
   test('ends after close() as soon as reading resumes', async () => {
     const socket = connect(new DirectSocketDriver(new FakeClock()));
     await happened(1);

@@ -22,6 +22,7 @@ function changeOf(deliveryId: string, rowDueMs = 0): DeliveryChange {
 function rig(settle: () => Promise<void>) {
   const clock = new FakeClock();
   const calls: string[][] = [];
+  const times: number[] = [];
   const failures: number[] = [];
   const written: string[] = [];
   const rowsDueMs: number[] = [];
@@ -31,6 +32,7 @@ function rig(settle: () => Promise<void>) {
     outbox: {
       settle: async (changes, healthChanges) => {
         calls.push(idsOf(changes));
+        times.push(clock.now());
         failures.push(...healthChanges.map(({ consecutiveFailures }) => consecutiveFailures));
         rowsDueMs.push(...changes.map((change) => change.rowDueMs));
         await settle();
@@ -39,7 +41,7 @@ function rig(settle: () => Promise<void>) {
     ...{ clock, random: () => 0.5, log: silentLogger, metrics },
     written: (changes) => written.push(...idsOf(changes)),
   });
-  return { clock, calls, failures, written, rowsDueMs, outcomes, metrics };
+  return { clock, calls, times, failures, written, rowsDueMs, outcomes, metrics };
 }
 
 describe('outcomes of deliveries', () => {
@@ -52,6 +54,7 @@ describe('outcomes of deliveries', () => {
     const { clock, calls, written, outcomes } = rig(async () => await waits.shift());
     outcomes.changed(changeOf('dl_1'));
     await clock.advance(LATER_MS);
+    expect(outcomes.isBehind).toBe(true);
     outcomes.changed(changeOf('dl_2'));
     await clock.advance(LATER_MS);
     expect([calls, outcomes.isBehind]).toEqual([[['dl_1']], true]);
@@ -59,6 +62,35 @@ describe('outcomes of deliveries', () => {
     await clock.advance(LATER_MS);
     expect(calls).toEqual([['dl_1'], ['dl_2']]);
     expect([written, outcomes.isBehind]).toEqual([['dl_1', 'dl_2'], false]);
+  });
+
+  it('that cannot be written are tried again after pauses that double up to five seconds', async () => {
+    const away = Array(9).fill(new StoreUnavailableError('away'));
+    const { clock, times, written, outcomes } = rig(async () => {
+      const error = away.shift();
+      if (error) throw error;
+    });
+    outcomes.changed(changeOf('dl_1'));
+    await clock.advance(60_000);
+    const pauses = times.slice(1).map((at, index) => at - (times[index] as number));
+    expect(pauses).toEqual([75, 150, 300, 600, 1_200, 2_400, 3_750, 3_750, 3_750]);
+    expect(written).toEqual(['dl_1']);
+  });
+
+  it('that are being written at a stop are waited for', async () => {
+    let finish: () => void = () => undefined;
+    const { clock, written, outcomes } = rig(() => new Promise((resolve) => (finish = resolve)));
+    outcomes.changed(changeOf('dl_1'));
+    await clock.advance(LATER_MS);
+    let isClosed = false;
+    const closed = outcomes.close().then(() => {
+      isClosed = true;
+    });
+    await clock.advance(LATER_MS);
+    expect(isClosed).toBe(false);
+    finish();
+    await closed;
+    expect(written).toEqual(['dl_1']);
   });
 
   it('of one delivery are written as one change, from the row as it was before the first', async () => {

@@ -167,6 +167,8 @@ describe.skipIf(opensslAbsent)(`one attempt ${opensslAbsent ? `(skipped: ${opens
     [302, 'refused', 'status 302, redirects are not followed'],
     [307, 'refused', 'status 307, redirects are not followed'],
     [308, 'refused', 'status 308, redirects are not followed'],
+    [399, 'refused', 'status 399, redirects are not followed'],
+    [400, 'refused', 'status 400'],
     [401, 'refused', 'status 401'],
     [410, 'refused', 'status 410'],
     [500, 'refused', 'status 500'],
@@ -324,6 +326,30 @@ describe.skipIf(opensslAbsent)(`one attempt ${opensslAbsent ? `(skipped: ${opens
     await slow.attempt(webhook(receiver.url(), { webhookId: 'wh_2' }), { ...delivery(), deliveryId: 'dl_3' });
     expect(answers).toHaveLength(2);
     expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual(['dl_2', 'dl_3']);
+  });
+
+  it('closes the connections of replies that come too slowly, so that later deliveries have some', async () => {
+    receiver.respond = (response) => void response.write('x');
+    const clock = new FakeClock();
+    const one = sender({ clock });
+    const slow = Array.from({ length: CONCURRENCY_MAX }, () =>
+      one.attempt(webhook(receiver.url()), delivery()),
+    );
+    while (receiver.received.length < CONCURRENCY_MAX) await new Promise((resolve) => setImmediate(resolve));
+    await clock.advance(DEADLINE_MS);
+    expect((await Promise.all(slow)).map(({ outcome }) => outcome)).toEqual(Array(10).fill('timeout'));
+    receiver.respond = (response) => void response.end();
+    const next = await one.attempt(webhook(receiver.url()), delivery());
+    expect(next).toMatchObject({ outcome: 'delivered' });
+  });
+
+  it('keeps the head of a reply that comes in parts', async () => {
+    receiver.respond = (response) => {
+      response.write('first, ');
+      setTimeout(() => response.end('second'), 20);
+    };
+    const { responseHead } = await sender().attempt(webhook(receiver.url()), delivery());
+    expect(responseHead).toBe('first, second');
   });
 
   it('uses the final head, after informational ones', async () => {

@@ -70,6 +70,18 @@ it('a name is unknown here if its look-up takes too long, and then only its othe
   await expect(checked).resolves.toBeUndefined();
 });
 
+it('a look-up that ended makes place for one other, after those that waited', async () => {
+  const { resolve } = new SystemLookups(new FakeClock());
+  for (let name = 0; name < MAX_LOOKUPS_PER_USER; name++) void resolve(`${name}.slow.example`, 'usr_1');
+  await settled();
+  hanging[0]?.answer();
+  await settled();
+  void resolve('last.slow.example', 'usr_1');
+  await expect(resolve('localhost', 'usr_1')).rejects.toThrow(TooManyLookupsError);
+  await settled();
+  expect(asked).toEqual(['0.slow.example', '1.slow.example']);
+});
+
 it('a user with too many look-ups is refused until one has ended, also for late ones', async () => {
   const clock = new FakeClock();
   const { resolve } = new SystemLookups(clock);
