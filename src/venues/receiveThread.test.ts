@@ -80,6 +80,7 @@ describe('while the main thread is blocked', () => {
       expect(frames[index]?.receivedTimeMs).toBeGreaterThanOrEqual(sentMs);
       expect(frames[index]?.receivedTimeMs).toBeLessThanOrEqual(readMs);
     }
+    expect(await counted('underround_feed_handover_pauses_total')).toBe(0);
   });
 
   test('the metrics show how long frames waited for it', async () => {

@@ -184,6 +184,19 @@ describe('a connection whose reading is paused', () => {
     expect(events).toEqual(['open', 'meanwhile of 9', 'no data for 30000 ms']);
   });
 
+  test('is given the whole limit again when reading resumes, though no data had waited', async () => {
+    const clock = new FakeClock();
+    const socket = connect(new DirectSocketDriver(clock), { silenceLimitMs: 30_000 });
+    await happened(1);
+    socket.pause();
+    await clock.advance(120_000);
+    socket.resume();
+    await clock.advance(29_999);
+    expect(events).toEqual(['open']);
+    await clock.advance(1);
+    expect(events).toEqual(['open', 'no data for 30000 ms']);
+  });
+
   test('is not read from its first frame on if it was paused before it opened', async () => {
     const clock = new FakeClock();
     const socket = connect(new DirectSocketDriver(clock), { silenceLimitMs: 30_000 });

@@ -13,6 +13,7 @@ import {
   WebhookReceiver,
 } from '../../../test/support/webhookReceiver.ts';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
+import { parseChatTarget } from '../chat/chatTarget.ts';
 import type { SigningWebhook } from '../registry/registration.ts';
 import { AddressPolicy } from '../target/addresses.ts';
 import { TargetGuard } from '../target/target.ts';
@@ -339,14 +340,22 @@ describe.skipIf(opensslAbsent)(`one attempt ${opensslAbsent ? `(skipped: ${opens
     await clock.advance(DEADLINE_MS);
     expect((await Promise.all(slow)).map(({ outcome }) => outcome)).toEqual(Array(10).fill('timeout'));
     receiver.respond = (response) => void response.end();
-    const next = await one.attempt(webhook(receiver.url()), delivery());
-    expect(next).toMatchObject({ outcome: 'delivered' });
+    const next = one.attempt(webhook(receiver.url()), delivery());
+    await until(() => receiver.received.length > CONCURRENCY_MAX);
+    expect(await next).toMatchObject({ outcome: 'delivered' });
+  });
+
+  it('pauses a chat whose headers say that no request is left', async () => {
+    const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset-after': '1.5' };
+    receiver.respond = (response) => void response.writeHead(200, headers).end();
+    const chat = parseChatTarget('discord', new URL('https://discord.com/api/webhooks/1/verySecretToken'));
+    const result = await sender().attempt(webhook(receiver.url(), { chat }), delivery());
+    expect(result).toMatchObject({ outcome: 'delivered', pauseMs: 1_500 });
   });
 
   it('keeps the head of a reply that comes in parts', async () => {
     receiver.respond = (response) => {
-      response.write('first, ');
-      response.end('second');
+      response.write('first, ', () => response.end('second'));
     };
     const { responseHead } = await sender().attempt(webhook(receiver.url()), delivery());
     expect(responseHead).toBe('first, second');
