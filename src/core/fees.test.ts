@@ -118,6 +118,13 @@ describe('rounding to five decimals', () => {
     expect(charged(fee({ rate: 0.072 }), 6.249999, 300)).toBe(0.01309);
   });
 
+  test('so are an exact half and a value just below of exponent 2', () => {
+    // 0.00096 x 0.25 x (0.5 x 0.5)^2 USDC is exactly 0.000015.
+    const taker = fee({ rate: 0.25, exponent: 2 });
+    expect(charged(taker, 0.00096, 5_000)).toBe(0.00002);
+    expect(charged(taker, 0.000959, 5_000)).toBe(0.00001);
+  });
+
   test('agrees with whole-number arithmetic on any fill', () => {
     const fill = fc.record({
       price: fc.integer({ min: 0, max: 10_000 }),

@@ -32,6 +32,19 @@ describe.each(['bids', 'asks'] as const)('a side of %s', (kind) => {
     expect([levelsOf(side), levelsOf(clone)]).toEqual([[[4_800, 2_000_000]], [[4_900, 1_000_000]]]);
   });
 
+  it('has a clone whose levels print as they were, also if only some had been printed before', () => {
+    const side = new LadderSide(kind);
+    side.set(4_900, 1_000_000);
+    side.toWireJson();
+    side.set(4_800, 2_000_000);
+    const clone = side.clone();
+    side.set(4_700, 3_000_000);
+    side.set(5_000, 3_000_000);
+    side.toWireJson();
+    const levels = levelsOf(clone).map(([p, s]) => ({ price: formatPrice(p), size: formatSize(s) }));
+    expect(clone.toWireJson()).toBe(JSON.stringify(levels.reverse()));
+  });
+
   it('equals a plain map after any changes, and returns whether it changed', () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 400 }), (changes) => {

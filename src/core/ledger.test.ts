@@ -34,6 +34,20 @@ describe('a ledger', () => {
     }
     expect(ledger.cash).toBe(0);
   });
+
+  test('refuses a deposit that is not whole', () => {
+    expect(() => new Ledger(0.5)).toThrow(new RangeError('not a whole amount of micro-USD: 0.5'));
+  });
+
+  test.each(['cash', 'positions', 'fees', 'won'] as const)('refuses %s beyond 2^53', (part) => {
+    const ledger = new Ledger();
+    const none = { cash: 0, positions: 0, fees: 0, won: 0 };
+    const [first, second] = (['cash', 'fees', 'won'] as const).filter((name) => name !== part);
+    const post = (amount: number, from = first) =>
+      ledger.reverse({ ...none, [part]: -amount, [from as string]: amount });
+    post(Number.MAX_SAFE_INTEGER);
+    expect(() => post(1, second)).toThrow(new RangeError(`not a whole amount of micro-USD: ${2 ** 53}`));
+  });
 });
 
 test(`${SEQUENCES.toLocaleString('en')} random sequences of orders conserve money and displayed size`, {

@@ -93,11 +93,7 @@ export const CORE_MUTANTS: readonly TestedMutant[] = [
   walk('at < side.count ?', 'at <= side.count ?'),
   walk('if (price < limitPrice) break;', 'if (price <= limitPrice) break;'),
   walk('if (size <= 0) return;', ''),
-  walk(
-    'size = Math.max(0, Math.floor((principal * TICK_UNITS_PER_MICRO) / price));',
-    'size = Math.floor((principal * TICK_UNITS_PER_MICRO) / price);',
-    'a walk consumes no negative size',
-  ),
+  walk('return excess > 0 ? sizeFor(principal - excess) : size;', 'return size;'),
   walk('new Walk(fee, Math.floor)', 'new Walk(fee, Math.ceil)'),
   walk("action === 'buy' ? Math.ceil : Math.floor", "action === 'buy' ? Math.floor : Math.ceil"),
   walk('feeOnTop ? walk.principal : walk.spent', 'walk.principal'),

@@ -139,16 +139,14 @@ export function displayed(side: SideView, at: number): number {
  */
 function affordable(price: number, { left, fee }: { left: number; fee: TakerFee }): number {
   const perShare = price / TICK_UNITS_PER_MICRO;
+  const sizeFor = (micro: number) => Math.floor((micro * TICK_UNITS_PER_MICRO) / price);
   // Without a fee exactly all of it.
-  let principal = Math.floor(left / (1 + fee.perShare(price) / perShare));
-  let size = Math.floor((principal * TICK_UNITS_PER_MICRO) / price);
-  // The rounded fee may be a few micro-USD above the formula.
-  for (let excess = totalOf(price, size, fee) - left; excess > 0 && size > 0; ) {
-    principal -= excess;
-    size = Math.max(0, Math.floor((principal * TICK_UNITS_PER_MICRO) / price));
-    excess = totalOf(price, size, fee) - left;
-  }
-  return size;
+  const principal = Math.floor(left / (1 + fee.perShare(price) / perShare));
+  const size = sizeFor(principal);
+  // The rounded fee may be a few micro-USD above the formula. Shares for so much less cost at least so much less,
+  // because no unit costs more than a micro-USD.
+  const excess = totalOf(price, size, fee) - left;
+  return excess > 0 ? sizeFor(principal - excess) : size;
 }
 
 function totalOf(price: number, size: number, fee: TakerFee): number {

@@ -100,6 +100,13 @@ describe('mean_reversion', () => {
     expect(intents(quotes(...calm, [53, 54]), strategy).at(-1)).toBe(BUY_NO);
   });
 
+  test('exactly that many deviations are enough', () => {
+    // Mids 49, 50, 51: mean 50, sample deviation 1.
+    const tape = (mid: number) => quotes([48, 50], [49, 51], [50, 52], [mid - 1, mid + 1]);
+    const two: Strategy = { type: 'mean_reversion', lookback: 3, z_threshold: 2 };
+    expect([48, 52].map((mid) => intents(tape(mid), two).at(-1))).toEqual([BUY_YES, BUY_NO]);
+  });
+
   test('sells when the current mean is reached again', () => {
     const tape = () => quotes(...calm, [46, 48], [47, 49], [50, 52]);
     expect(intents(tape(), strategy, () => 'yes').slice(4)).toEqual([WAIT, WAIT, TAKE_PROFIT]);
@@ -183,6 +190,14 @@ describe('condition_based', () => {
     expect(
       intents(tape(), conditions({ metric: 'token_price', operator: 'crosses_below', value: 0.51 })),
     ).toEqual([...[WAIT, WAIT, WAIT, WAIT, BUY_YES, WAIT]]);
+  });
+
+  test('a crossing remembers the last known value while there is none', () => {
+    const tape = quotes([40, 45])
+      .book({ at: 1_000, bids: [[0.4, 1]] })
+      .book({ at: 2_000, bids: [[0.4, 1]], asks: [[0.51, 1]] });
+    const above = conditions({ metric: 'token_price', operator: 'crosses_above', value: 0.5 });
+    expect(intents(tape, above)).toEqual([WAIT, WAIT, BUY_YES]);
   });
 
   test('all entry conditions must be true; any exit is enough, and a stop loss goes first', () => {
