@@ -36,3 +36,19 @@ test('points of changes of money are never thinned out', () => {
   curve.add(pointAt(2 * SAMPLES_MAX), false);
   expect(curve.points().filter(({ timeMs }) => timeMs % 2 === 1)).toHaveLength(SAMPLES_MAX);
 });
+
+test('after thinning out, no sample is closer to a change before it than the new interval', () => {
+  const curve = new EquityCurve();
+  for (let at = 0; at <= SAMPLES_MAX; at++) {
+    curve.add(pointAt(at * INTERVAL_MS), false);
+    if (at === 4) curve.add(pointAt(at * INTERVAL_MS + 5_000), true);
+  }
+  const times = curve.points().map(({ timeMs }) => timeMs / 1_000);
+  expect(times.slice(0, 6)).toEqual([0, 20, 40, 45, 70, 90]);
+});
+
+test('a time without anything held is skipped by the present interval', () => {
+  const curve = sampled(SAMPLES_MAX + 1);
+  curve.skip(7);
+  expect(curve.nextMs).toBe(7 + 2 * INTERVAL_MS);
+});

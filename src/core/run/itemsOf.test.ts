@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { END_MS, laterTape, randomTape, START_MS } from '../../../test/support/tapes.ts';
+import { END_MS, laterTape, randomTape, START_MS, TapeWriter } from '../../../test/support/tapes.ts';
+import type { TapeGap } from '../session/tape.ts';
 import { ItemMerge } from './itemMerge.ts';
 import { itemsOf, stretchesOf } from './itemsOf.ts';
 import type { RunItem } from './runner.ts';
@@ -56,6 +57,93 @@ test('items come in order of arrival, and a price that several tapes have comes 
   expect(prices).toHaveLength(one!.tape.prices!.seq.length);
   const seqs = items.filter(({ kind }) => kind !== 'market' && kind !== 'resolved').map(({ seq }) => seq);
   expect(seqs).toEqual(seqs.toSorted((a, b) => a - b));
+});
+
+/** The arrival numbers of four books, one a second, with the reports of a gap among them. */
+function withGap(gap: Partial<TapeGap> & { readonly knownMs: number }): (number | string)[] {
+  const writer = new TapeWriter();
+  for (const second of [0, 1, 2, 3])
+    writer.book({ at: second * 1_000, bids: [[0.4, 1 + second]], asks: [[0.5, 1]] });
+  const later = (ms: number | null = null) => (ms === null ? null : START_MS + ms);
+  const placed: TapeGap = {
+    ...{ ...gap, startMs: START_MS, knownMs: START_MS + gap.knownMs, endMs: later(gap.endMs) },
+  };
+  const items = [...itemsOf([{ tape: { ...writer.tape(), gaps: [placed] }, resolution: null }])];
+  return items.flatMap((item) => {
+    if (item.kind === 'book') return [item.seq];
+    if (item.kind === 'gap') return [`gap ${item.seq} at ${item.timeMs - START_MS}`];
+    return item.kind === 'gap_end' ? [`end ${item.seq} of ${item.endMs - START_MS}`] : [];
+  });
+}
+
+test.each([
+  [
+    'by their arrival numbers, before a book of the same number',
+    { knownMs: 1_000, endMs: 1_900, knownSeq: 3, endSeq: 5 },
+    [1, 'gap 3 at 1000', 3, 4, 'end 5 of 1900', 5],
+  ],
+  [
+    'together, if only the detection has a number',
+    { knownMs: 1_000, endMs: 1_900, knownSeq: 4 },
+    [1, 3, 'gap 4 at 1000', 'end 4 of 1900', 4, 5],
+  ],
+  [
+    'without numbers before the first record received at the detection or later',
+    { knownMs: 2_000, endMs: 2_500 },
+    [1, 3, 'gap 4 at 2000', 'end 4 of 2500', 4, 5],
+  ],
+  [
+    'and with an end before the detection as over at the detection',
+    { knownMs: 2_001, endMs: 1_500 },
+    [1, 3, 4, 'gap 5 at 2001', 'end 5 of 2001', 5],
+  ],
+  ['after all records, and without an end', { knownMs: 3_001 }, [1, 3, 4, 5, 'gap 6 at 3001']],
+])('reports of a gap come %s', (_, gap, expected) => {
+  expect(withGap(gap)).toEqual(expected);
+});
+
+test('of one arrival number prices come first, then gaps, books, quotes and trades, each with its times', () => {
+  const writer = new TapeWriter().book({ at: 0, bids: [[0.4, 1]], asks: [[0.5, 1]] }).price(0, 97_000);
+  const { quotes, books, prices, trades, ...rest } = writer
+    .trade({ at: 0, side: 'BUY_YES', price: 0.5, shares: 2 })
+    .tape();
+  const first = { seq: Float64Array.of(1) };
+  const earlier = (ms: number) => ({ eventMs: Float64Array.of(START_MS - ms) });
+  const tape = {
+    ...{ ...rest, quotes: { ...quotes, ...first }, books: { ...books!, ...first } },
+    ...{ prices: { ...prices!, ...first, ...earlier(30) }, trades: { ...trades!, ...first, ...earlier(40) } },
+    gaps: [{ startMs: START_MS - 50, knownMs: START_MS, endMs: null, knownSeq: 1 }],
+  };
+  const at = { seq: 1, timeMs: START_MS };
+  expect([...itemsOf([{ tape, resolution: null }])]).toMatchObject([
+    { kind: 'price', ...at, price: { price: 97_000, eventTimeMs: START_MS - 30, receivedTimeMs: START_MS } },
+    { kind: 'market', ...at },
+    { kind: 'gap', ...at, startMs: START_MS - 50 },
+    { kind: 'book', ...at, book: 0 },
+    { kind: 'quote', ...at, yesBid: 4_000, yesAsk: 5_000, noBid: 5_000, noAsk: 6_000 },
+    { kind: 'trade', ...at, side: 'BUY_YES', price: 5_000, size: 2_000_000, eventTimeMs: START_MS - 40 },
+    { kind: 'market', market: { strikePrice: 97_000 } },
+  ]);
+});
+
+test('a strike known by the first record is in the listing', () => {
+  const writer = new TapeWriter({ strikeKnownTimeMs: START_MS }).book({ at: 0, bids: [[0.4, 1]] });
+  const listed = [...itemsOf([{ tape: writer.tape(), resolution: null }])].filter(
+    ({ kind }) => kind === 'market',
+  );
+  expect(listed).toMatchObject([{ market: { strikePrice: 97_000, strikeKnownTimeMs: START_MS } }]);
+});
+
+test('outcomes of the same time come in the order of the listings', () => {
+  const [one] = windows(1);
+  const twins = ['0xb', '0xa', '0xc'].map((marketId) => {
+    return { ...one!, tape: { ...one!.tape, market: { ...one!.tape.market, marketId } } };
+  });
+  const outcomes = [...itemsOf(twins)].flatMap((item) => (item.kind === 'resolved' ? [item.marketId] : []));
+  const listed = [...itemsOf(twins)].flatMap((item) =>
+    item.kind === 'market' ? [item.market.marketId] : [],
+  );
+  expect(outcomes).toEqual([...new Set(listed)]);
 });
 
 test('a stretch ends before an item of its end: a tape that begins then may have an earlier one', () => {
