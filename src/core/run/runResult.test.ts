@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { RUN_TERMS, resultOf, strategyOf } from '../../../test/support/runs.ts';
-import { END_MS, START_MS, TAPE_MARKET, TapeWriter } from '../../../test/support/tapes.ts';
+import { END_MS, laterTape, START_MS, TAPE_MARKET, TapeWriter } from '../../../test/support/tapes.ts';
+import { itemsOf } from './itemsOf.ts';
 import { startRun } from './startRun.ts';
 
 const WON = { payoutYes: 1, resolvedTimeMs: END_MS + 60_000 };
@@ -91,4 +92,97 @@ test('a maker’s rebate is a negative fee where the run counts it', () => {
   );
   // A fifth of 0.16653 USD.
   expect(fees).toEqual([[-33_306], [0]]);
+});
+
+/** Buys ten shares of YES at each book event that `isDue`. */
+function buyingWhen(isDue: (timeMs: number) => boolean) {
+  return strategyOf(({ type, timeMs }, context) => {
+    if (type === 'book' && isDue(timeMs - START_MS))
+      context.place({ marketId: ID, token: 'yes', action: 'buy', limitPrice: 0.4, size: 10 });
+  });
+}
+
+test('a book counts as covered up to the start of a gap, and not until its detection', () => {
+  const writer = new TapeWriter();
+  for (let at = 0; at <= 9_000; at += 1_000) writer.book({ at, ...LEVELS });
+  writer.gap({ start: 5_100, known: 9_500, end: null }).book({ at: 10_000, ...LEVELS });
+  const { markets } = resultOf(
+    strategyOf(() => {}),
+    { runs: [{ tape: writer.tape(), resolution: WON }] },
+  );
+  expect(markets).toMatchObject([{ coverage: 5_100 / 300_000 }]);
+});
+
+test('a changed listing has its own fee and hold from then on', () => {
+  const writer = new TapeWriter();
+  for (let at = 0; at <= 5_000; at += 1_000) writer.book({ at, ...LEVELS, bids: [[0.38, 1 + at]] });
+  const definition = buyingWhen((at) => at === 0 || at === 3_000);
+  const runner = startRun({ definition, params: {}, terms: RUN_TERMS });
+  for (const item of itemsOf([{ tape: writer.tape(), resolution: WON }])) {
+    runner.push(item);
+    if (item.kind !== 'book' || item.timeMs !== START_MS + 2_000) continue;
+    const market = { ...TAPE_MARKET, takerFeeRate: 0.01, takerFeeExponent: 1, takerDelayMs: 300 };
+    runner.push({ kind: 'market', seq: item.seq, timeMs: item.timeMs, market });
+  }
+  expect(runner.result().fills.map(({ timeMs, fee }) => [timeMs - START_MS, fee])).toEqual([
+    [200, 168_000],
+    [3_350, 24_000],
+  ]);
+});
+
+test('a price of the window’s start moves the model, and one of its end does not', () => {
+  const writer = new TapeWriter({ strikeKnownTimeMs: START_MS - 5_000 }).book({ at: -2_000, ...LEVELS });
+  for (const at of [-1_000, 0, 299_000, 300_000]) writer.price(at, 97_000 + at / 100);
+  const seen: unknown[] = [];
+  const strategy = strategyOf(
+    ({ type, timeMs }, context) =>
+      type === 'price' && seen.push([timeMs - START_MS, context.model(ID).distancePct]),
+    { model: true },
+  );
+  resultOf(strategy, { runs: [{ tape: writer.tape(), resolution: WON }] });
+  const atLast = expect.closeTo((100 * 2_990) / 97_000, 9);
+  expect(seen).toEqual([
+    [-1_000, null],
+    [0, 0],
+    [299_000, atLast],
+    [300_000, atLast],
+  ]);
+});
+
+test.each([
+  [299_999, { locked: 0, marked: 3_800_000 }],
+  [300_000, { locked: 4_000_000, marked: 0 }],
+])('a position is locked at its cost from the very end of the window on: at %i ms', (last, expected) => {
+  const writer = new TapeWriter();
+  for (const at of [0, 1_000, last]) writer.book({ at, ...LEVELS });
+  const runs = [{ tape: writer.tape(), resolution: null }];
+  const { equity } = resultOf(
+    buyingWhen((at) => at === 0),
+    { runs },
+  );
+  expect(equity.at(-1)).toMatchObject({ timeMs: START_MS + last, ...expected });
+});
+
+test('a payout is redeemed after its delay from the resolution, though a gap put it off', () => {
+  const writer = new TapeWriter();
+  for (const at of [0, 1_000, 2_000]) writer.book({ at, ...LEVELS });
+  writer.gap({ start: 299_000, known: 400_000, end: null });
+  const later = laterTape(new TapeWriter().book({ at: 0, ...LEVELS }).tape(), {
+    ...{ marketId: '0xlater', laterMs: 415_000, afterSeq: 1_000 },
+  });
+  const { equity } = resultOf(
+    buyingWhen((at) => at === 0),
+    {
+      runs: [
+        { tape: writer.tape(), resolution: WON },
+        { tape: later, resolution: null },
+      ],
+      terms: { cashUsd: 100, redemptionDelayMs: 50_000 },
+    },
+  );
+  const left = 100_000_000 - 4_168_000;
+  expect(equity.slice(-2)).toMatchObject([
+    { timeMs: START_MS + 400_000, cash: left, locked: 10_000_000 },
+    { timeMs: START_MS + 415_000, cash: left + 10_000_000, locked: 0 },
+  ]);
 });
