@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Level, ladder, START_MS, TAPE_MARKET } from '../../../test/support/tapes.ts';
-import { RowBuilder } from './rows.ts';
+import { needsOfAll, RowBuilder } from './rows.ts';
 import { UnderlyingState } from './underlyingState.ts';
 
 /** The imbalance of a book with these levels. */
@@ -32,4 +32,121 @@ test('a strike that was received before its window is known from the start of th
     return builder.rows.distance[0];
   };
   expect([distanceAt(START_MS - 1), distanceAt(START_MS)]).toEqual([Number.NaN, 0.01]);
+});
+
+/** Rows of which the newest is kept, without a model. */
+function newest() {
+  const builder = new RowBuilder(TAPE_MARKET, { underlying: null, capacity: 1 });
+  const { rows } = builder;
+  const sides = { yesBids: ladder('bids', [[0.4, 10]]), yesAsks: ladder('asks', [[0.5, 10]]) };
+  const book = (at: number, trusted = true) => {
+    builder.book({ receivedMs: START_MS + at, trusted, book: 0, ...sides });
+    return rows.trusted[0] === 1;
+  };
+  const detect = (at: number) => builder.gapDetected({ startMs: START_MS, knownMs: START_MS + at });
+  const end = (at: number) => {
+    builder.gapEnded(START_MS + at);
+    return rows.trusted[0] === 1;
+  };
+  return { builder, rows, book, detect, end };
+}
+
+test('a book is trusted from the end of the gap on, and one received at that very time is', () => {
+  const { book, detect, end } = newest();
+  expect(book(1_000)).toBe(true);
+  detect(1_500);
+  expect([book(2_000), end(2_001)]).toEqual([false, false]);
+  expect(book(2_001)).toBe(true);
+  detect(3_000);
+  expect([book(3_500), end(3_500)]).toEqual([false, true]);
+});
+
+test('of several gaps the last to end counts, in whatever order they become known', () => {
+  const { book, detect, end } = newest();
+  detect(1_000);
+  detect(1_100);
+  expect([end(5_000), book(5_500)]).toEqual([false, false]);
+  expect(end(2_000)).toBe(true);
+  detect(6_000);
+  detect(6_100);
+  end(9_000);
+  end(7_000);
+  expect([book(8_000), book(9_000)]).toEqual([false, true]);
+});
+
+test('the end of a gap that was never detected does not end the next one', () => {
+  const { book, detect, end } = newest();
+  end(500);
+  expect(book(1_000)).toBe(true);
+  detect(1_500);
+  expect(book(2_000)).toBe(false);
+});
+
+test('a quote makes a row only if it shows something else than the newest row', () => {
+  const { builder, rows, book } = newest();
+  book(1_000);
+  const quote = { receivedMs: START_MS + 2_000, trusted: true, yesBid: 4_000, yesAsk: 5_000 };
+  const no = { noBid: 5_000, noAsk: 6_000 };
+  expect(builder.quote({ ...quote, ...no })).toBe(false);
+  expect(rows.timeMs[0]).toBe(START_MS + 1_000);
+  expect(builder.quote({ ...quote, ...no, noAsk: 6_100 })).toBe(true);
+  expect(builder.quote({ ...quote, ...no, trusted: false, noAsk: 6_100 })).toBe(true);
+  const empty = { yesBid: Number.NaN, yesAsk: Number.NaN, noBid: Number.NaN, noAsk: Number.NaN };
+  expect([builder.quote({ ...quote, ...empty }), builder.quote({ ...quote, ...empty })]).toEqual([
+    true,
+    false,
+  ]);
+});
+
+test('a quote after a gap proves the same best prices again', () => {
+  const { builder, rows, book, detect, end } = newest();
+  book(1_000);
+  detect(1_500);
+  end(2_000);
+  const best = { yesBid: 4_000, yesAsk: 5_000, noBid: 5_000, noAsk: 6_000 };
+  expect(builder.quote({ receivedMs: START_MS + 2_500, trusted: true, ...best })).toBe(true);
+  expect(rows.trusted[0]).toBe(1);
+});
+
+test('times of rows never go back', () => {
+  const { rows, book } = newest();
+  book(2_000);
+  book(1_000);
+  expect(rows.timeMs[0]).toBe(START_MS + 2_000);
+});
+
+test('the best prices of NO are those of its book, or mirror those of YES', () => {
+  const { builder, rows, book } = newest();
+  book(1_000);
+  expect([rows.noBid[0], rows.noAsk[0]]).toEqual([5_000, 6_000]);
+  const sides = { yesBids: ladder('bids', [[0.4, 10]]), yesAsks: ladder('asks', []) };
+  const at = { receivedMs: START_MS + 2_000, trusted: true, book: 1, ...sides };
+  builder.book({ ...at, no: { bid: 4_900, ask: 6_100 } });
+  expect([rows.yesAsk[0], rows.noBid[0], rows.noAsk[0]]).toEqual([Number.NaN, 4_900, 6_100]);
+  builder.book(at);
+  expect([rows.noBid[0], rows.noAsk[0]]).toEqual([Number.NaN, 6_000]);
+});
+
+test('a strike is known from the very time of its receipt', () => {
+  const underlying = new UnderlyingState();
+  const market = { ...TAPE_MARKET, strikePrice: 100_000, strikeKnownTimeMs: START_MS + 2_000 };
+  const builder = new RowBuilder(market, { underlying, capacity: 1 });
+  const distances = [1_999, 2_000].map((at) => {
+    underlying.push({ receivedMs: START_MS + at, eventMs: START_MS + at, price: 99_000 });
+    builder.price(START_MS + at);
+    return builder.rows.distance[0];
+  });
+  expect(distances).toEqual([Number.NaN, -0.01]);
+});
+
+test('strategies that share rows need each measure once', () => {
+  const measure = (windowSeconds: number) => ({ of: 'volatility', windowSeconds }) as const;
+  const move = { of: 'move_usd', windowSeconds: null } as const;
+  const needs = needsOfAll([
+    { model: false },
+    { model: false, measures: [measure(60), move] },
+    { model: true, measures: [measure(60), measure(120)] },
+  ]);
+  expect(needs).toEqual({ model: true, measures: [measure(60), move, measure(120)] });
+  expect(needsOfAll([{ model: false }])).toEqual({ model: false, measures: [] });
 });

@@ -16,3 +16,120 @@ test('the volatility is computed from the earliest time on that it is needed', (
   state.computeSigmaFrom(450_000);
   expect(knownAfter(state, [399, 400])).toEqual([false, true]);
 });
+
+const OPEN_MS = 100_000;
+const MOVE = { of: 'move_usd', windowSeconds: null } as const;
+
+/** A state that was given prices: receive time from the open, price, and the venue's own time if it is another. */
+function stateWith(...prices: readonly (readonly [at: number, price: number, eventAt?: number])[]) {
+  const state = new UnderlyingState({ openMs: OPEN_MS });
+  for (const [at, price, eventAt = at] of prices)
+    state.push({ receivedMs: OPEN_MS + at, eventMs: OPEN_MS + eventAt, price });
+  return state;
+}
+
+test('a price is fresh for ten seconds', () => {
+  const state = stateWith([0, 97_000]);
+  expect([10_000, 10_001].map((at) => state.priceAt(OPEN_MS + at))).toEqual([97_000, Number.NaN]);
+});
+
+test.each([
+  ['ten seconds before the open', [[-10_000, 100]], [1_000, 103], 3],
+  [
+    'exactly at the open',
+    [
+      [-1_000, 90],
+      [0, 100],
+    ],
+    [1_000, 103],
+    3,
+  ],
+  [
+    'up to ten seconds after it',
+    [
+      [-10_001, 90],
+      [10_000, 100],
+    ],
+    [11_000, 103],
+    3,
+  ],
+  [
+    'the first one after it',
+    [
+      [1_000, 100],
+      [2_000, 101],
+    ],
+    [3_000, 103],
+    3,
+  ],
+  [
+    'later than that, of no use',
+    [
+      [-10_001, 90],
+      [10_001, 100],
+    ],
+    [11_000, 103],
+    Number.NaN,
+  ],
+] as const)('a move is measured from a price received %s', (_, before, [at, price], move) => {
+  const state = stateWith(...before, [at, price]);
+  expect(state.measure(MOVE, OPEN_MS + at)).toBe(move);
+});
+
+test('there is no move before the open', () => {
+  const state = stateWith([-1_000, 100], [-1, 103]);
+  expect([-1, 0].map((at) => state.measure(MOVE, OPEN_MS + at))).toEqual([Number.NaN, 0]);
+});
+
+test('a late price is no current price, and belongs to its own second of a mean', () => {
+  const state = stateWith([1_000, 100], [2_000, 100], [8_001, 110, 3_000], [8_002, 90, 3_002]);
+  expect(state.priceAt(OPEN_MS + 8_001)).toBe(90);
+  const mean = state.mean({ fromMs: OPEN_MS, toMs: OPEN_MS + 3_000 });
+  expect(mean).toBeCloseTo((100 + 100 + 90) / 3, 9);
+  const late = stateWith([1_000, 100], [2_000, 100], [8_001, 110, 3_000]);
+  expect(late.priceAt(OPEN_MS + 8_001)).toBe(100);
+  expect(late.mean({ fromMs: OPEN_MS, toMs: OPEN_MS + 3_000 })).toBeCloseTo(310 / 3, 9);
+});
+
+test('prices beside quotes count until the deciding feed has one', () => {
+  const state = new UnderlyingState();
+  state.pushBesideQuote({ receivedMs: 1_000, price: 90 });
+  state.pushBesideQuote({ receivedMs: 2_000, price: 0 });
+  expect(state.priceAt(2_000)).toBe(90);
+  state.push({ receivedMs: 3_000, eventMs: 3_000, price: -1 });
+  expect(state.priceAt(3_000)).toBe(90);
+  state.push({ receivedMs: 3_000, eventMs: 3_000, price: 100 });
+  expect(state.priceAt(3_000)).toBe(100);
+  state.pushBesideQuote({ receivedMs: 4_000, price: 91 });
+  expect(state.priceAt(4_000)).toBe(100);
+});
+
+test('nothing of the prices beside quotes is in a move, a mean or a volatility of the deciding feed', () => {
+  const [after, alone] = [{ openMs: 49_000 }, { openMs: 49_000 }].map((terms) => new UnderlyingState(terms));
+  for (let receivedMs = 1_000; receivedMs < 50_000; receivedMs += 1_000)
+    after?.pushBesideQuote({ receivedMs, price: 50 + (receivedMs % 7_000) });
+  for (let receivedMs = 50_000; receivedMs < 200_000; receivedMs += 1_000) {
+    const point = { receivedMs, eventMs: receivedMs, price: 97_000 + (receivedMs % 9_000) };
+    for (const state of [after, alone]) state?.push(point);
+    const [seen, expected] = [after, alone].map((state) => [
+      ...[state?.sigmaAnnual, state?.mean({ fromMs: receivedMs - 10_000, toMs: receivedMs })],
+      state?.measure({ of: 'volatility', windowSeconds: 60 }, receivedMs),
+      state?.measure(MOVE, receivedMs),
+    ]);
+    expect(seen).toEqual(expected);
+  }
+  expect(alone?.sigmaAnnual).not.toBeNull();
+});
+
+test('a volatility over a window is computed anew with every second', () => {
+  const state = new UnderlyingState();
+  const volatility = { of: 'volatility', windowSeconds: 60 } as const;
+  const read = Array.from({ length: 62 }, (_, second) => {
+    const receivedMs = second * 1_000;
+    state.push({ receivedMs, eventMs: receivedMs, price: 97_000 + 10 * ((second * second) % 7) });
+    return state.measure(volatility, receivedMs);
+  });
+  const known = read.filter((value) => !Number.isNaN(value));
+  expect(known.length).toBeGreaterThan(1);
+  expect(new Set(known).size).toBe(known.length);
+});
