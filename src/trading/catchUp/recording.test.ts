@@ -92,6 +92,13 @@ test('finds the last hour of a feed, a market, and the ended markets of a series
   expect(prices.map(({ seq }) => seq)).toEqual(
     joined([tape], (part) => part.prices?.seq).filter((_, at) => (tape.prices?.eventMs[at] ?? 0) < endTimeMs),
   );
+  const hourAgoMs = endTimeMs - 60_000;
+  const newest = await recording.prices({ ticker: 'BTC', source: 'chainlink' }, hourAgoMs + 3_600_000, NEVER);
+  expect(newest.map(({ seq }) => seq)).toEqual(
+    joined([tape], (part) => part.prices?.seq).filter(
+      (_, at) => (tape.prices?.eventMs[at] ?? 0) >= hourAgoMs,
+    ),
+  );
   expect(await recording.prices({ ticker: 'ETH', source: 'chainlink' }, endTimeMs, NEVER)).toEqual([]);
   expect(await recording.market(marketId)).toMatchObject({ marketId, ...RESOLVED });
   expect(await recording.market('0xnone')).toBeNull();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
-import { silentLogger } from '../../runtime/log.ts';
+import { type Logger, silentLogger } from '../../runtime/log.ts';
 import { retryUntilDone } from './retryUntilDone.ts';
 
 test('the pauses between tries double from half a second to a minute, and stay there', async () => {
@@ -30,4 +30,17 @@ test('ends with trading, whatever the last try came to', async () => {
   await clock.advance(600);
   ending.abort();
   expect(await done).toBeNull();
+});
+
+test('a try that fails because trading ends is no failure', async () => {
+  const ending = new AbortController();
+  const lines: unknown[] = [];
+  const log = { ...silentLogger, error: (...line: unknown[]) => void lines.push(line) } as unknown as Logger;
+  const run = () => {
+    ending.abort();
+    return Promise.reject(new Error('closed'));
+  };
+  const clock = new FakeClock();
+  expect(await retryUntilDone('a test', run, { clock, log, signal: ending.signal })).toBeNull();
+  expect([lines, clock.waiting]).toEqual([[], 0]);
 });

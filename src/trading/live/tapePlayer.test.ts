@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { TAPE_MARKET, TapeWriter } from '../../../test/support/tapes.ts';
+import { START_MS, TAPE_MARKET, TapeWriter } from '../../../test/support/tapes.ts';
+import type { MarketTape, TapeGap } from '../../core/session/tape.ts';
 import type { PaperMarket } from './paperMarket.ts';
 import { TapePlayer } from './tapePlayer.ts';
 
@@ -52,4 +53,83 @@ test('terms apply after the row that they followed, and before the next', () => 
   );
   const [, , ...rest] = all;
   expect(played).toEqual([first, `terms ${first}`, second, `terms ${second}`, ...rest, 'terms 1000000']);
+});
+
+/** Every record that a market is given, and the gaps. */
+function recordsOf(tape: MarketTape): Record<string, unknown>[] {
+  const given: Record<string, unknown>[] = [];
+  const as = (kind: string) => (record: object) => void given.push({ kind, ...record });
+  const market = {
+    ...{ market: TAPE_MARKET, quote: as('quote'), book: as('book'), price: as('price'), trade: as('trade') },
+    ...{ gapDetected: as('gap'), gapEnded: as('gap_end') },
+  };
+  const player = new TapePlayer(market as unknown as PaperMarket);
+  for (const _ of player.play(tape));
+  player.finish();
+  return given;
+}
+
+test('of one arrival number trades come first, then prices, books and quotes, as they were received', () => {
+  const { quotes, books, prices, trades, ...rest } = new TapeWriter()
+    .book({ at: 0, bids: [[0.4, 1]] })
+    .price(0, 97_000)
+    .trade({ at: 0, side: 'SELL_NO', price: 0.5, shares: 2 })
+    .tape();
+  const first = { seq: Float64Array.of(7) };
+  const earlier = (ms: number) => ({ eventMs: Float64Array.of(START_MS - ms) });
+  const tape = {
+    ...{ ...rest, quotes: { ...quotes, ...first }, books: { ...books!, ...first } },
+    ...{ prices: { ...prices!, ...first, ...earlier(30) }, trades: { ...trades!, ...first, ...earlier(40) } },
+  };
+  const received = {
+    seq: 7,
+    eventTimeMs: START_MS,
+    receivedTimeMs: START_MS,
+    marketId: TAPE_MARKET.marketId,
+  };
+  expect(recordsOf(tape)).toMatchObject([
+    {
+      ...{ kind: 'trade', ...received, eventTimeMs: START_MS - 40 },
+      ...{ side: 'SELL_NO', price: 5_000, size: 2_000_000 },
+    },
+    { kind: 'price', seq: 7, receivedMs: START_MS, eventMs: START_MS - 30, price: 97_000 },
+    {
+      kind: 'book',
+      ...received,
+      trusted: true,
+      mirrored: true,
+      yes: { bids: { count: 1 }, asks: { count: 0 } },
+    },
+    {
+      ...{ kind: 'quote', ...received, trusted: true, underlyingPrice: null },
+      ...{ yesBid: 4_000, yesAsk: null, noBid: null, noAsk: 6_000 },
+    },
+  ]);
+});
+
+test('a gap without an arrival number is reported before the first book, quote or price of the window since then', () => {
+  const tape = (gap: Partial<TapeGap>) => ({
+    ...new TapeWriter()
+      .price(-400, 97_000)
+      .book({ at: -300, bids: [[0.4, 1]] })
+      .price(100, 97_001)
+      .book({ at: 200, bids: [[0.4, 2]] })
+      .tape(),
+    gaps: [{ startMs: START_MS - 5_000, knownMs: START_MS, endMs: null, ...gap }],
+  });
+  const kinds = (gap: Partial<TapeGap>) => recordsOf(tape(gap)).map(({ kind }) => kind);
+  expect(kinds({ knownMs: START_MS - 400 })).toEqual(['price', 'gap', 'book', 'quote', 'price', 'book']);
+  expect(kinds({ knownMs: START_MS + 100 })).toEqual(['price', 'book', 'quote', 'gap', 'price', 'book']);
+  expect(kinds({ knownMs: START_MS + 200 })).toEqual(['price', 'book', 'quote', 'price', 'gap', 'book']);
+  expect(kinds({ knownMs: START_MS + 201, endMs: START_MS + 300 })).toEqual([
+    ...['price', 'book', 'quote', 'price', 'book', 'gap', 'gap_end'],
+  ]);
+});
+
+test('it lets other work run after every 64 rows', () => {
+  const writer = new TapeWriter();
+  for (let row = 0; row < 130; row++) writer.price(row, 97_000);
+  const row = () => undefined;
+  const market = { market: TAPE_MARKET, price: row, gapDetected: row, gapEnded: row };
+  expect([...new TapePlayer(market as unknown as PaperMarket).play(writer.tape())]).toHaveLength(2);
 });

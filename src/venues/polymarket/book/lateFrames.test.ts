@@ -163,6 +163,46 @@ describe('a book fed by two connections', () => {
   });
 });
 
+/** A book with the venue's snapshot, and the end, form and trust of each finished action. */
+function watchedBook() {
+  const { wire, book } = venueAndBook();
+  const finished: unknown[] = [];
+  const player = new BookPlayer(book, ({ end, form, trusted }) => finished.push([end, form, trusted]));
+  return { wire, player, finished };
+}
+
+it.each([
+  [1_000, 'late'],
+  [1_001, 'overdue'],
+])('a frame that is %i ms older than the newest state is %s', (age, form) => {
+  const { wire, player, finished } = watchedBook();
+  const [lost] = wire.action(T0 + 10, [{ side: 'BUY', price: 4900, size: 3 * SHARE }]);
+  const [next] = wire.action(T0 + 10 + age, [{ side: 'BUY', price: 4800, size: 3 * SHARE }]);
+  player.play(next!, T0);
+  player.finishQuiet();
+  player.play(lost!, T0);
+  expect(finished).toEqual([
+    ['quiet', 'changes', false],
+    ['quiet', form, true],
+  ]);
+});
+
+it('a frame that comes after a quiet time is the rest of its action, but one after a proof is not', () => {
+  const { wire, player, finished } = watchedBook();
+  const changes = [4900, 4800].map((price) => ({ side: 'BUY' as const, price, size: 3 * SHARE }));
+  const [first, second] = wire.action(T0 + 10, changes);
+  player.play(first!, T0);
+  player.finishQuiet();
+  player.play(second!, T0);
+  const [next] = wire.action(T0 + 10, [{ side: 'BUY', price: 4700, size: 3 * SHARE }]);
+  player.play(next!, T0);
+  expect(finished).toEqual([
+    ['quiet', 'changes', false],
+    ['verified', 'rest', true],
+    ['verified', 'changes', true],
+  ]);
+});
+
 it('a late change sets a level only if it is newer than every change of that level, and than the proof', () => {
   const log = new RecentChangeLog();
   log.proven(10);
