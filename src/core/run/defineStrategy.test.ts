@@ -120,6 +120,47 @@ describe('a definition', () => {
   });
 });
 
+test.each<[string, object]>([
+  ['a name of 64 characters', { name: 'n'.repeat(64) }],
+  ['a parameter name of 64 characters', { params: { ['p'.repeat(64)]: { default: 1 } } }],
+  ['defaults at their bounds', { params: { a: { default: 1, min: 1 }, b: { default: 2, min: 2, max: 2 } } }],
+  ['a clock of 10 ms', { inputs: { ...GOOD.inputs, clockMs: 10 } }],
+  ['no prices and no depth', { inputs: { ...GOOD.inputs, priceSources: [], perpDepth: [] } }],
+])('a definition with %s is accepted', (_, more) => {
+  expect(defineStrategy({ ...GOOD, ...more } as never)).toEqual({ ...GOOD, ...more });
+});
+
+test.each<[string, object, string]>([
+  ['a name of 65', { name: 'n'.repeat(65) }, 'name: expected 1 to 64 letters, digits, "_", "." or "-"'],
+  [
+    'a parameter name of 65',
+    { params: { ['p'.repeat(65)]: { default: 1 } } },
+    `params.${'p'.repeat(65)}: a name is letters, digits and _, and starts in lower case`,
+  ],
+  [
+    'no ticker',
+    { inputs: { ...GOOD.inputs, tickers: [] } },
+    'inputs.tickers: expected one or more of BTC, ETH, SOL, XRP, DOGE, BNB, HYPE, ZEC, each once',
+  ],
+  [
+    'half a millisecond in its clock',
+    { inputs: { ...GOOD.inputs, clockMs: 10.5 } },
+    'inputs.clockMs: expected a whole number of at least 10',
+  ],
+  [
+    'a default that is no choice',
+    { params: { a: { default: 'x', choices: ['y'] } } },
+    'params.a: expected one of y, got "x"',
+  ],
+  [
+    'no choice at all',
+    { params: { a: { default: 'x', choices: [] } } },
+    'params.a.choices: expected a list of texts',
+  ],
+])('a definition with %s is refused', (_, more, message) => {
+  expect(() => defineStrategy({ ...GOOD, ...more } as never)).toThrow(new RangeError(message));
+});
+
 describe('parameters of a run', () => {
   const strategy = defineStrategy(GOOD) as unknown as StrategyDefinition;
 
@@ -136,6 +177,23 @@ describe('parameters of a run', () => {
   });
 
   test.each([
+    { edge: 0, lots: 1 },
+    { edge: 1, lots: 1_000_000, isEager: true },
+    { edge: 0.5, isEager: false, side: 'buy_yes' },
+  ])('may be at their bounds, 0 or false: %o', (params) => {
+    let seen: unknown = null;
+    const onEvent = (_: unknown, context: { params: unknown }) => (seen = context.params);
+    const declared = { ...GOOD.params, isEager: { default: true }, lots: { default: 3, min: 1 } };
+    const definition = { ...strategy, params: declared, onEvent } as StrategyDefinition;
+    startRun({ definition, params, terms: RUN_TERMS }).push({
+      ...({ kind: 'market', seq: 1, timeMs: 1, market: TAPE_MARKET } as const),
+    });
+    expect(seen).toMatchObject(params);
+  });
+
+  test.each([
+    [{ edge: -0.01 }, 'parameter edge: expected a number from 0 to 1, got -0.01'],
+    [{ lots: 0 }, 'parameter lots: expected a whole number of at least 1, got 0'],
     [{ nope: 1 }, 'unknown parameter "nope": the strategy has edge, lots, isEager, side'],
     [{ edge: 2 }, 'parameter edge: expected a number from 0 to 1, got 2'],
     [{ edge: Number.NaN }, 'parameter edge: expected a number from 0 to 1, got null'],
@@ -151,6 +209,32 @@ describe('parameters of a run', () => {
 
 test.each([
   [{ seed: -1 }, 'seed: expected a whole number from 0'],
+  [{ seed: 0.5 }, 'seed: expected a whole number from 0'],
+  [
+    { orderLatency: { kind: 'constant', ms: -1 } },
+    'orderLatency: not a latency: {"kind":"constant","ms":-1}',
+  ],
+  [
+    { orderLatency: { kind: 'samples', ms: [5, -1] } },
+    'orderLatency: not a latency: {"kind":"samples","ms":[5,-1]}',
+  ],
+  [
+    { orderLatency: { kind: 'log_normal', medianMs: 0, sigma: 1, maxMs: 9 } },
+    'orderLatency: not a latency: {"kind":"log_normal","medianMs":0,"sigma":1,"maxMs":9}',
+  ],
+  [
+    { orderLatency: { kind: 'log_normal', medianMs: 1, sigma: -1, maxMs: 9 } },
+    'orderLatency: not a latency: {"kind":"log_normal","medianMs":1,"sigma":-1,"maxMs":9}',
+  ],
+  [
+    { exposure: { ...RUN_TERMS.exposure, perMarketUsd: 0 } },
+    'exposure.perMarketUsd: expected USD above 0, or null',
+  ],
+  [
+    { exposure: { ...RUN_TERMS.exposure, perTickerUsd: 0 } },
+    'exposure.perTickerUsd: expected USD above 0, or null',
+  ],
+  [{ redemptionDelayMs: -1 }, 'redemptionDelayMs: expected milliseconds from 0'],
   [
     { orderLatency: { kind: 'uniform', minMs: 5, maxMs: 4 } },
     'orderLatency: not a latency: {"kind":"uniform","minMs":5,"maxMs":4}',
@@ -164,4 +248,16 @@ test.each([
   const definition = defineStrategy(GOOD) as unknown as StrategyDefinition;
   const request = { definition, params: {}, terms: { ...RUN_TERMS, ...terms } as never };
   expect(() => startRun(request)).toThrow(new RangeError(message));
+});
+
+test.each([
+  { seed: 0, cashUsd: 0.01, redemptionDelayMs: 0 },
+  { orderLatency: { kind: 'constant', ms: 0 } },
+  { orderLatency: { kind: 'uniform', minMs: 5, maxMs: 5 } },
+  { orderLatency: { kind: 'log_normal', medianMs: 1, sigma: 0, maxMs: 0 } },
+  { orderLatency: { kind: 'samples', ms: [0] } },
+])('the terms %o are accepted', (terms) => {
+  const definition = defineStrategy(GOOD) as unknown as StrategyDefinition;
+  const request = { definition, params: {}, terms: { ...RUN_TERMS, ...terms } as never };
+  expect(startRun(request).result().orders).toEqual([]);
 });
