@@ -54,6 +54,16 @@ const reprice =
     context.replace(orderId, { limitPrice });
   };
 
+test('a sale that is repriced keeps its reason', () => {
+  const writer = traded({ 8000: ['BUY_YES', 0.45, 60] });
+  const sale: Act = (context) => {
+    const order = { marketId: ID, token: 'yes', action: 'sell', limitPrice: 0.45, size: 10 } as const;
+    context.place({ ...order, postOnly: true, reason: 'take_profit' });
+  };
+  const { trades } = run(writer, { 1000: take(10), 3000: sale, 5000: reprice(2, 0.44) });
+  expect(trades).toMatchObject([{ exitReason: 'take_profit', exitPrice: 0.44 }]);
+});
+
 test('the rest of a sale that was filled in parts can be repriced again and again', () => {
   const writer = traded({
     5000: ['BUY_YES', 0.46, 60],

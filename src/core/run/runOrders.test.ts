@@ -126,6 +126,8 @@ describe('a fill', () => {
     ['fewer shares', { size: 21 }, 'partly_filled'],
     ['all the money but for less than a share’s unit', { budget: 7.777_777 }, 'filled'],
     ['less money', { budget: 8.2 }, 'partly_filled'],
+    ['all the money but for 0.00001 USD', { limitPrice: 0.4, budget: 4.000_01 }, 'filled'],
+    ['all the money but for more', { limitPrice: 0.4, budget: 4.000_011 }, 'partly_filled'],
   ])('of %s leaves an order that never rests %o %s', (_, order, outcome) => {
     const { ends } = run({ 1000: place({ limitPrice: 0.5, ...order }) }, [shallow()]);
     expect(ends).toEqual([[outcome, null]]);
@@ -138,6 +140,16 @@ describe('a fill', () => {
       ['resting', 6, 0.39],
       ['filled', 10, 0.39],
     ]);
+  });
+
+  test('that is taken back leaves what the same order had filled before the gap', () => {
+    const { tape, resolution } = shallow();
+    const gaps = [{ startMs: START_MS + 9_300, knownMs: START_MS + 10_500, endMs: null }];
+    const acts = { 1000: place({ ...REST, limitPrice: 0.39 }) };
+    const { fills, orders, changes } = run(acts, [{ tape: { ...tape, gaps }, resolution }]);
+    expect(fills.map(({ timeMs, size }) => [timeMs - START_MS, size / SHARE])).toEqual([[9_200, 6]]);
+    expect(orders).toMatchObject([{ outcome: 'taken_back', filledSize: 6 * SHARE }]);
+    expect(changes.at(-1)).toMatchObject({ state: 'taken_back', filledSize: 6 });
   });
 
   test('that is taken back changes the equity when the gap is detected', () => {
