@@ -4,7 +4,7 @@ import type { TapeGap } from '../session/tape.ts';
 import { ItemMerge } from './itemMerge.ts';
 import { itemsOf, stretchesOf } from './itemsOf.ts';
 import type { RunItem } from './runner.ts';
-import type { RunTape } from './runTape.ts';
+import { payoutTimeMs, type RunTape } from './runTape.ts';
 
 const WINDOW_MS = 300_000;
 const SEQS_A_WINDOW = 10_000;
@@ -69,7 +69,7 @@ function withGap(gap: Partial<TapeGap> & { readonly knownMs: number }): (number 
     ...{ ...gap, startMs: START_MS, knownMs: START_MS + gap.knownMs, endMs: later(gap.endMs) },
   };
   const items = [...itemsOf([{ tape: { ...writer.tape(), gaps: [placed] }, resolution: null }])];
-  return items.flatMap((item) => {
+  return items.flatMap((item): (number | string)[] => {
     if (item.kind === 'book') return [item.seq];
     if (item.kind === 'gap') return [`gap ${item.seq} at ${item.timeMs - START_MS}`];
     return item.kind === 'gap_end' ? [`end ${item.seq} of ${item.endMs - START_MS}`] : [];
@@ -144,6 +144,14 @@ test('outcomes of the same time come in the order of the listings', () => {
     item.kind === 'market' ? [item.market.marketId] : [],
   );
   expect(outcomes).toEqual([...new Set(listed)]);
+});
+
+test('only a gap from before the resolution puts the payout off', () => {
+  const { tape } = [...windows(1)][0]!;
+  const resolution = { payoutYes: 1, resolvedTimeMs: END_MS };
+  const payoutAt = (startMs: number) =>
+    payoutTimeMs({ ...tape, gaps: [{ startMs, knownMs: END_MS + 500, endMs: null }] }, resolution);
+  expect([END_MS - 1, END_MS].map(payoutAt)).toEqual([END_MS + 500, END_MS]);
 });
 
 test('a stretch ends before an item of its end: a tape that begins then may have an earlier one', () => {

@@ -5,6 +5,11 @@ import { termsOf } from './orderTerms.ts';
 const NOW_MS = 1_000;
 const ORDER: PlaceOrder = { marketId: '0x1', token: 'yes', action: 'buy', limitPrice: 0.4, size: 10 };
 const terms = (order: Partial<PlaceOrder>) => termsOf({ ...ORDER, ...order }, NOW_MS);
+/** The same with a budget in place of the size. */
+const spending = (budget: number, order: Partial<PlaceOrder> = {}) => {
+  const { size: _, ...rest } = ORDER;
+  return termsOf({ ...rest, budget, ...order }, NOW_MS);
+};
 
 test.each([
   [0, 0],
@@ -23,14 +28,12 @@ test('a limit between two ticks stays there', () => {
 test('sizes and budgets are the nearest whole unit and micro-USD', () => {
   // In doubles 8199999.999999999.
   expect(terms({ size: 8.2 })).toMatchObject({ size: 8_200_000, budget: null });
-  expect(terms({ size: undefined, budget: 8.2 })).toMatchObject({ size: null, budget: 8_200_000 });
+  expect(spending(8.2)).toMatchObject({ size: null, budget: 8_200_000 });
   expect(terms({ size: 0.000001 }).size).toBe(1);
   expect(() => terms({ size: 0.0000004 })).toThrow(
     new RangeError('order: size: expected shares above 0, got 4e-7'),
   );
-  expect(() => terms({ size: undefined, budget: 0.0000004 })).toThrow(
-    new RangeError('order: budget: expected USD above 0, got 4e-7'),
-  );
+  expect(() => spending(0.0000004)).toThrow(new RangeError('order: budget: expected USD above 0, got 4e-7'));
 });
 
 test('an order fills at once or is cancelled, unless it is post-only: then it rests', () => {
@@ -50,7 +53,7 @@ test('an expiry is later than now, and only of a gtd order', () => {
 
 test.each(['gtc', 'gtd'] as const)('an order that rests, %s, has no budget', (timeInForce) => {
   const expiry = timeInForce === 'gtd' ? { expiresMs: NOW_MS + 1 } : {};
-  expect(() => terms({ timeInForce, ...expiry, size: undefined, budget: 5 })).toThrow(
+  expect(() => spending(5, { timeInForce, ...expiry })).toThrow(
     new RangeError('order: budget: only of purchases that never rest, got 5'),
   );
 });

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { RUN_TERMS, resultOf, strategyOf } from '../../../test/support/runs.ts';
 import { END_MS, laterTape, START_MS, TAPE_MARKET, TapeWriter } from '../../../test/support/tapes.ts';
 import { itemsOf } from './itemsOf.ts';
+import { countedTrades } from './result.ts';
 import { startRun } from './startRun.ts';
 
 const WON = { payoutYes: 1, resolvedTimeMs: END_MS + 60_000 };
@@ -185,4 +186,26 @@ test('a payout is redeemed after its delay from the resolution, though a gap put
     { timeMs: START_MS + 400_000, cash: left, locked: 10_000_000 },
     { timeMs: START_MS + 415_000, cash: left + 10_000_000, locked: 0 },
   ]);
+});
+
+test('figures count the trades of markets that were not skipped', () => {
+  const markets = [
+    { marketId: '0xa', skipped: null },
+    { marketId: '0xb', skipped: 'gap' },
+    { marketId: '0xc', skipped: null },
+  ];
+  const trades = ['0xa', '0xb', '0xc', '0xa'].map((marketId) => ({ marketId }));
+  const counted = countedTrades({ markets, trades } as unknown as Parameters<typeof countedTrades>[0]);
+  expect(counted.map(({ marketId }) => marketId)).toEqual(['0xa', '0xc', '0xa']);
+});
+
+test('the clock of a run stays where it is with an item received earlier than the one before', () => {
+  const times: number[] = [];
+  const definition = strategyOf(({ timeMs }, context) =>
+    times.push(timeMs - START_MS, context.nowMs - START_MS),
+  );
+  const runner = startRun({ definition, params: {}, terms: RUN_TERMS });
+  for (const [seq, at] of [0, 500, 300, 600].entries())
+    runner.push({ kind: 'market', seq, timeMs: START_MS + at, market: TAPE_MARKET });
+  expect(times).toEqual([0, 0, 500, 500, 500, 500, 600, 600]);
 });

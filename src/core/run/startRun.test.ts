@@ -211,7 +211,7 @@ describe('orders', () => {
         size: 10 * USD,
         exitReason: 'resolved',
         liquidity: 'taker',
-        atEntry: { secondsToEnd: 295 },
+        atEntry: { secondsToEnd: 295, volatility: null, modelProbability: null },
       },
     ]);
     expect(result.orders.map(({ outcome, dueMs }) => [outcome, dueMs])).toEqual([
@@ -307,6 +307,14 @@ describe('orders', () => {
     expect(() => resultOf(at({ 0: buy(10, more) }), { runs: run(quiet(0)) })).toThrow(
       new RangeError(message),
     );
+  });
+
+  test('may cause ten thousand order events within one item', () => {
+    let left = 10_000;
+    const strategy = strategyOf((event, context) => {
+      if ((event.type === 'book' || event.type === 'order') && left-- > 0) sell(1)(context);
+    });
+    expect(resultOf(strategy, { runs: run(quiet(0)) }).orders).toHaveLength(10_000);
   });
 
   test('placed in answer to every refusal end the run with an error', () => {

@@ -110,6 +110,21 @@ describe('a strategy reads', () => {
     resultOf(strategy, { runs });
     expect([...seen]).toEqual([0, 1, 2, 3, 4].map((minute) => `${minute} ${ID}`).concat('5 0xnext'));
   });
+
+  test('no market from the very end of its window on', () => {
+    const writer = quiet(1_000).book({ at: 300_000, bids: [[0.3, 1]] });
+    expect(read('book', (context) => context.markets().length, writer)).toEqual([1, 1, 0]);
+  });
+
+  test('the market of an earlier window first, though it was listed later', () => {
+    let seen: string[] = [];
+    const runner = started((context) => {
+      seen = context.markets().map(({ marketId }) => marketId);
+    });
+    const earlier = { ...TAPE_MARKET, marketId: '0xearlier', startTimeMs: START_MS - 300_000 };
+    runner.push({ kind: 'market', seq: 2, timeMs: START_MS, market: earlier });
+    expect(seen).toEqual(['0xearlier', ID]);
+  });
 });
 
 /** A run with the market listed. */
@@ -125,6 +140,7 @@ test('a strike is known from the start of its window, or from its later receipt'
   const runner = started((context) => strikes.push(context.market(ID).strikePrice));
   for (const [sinceMs, knownMs] of [
     [1, null],
+    [1_500, -5_000],
     [2_000, -5_000],
     [3_000, 4_000],
     [4_000, 4_000],
@@ -133,7 +149,7 @@ test('a strike is known from the start of its window, or from its later receipt'
     const market = { ...TAPE_MARKET, startTimeMs: START_MS + 2_000, strikeKnownTimeMs };
     runner.push({ kind: 'market', seq: 2, timeMs: START_MS + sinceMs, market });
   }
-  expect(strikes).toEqual([null, null, 97_000, null, 97_000]);
+  expect(strikes).toEqual([null, null, null, 97_000, null, 97_000]);
 });
 
 describe('of feeds a strategy reads', () => {
