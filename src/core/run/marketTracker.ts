@@ -34,7 +34,7 @@ interface TrackerOptions {
 }
 
 export class MarketTracker implements DeskListener {
-  /** Updated in place: the rules and the views read it. */
+  /** Updated in place: the rules, the rows and the views read it. */
   readonly market: TapeMarket;
   readonly source: UnderlyingSource;
   readonly rules: MarketRules;
@@ -76,7 +76,6 @@ export class MarketTracker implements DeskListener {
   /** Applies a changed listing. */
   update(market: TapeMarket): void {
     Object.assign(this.market, market);
-    this.#builder.strike(market);
     this.rules.changed();
   }
 

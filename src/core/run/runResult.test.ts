@@ -55,16 +55,18 @@ test('a trade of the result has the model’s probability of its token and the v
   ]);
 });
 
-test('markets are listed by the start of their windows', () => {
+test('markets are listed by the start of their windows, and of one start by id', () => {
   const runner = startRun({ definition: strategyOf(() => {}), params: {}, terms: RUN_TERMS });
   for (const [marketId, laterMs] of [
     ['0xa', 300_000],
+    ['0xd', 0],
     ['0xb', 0],
+    ['0xc', 0],
   ] as const) {
     const market = { ...TAPE_MARKET, marketId, startTimeMs: START_MS + laterMs };
     runner.push({ kind: 'market', seq: 1, timeMs: START_MS, market });
   }
-  expect(runner.result().markets.map(({ marketId }) => marketId)).toEqual(['0xb', '0xa']);
+  expect(runner.result().markets.map(({ marketId }) => marketId)).toEqual(['0xb', '0xc', '0xd', '0xa']);
 });
 
 test('a market without a book in its window, or without a strike for the model, is skipped', () => {
@@ -208,4 +210,101 @@ test('the clock of a run stays where it is with an item received earlier than th
   for (const [seq, at] of [0, 500, 300, 600].entries())
     runner.push({ kind: 'market', seq, timeMs: START_MS + at, market: TAPE_MARKET });
   expect(times).toEqual([0, 0, 500, 500, 500, 500, 600, 600]);
+});
+
+test('a position is marked down to a whole micro-USD', () => {
+  const writer = new TapeWriter();
+  for (const at of [0, 1_000, 20_000]) writer.book({ at, ...LEVELS });
+  const strategy = strategyOf(({ type, timeMs }, context) => {
+    if (type === 'book' && timeMs === START_MS)
+      context.place({ marketId: ID, token: 'yes', action: 'buy', limitPrice: 0.4, size: 10.000_002 });
+  });
+  const { equity } = resultOf(strategy, { runs: [{ tape: writer.tape(), resolution: null }] });
+  // 10.000002 shares at 0.38 are 3.80000076 USD.
+  expect(equity.at(-1)).toMatchObject({ timeMs: START_MS + 20_000, marked: 3_800_000 });
+});
+
+test('a price within the window counts as data of a strategy with the model', () => {
+  const writer = new TapeWriter({ strikeKnownTimeMs: START_MS }).book({ at: -2_000, ...LEVELS });
+  const tape = writer.price(1_000, 97_000).tape();
+  const skipped = [true, false].map(
+    (model) =>
+      resultOf(
+        strategyOf(() => {}, { model }),
+        { runs: [{ tape, resolution: WON }] },
+      ).markets[0]?.skipped,
+  );
+  expect(skipped).toEqual([null, 'no_data']);
+});
+
+test('an order that rests to the end is known to be over at the resolution', () => {
+  const writer = new TapeWriter();
+  for (const at of [0, 1_000]) writer.book({ at, ...LEVELS });
+  const strategy = strategyOf(({ type, timeMs }, context) => {
+    const rest = { limitPrice: 0.3, size: 10, timeInForce: 'gtc' } as const;
+    if (type === 'book' && timeMs === START_MS)
+      context.place({ marketId: ID, token: 'yes', action: 'buy', ...rest });
+  });
+  const { orders } = resultOf(strategy, { runs: [{ tape: writer.tape(), resolution: WON }] });
+  expect(orders).toMatchObject([{ outcome: 'expired', endedMs: WON.resolvedTimeMs }]);
+});
+
+test('the model has the prices beside quotes while the deciding feed has none', () => {
+  const writer = new TapeWriter({ strikeKnownTimeMs: START_MS - 5_000 });
+  for (const at of [0, 1_000]) writer.book({ at, ...LEVELS });
+  const tape = writer.tape();
+  tape.quotes.underlying.fill(97_970);
+  const seen: unknown[] = [];
+  const strategy = strategyOf(
+    ({ type }, context) => type === 'book' && seen.push(context.model(ID).distancePct),
+    { model: true },
+  );
+  resultOf(strategy, { runs: [{ tape: { ...tape, prices: null }, resolution: WON }] });
+  expect(seen).toEqual([null, expect.closeTo(1, 9)]);
+});
+
+test('an order that meets a crossed book is missed', () => {
+  const writer = new TapeWriter().book({ at: 0, ...LEVELS });
+  writer.book({ at: 100, bids: [[0.45, 100]], asks: [[0.4, 100]] }).book({ at: 1_000, ...LEVELS });
+  const { orders } = resultOf(
+    buyingWhen((at) => at === 0),
+    { runs: [{ tape: writer.tape(), resolution: WON }] },
+  );
+  expect(orders).toMatchObject([{ outcome: 'missed', reason: 'untrusted' }]);
+});
+
+test('a market without a strike counts if a strategy with the model traded in it', () => {
+  const writer = new TapeWriter({ strikePrice: null, strikeKnownTimeMs: null });
+  for (const at of [0, 1_000]) writer.book({ at, ...LEVELS });
+  const strategy = strategyOf(
+    ({ type, timeMs }, context) => {
+      if (type === 'book' && timeMs === START_MS)
+        context.place({ marketId: ID, token: 'yes', action: 'buy', limitPrice: 0.4, size: 10 });
+    },
+    { model: true },
+  );
+  const { markets, trades } = resultOf(strategy, { runs: [{ tape: writer.tape(), resolution: WON }] });
+  expect([markets[0]?.skipped, trades.length]).toEqual([null, 1]);
+});
+
+test('trades are listed in the order of their first purchases, whichever market was resolved first', () => {
+  const writer = new TapeWriter();
+  for (const at of [0, 1_000, 2_000]) writer.book({ at, ...LEVELS });
+  const first = writer.tape();
+  const second = laterTape(first, { marketId: '0xsecond', laterMs: 500, afterSeq: 0.5 });
+  const strategy = strategyOf((event, context) => {
+    if (event.type !== 'book' || context.openOrders().length > 0) return;
+    const { marketId } = event;
+    if (context.position(marketId, 'yes').size === 0)
+      context.place({ marketId, token: 'yes', action: 'buy', limitPrice: 0.4, size: 10 });
+  });
+  const runs = [
+    { tape: first, resolution: null },
+    { tape: second, resolution: WON },
+  ];
+  const { trades } = resultOf(strategy, { runs });
+  expect(trades.map(({ marketId, exitReason }) => [marketId, exitReason])).toEqual([
+    [ID, null],
+    ['0xsecond', 'resolved'],
+  ]);
 });

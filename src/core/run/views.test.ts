@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { RUN_TERMS, resultOf, strategyOf } from '../../../test/support/runs.ts';
-import { END_MS, laterTape, START_MS, TAPE_MARKET, TapeWriter } from '../../../test/support/tapes.ts';
+import {
+  END_MS,
+  type Level,
+  ladder,
+  laterTape,
+  START_MS,
+  TAPE_MARKET,
+  TapeWriter,
+} from '../../../test/support/tapes.ts';
 import type { UnderlyingSource } from '../../schema/events.ts';
 import type { Context, ParamSpecs } from './definition.ts';
 import type { StrategyRunner } from './runner.ts';
@@ -214,4 +222,33 @@ test('the equity has a point every ten seconds while shares are held, and none b
   const runs = [{ tape: quiet(50_000).tape(), resolution: WON }];
   const { equity } = resultOf(strategy, { runs, terms: { cashUsd: 100 } });
   expect(equity.map(({ timeMs }) => timeMs - START_MS)).toEqual([0, 26_000, 36_000, 46_000, 360_000]);
+});
+
+test('a book in which any one best price of a token changed is an event, also without `books`', () => {
+  let events = 0;
+  const runner = started(() => events++, { books: false });
+  const level = (price: number): Level[] => [[price, 10]];
+  const push = (seq: number, [yesBid, yesAsk, noBid, noAsk]: readonly [number, number, number, number]) => {
+    const before = events;
+    const sides = {
+      yes: { bids: ladder('bids', level(yesBid)), asks: ladder('asks', level(yesAsk)) },
+      no: { bids: ladder('bids', level(noBid)), asks: ladder('asks', level(noAsk)) },
+    };
+    const ladders = {
+      side: (_: number, token: 'yes' | 'no', side: 'bids' | 'asks') => sides[token][side],
+      isMirrored: () => false,
+    };
+    const item = { seq, timeMs: START_MS + seq, marketId: ID, trusted: true, book: seq, ladders } as const;
+    runner.push({ kind: 'book', ...item });
+    return events - before;
+  };
+  const seen = [
+    [0.4, 0.5, 0.5, 0.6],
+    [0.4, 0.5, 0.5, 0.6],
+    [0.4, 0.5, 0.5, 0.61],
+    [0.4, 0.5, 0.49, 0.61],
+    [0.4, 0.51, 0.49, 0.61],
+    [0.39, 0.51, 0.49, 0.61],
+  ].map((best, at) => push(at + 2, best as [number, number, number, number]));
+  expect(seen).toEqual([1, 0, 1, 1, 1, 1]);
 });
