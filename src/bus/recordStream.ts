@@ -102,8 +102,10 @@ export interface StreamPlace {
   /** When the stream stored it, Unix milliseconds; falls where a server with a slower clock has taken over. */
   readonly timeMs: number;
   readonly partition: number;
-  /** The stream deleted messages before this one that the reader had not read. */
+  /** The stream deleted messages before this one that the reader had not read, or lost some (`isRenumbered`). */
   readonly isAfterLoss?: true;
+  /** The stream lost its newest messages: this one and later ones may have the numbers of messages that were read. */
+  readonly isRenumbered?: true;
 }
 
 export type OnStreamMessage = (message: StreamMessage, place: StreamPlace) => void;

@@ -63,17 +63,19 @@ it('notices a single message that was deleted unread, and none that was skipped 
 
 it.each([
   ['behind the newest message', 21, 21, false, []],
-  ['behind numbers that went back', 22, 21, false, ['stream.numbers_went_back']],
+  ['behind numbers that went back', 22, 21, true, ['stream.numbers_went_back']],
   ['before the oldest message', 7, 8, true, ['stream.messages_missed']],
   ['at the oldest message', 8, 8, false, []],
   ['without a place', 0, 0, false, []],
-])('a reader that begins %s', async (_, place, next, isAfterLoss, logged) => {
+])('a reader that begins %s', async (_, place, next, isLost, logged) => {
   const errors: string[] = [];
   const reader = position({ next: place, isPartial: true }, { errors });
   reader.onStart({ state: { first_seq: 8, last_seq: 20 } } as unknown as StreamInfo);
   expect(reader.next).toBe(next);
   const first = await reader.acceptValid(delivered(Math.max(next, 8), 0), unused);
-  expect([first.place.isAfterLoss ?? false, errors]).toEqual([isAfterLoss, logged]);
+  const { isAfterLoss = false, isRenumbered = false } = first.place;
+  expect([isAfterLoss, errors]).toEqual([isLost, logged]);
+  expect(isRenumbered).toBe(logged.includes('stream.numbers_went_back'));
 });
 
 it('marks it for the reader of one partition that begins behind its place', async () => {

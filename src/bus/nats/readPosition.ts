@@ -34,6 +34,8 @@ export class ReadPosition {
   #skipped = 0;
   /** Times that messages were missed; and of each partition, those that its readers know. */
   #losses = 0;
+  /** Which of these was the last time that the stream's numbers went back; 0: none. */
+  #renumberedAt = 0;
   readonly #knownLosses = new Map<number, number>();
 
   constructor(parts: StreamParts, options: { reader: string; next: number; isPartial: boolean }) {
@@ -75,6 +77,7 @@ export class ReadPosition {
       const { log } = this.#parts;
       log.error({ reader: this.#reader, next: this.#next, last: state.last_seq }, 'stream.numbers_went_back');
       this.#next = state.last_seq + 1;
+      this.#renumberedAt = ++this.#losses;
     }
     this.#compareWith(state.first_seq);
   }
@@ -106,10 +109,11 @@ export class ReadPosition {
     const decoded = this.#decode(message.data, streamSequence);
     this.#next = streamSequence + 1;
     const place = { streamSeq: streamSequence, timeMs, partition };
-    if (this.#knownLosses.get(partition) === this.#losses || this.#losses === 0)
-      return { message: decoded, place };
+    const known = this.#knownLosses.get(partition) ?? 0;
+    if (known === this.#losses) return { message: decoded, place };
     this.#knownLosses.set(partition, this.#losses);
-    return { message: decoded, place: { ...place, isAfterLoss: true } };
+    const renumbered = known < this.#renumberedAt ? { isRenumbered: true as const } : {};
+    return { message: decoded, place: { ...place, isAfterLoss: true, ...renumbered } };
   }
 
   async #onJump(streamSeq: number, lagMs: number, manager: JetStreamManager): Promise<void> {

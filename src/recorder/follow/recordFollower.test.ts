@@ -10,6 +10,7 @@ import type { Gap } from '../../schema/gap.ts';
 import type { RecordKind, SideView } from '../../schema/records.ts';
 import type { LiveRecording } from '../liveRecording.ts';
 import { MarketMemory } from '../marketMemory.ts';
+import type { PartitionMerge } from '../merge/earlierRecording.ts';
 import type { MergedRecord } from '../merge/mergedRecord.ts';
 
 const T0 = MARKET.startTimeMs;
@@ -107,6 +108,31 @@ test('a message that the fold has seen is ignored, and so is one of another part
   expect(events).toEqual([]);
   follower.onMessage(message, { streamSeq: 8, timeMs: T0, partition: 1 });
   expect(events).toEqual(['market 1', 'receiving true']);
+});
+
+test('after the numbers of the stream went back, the next message with a new number reports the loss to the fold', () => {
+  const { follower } = started().rig;
+  const folded: [number, boolean][] = [];
+  const step: PartitionMerge['step'] = (_, { streamSeq, isAfterLoss = false }) => {
+    folded.push([streamSeq, isAfterLoss]);
+    return [];
+  };
+  follower.addPartition(1, { fold: { step }, streamSeq: 7 });
+  const alive = { reasons: [], degraded: [], priceSources: null, sentTimeMs: T0 };
+  const message = { kind: 'alive', body: alive, id: '', key: null, sender: 'c', run: 'r' } as const;
+  const place = { timeMs: T0, partition: 1 };
+  // A loss before a known number alone concerns nothing that the fold lacks.
+  follower.onMessage(message, { ...place, streamSeq: 5, isAfterLoss: true });
+  follower.onMessage(message, { ...place, streamSeq: 8 });
+  follower.onMessage(message, { ...place, streamSeq: 6, isAfterLoss: true, isRenumbered: true });
+  follower.onMessage(message, { ...place, streamSeq: 8 });
+  follower.onMessage(message, { ...place, streamSeq: 9 });
+  follower.onMessage(message, { ...place, streamSeq: 10 });
+  expect(folded).toEqual([
+    [8, false],
+    [9, true],
+    [10, false],
+  ]);
 });
 
 test('without a message for five seconds every book is untrusted; with the next new one it is as recorded', async () => {

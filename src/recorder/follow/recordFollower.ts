@@ -24,6 +24,8 @@ interface FollowedPartition {
   readonly fold: Pick<PartitionMerge, 'step'>;
   /** The merge has applied every message up to this number. */
   streamSeq: number;
+  /** The stream's numbers went back: messages with known numbers are lost until the next one. */
+  isRenumbered?: boolean;
 }
 
 interface RecordFollowerOptions {
@@ -83,11 +85,15 @@ export class RecordFollower implements LiveRecording {
   readonly onMessage = (message: StreamMessage, place: StreamPlace): void => {
     this.#newestMs = Math.max(this.#newestMs, place.timeMs);
     const partition = this.#partitions.get(place.partition);
-    if (partition === undefined || place.streamSeq <= partition.streamSeq) return;
+    if (partition === undefined) return;
+    partition.isRenumbered ||= place.isRenumbered === true;
+    if (place.streamSeq <= partition.streamSeq) return;
+    const loss = partition.isRenumbered ? { isAfterLoss: true as const } : {};
     partition.streamSeq = place.streamSeq;
+    partition.isRenumbered = false;
     // Opportunities are published by a process that detects.
     const isNew = message.kind !== 'opportunity' && this.#collectors.heard(message, place.timeMs);
-    this.#publishAll(partition.fold.step(message, place));
+    this.#publishAll(partition.fold.step(message, { ...place, ...loss }));
     if (isNew && !this.#isReceiving) this.#changeReceiving(true);
   };
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { MemoryValues } from '../../../test/support/memoryElection.ts';
 import { MemoryStreamServer } from '../../../test/support/memoryStream.ts';
-import type { StreamMessage } from '../../bus/recordStream.ts';
+import type { StreamMessage, StreamWork } from '../../bus/recordStream.ts';
 import { StoreUnavailableError } from '../../runtime/errors.ts';
 import { silentLogger } from '../../runtime/log.ts';
 import type { KindedRecord } from '../../schema/records.ts';
@@ -63,18 +63,34 @@ function rig() {
   const publish = (count: number) => {
     for (let index = 0; index < count; index++) publisher.publish(trade(++published));
   };
-  const startWorker = () =>
-    PartitionWorker.start({
-      ...{ partition: 0, stream: server.connect(), values, store, clock, log: silentLogger },
+  let handle: (work: StreamWork) => Promise<void> = async () => undefined;
+  const startWorker = (openMerge = (state: unknown) => countingMerge(state, server.baseSeq)) => {
+    const stream = server.connect();
+    const { work } = stream;
+    stream.work = (partition, onWork) => {
+      handle = onWork;
+      return work.call(stream, partition, onWork);
+    };
+    return PartitionWorker.start({
+      ...{ partition: 0, stream, values, store, clock, log: silentLogger },
       isOwner: () => true,
-      openMerge: (state) => countingMerge(state, server.baseSeq),
+      openMerge,
       firstState: async () => ({ count: 0 }),
     });
+  };
+  /** Gives the last worker messages by their numbers, and whether the stream's numbers went back before each. */
+  const work = (places: readonly (readonly [streamSeq: number, isRenumbered?: true])[]) =>
+    handle(
+      places.map(([streamSeq, isRenumbered]) => ({
+        message: trade(streamSeq),
+        place: { streamSeq, timeMs: streamSeq, partition: 0, ...(isRenumbered && { isRenumbered }) },
+      })),
+    );
   const checkpoint = async () => {
     const bytes = await values.get('merge.0');
     return bytes && JSON.parse(Buffer.from(bytes).toString());
   };
-  return { clock, server, store, publish, startWorker, checkpoint };
+  return { clock, server, store, publish, startWorker, work, checkpoint };
 }
 
 function trade(number: number): StreamMessage {
@@ -135,6 +151,31 @@ test('rows stored right before a crash are not stored again', async () => {
   expect(store.rows).toEqual(seqs(4));
   expect(await checkpoint()).toMatchObject({ streamSeq: 4, state: { count: 4 } });
   await second.stop();
+});
+
+test('after the numbers of the stream went back, the next stored message reports the loss to the merge, once', async () => {
+  const { startWorker, work } = rig();
+  const merged: [number, boolean][] = [];
+  const worker = await startWorker((state) => ({
+    ...countingMerge(state, 0),
+    step: (_, { streamSeq, isAfterLoss = false }) => {
+      merged.push([streamSeq, isAfterLoss]);
+      return [];
+    },
+  }));
+  await work([[1], [2]]);
+  // The stream has lost the second message and given its number to another one.
+  await work([[2, true]]);
+  await work([[3], [4]]);
+  await work([[5]]);
+  expect(merged).toEqual([
+    [1, false],
+    [2, false],
+    [3, true],
+    [4, false],
+    [5, false],
+  ]);
+  await worker.stop();
 });
 
 test('a batch that the store refused for now comes again, and the merge sees it once', async () => {

@@ -84,6 +84,8 @@ export class PartitionWorker {
   #inherited: BatchRange | null;
   /** Batches to finish before any other one. */
   #open: OpenBatch[] = [];
+  /** The stream's numbers went back: messages with known numbers are lost until the next one that is stored. */
+  #isRenumbered = false;
   #working: { stop(): Promise<void> } | null = null;
 
   private constructor(
@@ -124,10 +126,15 @@ export class PartitionWorker {
       this.#inherited = null;
     }
     await this.#storeOpen();
-    const news = work.filter(({ place }) => place.streamSeq > this.#checkpoint.streamSeq);
-    const [first, last] = [news.at(0)?.place, news.at(-1)?.place];
-    if (first === undefined || last === undefined) return;
-    this.#open = [{ firstSeq: first.streamSeq, lastSeq: last.streamSeq, work: news, isNoted: false }];
+    const { streamSeq } = this.#checkpoint;
+    this.#isRenumbered ||= work.some(({ place }) => place.isRenumbered === true);
+    const [first, ...others] = work.filter(({ place }) => place.streamSeq > streamSeq);
+    if (first === undefined) return;
+    const place = this.#isRenumbered ? { ...first.place, isAfterLoss: true as const } : first.place;
+    this.#isRenumbered = false;
+    const news = [{ ...first, place }, ...others];
+    const lastSeq = (others.at(-1) ?? first).place.streamSeq;
+    this.#open = [{ firstSeq: place.streamSeq, lastSeq, work: news, isNoted: false }];
     await this.#storeOpen();
   }
 
