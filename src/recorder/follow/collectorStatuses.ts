@@ -2,6 +2,7 @@ import type { CollectorConnections, CollectorStatus, StreamMessage } from '../..
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { PriceSourceStatus } from '../../schema/priceSource.ts';
+import { DelayMeter } from '../delayMeter.ts';
 
 /** Without a new record for this long, the present state is unknown. A collector sends at least once a second. */
 export const SILENT_AFTER_MS = 5_000;
@@ -9,10 +10,6 @@ export const SILENT_AFTER_MS = 5_000;
 const FORGET_AFTER_MS = 3_600_000;
 /** Two runs of one collector are reported until this long after the last sign that both are alive. */
 const SHARED_NAME_MS = 15_000;
-/** The least delay of the last minutes counts as none. */
-const DELAY_WINDOW_MS = 300_000;
-/** No two clocks in order differ by more: a delay above it is one, whatever was seen before. */
-const CLOCK_DIFFERENCE_MAX_MS = 60_000;
 
 interface HeardCollector {
   /** Monotonic. */
@@ -199,31 +196,4 @@ function newCollector(heardMs: number): HeardCollector {
 
 function seconds(ms: number): number {
   return Math.floor(ms / 1_000);
-}
-
-/**
- * How late messages are, measured between two clocks that may differ: a message's delay is what it takes longer than
- * the fastest one of the last minutes.
- */
-export class DelayMeter {
-  #leastMs = Number.POSITIVE_INFINITY;
-  /** The least of the window before. */
-  #earlierMs = Number.POSITIVE_INFINITY;
-  #sinceMs = Number.NEGATIVE_INFINITY;
-
-  /**
-   * @param differenceMs The reader's clock at receipt minus the sender's clock at sending.
-   * @param nowMs Monotonic.
-   * @returns The delay in milliseconds, at least 0.
-   */
-  delayOf(differenceMs: number, nowMs: number): number {
-    if (nowMs - this.#sinceMs >= DELAY_WINDOW_MS) {
-      this.#earlierMs = this.#leastMs;
-      this.#leastMs = Number.POSITIVE_INFINITY;
-      this.#sinceMs = nowMs;
-    }
-    this.#leastMs = Math.min(this.#leastMs, differenceMs);
-    if (differenceMs > CLOCK_DIFFERENCE_MAX_MS) return differenceMs;
-    return differenceMs - Math.min(this.#leastMs, this.#earlierMs);
-  }
 }

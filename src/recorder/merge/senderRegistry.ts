@@ -1,4 +1,5 @@
 import type { Alive, StreamMessage } from '../../bus/recordStream.ts';
+import { DelayMeter, type DelayMeterState } from '../delayMeter.ts';
 
 /** A sender that is unheard for longer, while others are heard, is presumed blind. */
 const UNHEARD_MAX_MS = 4_000;
@@ -6,14 +7,11 @@ const UNHEARD_MAX_MS = 4_000;
 const QUIET_STEP_MAX_MS = 2_000;
 /** A sender whose signs of life are older delivers what waited while the stream was away. */
 const BACKLOG_MAX_MS = 4_000;
-/** The least delay of the last minutes counts as none: a clock may be set back. */
-const DELAY_WINDOW_MS = 300_000;
-/** No two clocks in order differ by more: what seems later waited. */
-const CLOCK_DIFFERENCE_MAX_MS = 60_000;
 /** Earlier runs that are remembered of each sender. */
 const EARLIER_RUNS_MAX = 16;
 
-interface HeardSender {
+/** With the differences between the stream's clock and its own. */
+interface HeardSender extends DelayMeterState {
   run: string;
   earlierRuns: string[];
   /** The registry's clock when it was last heard. */
@@ -23,11 +21,6 @@ interface HeardSender {
    * be ahead. Null before the first.
    */
   aliveMs: number | null;
-  /** The least difference between the stream's clock and its own in the current window; null before the first. */
-  clockOffsetMs: number | null;
-  /** The same of the window before, and the stream's time when the current one began; missing in earlier releases. */
-  earlierOffsetMs?: number | null;
-  offsetSinceMs?: number;
   isPresumedBlind: boolean;
 }
 
@@ -94,7 +87,8 @@ export class SenderRegistry {
     known.heardAtMs = state.clockMs;
     const sentMs = Math.min(sentTimeMs, timeMs);
     known.aliveMs = Math.max(known.aliveMs ?? sentMs, sentMs);
-    const isReturned = delayOf(known, sentTimeMs, timeMs) <= BACKLOG_MAX_MS && known.isPresumedBlind;
+    const delayMs = new DelayMeter(known).delayOf(timeMs - sentTimeMs, timeMs);
+    const isReturned = known.isPresumedBlind && delayMs <= BACKLOG_MAX_MS;
     if (isReturned) known.isPresumedBlind = false;
     return { isReturned, lost: this.#lost() };
   }
@@ -107,20 +101,6 @@ export class SenderRegistry {
     for (const [, known] of lost) known.isPresumedBlind = true;
     return lost.map(([name]) => name);
   }
-}
-
-/** How long a sign of life waited before the stream stored it: what it took longer than the fastest one of the last minutes. */
-function delayOf(known: HeardSender, sentTimeMs: number, timeMs: number): number {
-  const differenceMs = timeMs - sentTimeMs;
-  known.offsetSinceMs ??= timeMs;
-  if (timeMs - known.offsetSinceMs >= DELAY_WINDOW_MS) {
-    known.earlierOffsetMs = known.clockOffsetMs;
-    known.clockOffsetMs = null;
-    known.offsetSinceMs = timeMs;
-  }
-  known.clockOffsetMs = Math.min(known.clockOffsetMs ?? differenceMs, differenceMs);
-  if (differenceMs > CLOCK_DIFFERENCE_MAX_MS) return differenceMs;
-  return differenceMs - Math.min(known.clockOffsetMs, known.earlierOffsetMs ?? Number.POSITIVE_INFINITY);
 }
 
 /** Whether a run gives a sign of life long after the last one of the run that replaced it. */
