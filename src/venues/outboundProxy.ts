@@ -19,13 +19,13 @@ export function proxyDispatcher(proxyUrl: string, options: Omit<Agent.Options, '
     uri: proxyUrl,
     proxyTunnel: true,
     requestTls: VERIFIED,
-    clientFactory: (origin, settings) => new Pool(origin, { ...settings, connect: connectToProxy }),
+    clientFactory: (origin) => new Pool(origin, { connect: connectToProxy }),
   });
 }
 
 const connectVerified = buildConnector(VERIFIED);
 
-/** Without the agent's server name: for a proxy that is given by its address it would be an address, which TLS forbids. */
+/** Ignores the agent's server name: for a proxy given by its IP address it is that address, which TLS forbids. */
 const connectToProxy: typeof connectVerified = ({ servername: _, ...options }, callback) =>
   connectVerified(options, callback);
 
