@@ -28,13 +28,13 @@ export class ReadPosition {
   readonly #invalid;
   readonly #lag;
   #next: number;
-  /** Until then, monotonic, the stream cannot have deleted what is read next. */
+  /** Until this monotonic time the stream cannot have deleted the next message to read. */
   #safeUntilMs = Number.NEGATIVE_INFINITY;
   #logged = 0;
   #skipped = 0;
   /** Times that messages were missed; and of each partition, those that its readers know. */
   #losses = 0;
-  /** Which of these was the last time that the stream's numbers went back; 0: none. */
+  /** The value of `#losses` when the stream's numbers last went back; 0: never. */
   #renumberedAt = 0;
   readonly #knownLosses = new Map<number, number>();
 

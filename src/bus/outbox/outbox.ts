@@ -17,7 +17,10 @@ const SPILL_AGE_MS = 1_000;
 const FILE_BYTES_MAX = 4 * 1024 * 1024;
 /** A full outbox accepts messages again when this share of its limit is free. */
 const FREE_SHARE = 0.1;
-/** Ends of the subjects that a full outbox accepts too: few, and sent once. They record the losses and their markets. */
+/**
+ * A full outbox accepts messages whose subjects end so: they are few, are sent once, and record the losses and their
+ * markets.
+ */
 const ALWAYS_ACCEPTED: readonly string[] = ['.market', '.gap', '.proven'];
 
 interface OutboxOptions {
@@ -102,7 +105,7 @@ export class Outbox {
     return `the outbox is full, messages are dropped${why}`;
   }
 
-  /** Adds a message at the end, or drops it when the outbox is full; see `ALWAYS_ACCEPTED`. */
+  /** Adds a message at the end, or drops it when the outbox is full, unless it is one of `ALWAYS_ACCEPTED`. */
   push(message: OutboxMessage): void {
     const bytes = sizeInFile(message);
     const isKept = ALWAYS_ACCEPTED.some((end) => message.subject.endsWith(end));
@@ -275,7 +278,8 @@ export class Outbox {
     await this.#loadedFile?.remove();
     const next = this.#files[0];
     if (next === undefined) {
-      // Its first write failed. Later messages must not get its number: those of the next file would be older.
+      // Its first write failed. Its number is lower than that of the next file, which will have older messages: a later
+      // run would send them in the wrong order.
       await this.#writing?.file.remove();
       this.#writing = null;
     }

@@ -143,8 +143,8 @@ function affordable(price: number, { left, fee }: { left: number; fee: TakerFee 
   // Without a fee exactly all of it.
   const principal = Math.floor(left / (1 + fee.perShare(price) / perShare));
   const size = sizeFor(principal);
-  // The rounded fee may be a few micro-USD above the formula. Shares for so much less cost at least so much less,
-  // because no unit costs more than a micro-USD.
+  // The rounded fee may be a few micro-USD above the formula. A principal lower by the excess lowers the total at least
+  // as much, because no unit costs more than a micro-USD.
   const excess = totalOf(price, size, fee) - left;
   return excess > 0 ? sizeFor(principal - excess) : size;
 }

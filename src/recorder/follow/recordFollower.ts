@@ -24,7 +24,7 @@ interface FollowedPartition {
   readonly fold: Pick<PartitionMerge, 'step'>;
   /** The merge has applied every message up to this number. */
   streamSeq: number;
-  /** The stream's numbers went back: messages with known numbers are lost until the next one. */
+  /** The stream's numbers went back: messages are skipped, and so lost, until one has a new number. */
   isRenumbered?: boolean;
 }
 

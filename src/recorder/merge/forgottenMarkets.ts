@@ -1,4 +1,4 @@
-/** A collector's outbox is full long before it has kept messages for this long. */
+/** No collector sends older messages: its outbox is full long before. */
 const REMEMBERED_MS = 90_000_000;
 /** Digits of a market id that are kept: 64 bits. */
 const ID_DIGITS = 16;
@@ -8,7 +8,7 @@ export type ForgottenMarketsState = Record<string, number>;
 
 /**
  * The ids of markets whose state the merge has dropped. A collector that was cut off from the stream for hours still
- * sends what it recorded of them: without their state, copies of stored rows and old records would be taken for news.
+ * sends what it recorded of them. Without their state, the merge would store copies of rows again and apply old records.
  */
 export class ForgottenMarkets {
   readonly #forgottenMs: Map<string, number>;

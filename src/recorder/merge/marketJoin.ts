@@ -4,7 +4,7 @@ import { endsOf, rulesReadTime } from '../marketMerge.ts';
 
 const STATUS_ORDER: readonly MarketStatus[] = ['open', 'closed', 'resolved'];
 
-/** The values of a sender's last record that the venue may correct. */
+/** The values in a sender's last record of a market that the venue may correct later. */
 export type StatedFacts = Pick<
   Market,
   | 'strikePrice'
@@ -66,7 +66,7 @@ function withKnown(known: Market, heard: Market): Market {
   return joined as unknown as Market;
 }
 
-/** The received record without the prices that are older than the known ones: repeated, or of a stale first record. */
+/** The received record with the known prices in place of older ones: repeated, or of a stale first record. */
 function newEdges(known: Market, heard: Market, stated: StatedFacts | null): Market {
   const isOldStrike =
     stated === null
@@ -138,7 +138,7 @@ function outcomeOf(known: Market, heard: Market, stated: StatedFacts | null) {
   };
 }
 
-/** A fee that the sender states again is older than a changed one of another sender. */
+/** The known fee if the sender repeats its own: another sender may have read a newer one. */
 function feeOf(
   known: Market,
   heard: Market,

@@ -84,7 +84,7 @@ export class PartitionWorker {
   #inherited: BatchRange | null;
   /** Batches to finish before any other one. */
   #open: OpenBatch[] = [];
-  /** The stream's numbers went back: messages with known numbers are lost until the next one that is stored. */
+  /** The stream's numbers went back: messages are skipped, and so lost, until one has a new number. */
   #isRenumbered = false;
   #working: { stop(): Promise<void> } | null = null;
 
