@@ -118,7 +118,7 @@ describe('rounding to five decimals', () => {
     expect(charged(fee({ rate: 0.072 }), 6.249999, 300)).toBe(0.01309);
   });
 
-  test('so are an exact half and a value just below of exponent 2', () => {
+  test('rounds an exact half up and a value just below it down, also with exponent 2', () => {
     // 0.00096 x 0.25 x (0.5 x 0.5)^2 USDC is exactly 0.000015.
     const taker = fee({ rate: 0.25, exponent: 2 });
     expect(charged(taker, 0.00096, 5_000)).toBe(0.00002);

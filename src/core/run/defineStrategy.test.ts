@@ -131,9 +131,13 @@ test.each<[string, object]>([
 });
 
 test.each<[string, object, string]>([
-  ['a name of 65', { name: 'n'.repeat(65) }, 'name: expected 1 to 64 letters, digits, "_", "." or "-"'],
   [
-    'a parameter name of 65',
+    'a name of 65 characters',
+    { name: 'n'.repeat(65) },
+    'name: expected 1 to 64 letters, digits, "_", "." or "-"',
+  ],
+  [
+    'a parameter name of 65 characters',
     { params: { ['p'.repeat(65)]: { default: 1 } } },
     `params.${'p'.repeat(65)}: a name is letters, digits and _, and starts in lower case`,
   ],
@@ -143,17 +147,17 @@ test.each<[string, object, string]>([
     'inputs.tickers: expected one or more of BTC, ETH, SOL, XRP, DOGE, BNB, HYPE, ZEC, each once',
   ],
   [
-    'half a millisecond in its clock',
+    'a clock of 10.5 ms',
     { inputs: { ...GOOD.inputs, clockMs: 10.5 } },
     'inputs.clockMs: expected a whole number of at least 10',
   ],
   [
-    'a default that is no choice',
+    'a default that is not among its choices',
     { params: { a: { default: 'x', choices: ['y'] } } },
     'params.a: expected one of y, got "x"',
   ],
   [
-    'no choice at all',
+    'an empty list of choices',
     { params: { a: { default: 'x', choices: [] } } },
     'params.a.choices: expected a list of texts',
   ],

@@ -37,7 +37,7 @@ test('points of changes of money are never thinned out', () => {
   expect(curve.points().filter(({ timeMs }) => timeMs % 2 === 1)).toHaveLength(SAMPLES_MAX);
 });
 
-test('after thinning out, no sample is closer to a change before it than the new interval', () => {
+test('after thinning out, a sample keeps the new interval from the change before it', () => {
   const curve = new EquityCurve();
   for (let at = 0; at <= SAMPLES_MAX; at++) {
     curve.add(pointAt(at * INTERVAL_MS), false);
@@ -47,7 +47,7 @@ test('after thinning out, no sample is closer to a change before it than the new
   expect(times.slice(0, 6)).toEqual([0, 20, 40, 45, 70, 90]);
 });
 
-test('a time without anything held is skipped by the present interval', () => {
+test('after a time in which nothing was held, the next sample is one current interval later', () => {
   const curve = sampled(SAMPLES_MAX + 1);
   curve.skip(7);
   expect(curve.nextMs).toBe(7 + 2 * INTERVAL_MS);

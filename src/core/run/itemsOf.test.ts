@@ -59,15 +59,18 @@ test('items come in order of arrival, and a price that several tapes have comes 
   expect(seqs).toEqual(seqs.toSorted((a, b) => a - b));
 });
 
-/** The arrival numbers of four books, one a second, with the reports of a gap among them. */
+/** The arrival numbers of four books, one a second, with the reports of a gap among them; its times from the start. */
 function withGap(gap: Partial<TapeGap> & { readonly knownMs: number }): (number | string)[] {
   const writer = new TapeWriter();
   for (const second of [0, 1, 2, 3])
     writer.book({ at: second * 1_000, bids: [[0.4, 1 + second]], asks: [[0.5, 1]] });
-  const later = (ms: number | null = null) => (ms === null ? null : START_MS + ms);
-  const placed: TapeGap = {
-    ...{ ...gap, startMs: START_MS, knownMs: START_MS + gap.knownMs, endMs: later(gap.endMs) },
+  const { knownMs, endMs = null } = gap;
+  const times = {
+    startMs: START_MS,
+    knownMs: START_MS + knownMs,
+    endMs: endMs === null ? null : START_MS + endMs,
   };
+  const placed: TapeGap = { ...gap, ...times };
   const items = [...itemsOf([{ tape: { ...writer.tape(), gaps: [placed] }, resolution: null }])];
   return items.flatMap((item): (number | string)[] => {
     if (item.kind === 'book') return [item.seq];
@@ -102,7 +105,7 @@ test.each([
   expect(withGap(gap)).toEqual(expected);
 });
 
-test('of one arrival number prices come first, then gaps, books, quotes and trades, each with its times', () => {
+test('items of the same arrival number are a price, a gap, a book, a quote and a trade, in this order', () => {
   const writer = new TapeWriter().book({ at: 0, bids: [[0.4, 1]], asks: [[0.5, 1]] }).price(0, 97_000);
   const { quotes, books, prices, trades, ...rest } = writer
     .trade({ at: 0, side: 'BUY_YES', price: 0.5, shares: 2 })
@@ -134,7 +137,7 @@ test('a strike known by the first record is in the listing', () => {
   expect(listed).toMatchObject([{ market: { strikePrice: 97_000, strikeKnownTimeMs: START_MS } }]);
 });
 
-test('outcomes of the same time come in the order of the listings', () => {
+test('outcomes known at the same time come in the order of the listings', () => {
   const [one] = windows(1);
   const twins = ['0xb', '0xa', '0xc'].map((marketId) => {
     return { ...one!, tape: { ...one!.tape, market: { ...one!.tape.market, marketId } } };
@@ -146,7 +149,7 @@ test('outcomes of the same time come in the order of the listings', () => {
   expect(outcomes).toEqual([...new Set(listed)]);
 });
 
-test('only a gap from before the resolution puts the payout off', () => {
+test('only a gap that began before the resolution delays the payout', () => {
   const { tape } = [...windows(1)][0]!;
   const resolution = { payoutYes: 1, resolvedTimeMs: END_MS };
   const payoutAt = (startMs: number) =>

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { RUN_TERMS, resultOf, strategyOf } from '../../../test/support/runs.ts';
 import { END_MS, laterTape, START_MS, TAPE_MARKET, TapeWriter } from '../../../test/support/tapes.ts';
+import type { PlaceOrder } from './definition.ts';
 import { itemsOf } from './itemsOf.ts';
 import { countedTrades } from './result.ts';
 import { startRun } from './startRun.ts';
@@ -55,7 +56,7 @@ test('a trade of the result has the model’s probability of its token and the v
   ]);
 });
 
-test('markets are listed by the start of their windows, and of one start by id', () => {
+test('markets are listed by the start of their windows, and those of the same start by id', () => {
   const runner = startRun({ definition: strategyOf(() => {}), params: {}, terms: RUN_TERMS });
   for (const [marketId, laterMs] of [
     ['0xa', 300_000],
@@ -97,15 +98,19 @@ test('a maker’s rebate is a negative fee where the run counts it', () => {
   expect(fees).toEqual([[-33_306], [0]]);
 });
 
-/** Buys ten shares of YES at each book event that `isDue`. */
-function buyingWhen(isDue: (timeMs: number) => boolean) {
+/** Places a purchase of ten shares of YES with each book of these times after the window's start. */
+function buyingAt(
+  times: readonly number[],
+  order: Partial<PlaceOrder> = {},
+  inputs: Parameters<typeof strategyOf>[1] = {},
+) {
   return strategyOf(({ type, timeMs }, context) => {
-    if (type === 'book' && isDue(timeMs - START_MS))
-      context.place({ marketId: ID, token: 'yes', action: 'buy', limitPrice: 0.4, size: 10 });
-  });
+    if (type === 'book' && times.includes(timeMs - START_MS))
+      context.place({ marketId: ID, token: 'yes', action: 'buy', limitPrice: 0.4, size: 10, ...order });
+  }, inputs);
 }
 
-test('a book counts as covered up to the start of a gap, and not until its detection', () => {
+test('a market is covered up to the start of a gap, and not up to its detection', () => {
   const writer = new TapeWriter();
   for (let at = 0; at <= 9_000; at += 1_000) writer.book({ at, ...LEVELS });
   writer.gap({ start: 5_100, known: 9_500, end: null }).book({ at: 10_000, ...LEVELS });
@@ -116,10 +121,10 @@ test('a book counts as covered up to the start of a gap, and not until its detec
   expect(markets).toMatchObject([{ coverage: 5_100 / 300_000 }]);
 });
 
-test('a changed listing has its own fee and hold from then on', () => {
+test('the fee and the delay of a changed listing apply from then on', () => {
   const writer = new TapeWriter();
   for (let at = 0; at <= 5_000; at += 1_000) writer.book({ at, ...LEVELS, bids: [[0.38, 1 + at]] });
-  const definition = buyingWhen((at) => at === 0 || at === 3_000);
+  const definition = buyingAt([0, 3_000]);
   const runner = startRun({ definition, params: {}, terms: RUN_TERMS });
   for (const item of itemsOf([{ tape: writer.tape(), resolution: WON }])) {
     runner.push(item);
@@ -155,34 +160,28 @@ test('a price of the window’s start moves the model, and one of its end does n
 test.each([
   [299_999, { locked: 0, marked: 3_800_000 }],
   [300_000, { locked: 4_000_000, marked: 0 }],
-])('a position is locked at its cost from the very end of the window on: at %i ms', (last, expected) => {
+])('a position is locked at its cost from the end of the window on: at %i ms', (last, expected) => {
   const writer = new TapeWriter();
   for (const at of [0, 1_000, last]) writer.book({ at, ...LEVELS });
   const runs = [{ tape: writer.tape(), resolution: null }];
-  const { equity } = resultOf(
-    buyingWhen((at) => at === 0),
-    { runs },
-  );
+  const { equity } = resultOf(buyingAt([0]), { runs });
   expect(equity.at(-1)).toMatchObject({ timeMs: START_MS + last, ...expected });
 });
 
-test('a payout is redeemed after its delay from the resolution, though a gap put it off', () => {
+test('the redemption delay of a payout counts from the resolution, also if a gap delayed the payout', () => {
   const writer = new TapeWriter();
   for (const at of [0, 1_000, 2_000]) writer.book({ at, ...LEVELS });
   writer.gap({ start: 299_000, known: 400_000, end: null });
   const later = laterTape(new TapeWriter().book({ at: 0, ...LEVELS }).tape(), {
     ...{ marketId: '0xlater', laterMs: 415_000, afterSeq: 1_000 },
   });
-  const { equity } = resultOf(
-    buyingWhen((at) => at === 0),
-    {
-      runs: [
-        { tape: writer.tape(), resolution: WON },
-        { tape: later, resolution: null },
-      ],
-      terms: { cashUsd: 100, redemptionDelayMs: 50_000 },
-    },
-  );
+  const { equity } = resultOf(buyingAt([0]), {
+    runs: [
+      { tape: writer.tape(), resolution: WON },
+      { tape: later, resolution: null },
+    ],
+    terms: { cashUsd: 100, redemptionDelayMs: 50_000 },
+  });
   const left = 100_000_000 - 4_168_000;
   expect(equity.slice(-2)).toMatchObject([
     { timeMs: START_MS + 400_000, cash: left, locked: 10_000_000 },
@@ -190,7 +189,7 @@ test('a payout is redeemed after its delay from the resolution, though a gap put
   ]);
 });
 
-test('figures count the trades of markets that were not skipped', () => {
+test('figures count only trades of markets that were not skipped', () => {
   const markets = [
     { marketId: '0xa', skipped: null },
     { marketId: '0xb', skipped: 'gap' },
@@ -201,7 +200,7 @@ test('figures count the trades of markets that were not skipped', () => {
   expect(counted.map(({ marketId }) => marketId)).toEqual(['0xa', '0xc', '0xa']);
 });
 
-test('the clock of a run stays where it is with an item received earlier than the one before', () => {
+test('an item received earlier than the one before does not set the clock of a run back', () => {
   const times: number[] = [];
   const definition = strategyOf(({ timeMs }, context) =>
     times.push(timeMs - START_MS, context.nowMs - START_MS),
@@ -215,11 +214,9 @@ test('the clock of a run stays where it is with an item received earlier than th
 test('a position is marked down to a whole micro-USD', () => {
   const writer = new TapeWriter();
   for (const at of [0, 1_000, 20_000]) writer.book({ at, ...LEVELS });
-  const strategy = strategyOf(({ type, timeMs }, context) => {
-    if (type === 'book' && timeMs === START_MS)
-      context.place({ marketId: ID, token: 'yes', action: 'buy', limitPrice: 0.4, size: 10.000_002 });
+  const { equity } = resultOf(buyingAt([0], { size: 10.000_002 }), {
+    runs: [{ tape: writer.tape(), resolution: null }],
   });
-  const { equity } = resultOf(strategy, { runs: [{ tape: writer.tape(), resolution: null }] });
   // 10.000002 shares at 0.38 are 3.80000076 USD.
   expect(equity.at(-1)).toMatchObject({ timeMs: START_MS + 20_000, marked: 3_800_000 });
 });
@@ -237,19 +234,15 @@ test('a price within the window counts as data of a strategy with the model', ()
   expect(skipped).toEqual([null, 'no_data']);
 });
 
-test('an order that rests to the end is known to be over at the resolution', () => {
+test('an order that still rests at the end of the window expires at the resolution', () => {
   const writer = new TapeWriter();
   for (const at of [0, 1_000]) writer.book({ at, ...LEVELS });
-  const strategy = strategyOf(({ type, timeMs }, context) => {
-    const rest = { limitPrice: 0.3, size: 10, timeInForce: 'gtc' } as const;
-    if (type === 'book' && timeMs === START_MS)
-      context.place({ marketId: ID, token: 'yes', action: 'buy', ...rest });
-  });
+  const strategy = buyingAt([0], { limitPrice: 0.3, timeInForce: 'gtc' });
   const { orders } = resultOf(strategy, { runs: [{ tape: writer.tape(), resolution: WON }] });
   expect(orders).toMatchObject([{ outcome: 'expired', endedMs: WON.resolvedTimeMs }]);
 });
 
-test('the model has the prices beside quotes while the deciding feed has none', () => {
+test('the model uses the prices beside quotes while the deciding feed has none', () => {
   const writer = new TapeWriter({ strikeKnownTimeMs: START_MS - 5_000 });
   for (const at of [0, 1_000]) writer.book({ at, ...LEVELS });
   const tape = writer.tape();
@@ -266,28 +259,19 @@ test('the model has the prices beside quotes while the deciding feed has none', 
 test('an order that meets a crossed book is missed', () => {
   const writer = new TapeWriter().book({ at: 0, ...LEVELS });
   writer.book({ at: 100, bids: [[0.45, 100]], asks: [[0.4, 100]] }).book({ at: 1_000, ...LEVELS });
-  const { orders } = resultOf(
-    buyingWhen((at) => at === 0),
-    { runs: [{ tape: writer.tape(), resolution: WON }] },
-  );
+  const { orders } = resultOf(buyingAt([0]), { runs: [{ tape: writer.tape(), resolution: WON }] });
   expect(orders).toMatchObject([{ outcome: 'missed', reason: 'untrusted' }]);
 });
 
 test('a market without a strike counts if a strategy with the model traded in it', () => {
   const writer = new TapeWriter({ strikePrice: null, strikeKnownTimeMs: null });
   for (const at of [0, 1_000]) writer.book({ at, ...LEVELS });
-  const strategy = strategyOf(
-    ({ type, timeMs }, context) => {
-      if (type === 'book' && timeMs === START_MS)
-        context.place({ marketId: ID, token: 'yes', action: 'buy', limitPrice: 0.4, size: 10 });
-    },
-    { model: true },
-  );
+  const strategy = buyingAt([0], {}, { model: true });
   const { markets, trades } = resultOf(strategy, { runs: [{ tape: writer.tape(), resolution: WON }] });
   expect([markets[0]?.skipped, trades.length]).toEqual([null, 1]);
 });
 
-test('trades are listed in the order of their first purchases, whichever market was resolved first', () => {
+test('trades are listed in the order of their first purchases, and not of the resolutions', () => {
   const writer = new TapeWriter();
   for (const at of [0, 1_000, 2_000]) writer.book({ at, ...LEVELS });
   const first = writer.tape();

@@ -51,7 +51,7 @@ function newest() {
   return { builder, rows, book, detect, end };
 }
 
-test('a book is trusted from the end of the gap on, and one received at that very time is', () => {
+test('a book is trusted if it was received at the end of the gap or later', () => {
   const { book, detect, end } = newest();
   expect(book(1_000)).toBe(true);
   detect(1_500);
@@ -82,7 +82,7 @@ test('the end of a gap that was never detected does not end the next one', () =>
   expect(book(2_000)).toBe(false);
 });
 
-test('a quote makes a row only if it shows something else than the newest row', () => {
+test('a quote makes a row only if it differs from the newest row', () => {
   const { builder, rows, book } = newest();
   book(1_000);
   const quote = { receivedMs: START_MS + 2_000, trusted: true, yesBid: 4_000, yesAsk: 5_000 };
@@ -127,7 +127,7 @@ test('the best prices of NO are those of its book, or mirror those of YES', () =
   expect([rows.noBid[0], rows.noAsk[0]]).toEqual([Number.NaN, 6_000]);
 });
 
-test('a strike is known from the very time of its receipt', () => {
+test('a strike is known from the millisecond of its receipt on', () => {
   const underlying = new UnderlyingState();
   const market = { ...TAPE_MARKET, strikePrice: 100_000, strikeKnownTimeMs: START_MS + 2_000 };
   const builder = new RowBuilder(market, { underlying, capacity: 1 });
@@ -139,7 +139,7 @@ test('a strike is known from the very time of its receipt', () => {
   expect(distances).toEqual([Number.NaN, -0.01]);
 });
 
-test('strategies that share rows need each measure once', () => {
+test('strategies that share rows need each of their measures once', () => {
   const measure = (windowSeconds: number) => ({ of: 'volatility', windowSeconds }) as const;
   const move = { of: 'move_usd', windowSeconds: null } as const;
   const needs = needsOfAll([

@@ -34,9 +34,9 @@ test('a price is fresh for ten seconds', () => {
 });
 
 test.each([
-  ['ten seconds before the open', [[-10_000, 100]], [1_000, 103], 3],
+  ['one received ten seconds before the open', [[-10_000, 100]], [1_000, 103], 3],
   [
-    'exactly at the open',
+    'one received exactly at the open, before an earlier one',
     [
       [-1_000, 90],
       [0, 100],
@@ -45,7 +45,7 @@ test.each([
     3,
   ],
   [
-    'up to ten seconds after it',
+    'one received ten seconds after the open, if the one before it is too old',
     [
       [-10_001, 90],
       [10_000, 100],
@@ -54,7 +54,7 @@ test.each([
     3,
   ],
   [
-    'the first one after it',
+    'the first one received after the open',
     [
       [1_000, 100],
       [2_000, 101],
@@ -63,7 +63,7 @@ test.each([
     3,
   ],
   [
-    'later than that, of no use',
+    'none, if the one before the open is too old and the one after it too late',
     [
       [-10_001, 90],
       [10_001, 100],
@@ -71,7 +71,7 @@ test.each([
     [11_000, 103],
     Number.NaN,
   ],
-] as const)('a move is measured from a price received %s', (_, before, [at, price], move) => {
+] as const)('the price that a move is measured from: %s', (_, before, [at, price], move) => {
   const state = stateWith(...before, [at, price]);
   expect(state.measure(MOVE, OPEN_MS + at)).toBe(move);
 });
@@ -104,7 +104,7 @@ test('prices beside quotes count until the deciding feed has one', () => {
   expect(state.priceAt(4_000)).toBe(100);
 });
 
-test('nothing of the prices beside quotes is in a move, a mean or a volatility of the deciding feed', () => {
+test('prices beside quotes have no part in a move, a mean or a volatility of the deciding feed', () => {
   const [after, alone] = [{ openMs: 49_000 }, { openMs: 49_000 }].map((terms) => new UnderlyingState(terms));
   for (let receivedMs = 1_000; receivedMs < 50_000; receivedMs += 1_000)
     after?.pushBesideQuote({ receivedMs, price: 50 + (receivedMs % 7_000) });
@@ -121,7 +121,7 @@ test('nothing of the prices beside quotes is in a move, a mean or a volatility o
   expect(alone?.sigmaAnnual).not.toBeNull();
 });
 
-test('a volatility over a window is computed anew with every second', () => {
+test('a volatility over a window changes with every second', () => {
   const state = new UnderlyingState();
   const volatility = { of: 'volatility', windowSeconds: 60 } as const;
   const read = Array.from({ length: 62 }, (_, second) => {
