@@ -10,9 +10,10 @@ import { silentLogger } from '../../src/runtime/log.ts';
 import { Metrics } from '../../src/runtime/metrics.ts';
 import { type BookRecord, recordSink } from '../../src/schema/records.ts';
 import { FakeClock } from './fakeClock.ts';
+import { aliveAt } from './streamBodies.ts';
 import { MARKET, WireMarket } from './wire.ts';
 
-const ALIVE: Alive = { reasons: [], degraded: [], priceSources: null, sentTimeMs: 0 };
+const ALIVE = aliveAt(0);
 
 /** A message whose merged records a test chooses itself. */
 function message({ sender, run }: { sender: string; run: string }, body: Alive): StreamMessage {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RecordStream, StreamMessage, StreamPlace, StreamWork } from '../../src/bus/recordStream.ts';
 import { book } from './records.ts';
 import { eventually } from './runningService.ts';
+import { aliveAt } from './streamBodies.ts';
 import { plainMessage } from './streamMessages.ts';
 import { numbered, tradeIdOf, tradeOf } from './streamTrades.ts';
 
@@ -17,8 +18,7 @@ interface Received {
 }
 
 function alive(number: number): StreamMessage {
-  const body = { reasons: [], degraded: [], priceSources: null, sentTimeMs: 0 };
-  return { kind: 'alive', id: `alive/a/1/${number}`, key: null, sender: 'a', run: '1', body };
+  return { kind: 'alive', id: `alive/a/1/${number}`, key: null, sender: 'a', run: '1', body: aliveAt(0) };
 }
 
 /** Every driver of `RecordStream` passes these tests. Each test uses markets of its own in one stream. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
+import { aliveAt } from '../../../test/support/streamBodies.ts';
 import { silentLogger } from '../../runtime/log.ts';
 import { CollectorStatuses } from './collectorStatuses.ts';
 
@@ -7,7 +8,7 @@ test('a collector is forgotten after an hour without a message, but never the la
   const clock = new FakeClock();
   const statuses = new CollectorStatuses({ clock, log: silentLogger });
   const hear = (sender: string) => {
-    const body = { reasons: [], degraded: [], priceSources: null, sentTimeMs: clock.now() };
+    const body = aliveAt(clock.now());
     return statuses.heard({ kind: 'alive', sender, run: `${sender}1`, seq: 1, body } as never, clock.now());
   };
   statuses.caughtUp();

@@ -3,6 +3,7 @@ import { bookRecord } from '../../../test/support/api.ts';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { FollowerRig, OTHER_MARKET, recordedMessages } from '../../../test/support/followedRecording.ts';
 import { opportunity } from '../../../test/support/opportunity.ts';
+import { aliveAt } from '../../../test/support/streamBodies.ts';
 import { MARKET } from '../../../test/support/wire.ts';
 import type { Subscriber } from '../../bus/bus.ts';
 import type { Topic } from '../../bus/topics.ts';
@@ -97,16 +98,16 @@ test('a late row is neither shown nor published', () => {
   expect(rig.follower.recent.count(T0 + 1_000)).toBe(1);
 });
 
+const ALIVE = { kind: 'alive', body: aliveAt(T0), id: '', key: null, sender: 'c', run: 'r' } as const;
+
 test('a message that the fold has seen is ignored, and so is one of another partition', () => {
   const { rig, events } = started();
   const { follower } = rig;
   follower.addPartition(1, { fold: { step: () => [market] }, streamSeq: 7 });
-  const alive = { reasons: [], degraded: [], priceSources: null, sentTimeMs: T0 };
-  const message = { kind: 'alive', body: alive, id: '', key: null, sender: 'c', run: 'r' } as const;
-  follower.onMessage(message, { streamSeq: 7, timeMs: T0, partition: 1 });
-  follower.onMessage(message, { streamSeq: 8, timeMs: T0, partition: 2 });
+  follower.onMessage(ALIVE, { streamSeq: 7, timeMs: T0, partition: 1 });
+  follower.onMessage(ALIVE, { streamSeq: 8, timeMs: T0, partition: 2 });
   expect(events).toEqual([]);
-  follower.onMessage(message, { streamSeq: 8, timeMs: T0, partition: 1 });
+  follower.onMessage(ALIVE, { streamSeq: 8, timeMs: T0, partition: 1 });
   expect(events).toEqual(['market 1', 'receiving true']);
 });
 
@@ -118,16 +119,14 @@ test('after the numbers of the stream went back, the next message with a new num
     return [];
   };
   follower.addPartition(1, { fold: { step }, streamSeq: 7 });
-  const alive = { reasons: [], degraded: [], priceSources: null, sentTimeMs: T0 };
-  const message = { kind: 'alive', body: alive, id: '', key: null, sender: 'c', run: 'r' } as const;
   const place = { timeMs: T0, partition: 1 };
   // A loss before a known number alone concerns nothing that the fold lacks.
-  follower.onMessage(message, { ...place, streamSeq: 5, isAfterLoss: true });
-  follower.onMessage(message, { ...place, streamSeq: 8 });
-  follower.onMessage(message, { ...place, streamSeq: 6, isAfterLoss: true, isRenumbered: true });
-  follower.onMessage(message, { ...place, streamSeq: 8 });
-  follower.onMessage(message, { ...place, streamSeq: 9 });
-  follower.onMessage(message, { ...place, streamSeq: 10 });
+  follower.onMessage(ALIVE, { ...place, streamSeq: 5, isAfterLoss: true });
+  follower.onMessage(ALIVE, { ...place, streamSeq: 8 });
+  follower.onMessage(ALIVE, { ...place, streamSeq: 6, isAfterLoss: true, isRenumbered: true });
+  follower.onMessage(ALIVE, { ...place, streamSeq: 8 });
+  follower.onMessage(ALIVE, { ...place, streamSeq: 9 });
+  follower.onMessage(ALIVE, { ...place, streamSeq: 10 });
   expect(folded).toEqual([
     [8, false],
     [9, true],

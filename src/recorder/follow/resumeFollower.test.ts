@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { recordedMessages } from '../../../test/support/followedRecording.ts';
 import { openTestStore } from '../../../test/support/store.ts';
+import { aliveAt } from '../../../test/support/streamBodies.ts';
 import { MARKET } from '../../../test/support/wire.ts';
 import { Bus } from '../../bus/bus.ts';
 import type { OnStreamMessage, StreamMessage } from '../../bus/recordStream.ts';
@@ -35,7 +36,7 @@ function shown(live: LiveRecording) {
 
 /** Messages by their number in the stream, from 1 on; the fold emits what each contains. */
 function streamOf(messages: readonly MergedRecord[][], clock: FakeClock) {
-  const alive = { reasons: [], degraded: [], priceSources: null, sentTimeMs: clock.now() };
+  const alive = aliveAt(clock.now());
   const message = { kind: 'alive', body: alive, id: '', key: null, sender: 'c', run: 'r' } as StreamMessage;
   const fold = {
     step: (_: StreamMessage, { streamSeq }: { streamSeq: number }) => messages[streamSeq - 1] ?? [],

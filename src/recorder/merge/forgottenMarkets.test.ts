@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { NumberedStream } from '../../../test/support/numberedStream.ts';
-import { book } from '../../../test/support/records.ts';
+import { aliveAt, bookAction } from '../../../test/support/streamBodies.ts';
 import { MARKET } from '../../../test/support/wire.ts';
 import type { StreamBodies, StreamMessage } from '../../bus/recordStream.ts';
 import { withPayout } from '../marketMerge.ts';
@@ -19,8 +19,10 @@ function scene() {
   stream.onPlaced = ({ message, place }) => records.push(...merge.step(message, place));
   const send = <K extends StreamMessage['kind']>(sender: string, kind: K, body: StreamBodies[K]) =>
     stream.publish({ kind, body, id: `${count++}`, key: marketId, sender, run: 'run1' } as StreamMessage);
-  const alive = (sender: string) =>
-    send(sender, 'alive', { reasons: [], degraded: [], priceSources: null, sentTimeMs: stream.timeMs });
+  const alive = (sender: string) => send(sender, 'alive', aliveAt(stream.timeMs));
+  const times = (ms: number) => ({
+    ...{ marketId, eventTimeMs: startTimeMs + ms, receivedTimeMs: startTimeMs + ms + 10 },
+  });
   const kinds = () => records.splice(0).map(({ kind }) => kind);
   return {
     alive,
@@ -34,16 +36,11 @@ function scene() {
     },
     market: (sender: string, body: StreamBodies['market']) => send(sender, 'market', body),
     action: (sender: string, ms: number) => {
-      const times = { marketId, eventTimeMs: startTimeMs + ms, receivedTimeMs: startTimeMs + ms + 10 };
-      const sides = { yes: book([[4_000 + ms, 1]], []), no: book([], []), mirrored: false };
-      const record = { ...times, ...sides, trusted: true, underlyingPrice: null };
-      send(sender, 'action', {
-        ...{ book: record, quote: null, ladderHash: `${ms}`, occurrence: 0, isRepeated: false },
-      });
+      send(sender, 'action', bookAction(times(ms), { bid: 4_000 + ms }));
     },
     trade: (sender: string, ms: number) =>
       send(sender, 'trade', {
-        ...{ marketId, eventTimeMs: startTimeMs + ms, receivedTimeMs: startTimeMs + ms + 10 },
+        ...times(ms),
         ...({ side: 'BUY_YES', price: 4_000, size: 1, tradeId: `t${ms}` } as const),
       }),
   };

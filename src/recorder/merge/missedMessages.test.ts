@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { book } from '../../../test/support/records.ts';
+import { aliveAt, bookAction } from '../../../test/support/streamBodies.ts';
 import { MARKET } from '../../../test/support/wire.ts';
 import type { StreamMessage } from '../../bus/recordStream.ts';
 import type { Market } from '../../schema/market.ts';
@@ -9,15 +9,12 @@ const T0 = 1_795_176_010_000;
 const times = (ms: number) => ({ marketId: 'm', eventTimeMs: T0 + ms, receivedTimeMs: T0 + ms + 10 });
 
 function action(sender: string, ms: number): StreamMessage {
-  const sides = { yes: book([[4_000 + ms, 1]], []), no: book([], []), mirrored: false };
-  const row = { ...times(ms), ...sides, trusted: true, underlyingPrice: null };
-  const body = { book: row, quote: null, ladderHash: `${ms}`, occurrence: 0, isRepeated: false };
+  const body = bookAction(times(ms), { bid: 4_000 + ms });
   return { kind: 'action', id: `${ms}`, key: 'm', sender, run: '1', body };
 }
 
 function alive(sender: string, ms: number): StreamMessage {
-  const body = { reasons: [], degraded: [], priceSources: null, sentTimeMs: T0 + ms };
-  return { kind: 'alive', id: `alive ${ms}`, key: null, sender, run: '1', body };
+  return { kind: 'alive', id: `alive ${ms}`, key: null, sender, run: '1', body: aliveAt(T0 + ms) };
 }
 
 const MARKET_OPEN: Market = { ...MARKET, marketId: 'm', status: 'open', endTimeMs: T0 + 5_000 };

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { MemoryStreamServer } from '../../../test/support/memoryStream.ts';
 import type { PlacedMessage } from '../../../test/support/numberedStream.ts';
-import { book as ladder } from '../../../test/support/records.ts';
+import { bookAction } from '../../../test/support/streamBodies.ts';
 import { T0, TwoCollectors } from '../../../test/support/twoCollectors.ts';
 import type { StreamMessage } from '../../bus/recordStream.ts';
 import { Random } from '../../core/random.ts';
@@ -102,9 +102,7 @@ describe('books that were stored before an outage, but not acknowledged, are sto
     let streamSeq = 0;
     return (name: string, ms: number, { hash = `${ms}`, sentMs = ms + 20 } = {}) => {
       const times = { marketId: 'm', eventTimeMs: T0 + ms, receivedTimeMs: T0 + ms + 10 };
-      const sides = { yes: ladder([[4_000, 1]], []), no: ladder([], []), mirrored: false };
-      const book = { ...times, ...sides, trusted: true, underlyingPrice: null };
-      const body = { book, quote: null, ladderHash: hash, occurrence: 0, isRepeated: false };
+      const body = bookAction(times, { ladderHash: hash });
       const message = {
         kind: 'action',
         id: `${ms} ${hash}`,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { book } from '../../../test/support/records.ts';
+import { aliveAt, bookAction } from '../../../test/support/streamBodies.ts';
 import { MARKET } from '../../../test/support/wire.ts';
 import type { StreamMessage } from '../../bus/recordStream.ts';
 import { StreamMerge } from './streamMerge.ts';
@@ -23,8 +23,7 @@ function scene() {
   };
   const clockOf = (sender: string, ms: number) => T0 + ms + (aheadMs[sender] ?? 0);
   const alive = (sender: string, ms: number) => {
-    const status = { reasons: [], degraded: [], priceSources: null };
-    send(sender, ms, { kind: 'alive', body: { ...status, sentTimeMs: clockOf(sender, ms) } });
+    send(sender, ms, { kind: 'alive', body: aliveAt(clockOf(sender, ms)) });
   };
   return {
     out,
@@ -38,10 +37,7 @@ function scene() {
     },
     action: (sender: string, ms: number) => {
       const times = { marketId, eventTimeMs: T0 + ms, receivedTimeMs: clockOf(sender, ms) };
-      const sides = { yes: book([[4_000, 1 + ms]], []), no: book([], []), mirrored: false };
-      const record = { ...times, ...sides, trusted: true, underlyingPrice: null };
-      const body = { book: record, quote: null, ladderHash: `${ms}`, occurrence: 0, isRepeated: false };
-      send(sender, ms, { kind: 'action', body });
+      send(sender, ms, { kind: 'action', body: bookAction(times, { size: 1 + ms }) });
     },
     /** The collector lost what the venue sent between two rows. */
     lose: (sender: string, [fromMs, toMs]: readonly [number, number]) => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { book } from '../../../test/support/records.ts';
+import { aliveAt, bookAction } from '../../../test/support/streamBodies.ts';
 import type { StreamMessage } from '../../bus/recordStream.ts';
 import { StreamMerge } from './streamMerge.ts';
 
@@ -18,17 +18,10 @@ function sharedName({ aheadMs = 0 }: { aheadMs?: number } = {}) {
   const send = (run: string, ms: number, rest: Pick<StreamMessage, 'kind' | 'body'>) =>
     step({ id: `${streamSeq}`, key: 'm', sender: 'host', run, ...rest } as StreamMessage, ms);
   const alive = (run: string, ms: number) =>
-    send(run, ms, {
-      kind: 'alive',
-      body: { reasons: [], degraded: [], priceSources: null, sentTimeMs: T0 + ms + aheadMs },
-    });
+    send(run, ms, { kind: 'alive', body: aliveAt(T0 + ms + aheadMs) });
   const times = (ms: number) => ({ marketId: 'm', eventTimeMs: T0 + ms, receivedTimeMs: T0 + ms });
-  const action = (run: string, ms: number) => {
-    const sides = { yes: book([[4_000, 1]], []), no: book([], []), mirrored: false };
-    const row = { ...times(ms), ...sides, trusted: true, underlyingPrice: null };
-    const body = { book: row, quote: null, ladderHash: `${ms}`, occurrence: 0, isRepeated: false };
-    return send(run, ms, { kind: 'action', body });
-  };
+  const action = (run: string, ms: number) =>
+    send(run, ms, { kind: 'action', body: bookAction(times(ms), { size: 1 + ms }) });
   const lose = (run: string, ms: number) => {
     const ends = { startTimeMs: T0 + ms, startReceivedMs: T0 + ms, endTimeMs: null, endReceivedMs: null };
     const known = {

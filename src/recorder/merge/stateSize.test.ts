@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { zstdCompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { NumberedStream } from '../../../test/support/numberedStream.ts';
-import { book } from '../../../test/support/records.ts';
+import { bookAction } from '../../../test/support/streamBodies.ts';
 import { MARKET } from '../../../test/support/wire.ts';
 import type { StreamBodies, StreamMessage } from '../../bus/recordStream.ts';
 import { Random } from '../../core/random.ts';
@@ -40,9 +40,7 @@ function checkpointOf({ losses }: { losses: number }): Uint8Array {
     for (const marketId of ids) {
       const eventTimeMs = stream.timeMs + random.below(900);
       const times = { marketId, eventTimeMs, receivedTimeMs: eventTimeMs + random.below(60) };
-      const sides = { yes: book([[random.below(9_000), 1]], []), no: book([], []), mirrored: false };
-      const record = { ...times, ...sides, trusted: true, underlyingPrice: null };
-      const action = { book: record, quote: null, ladderHash: digits(22), occurrence: 0, isRepeated: false };
+      const action = bookAction(times, { bid: random.below(9_000), ladderHash: digits(22) });
       for (const sender of ['a', 'b']) send('action', sender, action, marketId);
       const trade = { side: 'BUY_YES', price: 1, size: 1, tradeId: digits(43) } as const;
       for (let trades = 0; trades < 3; trades++) send('trade', 'a', { ...times, ...trade }, marketId);

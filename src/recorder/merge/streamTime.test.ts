@@ -2,6 +2,7 @@ import type { JetStreamManager, JsMsg } from '@nats-io/jetstream';
 import { expect, it } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
 import type { PlacedMessage } from '../../../test/support/numberedStream.ts';
+import { aliveAt } from '../../../test/support/streamBodies.ts';
 import { T0, TwoCollectors } from '../../../test/support/twoCollectors.ts';
 import { ReadPosition } from '../../bus/nats/readPosition.ts';
 import type { StreamParts } from '../../bus/nats/streamParts.ts';
@@ -82,8 +83,7 @@ it.each(Array.from({ length: SEEDS }, (_, seed) => seed))(
 
 it("a server's clock that is behind does not move the merge's time back", () => {
   const merge = new StreamMerge({ baseSeq: 0 });
-  const body = { reasons: [], degraded: [], priceSources: null, sentTimeMs: T0 };
-  const alive = { kind: 'alive', id: 'a', key: null, sender: 'a', run: '1', body } as const;
+  const alive = { kind: 'alive', id: 'a', key: null, sender: 'a', run: '1', body: aliveAt(T0) } as const;
   merge.step(alive, { streamSeq: 1, timeMs: T0 + 1_000, partition: 0 });
   merge.step(alive, { streamSeq: 2, timeMs: T0, partition: 0 });
   expect(merge.state.timeMs).toBe(T0 + 1_000);

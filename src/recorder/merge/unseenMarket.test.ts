@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NumberedStream } from '../../../test/support/numberedStream.ts';
-import { book } from '../../../test/support/records.ts';
+import { aliveAt, bookAction } from '../../../test/support/streamBodies.ts';
 import { MARKET } from '../../../test/support/wire.ts';
 import type { StreamBodies, StreamMessage } from '../../bus/recordStream.ts';
 import type { Gap } from '../../schema/gap.ts';
@@ -48,15 +48,11 @@ function scene() {
   return {
     out,
     wait: (ms: number) => (stream.timeMs += ms),
-    alive: (sender: string) =>
-      send(sender, 'alive', { reasons: [], degraded: [], priceSources: null, sentTimeMs: stream.timeMs }),
+    alive: (sender: string) => send(sender, 'alive', aliveAt(stream.timeMs)),
     sees: (sender: string) => send(sender, 'proven', times(0)),
     /** A book with this best bid. */
     action: (sender: string, ms: number, bid: number) => {
-      const sides = { yes: book([[bid, 1]], []), no: book([], []), mirrored: false };
-      const record = { ...times(ms), ...sides, trusted: true, underlyingPrice: null };
-      const action = { book: record, quote: null, ladderHash: `${bid}`, occurrence: 0, isRepeated: false };
-      send(sender, 'action', action, `${ms}:${bid}`);
+      send(sender, 'action', bookAction(times(ms), { bid, ladderHash: `${bid}` }), `${ms}:${bid}`);
     },
     /** A gap of the sender, with the untrusted quote that follows. */
     lose: (sender: string, ms: number, bid: number) => {
