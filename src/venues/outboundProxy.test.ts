@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { until } from '../../test/support/localVenue.ts';
@@ -168,13 +168,13 @@ describe.skipIf(opensslAbsent)('a proxy that is given by its address and reached
     secure.targetPort = proxy.targetPort;
     const trusted = getCACertificates('default');
     setDefaultCACertificates([...trusted, certificate.cert]);
+    onTestFinished(() => setDefaultCACertificates(trusted));
     const frames: string[] = [];
     const { answer, socket } = await connectBoth((text) => frames.push(text));
     expect(answer).toMatchObject({ body: { direct: true } });
     await until(() => frames.length > 0);
     expect(secure.asked).toEqual(Array(2).fill({ target: 'venue.example:80', login: LOGIN }));
     await socket.close();
-    setDefaultCACertificates(trusted);
   });
 
   test('gets no password while its certificate is not trusted', async () => {

@@ -197,7 +197,7 @@ describe('a connection whose reading is paused', () => {
     expect(events).toEqual(['open', 'no data for 30000 ms']);
   });
 
-  test('is not read from its first frame on if it was paused before it opened', async () => {
+  test('delivers no frame before reading resumes, if it was paused before it opened', async () => {
     const clock = new FakeClock();
     const socket = connect(new DirectSocketDriver(clock), { silenceLimitMs: 30_000 });
     socket.pause();

@@ -12,9 +12,12 @@ const unused = null as unknown as JetStreamManager;
 
 function position(
   options: { next: number; isPartial: boolean },
-  { errors = [], metrics = new Metrics() }: { errors?: string[]; metrics?: Metrics } = {},
+  {
+    errors = [],
+    metrics = new Metrics(),
+    clock = new FakeClock(),
+  }: { errors?: string[]; metrics?: Metrics; clock?: FakeClock } = {},
 ): ReadPosition {
-  const clock = new FakeClock();
   const log = { ...silentLogger, error: (_: object, event: string) => void errors.push(event) };
   const parts = { log, metrics, clock, prefix: 'u' };
   return new ReadPosition(parts as unknown as StreamParts, { reader: 'test', ...options });
@@ -98,11 +101,9 @@ it('stays before a message of another release, unless the reader skips it', asyn
   ]);
 });
 
-it('marks what was deleted before a late reader of one partition, also shortly after it compared its place', async () => {
+it('marks what was deleted unread before a late reader of one partition, also shortly after a check', async () => {
   const clock = new FakeClock(1_000_000);
-  const parts = { log: silentLogger, metrics: new Metrics(), clock, prefix: 'u' };
-  const options = { reader: 'test', next: 5, isPartial: true };
-  const reader = new ReadPosition(parts as unknown as StreamParts, options);
+  const reader = position({ next: 5, isPartial: true }, { clock });
   let firstSeq = 5;
   const manager = { streams: { info: async () => ({ state: { first_seq: firstSeq, last_seq: 99 } }) } };
   const isAfterLoss = async (streamSeq: number) => {
