@@ -70,7 +70,7 @@ it('a name is unknown here if its look-up takes too long, and then only its othe
   await expect(checked).resolves.toBeUndefined();
 });
 
-it('a look-up that ended makes place for one other, after those that waited', async () => {
+it('a look-up that ended makes room for one other, after those that waited', async () => {
   const clock = new FakeClock();
   const { resolve } = new SystemLookups(clock);
   for (let name = 0; name < MAX_LOOKUPS_PER_USER; name++) void resolve(`${name}.slow.example`, 'usr_1');
