@@ -133,3 +133,28 @@ test('a volatility over a window changes with every second', () => {
   expect(known.length).toBeGreaterThan(1);
   expect(new Set(known).size).toBe(known.length);
 });
+
+test('a price received in an earlier second than the one before is not the last one of the newer second', () => {
+  const volatility = { of: 'volatility', windowSeconds: 60 } as const;
+  const [plain, stepped] = [false, true].map((isStepped) => {
+    const state = new UnderlyingState();
+    for (let second = 0; second < 62; second++) {
+      const receivedMs = second * 1_000 + 500;
+      state.push({ receivedMs, eventMs: receivedMs, price: 97_000 + 10 * ((second * second) % 7) });
+      // The clock went back for a moment.
+      if (isStepped && second === 50) state.push({ receivedMs: 49_900, eventMs: 49_900, price: 90_000 });
+    }
+    return state.measure(volatility, 61_500);
+  });
+  expect(plain).not.toBeNaN();
+  expect(stepped).toBe(plain);
+});
+
+test('the volatility of prices beside quotes ends with the deciding feed’s first price, though that is late', () => {
+  const state = new UnderlyingState();
+  for (let second = 0; second <= 620; second++)
+    state.pushBesideQuote({ receivedMs: second * 1_000, price: 97_000 + (second % 7) });
+  expect(state.sigmaAnnual).not.toBeNull();
+  state.push({ receivedMs: 621_000, eventMs: 615_000, price: 97_000 });
+  expect(state.sigmaAnnual).toBeNull();
+});
