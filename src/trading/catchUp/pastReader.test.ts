@@ -1,13 +1,20 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { RESOLVED_UP, TradedMarket } from '../../../test/paper/tradedMarket.ts';
+import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { oneClock } from '../../../test/support/gaps.ts';
+import { marketOf, NOTHING_RECORDED } from '../../../test/support/paperRig.ts';
 import { STRATEGIES } from '../../../test/support/strategies.ts';
-import { END_MS, randomTape } from '../../../test/support/tapes.ts';
+import { END_MS, randomTape, TapeWriter } from '../../../test/support/tapes.ts';
 import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
 import { openControlDatabase } from '../../controlDatabase.ts';
 import { TooMuchDataError } from '../../runtime/errors.ts';
 import { type Logger, silentLogger } from '../../runtime/log.ts';
 import { Metrics } from '../../runtime/metrics.ts';
+import type { Market } from '../../schema/market.ts';
+import type { TraderEffect } from '../live/traderEffects.ts';
+import type { Stretch, TraderEvent } from '../live/traderEvents.ts';
+import { PastReader } from './pastReader.ts';
+import type { Recording } from './recording.ts';
 
 async function begin(seed: string) {
   const db = await openControlDatabase({ dataDir: temporaryDirectory(), databaseUrl: null });
@@ -87,4 +94,98 @@ test('records published while the past is read are read too if the buffer overfl
   expect(dealt.length).toBeGreaterThan(1);
   const names = { position_id: expect.any(String), paper_strategy_id: expect.any(String) };
   expect(dealt).toEqual(others.map((row) => ({ ...row, ...names })));
+});
+
+const TAPE = new TapeWriter().tape();
+
+/** A reader of a recording, and what it tells a trader that replays each market in one stretch. */
+function readerOf(recording: Partial<Recording>, markets: readonly Market[] = []) {
+  const sent: TraderEvent[] = [];
+  const clock = new FakeClock();
+  const parts = { sessionsOf: async () => [], termsOf: async () => [], log: silentLogger, clock };
+  const send = (event: TraderEvent): readonly TraderEffect[] => {
+    sent.push(event);
+    if (event.kind === 'past_begun') return [{ kind: 'read_stretch', marketId: event.marketId, afterSeq: 0 }];
+    return event.kind === 'stretch_read' ? [{ kind: 'past_replayed', marketId: event.marketId }] : [];
+  };
+  const read = { ...NOTHING_RECORDED, ...recording };
+  const reader = new PastReader({ ...parts, recording: read, markets: () => markets }, send);
+  return { reader, sent, clock };
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+test('markets are read two at once: each may need much memory', async () => {
+  const ends: (() => void)[] = [];
+  const stretch = () => new Promise<Stretch>((done) => ends.push(() => done({ tape: TAPE, toSeq: null })));
+  const { reader } = readerOf({ stretch });
+  for (const marketId of ['0x1', '0x2', '0x3', '0x4'])
+    reader.read({ kind: 'read_past', market: marketOf(TAPE, { marketId }) });
+  const counts: number[] = [];
+  for (const end of [0, 1, 2, 3]) {
+    await turn();
+    counts.push(ends.length);
+    ends[end]?.();
+  }
+  await reader.settled();
+  expect(counts).toEqual([2, 3, 4, 4]);
+});
+
+test('the prices of each feed are told as those of that feed', async () => {
+  const pointAt = (price: number) => ({ seq: price, receivedMs: 1, eventMs: 1, price });
+  const feeds = (['chainlink', 'binance_spot'] as const).map(
+    (source) => ({ ticker: 'BTC', source }) as const,
+  );
+  const prices: Recording['prices'] = async ({ source }) => [
+    pointAt(source === 'chainlink' ? 97_000 : 96_999),
+  ];
+  const { reader, sent } = readerOf({ prices });
+  reader.read({ kind: 'read_prices', feeds });
+  await reader.settled();
+  expect(sent).toEqual([
+    { kind: 'prices_read', feed: feeds[0], points: [pointAt(97_000)] },
+    { kind: 'prices_read', feed: feeds[1], points: [pointAt(96_999)] },
+  ]);
+});
+
+test('a market is replayed with its newest record, which may correct the stored one', async () => {
+  const [stored, newest] = [{}, { takerFeeRate: 0.01 }].map((more) => marketOf(TAPE, more)) as [
+    Market,
+    Market,
+  ];
+  const { reader, sent } = readerOf({ market: async () => stored }, [
+    marketOf(TAPE, { marketId: '0xother' }),
+    newest,
+  ]);
+  reader.read({ kind: 'read_market', marketId: stored.marketId });
+  await reader.settled();
+  expect(sent).toEqual([{ kind: 'past_market', market: newest }]);
+});
+
+test('the markets of a series whose windows ended in the last hour are replayed', async () => {
+  const asked: unknown[] = [];
+  const ended: Recording['ended'] = async (...question) => {
+    asked.push(question);
+    return [marketOf(TAPE)];
+  };
+  const { reader, sent, clock } = readerOf({ ended });
+  reader.read({ kind: 'read_ended', series: 'ETH 15m' });
+  await reader.settled();
+  const endMs = clock.now();
+  const series = { ticker: 'ETH', event_type: '15m' };
+  expect(asked).toEqual([[series, { startMs: endMs - 3_600_000, endMs }]]);
+  expect(sent).toEqual([{ kind: 'past_market', market: marketOf(TAPE) }]);
+});
+
+test('nothing is told after the reader is closed', async () => {
+  let answer: (market: Market) => void = () => {};
+  const read = new Promise<Market>((resolve) => {
+    answer = resolve;
+  });
+  const { reader, sent } = readerOf({ market: () => read });
+  reader.read({ kind: 'read_resolution', marketId: TAPE.market.marketId });
+  const closed = reader.close().then(() => sent.length);
+  await turn();
+  answer(marketOf(TAPE, RESOLVED_UP));
+  expect(await closed).toBe(1);
 });

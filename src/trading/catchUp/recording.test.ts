@@ -12,10 +12,11 @@ import {
   replayedRows,
 } from '../../../test/support/paperRig.ts';
 import { openTestStore } from '../../../test/support/store.ts';
-import { randomTape, START_MS } from '../../../test/support/tapes.ts';
+import { randomTape, START_MS, TapeWriter } from '../../../test/support/tapes.ts';
 import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
 import { BEFORE_FIRST_SEQ, type MarketTape } from '../../core/session/tape.ts';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
+import type { StoreReader } from '../../store/reader.ts';
 import type { Store } from '../../store/store.ts';
 import { sumsOf } from '../paper/positions.ts';
 import { type Recording, storedRecording } from './recording.ts';
@@ -53,7 +54,7 @@ function joined(parts: readonly MarketTape[], column: (part: MarketTape) => Arra
 
 test('a market is read as it was published, whole or in stretches', async () => {
   const store = await openStore();
-  const tape = randomTape('read', { books: 700, levels: 6, gaps: false });
+  const tape = randomTape('read', { books: 700, levels: 6, gaps: false, trades: true });
   const sink = recordedFirst(store.writer, { publish: () => undefined });
   for (const { publish } of recordedEventsOf(tape)) publish(sink);
   for (const [booksAtOnce, count] of [
@@ -63,7 +64,7 @@ test('a market is read as it was published, whole or in stretches', async () => 
   ] as const) {
     const parts = await stretches(storedRecording(store, { stored: flushed(store), booksAtOnce }), tape);
     expect(parts).toHaveLength(count);
-    for (const name of ['quotes', 'books', 'prices'] as const) {
+    for (const name of ['quotes', 'books', 'prices', 'trades'] as const) {
       for (const column of Object.keys(tape[name] ?? {})) {
         const of = (part: MarketTape) => (part[name] as Record<string, unknown> | null)?.[column] as never;
         if (!ArrayBuffer.isView(of(tape))) continue;
@@ -109,6 +110,66 @@ test('finds the last hour of a feed, a market, and the ended markets of a series
 });
 
 /** Published from where the last life ended; rows published during the read of the past are sent at once. */
+test('all five-minute windows that ended within an hour are found', async () => {
+  const store = await openStore();
+  const ids = Array.from({ length: 12 }, (_, at) => `0x${10 + at}`);
+  const tape = randomTape('hour', { books: 1, levels: 1, gaps: false });
+  const sink = recordedFirst(store.writer, { publish: () => undefined });
+  for (const [at, marketId] of ids.entries()) {
+    const shifted = { startTimeMs: START_MS + 300_000 * at, endTimeMs: START_MS + 300_000 * (at + 1) };
+    sink.publish('market', { ...marketOf(tape, { marketId, ...shifted }), seq: 0 });
+  }
+  await store.writer.flush();
+  const recording = storedRecording(store, { stored: flushed(store) });
+  const range = { startMs: START_MS, endMs: START_MS + 3_600_001 };
+  const ended = await recording.ended({ ticker: 'BTC', event_type: '5m' }, range);
+  expect(ended.map(({ marketId }) => marketId)).toEqual(ids);
+});
+
+test('a book is read with the levels that the largest positions fill', async () => {
+  const store = await openStore();
+  const cents = Array.from({ length: 45 }, (_, at) => at);
+  const tape = new TapeWriter()
+    .book({
+      at: 0,
+      bids: cents.map((at) => [0.47 - at / 100, 5]),
+      asks: cents.map((at) => [0.5 + at / 100, 5]),
+    })
+    .tape();
+  const sink = recordedFirst(store.writer, { publish: () => undefined });
+  for (const { publish } of recordedEventsOf(tape)) publish(sink);
+  const [read] = await stretches(storedRecording(store, { stored: flushed(store) }), tape);
+  expect(joined([read as MarketTape], (part) => part.books?.yesAsks.prices)).toEqual(
+    cents.map((at) => 5_000 + 100 * at),
+  );
+});
+
+test('a gap that is found while rows are read is among the gaps', async () => {
+  const store = await openStore();
+  const tape = randomTape('late gap', { books: 5, levels: 2, gaps: false });
+  const sink = recordedFirst(store.writer, { publish: () => undefined });
+  for (const { publish } of recordedEventsOf(tape)) publish(sink);
+  const gap = {
+    ...{ gapId: 'gap', marketId: tape.market.marketId, feed: 'polymarket.clob', repairedBy: null },
+    ...{ startTimeMs: START_MS, endTimeMs: null, cause: 'silent_feed' as const },
+    ...{ knownTimeMs: START_MS + 1, knownSeq: 900, seq: 900 },
+  };
+  let isFound = false;
+  const during: StoreReader = {
+    rows: (...question) => store.rows(...question) as never,
+    stream: async (...question) => {
+      if (!isFound) {
+        isFound = true;
+        store.writer.gap(oneClock(gap));
+        await store.writer.flush();
+      }
+      return store.stream(...question);
+    },
+  };
+  const [read] = await stretches(storedRecording(during, { stored: flushed(store) }), tape);
+  expect(read?.gaps.map(({ startMs }) => startMs)).toEqual([START_MS]);
+});
+
 interface Life {
   readonly to: number;
   /** Rows that arrive before this life, while no process records them. */

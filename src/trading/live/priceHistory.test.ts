@@ -48,3 +48,11 @@ test('of more prices than are kept, the newest are', () => {
   history.push(FEED, pointAt(300_001));
   expect(history.points(FEED)[0]?.seq).toBe(4_098);
 });
+
+test('a feed with as many prices as are kept takes none from before them', () => {
+  const history = new PriceHistory();
+  for (let at = 0; at < 200_000; at++) history.push(FEED, { ...pointAt(HOUR_MS), seq: 100 + at });
+  history.prepend(FEED, [1, 2].map(pointAt));
+  const points = history.points(FEED);
+  expect([points.length, points[0]?.seq]).toEqual([200_000, 100]);
+});

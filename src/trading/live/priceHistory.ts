@@ -36,8 +36,8 @@ export class PriceHistory {
   prepend(feed: PriceFeed, before: readonly PricePoint[]): void {
     const points = this.#of(feed);
     const firstSeq = points[0]?.seq ?? Number.POSITIVE_INFINITY;
-    const older = before.filter(({ seq }) => seq < firstSeq).slice(-POINTS_MAX + points.length);
-    this.#feeds.set(keyOf(feed), [...older, ...points]);
+    const older = before.filter(({ seq }) => seq < firstSeq);
+    this.#feeds.set(keyOf(feed), [...older, ...points].slice(-POINTS_MAX));
   }
 
   points(feed: PriceFeed): readonly PricePoint[] {

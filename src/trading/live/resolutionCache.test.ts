@@ -24,8 +24,15 @@ test('nothing corrects a market that was not settled', () => {
   expect(new ResolutionCache().correction(settled)).toBe('none');
 });
 
-test('the resolutions of several markets are known', () => {
+test('the resolutions of the last 5,000 markets are known', () => {
   const cache = new ResolutionCache();
-  for (const marketId of ['0x1', '0x2']) cache.note({ ...settled, marketId });
-  expect(cache.correction({ ...settled, marketId: '0x1', payoutYes: 0 })).toBe('payout');
+  for (let at = 0; at <= 5_000; at++) cache.note({ ...settled, marketId: `0x${at}` });
+  const correctionOf = (at: number) => cache.correction({ ...settled, marketId: `0x${at}`, payoutYes: 0 });
+  expect([0, 1, 5_000].map(correctionOf)).toEqual(['none', 'payout', 'payout']);
+});
+
+test('a payout of a market that was annulled is a correction of the payout', () => {
+  const cache = new ResolutionCache();
+  cache.note({ ...settled, outcome: null, payoutYes: null });
+  expect(cache.correction(settled)).toBe('payout');
 });
