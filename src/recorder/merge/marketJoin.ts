@@ -5,19 +5,9 @@ import { endsOf, rulesReadTime } from '../marketMerge.ts';
 const STATUS_ORDER: readonly MarketStatus[] = ['open', 'closed', 'resolved'];
 
 /** The values in a sender's last record of a market that the venue may correct later. */
-export type StatedFacts = Pick<
-  Market,
-  | 'strikePrice'
-  | 'strikeBasis'
-  | 'closePrice'
-  | 'closeBasis'
-  | 'payoutYes'
-  | 'confirmedTimeMs'
-  | 'takerFeeRate'
-  | 'takerFeeExponent'
->;
+export type StatedFacts = ReturnType<typeof statedFacts>;
 
-export function statedFacts(market: Market): StatedFacts {
+export function statedFacts(market: Market) {
   const { strikePrice, strikeBasis, closePrice, closeBasis, payoutYes, confirmedTimeMs } = market;
   const { takerFeeRate, takerFeeExponent } = market;
   const prices = { strikePrice, strikeBasis, closePrice, closeBasis };
