@@ -12,11 +12,13 @@ export const isNatsInstalled = PROGRAM !== undefined && existsSync(WRAPPER);
 
 /** A NATS server with JetStream on a port of this machine, with a storage of its own. */
 export class NatsServer {
+  readonly storage: string;
   readonly #port: number;
   readonly #arguments: readonly string[];
   #child: ChildProcess | null = null;
 
   constructor(port: number, storage: string, extra: readonly string[]) {
+    this.storage = storage;
     this.#port = port;
     this.#arguments = ['-a', '127.0.0.1', '-p', String(port), '-js', '-sd', storage, ...extra];
   }

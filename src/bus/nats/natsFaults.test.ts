@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
@@ -14,7 +15,7 @@ import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts'
 import { systemClock } from '../../runtime/clock.ts';
 import { Metrics } from '../../runtime/metrics.ts';
 import { partitionsOf } from '../partition.ts';
-import type { RecordStream } from '../recordStream.ts';
+import type { RecordStream, StreamWork } from '../recordStream.ts';
 import { encodeMessage } from '../wire/message.ts';
 
 const DYING = join(import.meta.dirname, '../../../test/support/dyingPublisher.ts');
@@ -98,6 +99,45 @@ describe.skipIf(natsAbsent)('NATS with faults (skipped without nats-server)', ()
     expect(handled).toEqual(numbered(1, last));
     expect(a.stream.reasons()).toEqual([]);
     expect(b.stream.reasons()).toEqual([]);
+  });
+
+  it('says before the first new message that the server has lost its newest ones with its power', async () => {
+    const server = await startNats();
+    const [sender, reader] = [await openCluster(server.url), await openCluster(server.url)];
+    await Promise.all([sender.ready, reader.ready]);
+    const followed: (readonly [string, boolean])[] = [];
+    const worked: (readonly [string, boolean])[] = [];
+    const partition = partitionsOf('market', reader.stream.partitions)[0] as number;
+    const markOf = (one: StreamWork[number]) => [tradeIdOf(one), one.place.isRenumbered === true] as const;
+    await reader.stream.follow({ fromSeq: 0 }, (message, place) => followed.push(markOf({ message, place })));
+    await reader.stream.work(partition, async (work) => void worked.push(...work.map(markOf)));
+    const readTo = (count: number) =>
+      eventually(`${count} messages`, async () => [followed, worked].every(({ length }) => length >= count));
+    publish(sender.stream, 1, 20);
+    await readTo(20);
+    await server.kill();
+    const written = join(temporaryDirectory(), 'written');
+    cpSync(server.storage, written, { recursive: true });
+    await server.start();
+    // Far more than it stores before both readers are back: a smaller loss cannot be noticed by numbers.
+    const last = 5_000;
+    publish(sender.stream, 21, last);
+    await readTo(last);
+    await server.kill();
+    rmSync(server.storage, { recursive: true });
+    cpSync(written, server.storage, { recursive: true });
+    await server.start();
+    let sent = last;
+    await eventually('new messages', async () => {
+      sent++;
+      publish(sender.stream, sent, sent);
+      return [followed, worked].every(({ length }) => length > last + 1);
+    });
+    for (const read of [followed, worked]) {
+      expect(read.slice(0, last)).toEqual(numbered(1, last).map((id) => [id, false]));
+      const [first, ...others] = read.slice(last).map(([, isRenumbered]) => isRenumbered);
+      expect([first, others.includes(true)]).toEqual([true, false]);
+    }
   });
 
   it('loses and reorders nothing when the server stops for some seconds', async () => {
