@@ -253,3 +253,14 @@ export function laterTape(
     })),
   };
 }
+
+/** The same tape, one record of each kind, with one arrival number for all; the venue's time of the trade is the oldest. */
+export function ofOneNumber({ quotes, books, prices, trades, ...rest }: MarketTape, seq: number): MarketTape {
+  const only = { seq: Float64Array.of(seq) };
+  const earlier = (ms: number) => ({ eventMs: Float64Array.of(START_MS - ms) });
+  return {
+    ...{ ...rest, quotes: { ...quotes, ...only }, books: books && { ...books, ...only } },
+    prices: prices && { ...prices, ...only, ...earlier(30) },
+    ...(trades && { trades: { ...trades, ...only, ...earlier(40) } }),
+  };
+}

@@ -54,7 +54,7 @@ it('a sign-in with a password that is changed meanwhile begins no session', asyn
   ]);
 });
 
-it('a user who is suspended during a sign-in is not signed in, even after the suspension is lifted', async () => {
+it('a suspension ends a sign-in that is under way, also if the suspension is lifted later', async () => {
   const { accounts, browser, hold, verified, release } = await open();
   const late = browser();
   hold();

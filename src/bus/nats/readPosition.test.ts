@@ -101,7 +101,7 @@ it('stays before a message of another release, unless the reader skips it', asyn
   ]);
 });
 
-it('marks what was deleted unread before a late reader of one partition, also shortly after a check', async () => {
+it('a late reader of one partition notices each deletion of unread messages, also 1 s after a comparison', async () => {
   const clock = new FakeClock(1_000_000);
   const reader = position({ next: 5, isPartial: true }, { clock });
   let firstSeq = 5;

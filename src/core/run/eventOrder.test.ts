@@ -106,7 +106,7 @@ test.each([
   expect(events.length).toBeGreaterThan(place + 1);
 });
 
-test('an order refused at the resolution is told while its market can still be read', () => {
+test('a strategy can still read a market when it receives the refusal of an order at the resolution', () => {
   const read: unknown[] = [];
   const strategy = strategyOf((event, context) => {
     if (event.type === 'resolved') sell(context);

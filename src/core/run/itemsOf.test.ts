@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { END_MS, laterTape, randomTape, START_MS, TapeWriter } from '../../../test/support/tapes.ts';
+import {
+  END_MS,
+  laterTape,
+  ofOneNumber,
+  randomTape,
+  START_MS,
+  TapeWriter,
+} from '../../../test/support/tapes.ts';
 import type { TapeGap } from '../session/tape.ts';
 import { ItemMerge } from './itemMerge.ts';
 import { itemsOf, stretchesOf } from './itemsOf.ts';
@@ -107,14 +114,8 @@ test.each([
 
 test('items of the same arrival number are a price, a gap, a book, a quote and a trade, in this order', () => {
   const writer = new TapeWriter().book({ at: 0, bids: [[0.4, 1]], asks: [[0.5, 1]] }).price(0, 97_000);
-  const { quotes, books, prices, trades, ...rest } = writer
-    .trade({ at: 0, side: 'BUY_YES', price: 0.5, shares: 2 })
-    .tape();
-  const first = { seq: Float64Array.of(1) };
-  const earlier = (ms: number) => ({ eventMs: Float64Array.of(START_MS - ms) });
   const tape = {
-    ...{ ...rest, quotes: { ...quotes, ...first }, books: { ...books!, ...first } },
-    ...{ prices: { ...prices!, ...first, ...earlier(30) }, trades: { ...trades!, ...first, ...earlier(40) } },
+    ...ofOneNumber(writer.trade({ at: 0, side: 'BUY_YES', price: 0.5, shares: 2 }).tape(), 1),
     gaps: [{ startMs: START_MS - 50, knownMs: START_MS, endMs: null, knownSeq: 1 }],
   };
   const at = { seq: 1, timeMs: START_MS };

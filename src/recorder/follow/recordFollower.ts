@@ -88,12 +88,12 @@ export class RecordFollower implements LiveRecording {
     if (partition === undefined) return;
     partition.isRenumbered ||= place.isRenumbered === true;
     if (place.streamSeq <= partition.streamSeq) return;
-    const loss = partition.isRenumbered ? { isAfterLoss: true as const } : {};
+    const placed = partition.isRenumbered ? { ...place, isAfterLoss: true as const } : place;
     partition.streamSeq = place.streamSeq;
     partition.isRenumbered = false;
     // Opportunities are published by a process that detects.
     const isNew = message.kind !== 'opportunity' && this.#collectors.heard(message, place.timeMs);
-    this.#publishAll(partition.fold.step(message, { ...place, ...loss }));
+    this.#publishAll(partition.fold.step(message, placed));
     if (isNew && !this.#isReceiving) this.#changeReceiving(true);
   };
 

@@ -58,20 +58,18 @@ function withKnown(known: Market, heard: Market): Market {
 
 /** The received record with the known prices in place of older ones: repeated, or of a stale first record. */
 function newEdges(known: Market, heard: Market, stated: StatedFacts | null): Market {
-  const isOldStrike =
-    stated === null
-      ? heard.strikeBasis === known.strikeBasis && isBefore(heard.strikeKnownTimeMs, known.strikeKnownTimeMs)
-      : stated.strikePrice === heard.strikePrice && stated.strikeBasis === heard.strikeBasis;
-  const isOldClose =
-    stated === null
-      ? heard.closeBasis === known.closeBasis && isBefore(heard.closeKnownTimeMs, known.closeKnownTimeMs)
-      : stated.closePrice === heard.closePrice && stated.closeBasis === heard.closeBasis;
+  const isOld = (end: 'strike' | 'close') => {
+    const [price, basis, knownTime] = [`${end}Price`, `${end}Basis`, `${end}KnownTimeMs`] as const;
+    return stated === null
+      ? heard[basis] === known[basis] && isBefore(heard[knownTime], known[knownTime])
+      : stated[price] === heard[price] && stated[basis] === heard[basis];
+  };
   const { strikePrice, strikeSource, strikeBasis, strikeKnownTimeMs } = known;
   const { closePrice, closeBasis, closeKnownTimeMs } = known;
   return {
     ...heard,
-    ...(isOldStrike ? { strikePrice, strikeSource, strikeBasis, strikeKnownTimeMs } : {}),
-    ...(isOldClose ? { closePrice, closeBasis, closeKnownTimeMs } : {}),
+    ...(isOld('strike') ? { strikePrice, strikeSource, strikeBasis, strikeKnownTimeMs } : {}),
+    ...(isOld('close') ? { closePrice, closeBasis, closeKnownTimeMs } : {}),
   };
 }
 

@@ -131,7 +131,7 @@ test('markets are read two at once: each may need much memory', async () => {
   expect(counts).toEqual([2, 3, 4, 4]);
 });
 
-test('the prices of each feed are told as those of that feed', async () => {
+test('each feed gets its own prices', async () => {
   const pointAt = (price: number) => ({ seq: price, receivedMs: 1, eventMs: 1, price });
   const feeds = (['chainlink', 'binance_spot'] as const).map(
     (source) => ({ ticker: 'BTC', source }) as const,
@@ -177,7 +177,7 @@ test('the markets of a series whose windows ended in the last hour are replayed'
   expect(sent).toEqual([{ kind: 'past_market', market: marketOf(TAPE) }]);
 });
 
-test('nothing is told after the reader is closed', async () => {
+test('closing waits until the read in progress has sent its answer', async () => {
   let answer: (market: Market) => void = () => {};
   const read = new Promise<Market>((resolve) => {
     answer = resolve;

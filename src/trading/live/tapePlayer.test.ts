@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { START_MS, TAPE_MARKET, TapeWriter } from '../../../test/support/tapes.ts';
+import { ofOneNumber, START_MS, TAPE_MARKET, TapeWriter } from '../../../test/support/tapes.ts';
 import type { MarketTape, TapeGap } from '../../core/session/tape.ts';
 import type { PaperMarket } from './paperMarket.ts';
 import { TapePlayer } from './tapePlayer.ts';
@@ -70,17 +70,8 @@ function recordsOf(tape: MarketTape): Record<string, unknown>[] {
 }
 
 test('of one arrival number trades come first, then prices, books and quotes, as they were received', () => {
-  const { quotes, books, prices, trades, ...rest } = new TapeWriter()
-    .book({ at: 0, bids: [[0.4, 1]] })
-    .price(0, 97_000)
-    .trade({ at: 0, side: 'SELL_NO', price: 0.5, shares: 2 })
-    .tape();
-  const first = { seq: Float64Array.of(7) };
-  const earlier = (ms: number) => ({ eventMs: Float64Array.of(START_MS - ms) });
-  const tape = {
-    ...{ ...rest, quotes: { ...quotes, ...first }, books: { ...books!, ...first } },
-    ...{ prices: { ...prices!, ...first, ...earlier(30) }, trades: { ...trades!, ...first, ...earlier(40) } },
-  };
+  const writer = new TapeWriter().book({ at: 0, bids: [[0.4, 1]] }).price(0, 97_000);
+  const tape = ofOneNumber(writer.trade({ at: 0, side: 'SELL_NO', price: 0.5, shares: 2 }).tape(), 7);
   const received = {
     seq: 7,
     eventTimeMs: START_MS,

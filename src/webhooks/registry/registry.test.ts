@@ -112,7 +112,7 @@ test('a webhook is shown as it was registered, and as each change leaves it', as
   expect(await registry.find(name)).toBeNull();
 });
 
-test('a pause skips what waits, and a deletion leaves the deliveries of other webhooks as they are', async () => {
+test('a pause skips the waiting deliveries of its webhook, and a deletion changes no delivery of another webhook', async () => {
   const { t, registry, webhookId } = await registered();
   const other = await t.register();
   // Stores the events, and leaves sending to another process.

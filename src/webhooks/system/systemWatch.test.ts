@@ -18,6 +18,9 @@ const LAG: SystemFinding = {
   ...{ event: 'system.lag', subject: 'store', level: 'bad', summary: 'Stored data is 11 s behind.' },
 };
 
+/** Of a process that dies before it stores an event. */
+const LOSING = { isSending: true, enqueueSystemEvent: () => undefined } as unknown as Dispatcher;
+
 async function rig(events: readonly ('system.lag' | 'system.gap' | 'opportunity')[] = ['system.lag']) {
   const t = await openTestWebhooks();
   await t.db.updateTable('users').set({ operator_ms: 1 }).execute();
@@ -139,8 +142,7 @@ describe('an incident', () => {
 
   it('whose process died before its event was accepted is sent by the next one', async () => {
     const { t, to, found, watchOver, sent } = await rig();
-    const lost = { isSending: true, enqueueSystemEvent: () => undefined } as unknown as Dispatcher;
-    const first = watchOver(lost);
+    const first = watchOver(LOSING);
     found.findings = [LAG];
     await t.clock.advance(PERIOD_MS);
     await first.close();
@@ -151,8 +153,7 @@ describe('an incident', () => {
 
   it('whose process died before its end was accepted is ended by the next one, however long ago it began', async () => {
     const { t, to, found, watchOver, sent } = await rig();
-    const lost = { isSending: true, enqueueSystemEvent: () => undefined } as unknown as Dispatcher;
-    const first = watchOver(lost);
+    const first = watchOver(LOSING);
     found.findings = [LAG];
     await t.clock.advance(PERIOD_MS);
     const beganMs = t.clock.now() - 2 * 86_400_000;
@@ -167,8 +168,7 @@ describe('an incident', () => {
 
   it('of which no event was accepted is sent by the next process with its beginning and its end', async () => {
     const { t, to, found, watchOver, sent } = await rig();
-    const lost = { isSending: true, enqueueSystemEvent: () => undefined } as unknown as Dispatcher;
-    const first = watchOver(lost);
+    const first = watchOver(LOSING);
     found.findings = [LAG];
     await t.clock.advance(PERIOD_MS);
     const beganMs = t.clock.now();
