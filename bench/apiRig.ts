@@ -32,6 +32,8 @@ const WEBHOOKS = {
 };
 /** Rates that no load reaches; requests are still counted. */
 const MUCH = { ...DEFAULT_TIERS.premium, requests_per_second: 1_000_000, requests_per_minute: 1_000_000 };
+/** One for all runs: each logger waits for the end of the process. */
+const LOG = createLogger('info', { fd: openSync('/dev/null', 'w') });
 const TIERS: TierTable = { free: MUCH, pro: MUCH, plus: MUCH, premium: MUCH };
 
 /** Serves like `underround serve`, including the access log: its lines are created and written to nowhere. */
@@ -74,15 +76,11 @@ export async function serve(store: StoreReader, accounts: Accounts) {
         gaps: () => [],
       },
     },
-    ...{ clock: systemClock, log: accessLog(), metrics: new Metrics(), dataSource: 'simulated' },
+    ...{ clock: systemClock, log: LOG, metrics: new Metrics(), dataSource: 'simulated' },
     ...FOLLOWED,
   });
   await app.listen({ port: 0, host: '127.0.0.1' });
   return { port: (app.server.address() as AddressInfo).port, close: () => app.close() };
-}
-
-function accessLog() {
-  return createLogger('info', { fd: openSync('/dev/null', 'w') });
 }
 
 export function get(path: string, key: string, connection: 'close' | 'keep-alive'): string {

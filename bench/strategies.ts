@@ -17,7 +17,9 @@ import type { Figure } from './figure.ts';
 import { median } from './quantile.ts';
 
 const TAPES = 4;
-const ROUNDS = 5;
+/** Rounds that are not counted: in the first ones much of the code is not compiled yet. */
+const WARM_UP_ROUNDS = 15;
+const ROUNDS = 15;
 const SHAPE = { books: 4_000, levels: 8 };
 const PARAMS: ReplayParams = {
   fill_mode: 'walk_book',
@@ -32,11 +34,10 @@ export async function run(): Promise<Figure[]> {
   const tapes = Array.from({ length: TAPES }, (_, n) => randomTape(`bench ${n}`, SHAPE));
   return REWRITTEN.map(([name, strategy]) => {
     const ratios: number[] = [];
-    for (let round = 0; round <= ROUNDS; round++) {
+    for (let round = 0; round < WARM_UP_ROUNDS + ROUNDS; round++) {
       const builtIn = processorTime(() => tapes.map((tape) => runBuiltIn(tape, strategy)));
       const own = processorTime(() => tapes.map((tape) => runOwn(tape, strategy)));
-      // The first round warms up.
-      if (round > 0) ratios.push(own / builtIn);
+      if (round >= WARM_UP_ROUNDS) ratios.push(own / builtIn);
     }
     return {
       name: `${name}: own code / built-in loop`,

@@ -86,12 +86,14 @@ function readingOf(
   context: AnyContext,
 ): number | null {
   const book = context.book(marketId);
-  const [bid, ask] = [book.bestBid(token), book.bestAsk(token)];
   switch (metric) {
     case 'token_price':
-      return price === 'ask' ? ask : bid;
-    case 'spread':
+      return price === 'ask' ? book.bestAsk(token) : book.bestBid(token);
+    case 'spread': {
+      const bid = book.bestBid(token);
+      const ask = book.bestAsk(token);
       return bid === null || ask === null ? null : (ticksOf(ask) - ticksOf(bid)) / 10_000;
+    }
     case 'seconds_to_end':
       return (context.market(marketId).endTimeMs - context.nowMs) / 1_000;
     case 'imbalance':

@@ -49,7 +49,7 @@ export class ItemMerge {
   *before(timeMs: number): Generator<RunItem> {
     for (let top = this.#cursors[0]; top !== undefined; top = this.#cursors[0]) {
       if (top.timeMs >= timeMs) return;
-      yield* this.#timedUntil(top.timeMs, top.order);
+      if (this.#timed.length > 0) yield* this.#timedUntil(top.timeMs, top.order);
       const unseen = this.#unseen.size === 0 ? undefined : this.#unseen.get(top);
       if (unseen !== undefined) {
         this.#unseen.delete(top);
