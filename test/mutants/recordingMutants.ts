@@ -182,10 +182,7 @@ export const RECORDING_MUTANTS: readonly TestedMutant[] = [
   outbox('messages is removed.\n      await this.#loadNextIfSent();', 'messages is removed.'),
   outbox('if (writing.count === 0) this.#files.push(writing);', 'this.#files.push(writing);'),
   outboxFile('await handle.truncate(this.#length).catch(() => undefined);', ''),
-  readPosition(
-    'this.#next = streamSequence + 1;\n    const place',
-    'this.#next = streamSequence + 2;\n    const place',
-  ),
+  readPosition('this.#next = seq + 1;', 'this.#next = seq + 2;'),
   diskGuard('this.#space.freeBytes - this.#reserve());', 'this.#space.freeBytes);'),
   publisher('this.#inFlightBytes -= message.payload.length;', ''),
   ladderHash('hash.update(`', 'void (`'),

@@ -7,7 +7,9 @@ import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { freePort } from '../../../test/support/freePort.ts';
 import { openCluster } from '../../../test/support/natsCluster.ts';
+import { NatsServer } from '../../../test/support/natsProcess.ts';
 import { natsAbsent, startNats, startNatsCluster } from '../../../test/support/natsServer.ts';
 import { eventually } from '../../../test/support/runningService.ts';
 import { numbered, tradeIdOf, tradeOf } from '../../../test/support/streamTrades.ts';
@@ -57,6 +59,20 @@ async function managerOf(url: string): Promise<JetStreamManager> {
   return jetstreamManager(connection, { checkAPI: false });
 }
 
+/** Publishes to a stopped server's stream while its usual users cannot reach it: another port serves the storage. */
+async function storeElsewhere(storage: string, { from, to }: { from: number; to: number }): Promise<void> {
+  const server = new NatsServer(await freePort(), storage, []);
+  onTestFinished(() => server.kill());
+  await server.start();
+  const { streams } = await managerOf(server.url);
+  const { state: before } = await streams.info('underround');
+  const { stream } = await openCluster(server.url);
+  publish(stream, from, to);
+  const wanted = before.last_seq + to - from + 1;
+  await eventually('stored', async () => (await streams.info('underround')).state.last_seq >= wanted);
+  await server.kill();
+}
+
 /** The number of the server that leads the stream, as soon as the others have all of it. */
 async function leaderWithReplicas(url: string): Promise<number> {
   const manager = await managerOf(url);
@@ -101,44 +117,54 @@ describe.skipIf(natsAbsent)('NATS with faults (skipped without nats-server)', ()
     expect(b.stream.reasons()).toEqual([]);
   });
 
-  it('says before the first new message that the server has lost its newest ones with its power', async () => {
-    const server = await startNats();
-    const [sender, reader] = [await openCluster(server.url), await openCluster(server.url)];
-    await Promise.all([sender.ready, reader.ready]);
-    const followed: (readonly [string, boolean])[] = [];
-    const worked: (readonly [string, boolean])[] = [];
-    const partition = partitionsOf('market', reader.stream.partitions)[0] as number;
-    const markOf = (one: StreamWork[number]) => [tradeIdOf(one), one.place.isRenumbered === true] as const;
-    await reader.stream.follow({ fromSeq: 0 }, (message, place) => followed.push(markOf({ message, place })));
-    await reader.stream.work(partition, async (work) => void worked.push(...work.map(markOf)));
-    const readTo = (count: number) =>
-      eventually(`${count} messages`, async () => [followed, worked].every(({ length }) => length >= count));
-    publish(sender.stream, 1, 20);
-    await readTo(20);
-    await server.kill();
-    const written = join(temporaryDirectory(), 'written');
-    cpSync(server.storage, written, { recursive: true });
-    await server.start();
-    // Far more than it stores before both readers are back: a smaller loss cannot be noticed by numbers.
-    const last = 5_000;
-    publish(sender.stream, 21, last);
-    await readTo(last);
-    await server.kill();
-    rmSync(server.storage, { recursive: true });
-    cpSync(written, server.storage, { recursive: true });
-    await server.start();
-    let sent = last;
-    await eventually('new messages', async () => {
-      sent++;
-      publish(sender.stream, sent, sent);
-      return [followed, worked].every(({ length }) => length > last + 1);
-    });
-    for (const read of [followed, worked]) {
-      expect(read.slice(0, last)).toEqual(numbered(1, last).map((id) => [id, false]));
-      const [first, ...others] = read.slice(last).map(([, isRenumbered]) => isRenumbered);
-      expect([first, others.includes(true)]).toEqual([true, false]);
-    }
-  });
+  // Before the readers are back, fewer new messages are stored than were lost, or more: those pass the readers' place.
+  it.each([
+    [5_000, 0],
+    [25, 50],
+  ])(
+    'says that the server lost messages 21 to %d with its power, before and after %d new ones',
+    async (last, unread) => {
+      const server = await startNats();
+      const [sender, reader] = [await openCluster(server.url), await openCluster(server.url)];
+      await Promise.all([sender.ready, reader.ready]);
+      const followed: (readonly [string, boolean])[] = [];
+      const worked: (readonly [string, boolean])[] = [];
+      const partition = partitionsOf('market', reader.stream.partitions)[0] as number;
+      const markOf = (one: StreamWork[number]) => [tradeIdOf(one), one.place.isRenumbered === true] as const;
+      await reader.stream.follow({ fromSeq: 0 }, (message, place) =>
+        followed.push(markOf({ message, place })),
+      );
+      await reader.stream.work(partition, async (work) => void worked.push(...work.map(markOf)));
+      const readTo = (count: number) =>
+        eventually(`${count} messages`, async () =>
+          [followed, worked].every(({ length }) => length >= count),
+        );
+      publish(sender.stream, 1, 20);
+      await readTo(20);
+      await server.kill();
+      const written = join(temporaryDirectory(), 'written');
+      cpSync(server.storage, written, { recursive: true });
+      await server.start();
+      publish(sender.stream, 21, last);
+      await readTo(last);
+      await server.kill();
+      rmSync(server.storage, { recursive: true });
+      cpSync(written, server.storage, { recursive: true });
+      if (unread > 0) await storeElsewhere(server.storage, { from: last + 1, to: last + unread });
+      await server.start();
+      let sent = last + unread;
+      await eventually('new messages', async () => {
+        sent++;
+        publish(sender.stream, sent, sent);
+        return [followed, worked].every(({ length }) => length > last + 1);
+      });
+      for (const read of [followed, worked]) {
+        expect(read.slice(0, last)).toEqual(numbered(1, last).map((id) => [id, false]));
+        const [first, ...others] = read.slice(last).map(([, isRenumbered]) => isRenumbered);
+        expect([first, others.includes(true)]).toEqual([true, false]);
+      }
+    },
+  );
 
   it('loses and reorders nothing when the server stops for some seconds', async () => {
     const server = await startNats();

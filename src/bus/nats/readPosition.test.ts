@@ -9,6 +9,8 @@ import { ReadPosition } from './readPosition.ts';
 import type { StreamParts } from './streamParts.ts';
 
 const unused = null as unknown as JetStreamManager;
+const streamOf = (first: number, last: number) =>
+  ({ state: { first_seq: first, last_seq: last } }) as unknown as StreamInfo;
 
 function position(
   options: { next: number; isPartial: boolean },
@@ -73,7 +75,7 @@ it.each([
 ])('a reader that begins %s', async (_, place, next, isLost, logged) => {
   const errors: string[] = [];
   const reader = position({ next: place, isPartial: true }, { errors });
-  reader.onStart({ state: { first_seq: 8, last_seq: 20 } } as unknown as StreamInfo);
+  await reader.onStart(streamOf(8, 20), unused);
   expect(reader.next).toBe(next);
   const first = await reader.acceptValid(delivered(Math.max(next, 8), 0), unused);
   const { isAfterLoss = false, isRenumbered = false } = first.place;
@@ -81,9 +83,38 @@ it.each([
   expect(isRenumbered).toBe(logged.includes('stream.numbers_went_back'));
 });
 
+it.each([
+  ['another message', 7, true],
+  ['the same message, its time rounded differently', 6, false],
+  ['no message any more', null, false],
+])('a reader whose last number belongs to %s when it begins again', async (_, storedMs, isRenumbered) => {
+  const errors: string[] = [];
+  const reader = position({ next: 9, isPartial: true }, { errors });
+  const read = async (streamSeq: number) => (await reader.acceptValid(delivered(streamSeq, 0), unused)).place;
+  await read(9);
+  await read(10);
+  const getMessage = async (stream: string, { seq }: { seq: number }) => {
+    expect([stream, seq]).toEqual(['u', 10]);
+    return storedMs === null ? null : { time: new Date(storedMs) };
+  };
+  await reader.onStart(streamOf(8, 20), { streams: { getMessage } } as unknown as JetStreamManager);
+  expect([reader.next, errors]).toEqual([11, isRenumbered ? ['stream.numbers_went_back'] : []]);
+  const marks = isRenumbered ? { isAfterLoss: true, isRenumbered: true } : {};
+  expect(await read(11)).toEqual({ streamSeq: 11, timeMs: 5, partition: 0, ...marks });
+  expect(await read(12)).toEqual({ streamSeq: 12, timeMs: 5, partition: 0 });
+});
+
+it('asks for no message when another process has read on', async () => {
+  const reader = position({ next: 9, isPartial: true });
+  await reader.acceptValid(delivered(9, 0), unused);
+  reader.skipTo(15);
+  await reader.onStart(streamOf(8, 20), unused);
+  expect(reader.next).toBe(15);
+});
+
 it('marks it for the reader of one partition that begins behind its place', async () => {
   const reader = position({ next: 5, isPartial: true });
-  reader.onStart({ state: { first_seq: 8, last_seq: 20 } } as unknown as StreamInfo);
+  await reader.onStart(streamOf(8, 20), unused);
   const first = await reader.acceptValid(delivered(8, 0), unused);
   expect(first.place).toEqual({ streamSeq: 8, timeMs: 5, partition: 0, isAfterLoss: true });
 });

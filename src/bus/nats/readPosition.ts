@@ -10,6 +10,8 @@ const LATE_MS = 30_000;
 const CHECK_PERIOD_MS = 5_000;
 /** A reader near the oldest message asks more often: the stream deletes at most this many messages in a millisecond. */
 const DELETED_PER_MS_MAX = 100;
+/** The two times of one message may differ by this, because one of them is rounded. */
+const SAME_TIME_MS_MAX = 1;
 /** Invalid messages that are logged; later ones are only counted. */
 const LOGGED_MAX = 20;
 
@@ -28,6 +30,8 @@ export class ReadPosition {
   readonly #invalid;
   readonly #lag;
   #next: number;
+  /** The newest message that this reader got, with the time at which the stream stored it; null before the first. */
+  #last: { readonly seq: number; readonly timeMs: number } | null = null;
   /** Until this monotonic time the stream cannot have deleted the next message to read. */
   #safeUntilMs = Number.NEGATIVE_INFINITY;
   #logged = 0;
@@ -70,15 +74,16 @@ export class ReadPosition {
     this.#next = Math.max(this.#next, next);
   }
 
-  /** Compares the place with the stream when reading begins. */
-  onStart({ state }: StreamInfo): void {
+  /**
+   * Compares the place with the stream when reading begins. Servers that lost messages with their power give the same
+   * numbers to other messages: these may not have reached the place yet, or may have passed it.
+   */
+  async onStart({ state }: StreamInfo, manager: JetStreamManager): Promise<void> {
     if (this.#next === 0) return;
     if (this.#next > state.last_seq + 1) {
-      const { log } = this.#parts;
-      log.error({ reader: this.#reader, next: this.#next, last: state.last_seq }, 'stream.numbers_went_back');
+      this.#onRenumbered(state.last_seq);
       this.#next = state.last_seq + 1;
-      this.#renumberedAt = ++this.#losses;
-    }
+    } else if (await this.#isLastReplaced(manager)) this.#onRenumbered(state.last_seq);
     this.#compareWith(state.first_seq);
   }
 
@@ -88,7 +93,7 @@ export class ReadPosition {
       return await this.acceptValid(message, manager);
     } catch (error) {
       if (!(error instanceof StreamMessageError)) throw error;
-      this.#next = message.info.streamSequence + 1;
+      this.#moveBehind(message);
       this.#skipped++;
       return null;
     }
@@ -99,21 +104,40 @@ export class ReadPosition {
    * @throws {StreamMessageError} When it cannot be decoded: the place stays before it.
    */
   async acceptValid(message: JsMsg, manager: JetStreamManager): Promise<PlacedMessage> {
-    const { streamSequence, timestampNanos } = message.info;
-    // As stored: the merge is to get the same time in every process, whatever this reader has read before.
-    const timeMs = Math.floor(timestampNanos / 1_000_000);
+    const { streamSequence } = message.info;
+    const timeMs = storedMs(message);
     const lagMs = this.#parts.clock.now() - timeMs;
     this.#lag.set({ reader: this.#reader }, Math.max(0, lagMs) / 1000);
     if (this.#next !== 0 && streamSequence > this.#next) await this.#onJump(streamSequence, lagMs, manager);
     const partition = partitionOfSubject(message.subject);
     const decoded = this.#decode(message.data, streamSequence);
-    this.#next = streamSequence + 1;
+    this.#moveBehind(message);
     const place = { streamSeq: streamSequence, timeMs, partition };
     const known = this.#knownLosses.get(partition) ?? 0;
     if (known === this.#losses) return { message: decoded, place };
     this.#knownLosses.set(partition, this.#losses);
     const renumbered = known < this.#renumberedAt ? { isRenumbered: true as const } : {};
     return { message: decoded, place: { ...place, isAfterLoss: true, ...renumbered } };
+  }
+
+  #moveBehind(message: JsMsg): void {
+    const { streamSequence: seq } = message.info;
+    this.#next = seq + 1;
+    this.#last = { seq, timeMs: storedMs(message) };
+  }
+
+  /** Whether another message has the number of the last one read. False if the stream has deleted it. */
+  async #isLastReplaced(manager: JetStreamManager): Promise<boolean> {
+    const last = this.#last;
+    if (last === null || last.seq !== this.#next - 1) return false;
+    const stored = await manager.streams.getMessage(this.#parts.prefix, { seq: last.seq });
+    return stored !== null && Math.abs(stored.time.getTime() - last.timeMs) > SAME_TIME_MS_MAX;
+  }
+
+  #onRenumbered(lastSeq: number): void {
+    const [reader, next] = [this.#reader, this.#next];
+    this.#parts.log.error({ reader, next, last: lastSeq }, 'stream.numbers_went_back');
+    this.#renumberedAt = ++this.#losses;
   }
 
   async #onJump(streamSeq: number, lagMs: number, manager: JetStreamManager): Promise<void> {
@@ -148,4 +172,9 @@ export class ReadPosition {
       throw error;
     }
   }
+}
+
+/** As stored: the merge is to get the same time in every process, whatever its reader has read before. */
+function storedMs({ info }: JsMsg): number {
+  return Math.floor(info.timestampNanos / 1_000_000);
 }

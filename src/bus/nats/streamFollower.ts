@@ -49,7 +49,7 @@ export class StreamFollower {
   }
 
   async #create(manager: JetStreamManager, info: StreamInfo): Promise<string> {
-    this.#position.onStart(info);
+    await this.#position.onStart(info, manager);
     const { prefix } = this.#parts;
     const created = await manager.consumers.add(prefix, {
       ack_policy: AckPolicy.None,

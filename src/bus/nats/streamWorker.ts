@@ -97,7 +97,7 @@ export class StreamWorker {
       generation = Math.max(generation, Number(name.slice(start.length)));
       this.#position.skipTo(Math.max(ack_floor.stream_seq + 1, config.opt_start_seq ?? 0));
     }
-    this.#position.onStart(info);
+    await this.#position.onStart(info, manager);
     const created = await manager.consumers.add(prefix, {
       durable_name: `${start}${generation + 1}`,
       ack_policy: AckPolicy.All,
