@@ -11,10 +11,9 @@ import type { Recorder } from '../recorder/recorder.ts';
 import { type Clock, every, type Timer } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import type { EventType, Market, Ticker } from '../schema/market.ts';
+import type { Market, Ticker } from '../schema/market.ts';
 import type { GammaListing } from '../venues/polymarket/gamma/mapper.ts';
 import { type Series, seriesOf } from '../venues/polymarket/lifecycle/series.ts';
-import { nextWindow, slugOf, type Window, windowAt } from '../venues/polymarket/lifecycle/windows.ts';
 import { Discovery, type Listings } from './discovery.ts';
 import { ListingFacts } from './listingFacts.ts';
 import {
@@ -27,15 +26,12 @@ import {
 import { type NamedPayout, PayoutReader, type Payouts } from './payoutReader.ts';
 import { ResolutionPollSchedule } from './resolutionPollSchedule.ts';
 import type { StrikeFinder } from './strikeFinder.ts';
+import { type WantedWindow, WantedWindows } from './wantedWindows.ts';
 import { type ExchangeMarkets, WinnerReader } from './winnerReader.ts';
 
 const TICK_MS = 1000;
 /** How often each series is listed to check the computed slugs. */
 const LISTING_PERIOD_MS = 60_000;
-/** How long before a window becomes the next one to subscribe, so that the next window's book is always known. */
-const SUBSCRIBE_EARLY_MS = 90_000;
-/** How long to look up the outcome of a window that ended before the start of this run. */
-const LOOK_BACK_MS = 600_000;
 
 interface Subscriptions {
   subscribe(group: string, tokenIds: readonly string[]): void;
@@ -60,18 +56,11 @@ interface LifecycleOptions {
   metrics: Metrics;
 }
 
-/** A window of a series, with the slug expected in the venue's listing. */
-interface WantedWindow {
-  readonly ticker: Ticker;
-  readonly eventType: EventType;
-  readonly window: Window;
-  readonly slug: string;
-}
-
 /** Follows every series: finds windows before they open, subscribes to them and tracks them until their outcome. */
 export class Lifecycle {
   readonly #options: LifecycleOptions;
   readonly #series: readonly Series[];
+  readonly #wanted: WantedWindows;
   readonly #discovery: Discovery;
   readonly #facts: ListingFacts;
   readonly #polls: ResolutionPollSchedule;
@@ -95,6 +84,7 @@ export class Lifecycle {
   constructor(options: LifecycleOptions) {
     this.#options = options;
     this.#series = seriesOf(options.tickers);
+    this.#wanted = new WantedWindows(this.#series);
     const { listings, exchange, payouts, clock, random, log, metrics } = options;
     const onListing = (listing: GammaListing, madeAt: number) => this.#listed(listing, madeAt);
     this.#discovery = new Discovery({ listings, clock, random, log, metrics, onListing });
@@ -202,7 +192,7 @@ export class Lifecycle {
 
   #tick(): void {
     const nowMs = this.#options.clock.now();
-    const wanted = wantedWindows(this.#series, nowMs);
+    const wanted = this.#wanted.at(nowMs);
     const missing = wanted.filter((one) => this.#marketOf(one) === undefined).map(({ slug }) => slug);
     this.#discovery.requestWindows({ missing, due: () => this.#due(nowMs) });
     this.#payouts?.tick();
@@ -305,7 +295,7 @@ export class Lifecycle {
     this.#store(market);
     if (market.status === 'open') this.#rules?.ask(market);
     const nowMs = this.#options.clock.now();
-    this.#subscribe(wantedWindows(this.#series, nowMs), nowMs);
+    this.#subscribe(this.#wanted.at(nowMs), nowMs);
   }
 
   #note(market: Market): void {
@@ -330,29 +320,6 @@ export class Lifecycle {
     this.#options.recorder.track(market);
     this.#options.strikes.note(before, market);
   }
-}
-
-/**
- * The windows of these series needed at a time: the current one, the next, shortly the one after it, and the one just
- * ended.
- */
-function wantedWindows(series: readonly Series[], nowMs: number): WantedWindow[] {
-  return series.flatMap(({ ticker, eventType }) =>
-    windowsInPlay(eventType, nowMs).map((window) => ({
-      ...{ ticker, eventType, window },
-      slug: slugOf(ticker, eventType, window),
-    })),
-  );
-}
-
-function windowsInPlay(eventType: EventType, nowMs: number): Window[] {
-  const current = windowAt(eventType, nowMs);
-  const next = nextWindow(eventType, current);
-  const windows = [current, next];
-  const previous = windowAt(eventType, current.startTimeMs - 1);
-  if (nowMs - previous.endTimeMs < LOOK_BACK_MS) windows.push(previous);
-  if (current.endTimeMs - nowMs <= SUBSCRIBE_EARLY_MS) windows.push(nextWindow(eventType, next));
-  return windows;
 }
 
 /** The subscription group: one socket per series, so that a busy series does not slow the others. */
