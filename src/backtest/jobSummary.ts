@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../runtime/boundedCache.ts';
 import type { JobKind } from '../schema/backtest.ts';
 import type { Job, JobRepository } from './jobs.ts';
 import { storedFigures } from './storedResult.ts';
@@ -27,7 +27,7 @@ interface Figures {
 /** Summaries of finished jobs. A result never changes, so each is read once. */
 export class JobSummaries {
   readonly #resultOf: JobRepository['result'];
-  readonly #kept = new LRUCache<string, JobSummary>({ max: KEPT_MAX });
+  readonly #kept = boundedCache<JobSummary>(KEPT_MAX);
 
   /** @param resultOf The stored result of a job as JSON; null if there is none. */
   constructor(resultOf: JobRepository['result']) {

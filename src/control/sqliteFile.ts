@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { SqliteStatement } from 'kysely';
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../runtime/boundedCache.ts';
 import { outward } from './sqliteFailure.ts';
 
 /** The control database's file in a data directory. */
@@ -24,7 +24,7 @@ const sqlite = withoutWarning(EXPERIMENTAL, () => process.getBuiltinModule('node
 export class SqliteFile {
   readonly path: string;
   readonly #file: DatabaseSync;
-  readonly #prepared = new LRUCache<string, SqliteStatement>({ max: MAX_PREPARED_STATEMENTS });
+  readonly #prepared = boundedCache<SqliteStatement>(MAX_PREPARED_STATEMENTS);
 
   /**
    * @param path Path of the file, created if absent; `:memory:` for a private database of this connection.

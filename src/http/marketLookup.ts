@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import type { FollowedMarkets } from '../recorder/marketMemory.ts';
+import { type BoundedCache, boundedCache } from '../runtime/boundedCache.ts';
 import { type Market, UNKNOWN } from '../schema/market.ts';
 import { findMarketKey } from '../store/queries/markets.ts';
 import type { StoreReader } from '../store/reader.ts';
@@ -17,7 +17,7 @@ type KnownMarket = Pick<Market, 'marketId' | 'eventType' | 'ticker'>;
 const MARKET_ID = /^[\w.-]{1,100}$/;
 /** Entries per store, about 200 bytes each. */
 export const REMEMBERED_MAX = 10_000;
-const remembered = new WeakMap<StoreReader, LRUCache<string, KnownMarket>>();
+const remembered = new WeakMap<StoreReader, BoundedCache<KnownMarket>>();
 
 /**
  * The market a request names. It is in memory if the recorder follows it or an earlier request named it; otherwise the
@@ -40,7 +40,7 @@ export async function knownMarket(
 /** A market never changes its series. One without a series is not cached, because its series may still become known. */
 function remember(store: StoreReader, market: KnownMarket): void {
   if (market.ticker === UNKNOWN || market.eventType === UNKNOWN) return;
-  const markets = remembered.get(store) ?? new LRUCache<string, KnownMarket>({ max: REMEMBERED_MAX });
+  const markets = remembered.get(store) ?? boundedCache<KnownMarket>(REMEMBERED_MAX);
   remembered.set(store, markets);
   markets.set(market.marketId, market);
 }

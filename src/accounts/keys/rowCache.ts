@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../runtime/boundedCache.ts';
 import type { Freshness, Moment } from './freshness.ts';
 
 /** Maximum number of entries of each kind, about 400 bytes each. */
@@ -17,8 +17,8 @@ interface Entry<V> {
 export class RowCache<V> {
   readonly #freshness: Freshness;
   readonly #find: (hash: string) => Promise<V | null>;
-  readonly #known = new LRUCache<string, Entry<V>>({ max: MAX_ENTRIES });
-  readonly #unknown = new LRUCache<string, Entry<null>>({ max: MAX_ENTRIES });
+  readonly #known = boundedCache<Entry<V>>(MAX_ENTRIES);
+  readonly #unknown = boundedCache<Entry<null>>(MAX_ENTRIES);
   readonly #asking = new Map<string, { readAt: Moment; answer: Promise<V | null> }>();
 
   constructor(freshness: Freshness, find: (hash: string) => Promise<V | null>) {

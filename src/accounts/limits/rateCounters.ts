@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { type BoundedCache, boundedCache } from '../../runtime/boundedCache.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { AdmittedRequests, type Quota, type QuotaState } from './limitsWindow.ts';
 
@@ -42,11 +42,11 @@ export function memoryCounters(clock: Pick<Clock, 'monotonic'>): CounterSource {
 /** Remembers the admitted requests of each client; the least recently active client is evicted. */
 export class MemoryCounters implements RateCounters {
   readonly #clock: Pick<Clock, 'monotonic'>;
-  readonly #clients: LRUCache<string, AdmittedRequests>;
+  readonly #clients: BoundedCache<AdmittedRequests>;
 
   constructor(clock: Pick<Clock, 'monotonic'>, clientsMax: number) {
     this.#clock = clock;
-    this.#clients = new LRUCache({ max: clientsMax });
+    this.#clients = boundedCache(clientsMax);
   }
 
   count(client: string, quotas: readonly Quota[]): Counted {

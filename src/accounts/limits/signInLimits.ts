@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../runtime/boundedCache.ts';
 import { addressGroup } from './limitsAddress.ts';
 import type { Quota } from './limitsWindow.ts';
 import { type CounterSource, type RateCounters, waitSeconds } from './rateCounters.ts';
@@ -29,7 +29,7 @@ export class SignInLimits {
   readonly #pairs: RateCounters;
   readonly #emails: RateCounters;
   /** Pairs that have signed in at this process. */
-  readonly #proven = new LRUCache<string, true>({ max: PROVEN_MAX });
+  readonly #proven = boundedCache<true>(PROVEN_MAX);
   readonly #signUps: RateCounters;
 
   constructor(source: CounterSource) {

@@ -1,7 +1,7 @@
 /** The venue's latest resolution of settled markets: its listing may correct what its stream sent first. */
 
-import { LRUCache } from 'lru-cache';
 import { resolutionOf } from '../../core/session/tapeMarket.ts';
+import { boundedCache } from '../../runtime/boundedCache.ts';
 import type { Market, Outcome } from '../../schema/market.ts';
 
 /** Several days of windows; corrections arrive within minutes. */
@@ -21,7 +21,7 @@ interface Settled {
 }
 
 export class ResolutionCache {
-  readonly #settled = new LRUCache<string, Settled>({ max: KEPT_MAX });
+  readonly #settled = boundedCache<Settled>(KEPT_MAX);
 
   note(record: Market): void {
     const settled = settledBy(record);

@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import { AdmittedRequests, type Quota } from '../../accounts/limits/limitsWindow.ts';
+import { boundedCache } from '../../runtime/boundedCache.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { TooManySendsError } from '../../runtime/errors.ts';
 
@@ -27,7 +27,7 @@ const QUOTAS: Readonly<Record<Kind, { readonly quotas: readonly Quota[]; readonl
 /** How much each user sends by hand: redeliveries and test events of all of a user's webhooks count together. */
 export class SendQuotas {
   readonly #clock: Pick<Clock, 'monotonic'>;
-  readonly #users = new LRUCache<string, AdmittedRequests>({ max: MAX_USERS });
+  readonly #users = boundedCache<AdmittedRequests>(MAX_USERS);
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
     this.#clock = clock;
