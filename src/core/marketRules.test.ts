@@ -12,6 +12,7 @@ const AROUND = CHANGES.flatMap((fromMs) => [fromMs - 1, fromMs, fromMs + 1]);
 test.each([
   { listed: 'by the table', takerFeeRate: null, takerFeeExponent: null, takerDelayMs: null },
   { listed: 'as listed', takerFeeRate: 0.07, takerFeeExponent: 1, takerDelayMs: 500 },
+  { listed: 'as listed without a fee and a hold', takerFeeRate: 0, takerFeeExponent: 1, takerDelayMs: 0 },
 ])(
   'the rules of every market around every change are those in force at the time, $listed',
   ({ listed, ...terms }) => {
@@ -62,6 +63,9 @@ test('a period without changes begins with one and ends before the next', () => 
     const { fromMs, untilMs } = unchangedAround(timeMs);
     expect(CHANGES.filter((change) => change > fromMs && change < untilMs)).toEqual([]);
     expect(fromMs <= timeMs && timeMs < untilMs).toBe(true);
+  }
+  for (const change of CHANGES) {
+    expect([unchangedAround(change - 1).untilMs, unchangedAround(change).fromMs]).toEqual([change, change]);
   }
 });
 

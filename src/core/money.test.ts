@@ -97,6 +97,11 @@ describe('decimals', () => {
     expect(absent).toBeGreaterThan(50);
   });
 
+  it('of a whole size come back from its shares as that whole size', () => {
+    // 0.000123 x 1,000,000 is 123.00000000000001 in doubles.
+    for (const size of [123, 246, 249, 7_150_000]) expect(sizeOfShares(sharesOf(size))).toBe(size);
+  });
+
   it('keep a size of twenty decimals unchanged', () => {
     for (const text of ['0.010000000000000002', '0.00000100000000000002']) {
       expect(sharesOf(parseSize(text)!)).toBe(Number(text));

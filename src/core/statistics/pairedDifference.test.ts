@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { normalCdf } from '../pricing/normal.ts';
 import { Random } from '../random.ts';
 import { pairedTest } from './pairedDifference.ts';
 import { studentTwoSided } from './student.ts';
@@ -17,6 +18,18 @@ describe('Student’s distribution', () => {
   ])('has the published probability beyond %s with %s degrees: %s', (t, freedom, probability, digits) => {
     expect(studentTwoSided(t, freedom)).toBeCloseTo(probability, digits);
     expect(studentTwoSided(-t, freedom)).toBeCloseTo(probability, digits);
+  });
+
+  test.each([
+    [0.1, 1_000],
+    [0.5, 100_000],
+    [2, 10_000],
+    [0.01, 1_000_000],
+  ])('approaches the normal distribution: beyond %s with %s degrees', (t, freedom) => {
+    // The first term of its expansion in 1 / freedom (Fisher); the next is smaller by as much again.
+    const density = Math.exp((-t * t) / 2) / Math.sqrt(2 * Math.PI);
+    const probability = 2 * normalCdf(-t) + ((t ** 3 + t) * density) / (2 * freedom);
+    expect(studentTwoSided(t, freedom)).toBeCloseTo(probability, 7);
   });
 
   test.each([2, 3, 4, 9, 25, 200])('agrees with the integral of its density for %s degrees', (freedom) => {

@@ -19,6 +19,7 @@ test('the quantile inverts the distribution', () => {
   for (const p of [1e-300, 1e-12, 0.001, 0.2, 0.5, 0.7, 0.999, 1 - 1e-12]) {
     expect(normalCdf(normalQuantile(p)) / p).toBeCloseTo(1, 10);
   }
+  for (const p of [0.25, 2 ** -20, 2 ** -40]) expect(normalQuantile(1 - p)).toBe(-normalQuantile(p));
   for (const outside of [0, 1, -0.5, 1.5, Number.NaN])
     expect(() => normalQuantile(outside)).toThrow(new RangeError(`not inside (0, 1): ${outside}`));
 });

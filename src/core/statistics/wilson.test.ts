@@ -15,6 +15,13 @@ describe('the Wilson interval', () => {
     expect(interval?.high.toFixed(4)).toBe(high.toFixed(4));
   });
 
+  test('ends exactly at 0 and 1 if none or all of the trials succeeded', () => {
+    for (let trials = 1; trials < 100; trials++) {
+      expect(wilsonInterval({ successes: 0, trials })?.low).toBe(0);
+      expect(wilsonInterval({ successes: trials, trials })?.high).toBe(1);
+    }
+  });
+
   test('over no trials is null', () => {
     expect(wilsonInterval({ successes: 0, trials: 0 })).toBeNull();
   });
