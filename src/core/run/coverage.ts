@@ -32,7 +32,7 @@ export class Coverage {
   gapKnown(sinceMs: number): void {
     const proven = this.#proven;
     for (let last = proven.at(-1); last !== undefined && last.untilMs > sinceMs; last = proven.at(-1)) {
-      last.untilMs = Math.max(last.fromMs, sinceMs);
+      last.untilMs = sinceMs;
       if (last.untilMs > last.fromMs) return;
       proven.pop();
     }

@@ -12,8 +12,8 @@ export function dependenceLength(count: number): number {
 /**
  * Sharpe ratio of `periods` returns together, corrected for serial correlation: the ratio of one return times
  * `q / sqrt(q + 2 sum((q - k) w(k) rho(k)))`, q the periods and rho(k) the autocorrelation at lag k. Without correlation
- * that is the root of q. Lags reach `dependenceLength`; their weights w(k) fall linearly (Bartlett), so that the sum is
- * never negative.
+ * that is the root of q. Lags reach `dependenceLength`; their weights w(k) fall linearly (Bartlett), so that the root
+ * is always of a positive number.
  * @param periods Returns that the ratio is scaled to, such as those of a year; > 0, need not be whole.
  * @returns Null with fewer than two returns, or if all are equal.
  * @see Lo 2002, https://doi.org/10.2469/faj.v58.n4.2453; Newey, West 1987, https://doi.org/10.2307/1913610 (weights)
@@ -27,8 +27,6 @@ export function scaledSharpe(returns: readonly number[], periods: number): numbe
     const weight = 1 - lag / (lags + 1);
     variance += 2 * Math.max(0, periods - lag) * weight * autocorrelation(returns, moments.mean, lag);
   }
-  // Returns that cancel each other exactly have no variance over many periods.
-  if (variance <= Number.EPSILON * periods) return null;
   return (moments.mean / moments.deviation) * (periods / Math.sqrt(variance));
 }
 
