@@ -37,6 +37,26 @@ test('never runs more at once than there are slots, and a failing task passes it
   expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(7);
 });
 
+test('after a crowd has waited, as many tasks run at once as before', async () => {
+  const turns = new FairQueue(2);
+  await Promise.all(Array.from({ length: 5 }, (_, at) => turns.run(`${at % 3}`, async () => {})));
+  const started: number[] = [];
+  let end = () => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const tasks = [1, 2, 3].map((task) =>
+    turns.run('a', async () => {
+      started.push(task);
+      await ended;
+    }),
+  );
+  expect(started).toEqual([1, 2]);
+  end();
+  await Promise.all(tasks);
+  expect(started).toEqual([1, 2, 3]);
+});
+
 test('a slot that nobody waits for is free for the next task', async () => {
   const { order, hand } = queueOf(1);
   await hand('a');

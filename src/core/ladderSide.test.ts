@@ -79,6 +79,25 @@ describe.each(['bids', 'asks'] as const)('a side of %s', (kind) => {
     );
   });
 
+  it('has room for a level at every price, whether they come one by one or as a snapshot', () => {
+    const best = kind === 'bids' ? 10_000 : 0;
+    // Every seventh price in turn: each is inserted between others.
+    const prices = Array.from({ length: 10_001 }, (_, at) => (at * 7) % 10_001);
+    const sizes = prices.map((price) => 1 + price);
+    const [single, whole] = [new LadderSide(kind), new LadderSide(kind)];
+    prices.forEach((price, at) => {
+      single.set(price, sizes[at] as number);
+    });
+    whole.replace({ prices, sizes });
+    for (const side of [single, whole, single.clone()]) {
+      expect(side.count).toBe(10_001);
+      for (const at of [0, 127, 128, 129, 255, 256, 8_191, 8_192, 10_000]) {
+        const price = Math.abs(best - at);
+        expect([side.prices[at], side.sizes[at]]).toEqual([price, 1 + price]);
+      }
+    }
+  });
+
   it('is replaced by a snapshot in any order', () => {
     const side = new LadderSide(kind);
     expect(side.replace({ prices: [100, 300, 200], sizes: [1, 3, 2] })).toBe(true);

@@ -204,7 +204,7 @@ describe('an order that would trade at once', () => {
   test.each([
     [30_000_000, 60],
     [60_600_000, 120],
-    [60_600_100, null],
+    [60_600_001, null],
   ])('fill-or-kill for %d micro-USD of 60 at 0.50 and 60 at 0.51 buys %j', (budget, shares) => {
     const rig = new DeskRig().book(0, BIDS, ASKS);
     rig.place(1, 0, { limitPrice: 5_100, size: null, budget, timeInForce: 'fok' });

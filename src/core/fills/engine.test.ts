@@ -169,6 +169,23 @@ describe('consumption', () => {
     expect(consumption.remaining('yes', 'asks', asksOf(9)).sizes[0]).toBe(9 * SHARE);
   });
 
+  test('a fill of NO in a book that YES mirrors counts as long as YES displays the mirrored level', () => {
+    const consumption = new Consumption();
+    const filled = [{ price: 6_000, size: 4 * SHARE }];
+    consumption.consume({ token: 'no', side: 'asks', view: mirroredView(bids), filled, timeMs: 1 });
+    const shown = (shares: number) => {
+      const yesBids = ladder('bids', [
+        [0.4, shares],
+        [0.3, 50],
+      ]);
+      const side = (_: number, token: string, kind: string) =>
+        token === 'yes' && kind === 'bids' ? yesBids : ladder('asks', [[0.5, 9]]);
+      consumption.observe({ side, isMirrored: () => true }, 0);
+      return (consumption.remaining('no', 'asks', mirroredView(yesBids)).sizes[0] as number) / SHARE;
+    };
+    expect([shown(10), shown(8), shown(9)]).toEqual([6, 4, 9]);
+  });
+
   test('consumption of a NO ask that YES does not mirror stays while NO displays it', () => {
     const consumption = new Consumption();
     const noAsks = ladder('asks', [[0.7, 10]]);

@@ -150,6 +150,17 @@ test('outcomes known at the same time come in the order of the listings', () => 
   expect(outcomes).toEqual([...new Set(listed)]);
 });
 
+test('an outcome comes after the records received in its millisecond, and before the next one', () => {
+  const writer = new TapeWriter({ strikePrice: null });
+  for (const at of [0, 300_999, 301_000, 301_000, 301_001]) writer.book({ at, asks: [[0.5, 1 + (at % 7)]] });
+  const resolution = { payoutYes: 1, resolvedTimeMs: START_MS + 301_000 };
+  const items = [...itemsOf([{ tape: writer.tape(), resolution }])];
+  const order = items.filter(({ kind }) => kind === 'book' || kind === 'resolved');
+  expect(order.map(({ kind, timeMs }) => `${kind} ${timeMs - START_MS}`)).toEqual([
+    ...['book 0', 'book 300999', 'book 301000', 'book 301000', 'resolved 301000', 'book 301001'],
+  ]);
+});
+
 test('only a gap that began before the resolution delays the payout', () => {
   const { tape } = [...windows(1)][0]!;
   const resolution = { payoutYes: 1, resolvedTimeMs: END_MS };
@@ -195,7 +206,9 @@ test('feeds of a ticker are merged with the markets', () => {
   } as const;
   const items = [...itemsOf([one!], [feed])];
   expect(items.filter(({ kind }) => kind === 'price')).toHaveLength(2 * rows.seq.length);
-  expect(items.filter(({ kind }) => kind === 'perp_depth').map(({ seq }) => seq)).toEqual([20, 40]);
+  expect(items.filter(({ kind }) => kind === 'perp_depth')).toEqual(
+    [20, 40].map((seq) => ({ kind: 'perp_depth', seq, timeMs: START_MS + seq, depth: depth(seq) })),
+  );
 });
 
 test('awaited recordings give the same items', async () => {

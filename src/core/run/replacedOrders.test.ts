@@ -24,7 +24,12 @@ function traded(
 }
 
 /** Acts at the first book from each time (ms after the window's start) on. */
-function run(writer: TapeWriter, acts: Readonly<Record<number, Act>>, cashUsd: number | null = null) {
+function run(
+  writer: TapeWriter,
+  acts: Readonly<Record<number, Act>>,
+  cashUsd: number | null = null,
+  latencyMs = 50,
+) {
   const due = Object.entries(acts).map(([ms, act]) => ({ fromMs: START_MS + Number(ms), act }));
   const strategy = strategyOf((event, context) => {
     if (event.type !== 'book') return;
@@ -32,7 +37,7 @@ function run(writer: TapeWriter, acts: Readonly<Record<number, Act>>, cashUsd: n
   });
   const { orders, trades, equity } = resultOf(strategy, {
     runs: [{ tape: writer.tape(), resolution: WON }],
-    terms: { cashUsd },
+    terms: { cashUsd, orderLatency: { kind: 'constant', ms: latencyMs } },
   });
   const ends = orders.map(({ outcome, reason, filledSize }) => [outcome, reason, filledSize / USD]);
   return { ends, trades, equity };
@@ -104,6 +109,31 @@ test('a replacement and what it replaces reserve the larger of the two', () => {
   };
   run(traded({}), acts, 40);
   expect(seen).toEqual([expect.closeTo(40 - 32, 2), expect.closeTo(40 - 30, 2)]);
+});
+
+test('a replacement on its way reserves the rest alone as soon as a trade fills a part of what it replaces', () => {
+  const seen: (number | null)[] = [];
+  const look: Act = (context) => seen.push(context.cash);
+  const acts: Record<number, Act> = {
+    1000: rest('buy', 0.31, 100),
+    5000: (context) => {
+      context.replace(1, { limitPrice: 0.32 });
+      look(context);
+    },
+    6000: look,
+    8000: look,
+  };
+  const { ends } = run(traded({ 5000: ['SELL_YES', 0.3, 40] }), acts, 40, 1_500);
+  expect(ends).toEqual([
+    ['cancelled', 'replaced', 40],
+    ['expired', null, 0],
+  ]);
+  const spent = 40 * 0.31;
+  expect(seen).toEqual([
+    expect.closeTo(40 - 100 * 0.32, 2),
+    expect.closeTo(40 - spent - 60 * 0.32, 2),
+    expect.closeTo(40 - spent - 60 * 0.32, 2),
+  ]);
 });
 
 test('a sale can be repriced again before its first replacement arrives, and the rest of the shares sold', () => {

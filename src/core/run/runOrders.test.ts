@@ -89,6 +89,16 @@ describe('an order', () => {
     ]);
     expect(trades[0]?.exitSlippage).toBe(0);
   });
+
+  test('has slippage from its own limit if its side was empty at its decision', () => {
+    const writer = new TapeWriter();
+    for (let at = 0; at < 10_000; at += 1_000) writer.book({ at, bids: [[0.38, 100 + at]] });
+    writer.trade({ at: 9_500, side: 'SELL_YES', price: 0.39, shares: 50 });
+    const { trades } = run({ 1000: place({ ...REST }) }, [{ tape: writer.tape(), resolution: WON }]);
+    expect(trades).toMatchObject([
+      { size: 10 * SHARE, decisionPrice: 0.4, entryPrice: 0.4, entrySlippage: 0 },
+    ]);
+  });
 });
 
 describe('a fill', () => {

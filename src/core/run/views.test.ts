@@ -124,6 +124,50 @@ describe('a strategy reads', () => {
     expect(read('book', (context) => context.markets().length, writer)).toEqual([1, 1, 0]);
   });
 
+  test('of windows of several lengths each until its own end, in the order of their starts', () => {
+    let seen: string[] = [];
+    const runner = started(
+      (context) => {
+        seen = context.markets().map(({ marketId }) => marketId);
+      },
+      { priceSources: ['chainlink'] },
+    );
+    const listed = (marketId: string, startMs: number, endMs: number) =>
+      runner.push({
+        ...({ kind: 'market', seq: 2, timeMs: START_MS } as const),
+        market: {
+          ...{ ...TAPE_MARKET, marketId },
+          ...{ startTimeMs: START_MS + startMs, endTimeMs: START_MS + endMs },
+        },
+      });
+    listed('0xlong', 0, 900_000);
+    listed('0xlater', 300_000, 600_000);
+    listed('0xlater too', 300_000, 450_000);
+    expect(seen).toEqual([ID, '0xlong', '0xlater', '0xlater too']);
+    const at = (ms: number) => {
+      const times = { eventTimeMs: START_MS + ms, receivedTimeMs: START_MS + ms };
+      const price = {
+        kind: 'underlying',
+        ticker: 'BTC',
+        source: 'chainlink',
+        price: 97_000,
+        ...times,
+      } as const;
+      runner.push({ kind: 'price', seq: 3 + ms, timeMs: START_MS + ms, price });
+      return seen;
+    };
+    expect(at(299_999)).toHaveLength(4);
+    expect(at(300_000)).toEqual(['0xlong', '0xlater', '0xlater too']);
+    expect(at(450_000)).toEqual(['0xlong', '0xlater']);
+    expect(at(599_999)).toEqual(['0xlong', '0xlater']);
+    runner.push({
+      ...{ kind: 'resolved', seq: 1e6, timeMs: START_MS + 599_999, marketId: '0xlater' },
+      resolution: { payoutYes: 1, resolvedTimeMs: START_MS + 599_999 },
+    } as const);
+    expect(at(599_999)).toEqual(['0xlong']);
+    expect(at(900_000)).toEqual([]);
+  });
+
   test('the market of an earlier window first, though it was listed later', () => {
     let seen: string[] = [];
     const runner = started((context) => {

@@ -90,6 +90,24 @@ test('the slippage and the levels of the exit are those of the sales, not of the
   expect(exitLevels).toBe(1);
 });
 
+test('the slippage of several sales is averaged by their shares, as is the price of the exit', () => {
+  const position = new Position(new Ledger(), { token: 'yes', ...bought(4_000, 10, 1_000) });
+  position.sell(3_000, filled('sell', 6_000, 2), { reason: 'take_profit', best: 6_100 });
+  const levels = [
+    { price: 5_000, size: 2 * SHARE },
+    { price: 4_500, size: 4 * SHARE },
+  ];
+  const fill: Fill = { size: 6 * SHARE, principal: 2.8 * SHARE, fee: 7, levels };
+  position.sell(4_000, fill, { reason: 'stop_loss', best: 5_000 });
+  position.settle(9_000, 0);
+  const trade = position.trade();
+  // 2 shares 0.01 below the best bid, then 2 at it and 4 shares 0.05 below.
+  expect(trade.exitSlippage).toBeCloseTo((2 * 0.01 + 4 * 0.05) / 8, 12);
+  expect(trade.exitPrice).toBeCloseTo((2 * 0.6 + 2 * 0.5 + 4 * 0.45) / 10, 12);
+  expect(trade).toMatchObject({ exitLevels: 3, exitReason: 'resolved', closedMs: 9_000 });
+  expect(trade.fees).toBe(filled('buy', 4_000, 10).fee + filled('sell', 6_000, 2).fee + 7);
+});
+
 test('reversing a later purchase leaves the earlier one, with its cost', () => {
   const ledger = new Ledger();
   const position = new Position(ledger, { token: 'no', ...bought(4_000, 10, 1_000) });

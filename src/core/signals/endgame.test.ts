@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { marketState } from '../../../test/support/marketState.ts';
 import { MARKET } from '../../../test/support/wire.ts';
+import { TakerFee } from '../fees.ts';
 import { normalCdf } from '../pricing/normal.ts';
 import { detectEndgame } from './endgame.ts';
 import { repricedEdge } from './signal.ts';
@@ -84,6 +85,15 @@ test('buys at 0.985 at most, and never above the value of the share', () => {
   // P(Up) is 0.983 here.
   expect(detectEndgame(marketState(asking(0.98), { readings: AHEAD }))).not.toBeNull();
   expect(detectEndgame(marketState(asking(0.982), { readings: AHEAD }))).toBeNull();
+});
+
+test('signals nothing where the share costs exactly its value', () => {
+  const fee = new TakerFee({ rate: 0, exponent: 1, base: 'share', decimals: 5, rounding: 'half_up' });
+  const state = marketState({ ...BOOK, yesAsks: [[0.98, 5]] }, { readings: AHEAD, fee });
+  state.model.yesProb = 0.98;
+  expect(detectEndgame(state)).toBeNull();
+  state.model.yesProb = 0.9801;
+  expect(detectEndgame(state)?.direction).toBe('BUY_YES');
 });
 
 test('requires two sources on the winning side', () => {

@@ -40,6 +40,13 @@ describe('probability of overfitting', () => {
     expect(overfittingProbability({ results, periods: 40, trials: 3 })).toBe(1);
   });
 
+  test('counts a tie half: of two that are equally good and a third, either best one is above the median', () => {
+    const results = Float64Array.from(
+      Array.from({ length: 40 }, (_, at) => [at % 7, at % 7, -(at % 7)]).flat(),
+    );
+    expect(overfittingProbability({ results, periods: 40, trials: 3 })).toBe(0);
+  });
+
   test('is null over one trial or a few periods', () => {
     expect(overfittingProbability({ results: new Float64Array(40), periods: 40, trials: 1 })).toBeNull();
     expect(overfittingProbability({ results: new Float64Array(14), periods: 7, trials: 2 })).toBeNull();

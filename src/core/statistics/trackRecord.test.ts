@@ -33,6 +33,7 @@ describe('published values', () => {
     const record = { sharpe: 2.5 / Math.sqrt(250), count: 1250, skewness: -3, kurtosis: 10 };
     const sharpeVariance = 0.5 / 250;
     expect(expectedMaximum(100)).toBeCloseTo(2.5306028932016846, 13);
+    expect(expectedMaximum(2)).toBeCloseTo(0.5772156649015329 * normalQuantile(1 - 1 / (2 * Math.E)), 13);
     expect(Math.sqrt(sharpeVariance) * expectedMaximum(100)).toBeCloseTo(0.113172, 6);
     expect(deflatedSharpe(record, { trials: 100, sharpeVariance })).toBeCloseTo(0.90039683444939, 13);
     expect(deflatedSharpe(record, { trials: 46, sharpeVariance })).toBeCloseTo(0.950502, 6);

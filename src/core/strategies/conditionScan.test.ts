@@ -70,6 +70,14 @@ test('no condition is true at no row, and a search from behind the end finds the
   expect(new ConditionScans([item], columns).nextAll(columns.end + 5)).toBe(columns.end);
 });
 
+test('the window begins with a row at its start, and ends before a row at its end', () => {
+  const writer = new TapeWriter();
+  const length = TAPE_MARKET.endTimeMs - START_MS;
+  for (const at of [-1, 0, length - 1, length]) writer.book({ at, asks: [[0.5, 10]] });
+  const { columns } = prepareMarket(writer.tape(), { model: false });
+  expect([columns.first, columns.end]).toEqual([1, 3]);
+});
+
 test('at every proven row of the window the search returns the intent of the row’s own test', () => {
   let [wishes, waits] = [0, 0];
   for (const { prepared, strategy, name } of cases()) {
