@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { START_MS, TapeWriter } from '../../../test/support/tapes.ts';
+import { END_MS, ofOneNumber, START_MS, TapeWriter } from '../../../test/support/tapes.ts';
 import { prepareMarket } from './prepare.ts';
 
 test('prices make rows from the start of the window on; those before it feed the model alone', () => {
@@ -12,4 +12,89 @@ test('prices make rows from the start of the window on; those before it feed the
   const { rows } = prepareMarket(tape, { model: true });
   const times = [...rows.timeMs.subarray(0, rows.count)];
   expect(times.map((timeMs) => timeMs - START_MS)).toEqual([-10, 0, 1]);
+});
+
+test('a trade of the same arrival number as a book comes after the book', () => {
+  const writer = new TapeWriter()
+    .book({ at: 0, bids: [[0.4, 1]] })
+    .trade({ at: 0, side: 'BUY_YES', price: 0.5, shares: 2 });
+  const nextRowOf = (tape: ReturnType<TapeWriter['tape']>) => [
+    ...(prepareMarket(tape, { model: false }).trades?.nextRow ?? []),
+  ];
+  expect([nextRowOf(ofOneNumber(writer.tape(), 1)), nextRowOf(writer.tape())]).toEqual([[1], [1]]);
+  const before = new TapeWriter().trade({ at: 0, side: 'BUY_YES', price: 0.5, shares: 2 });
+  expect(nextRowOf(before.book({ at: 0, bids: [[0.4, 1]] }).tape())).toEqual([0]);
+});
+
+test('the window counts rows from its start until before its end, and is covered from the first proven one on', () => {
+  const length = END_MS - START_MS;
+  const writer = new TapeWriter();
+  const books = [
+    ...([
+      [-2_000, true],
+      [-1, false],
+      [0, false],
+      [1_000, true],
+      [9_000, false],
+    ] as const),
+    ...([
+      [length - 500, true],
+      [length, true],
+      [length + 1, false],
+    ] as const),
+  ];
+  for (const [n, [at, trusted]] of books.entries()) writer.book({ at, bids: [[0.4, 1 + n]], trusted });
+  const { inside } = prepareMarket(writer.tape(), { model: false });
+  expect(inside).toEqual({ rows: 4, trusted: 2, coveredMs: 8_000 + 500 });
+});
+
+test('a gap takes coverage back to its start, also if one that was detected before began later', () => {
+  const writer = new TapeWriter();
+  for (let at = 0; at < 60_000; at += 1_000) writer.book({ at, bids: [[0.4, 1 + at / 1_000]] });
+  writer.gap({ start: 8_000, known: 10_500, end: 12_000 });
+  writer.gap({ start: 2_000, known: 20_500, end: 25_000 });
+  const coveredOf = (tape: ReturnType<TapeWriter['tape']>) =>
+    prepareMarket(tape, { model: false }).inside.coveredMs;
+  expect(coveredOf(writer.tape())).toBe(2_000 + (END_MS - START_MS - 25_000));
+});
+
+test('the end of a gap is a row of its own before the next gap, even if nothing arrives between them', () => {
+  const writer = new TapeWriter();
+  for (const at of [0, 20_000, 21_000]) writer.book({ at, bids: [[0.4, 1 + at / 1_000]] });
+  writer.gap({ start: 100, known: 1_000, end: 5_000 }).gap({ start: 9_000, known: 10_000, end: 20_500 });
+  const { rows } = prepareMarket(writer.tape(), { model: false });
+  const seen = Array.from({ length: rows.count }, (_, row) => [
+    (rows.timeMs[row] as number) - START_MS,
+    rows.trusted[row],
+    (rows.gapStartMs[row] as number) - START_MS,
+  ]);
+  expect(seen).toEqual([
+    [0, 1, Number.NaN],
+    [1_000, 0, 100],
+    [5_000, 0, Number.NaN],
+    [10_000, 0, 9_000],
+    [20_000, 0, Number.NaN],
+    [20_500, 0, Number.NaN],
+    [21_000, 1, Number.NaN],
+  ]);
+});
+
+test.each([
+  [-10_000, true],
+  [-10_001, false],
+])('a row at the open has a model value if the newest price was received at %i ms: %s', (newest, isKnown) => {
+  const writer = new TapeWriter({ strikeKnownTimeMs: START_MS });
+  for (let second = -60; second < 0; second++) writer.price(newest + second * 1_000, 97_000 + (second % 3));
+  writer.price(newest, 97_000).book({ at: 0, bids: [[0.4, 1]] });
+  const { rows } = prepareMarket(writer.tape(), { model: true });
+  expect([rows.count, rows.timeMs[0], Number.isFinite(rows.yesProb[0])]).toEqual([1, START_MS, isKnown]);
+});
+
+test('of one arrival number a price makes its row before a book', () => {
+  const tape = new TapeWriter()
+    .book({ at: 0, bids: [[0.4, 1]] })
+    .price(0, 97_000)
+    .tape();
+  const { rows } = prepareMarket(ofOneNumber(tape, 1), { model: true });
+  expect([...rows.yesBid.subarray(0, rows.count)]).toEqual([Number.NaN, 4_000]);
 });

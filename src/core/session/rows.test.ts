@@ -139,6 +139,38 @@ test('a strike is known from the millisecond of its receipt on', () => {
   expect(distances).toEqual([Number.NaN, -0.01]);
 });
 
+test.each([
+  ['all rows', 2_000],
+  ['the newest row', 1],
+])('of %s every measure has a column of its own, and each window of a volatility too', (_, capacity) => {
+  const volatility = (windowSeconds: number) => ({ of: 'volatility', windowSeconds }) as const;
+  const measures = [
+    ...[volatility(60), volatility(600)],
+    ...(['move_usd', 'move_pct'] as const).map((of) => ({ of, windowSeconds: null })),
+  ];
+  const underlying = new UnderlyingState({ openMs: START_MS });
+  const builder = new RowBuilder(TAPE_MARKET, {
+    underlying,
+    capacity,
+    measures: capacity > 1 ? measures : [],
+  });
+  // The newest row has a measure from the next row on.
+  const columns = measures.map((measure) => builder.rows.measured(measure));
+  for (let second = -400; second <= 200; second++) {
+    const receivedMs = START_MS + second * 1_000;
+    const price = 97_000 + second / 100 + (second % 2) * (second < 100 ? 1 : 9);
+    underlying.push({ receivedMs, eventMs: receivedMs, price });
+    builder.price(receivedMs);
+  }
+  const newest = columns.map((column) => column[builder.rows.count - 1]);
+  const nowMs = START_MS + 200_000;
+  expect(newest).toEqual(measures.map((measure) => underlying.measure(measure, nowMs)));
+  expect(new Set(newest).size).toBe(4);
+  const other = () => builder.rows.measured(volatility(61));
+  if (capacity > 1) expect(other).toThrow(new RangeError('the rows were made without volatility 61'));
+  else expect(other()[0]).toBeNaN();
+});
+
 test('strategies that share rows need each of their measures once', () => {
   const measure = (windowSeconds: number) => ({ of: 'volatility', windowSeconds }) as const;
   const move = { of: 'move_usd', windowSeconds: null } as const;
