@@ -35,7 +35,7 @@ export class LimitOrder {
   /** It ends after this time at the latest; a message of this very time can still fill it. */
   endsMs: number;
   endsBy: Ending = 'expired';
-  /** It was accepted or held, and has ended. An order that the venue refuses was never there to be replaced. */
+  /** It rested or was held, and has ended. An order that the venue refuses was never there to be replaced. */
   hasEnded = false;
   /** The order that it replaces. */
   readonly replaced: LimitOrder | null;

@@ -317,7 +317,6 @@ export class MarketDesk {
     limit.left -= fill.size;
     limit.filled += fill.size;
     const isOpen = limit.left > 0;
-    limit.hasEnded = !isOpen;
     this.#reportFill(order, fill, { knownMs, timeMs: dueMs, liquidity: 'taker', isOpen });
     if (isOpen) this.#rest(limit, dueMs, knownMs);
   }

@@ -177,7 +177,6 @@ class TokenVolatility implements Series {
     }
     this.#mids.push(this.#timeMs[row] as number, doubled);
     if (!this.#mids.isFull) return Number.NaN;
-    // The sums are exact, their difference may round below 0.
-    return Math.sqrt(Math.max(0, this.#mids.variance)) / (2 * TICKS_PER_USDC);
+    return Math.sqrt(this.#mids.variance) / (2 * TICKS_PER_USDC);
   }
 }

@@ -27,7 +27,10 @@ export class SecondMids {
     return this.#sum / this.#filled;
   }
 
-  /** With the divisor n - 1, in square ticks of the doubled mids. */
+  /**
+   * With the divisor n - 1, in square ticks of the doubled mids. Never below 0: a single different mid outweighs the
+   * rounding of whole sums.
+   */
   get variance(): number {
     return (this.#squares - this.#sum * this.mean) / (this.#filled - 1);
   }
