@@ -116,3 +116,85 @@ test('the fills of a resting order cost together what a single one would: 20.000
   const costs = rig.reports.flatMap((report) => (report.kind === 'fill' ? [report.fill.principal] : []));
   expect(costs).toEqual([4_800_001, 4_800_000]);
 });
+
+test.each([
+  ['yes', 5_000, 'BUY_YES', 0.5, 10, 0],
+  ['yes', 5_000, 'BUY_YES', 0.49, 900, 0],
+  ['yes', 5_000, 'BUY_YES', 0.51, 10, 10],
+  ['yes', 5_000, 'BUY_YES', 0.5, 70, 10],
+  ['yes', 5_000, 'SELL_NO', 0.5, 70, 10],
+  ['yes', 5_000, 'SELL_NO', 0.51, 900, 0],
+  ['yes', 5_000, 'SELL_NO', 0.49, 10, 10],
+  ['no', 5_200, 'BUY_NO', 0.52, 110, 10],
+  ['no', 5_200, 'BUY_NO', 0.51, 900, 0],
+  ['no', 5_200, 'BUY_NO', 0.53, 10, 10],
+  ['no', 5_200, 'SELL_YES', 0.48, 110, 10],
+  ['no', 5_200, 'SELL_YES', 0.49, 900, 0],
+  ['no', 5_200, 'BUY_YES', 0.48, 900, 0],
+] as const)(
+  'our sale of %s at %i ticks behind the displayed size, with %s at %d of %i shares, fills %i',
+  (token, limitPrice, side, price, shares, filled) => {
+    const rig = new DeskRig().book(0, level(100), ASKS);
+    rig.place(1, 0, { token, action: 'sell', limitPrice, size: 50 * SHARE });
+    rig.book(100, level(100), ASKS).trade(200, side, price, shares);
+    expect(rig.makerFills.reduce((sum, { size }) => sum + size, 0)).toBe(filled);
+  },
+);
+
+test('a part of a unit of a trade fills nothing', () => {
+  const rig = new DeskRig().book(0, [], ASKS);
+  rig.place(1, 0, { limitPrice: 4_800 });
+  rig.book(100, [], ASKS).trade(200, 'SELL_YES', 0.47, 5.0000009).trade(300, 'SELL_YES', 0.48, 0.0000009);
+  expect(rig.makerFills.map(({ size }) => size)).toEqual([5]);
+});
+
+test('the units that an order took do not count in the cost of those that it makes', () => {
+  const asks: Level[] = [
+    [0.48, 0.000001],
+    [0.5, 60],
+  ];
+  const rig = new DeskRig().book(0, [], asks);
+  rig.place(1, 0, { limitPrice: 4_800 });
+  // Held for 150 ms, then one unit is taken at the limit; three units cost 1.44 micro-USD.
+  rig.book(300, [], ASKS.concat()).trade(400, 'SELL_YES', 0.48, 0.000003);
+  const fills = rig.reports.flatMap((report) => (report.kind === 'fill' ? [report] : []));
+  expect(fills.map(({ liquidity, fill }) => [liquidity, fill.principal])).toEqual([
+    ['taker', 1],
+    ['maker', 2],
+  ]);
+});
+
+test('an order whose level is beyond the displayed ones has an unknown queue until the level is displayed', () => {
+  const deep: Level[] = [[0.48, 100]];
+  const rig = new DeskRig().book(0, deep, ASKS);
+  rig.place(1, 0, { limitPrice: 4_600 });
+  rig.book(100, deep, ASKS).book(200, [[0.48, 90]], ASKS);
+  expect(rig.trade(300, 'SELL_YES', 0.46, 500).makerFills).toEqual([]);
+  rig
+    .book(
+      400,
+      [
+        [0.48, 90],
+        [0.46, 30],
+        [0.45, 1],
+      ],
+      ASKS,
+    )
+    .trade(500, 'SELL_YES', 0.46, 40);
+  expect(rig.makerFills.map(({ size }) => size)).toEqual([10]);
+});
+
+test('a desk needs every trade and message while an order rests or is about to, and no trade for one that takes', () => {
+  const rig = new DeskRig().book(0, level(100), ASKS);
+  const needs = () => [rig.desk.hasOrders, rig.desk.needsTrades];
+  expect(needs()).toEqual([false, false]);
+  rig.place(1, 0, { limitPrice: 5_000, timeInForce: 'fak' });
+  expect(needs()).toEqual([true, false]);
+  rig.place(2, 0, { limitPrice: 4_800 });
+  expect(needs()).toEqual([true, true]);
+  rig.book(300, level(100), ASKS);
+  expect([rig.told.length, ...needs()]).toEqual([2, true, true]);
+  rig.desk.cancel(2, START_MS + 400);
+  rig.book(500, level(100), ASKS);
+  expect(needs()).toEqual([false, false]);
+});

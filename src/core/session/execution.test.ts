@@ -3,6 +3,7 @@ import { buyAndSell } from '../../../test/support/strategies.ts';
 import { START_MS, TapeWriter } from '../../../test/support/tapes.ts';
 import { DEFAULT_PARAMS } from '../../schema/api/strategies.ts';
 import type { ReplayParams, Strategy } from '../../schema/strategy.ts';
+import { Ledger } from '../ledger.ts';
 import { compileStrategy } from '../strategies/compile.ts';
 import { prepareMarket } from './prepare.ts';
 import { coverageOf, replayMarket } from './replay.ts';
@@ -32,6 +33,17 @@ function movedTo(ask: number): TapeWriter {
     .book({ at: 10_200, bids: [[0.26, 100]], asks: [[ask, 100]] })
     .book({ at: 299_000, bids: [[0.26, 100]], asks: [[ask, 99]] });
 }
+
+test('the cost that the venue pays out is that of this market’s shares alone', () => {
+  const ledger = new Ledger();
+  ledger.buy({ principal: 3 * USD, fee: 0 });
+  const compiled = compileStrategy(BELOW_030);
+  const prepared = prepareMarket(movedTo(0.28).tape(), compiled.needs);
+  const terms = { strategy: compiled, size: 10 * USD, params: DEFAULT_PARAMS };
+  const held = replayMarket(prepared, terms, { resolution: RESOLUTION, ledger });
+  expect([held.paidOutCost, held.trades[0]?.principal]).toEqual([10 * USD, 10 * USD]);
+  expect([ledger.positions, replay(movedTo(0.5)).paidOutCost]).toEqual([3 * USD, 0]);
+});
 
 /** Bought at 0.28 and 0.29 from 10 s on; bid 0.6 at 20 s, when the sale is decided, then the given bids. */
 function soldAt(bids: readonly (readonly [number, number])[], later: typeof bids = bids): TapeWriter {

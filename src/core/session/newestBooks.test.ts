@@ -18,6 +18,13 @@ test.each<[string, Partial<Book>, number | null]>([
   ['the same with another trust', { trusted: false }, 1],
   ['another best size', { yesBids: [[4_800, 11 * SHARE]] }, 1],
   ['another size below a unit', { yesBids: [[4_800, 10 * SHARE + 0.4]] }, null],
+  ['another size by more than half a unit', { yesBids: [[4_800, 10 * SHARE + 0.6]] }, 1],
+  ['its own book of NO', { no: { bids: [[4_900, SHARE]], asks: [[5_200, 10 * SHARE]] } }, 1],
+  [
+    'a book of NO that is its mirror',
+    { no: { bids: [[5_000, 30 * SHARE]], asks: [[5_200, 10 * SHARE]] } },
+    null,
+  ],
   ['another level beyond the depth', { yesBids: [[4_800, 10 * SHARE]] }, null],
   ['no asks', { yesAsks: [] }, 1],
   ['the same after the tape begins', { timeMs: 1_960 }, 1],
@@ -26,4 +33,20 @@ test.each<[string, Partial<Book>, number | null]>([
   const books = new NewestBooks({ depth: 1, fromMs: 2_000 });
   expect(books.keep(bookRecord({ ...FIRST, seq: 1 }))).toBe(0);
   expect(books.keep(bookRecord({ ...FIRST, ...change, seq: 2 }))).toBe(number);
+});
+
+test('a book that becomes the mirror again is kept, though YES has not changed', () => {
+  const books = new NewestBooks({ depth: 1, fromMs: 2_000 });
+  const no = { bids: [[4_900, SHARE]], asks: [[5_200, 10 * SHARE]] } as const;
+  books.keep(bookRecord({ ...FIRST, no, seq: 1 }));
+  expect(books.keep(bookRecord({ ...FIRST, seq: 2 }))).toBe(1);
+  const best = [0, 1].map((book) => books.side(book, 'no', 'bids').prices[0]);
+  expect([best, books.isMirrored(0), books.isMirrored(1)]).toEqual([[4_900, 5_000], false, true]);
+});
+
+test('the newest two books can be read, and none before them', () => {
+  const books = new NewestBooks({ depth: 2, fromMs: 2_000 });
+  for (const at of [0, 1, 2]) books.keep(bookRecord({ ...FIRST, yesAsks: [[5_000 + at, SHARE]], seq: at }));
+  expect([1, 2].map((book) => books.side(book, 'yes', 'asks').prices[0])).toEqual([5_001, 5_002]);
+  expect(() => books.side(0, 'yes', 'asks')).toThrow(new RangeError('book 0 is no longer kept'));
 });

@@ -162,6 +162,8 @@ describe('the limit price', () => {
     ['never the ask itself', {}, 0.2, 2_700],
     ['deeper in the book', {}, -0.01, 2_400],
     ['on the fine grid', { tickSize: 10 }, 0.0159, 2_650],
+    // 0.043 x 10,000 is 429.99999999999994 in doubles.
+    ['a tick that decimals reach exactly', { bid: 2_570, ask: 3_500, tickSize: 10 }, 0.043, 3_000],
     ['at most the maximum', { bid: 9_900, ask: 10_000 }, 0, 9_800],
     ['without an ask', { ask: Number.NaN }, 0, 2_500],
     ['without an ask below 1', { bid: 9_800, ask: Number.NaN, maxFillPrice: 10_000 }, 0.05, 9_900],

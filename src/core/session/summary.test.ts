@@ -118,6 +118,8 @@ describe('a summary', () => {
     expect(of(29).sharpePerMarket).not.toBeNull();
     expect(of(30).sharpeRatio).not.toBeNull();
     expect([of(1).sortinoRatio, of(3).sortinoRatio]).toEqual([null, expect.any(Number)]);
+    const two = summarize([market(0, [3]), market(1, [-2])], 10);
+    expect([two.sortinoRatio, two.sharpeRatio]).toEqual([expect.any(Number), null]);
     const runs = of(32);
     const perYear = (32 * 365 * 24) / (31 + 1 / 12);
     const returns = results.map((pnl) => pnl / 10);

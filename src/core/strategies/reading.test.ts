@@ -201,6 +201,16 @@ describe('the underlying', () => {
   });
 });
 
+test('a reading has a key of its own: another metric, token, price or window has another', () => {
+  const own: Reading = { metric: 'token_volatility', token: 'yes', price: 'ask', windowSeconds: 60 };
+  const others: readonly Partial<Reading>[] = [
+    ...[{}, { metric: 'token_move' }, { token: 'no' }, { price: 'bid' }, { windowSeconds: 600 }],
+    { windowSeconds: null },
+  ] as const;
+  expect(new Set(others.map((other) => readingKey({ ...own, ...other }))).size).toBe(6);
+  expect(readingKey({ ...own })).toBe(readingKey(own));
+});
+
 describe('an unknown value', () => {
   const empty = new TapeWriter().book({ at: 1_000, bids: [[0.4, 1]] }).tape();
   test.each(OPERATORS)('does not satisfy %s', (operator) => {

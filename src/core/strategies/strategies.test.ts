@@ -47,6 +47,30 @@ test('a strategy remembers whole seconds, and the one in which it starts', () =>
   ]).toEqual([0, 0, 5_000, 0, 61_000, 121_000]);
 });
 
+test.each<[Condition['metric'], number | undefined, object]>([
+  ['token_price', undefined, { model: false, books: false, strike: false, measures: [] }],
+  ['token_volatility', 60, { model: false, books: false, strike: false, measures: [] }],
+  ['imbalance', undefined, { model: false, books: true, strike: false, measures: [] }],
+  ['underlying_distance_pct', undefined, { model: true, books: false, strike: true, measures: [] }],
+  ['underlying_distance_sigma', undefined, { model: true, books: false, strike: true, measures: [] }],
+  ['model_probability', undefined, { model: true, books: false, strike: true, measures: [] }],
+  [
+    'underlying_move_usd',
+    undefined,
+    { model: true, books: false, strike: false, measures: [{ of: 'move_usd', windowSeconds: null }] },
+  ],
+  [
+    'underlying_volatility',
+    120,
+    { model: true, books: false, strike: false, measures: [{ of: 'volatility', windowSeconds: 120 }] },
+  ],
+])('a strategy that reads %s over %s seconds needs no more than that', (metric, window_s, needs) => {
+  const condition = { metric, operator: 'above', value: 0, ...(window_s && { window_s }) } as Condition;
+  expect(compileStrategy(conditions(condition)).needs).toEqual(needs);
+  const price: Condition = { metric: 'token_price', operator: 'above', value: 0 };
+  expect(compileStrategy(conditions(price, { stop_loss: [condition] })).needs).toEqual(needs);
+});
+
 describe('threshold_entry', () => {
   const tape = () => quotes([28, 31], [28, 30], [27, 29], [69, 72]);
 
@@ -111,6 +135,13 @@ describe('mean_reversion', () => {
     const tape = () => quotes(...calm, [46, 48], [47, 49], [50, 52]);
     expect(intents(tape(), strategy, () => 'yes').slice(4)).toEqual([WAIT, WAIT, TAKE_PROFIT]);
     expect(intents(tape(), strategy, () => 'no').slice(4)).toEqual([TAKE_PROFIT, TAKE_PROFIT, WAIT]);
+  });
+
+  test('sells at the very mean, also of a token that it bought as NO', () => {
+    // Mids 50, 52, 50, 52, then 51.
+    const tape = () => quotes(...calm, [50, 52]);
+    for (const token of ['yes', 'no'] as const)
+      expect(intents(tape(), strategy, () => token).at(-1)).toBe(TAKE_PROFIT);
   });
 
   test('a second without a change has the mid of the one before; many changes in one count once', () => {

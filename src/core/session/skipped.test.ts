@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { START_MS, TapeWriter } from '../../../test/support/tapes.ts';
+import { DEFAULT_PARAMS } from '../../schema/api/strategies.ts';
+import type { Condition, ConditionBased, Strategy } from '../../schema/strategy.ts';
+import { compileStrategy } from '../strategies/compile.ts';
+import { prepareMarket } from './prepare.ts';
+import { replayMarket } from './replay.ts';
+import type { MarketTape, Resolution } from './tape.ts';
+
+const UP: Resolution = { payoutYes: 1, resolvedTimeMs: START_MS + 420_000 };
+const LENGTH_MS = 300_000;
+const cheap: Strategy = { type: 'threshold_entry', threshold: 0.1, direction: 'below', side: 'buy_yes' };
+const when = (condition: Condition): ConditionBased => ({
+  ...{ type: 'condition_based', side: 'buy_yes', entry: [condition] },
+  ...{ take_profit: [], stop_loss: [], max_trades_per_market: 1 },
+});
+const heavyBids = when({ metric: 'imbalance', operator: 'above', value: 0.99 });
+const farAbove = when({ metric: 'underlying_distance_pct', operator: 'above', value: 50 });
+
+/** Books at these times (ms after the start), all proven or none. */
+function at(times: readonly number[], trusted = true, market = {}): TapeWriter {
+  const writer = new TapeWriter(market);
+  for (const [n, time] of times.entries())
+    writer.book({ at: time, bids: [[0.4, 1 + n]], asks: [[0.5, 1]], trusted });
+  return writer;
+}
+
+function skippedOf(
+  tape: MarketTape,
+  {
+    strategy = cheap,
+    mode = 'walk_book',
+    resolution = UP,
+  }: { strategy?: Strategy; mode?: 'walk_book' | 'mid'; resolution?: Resolution | null } = {},
+) {
+  const compiled = compileStrategy(strategy);
+  const params = { ...DEFAULT_PARAMS, fill_mode: mode };
+  const terms = { strategy: compiled, size: 10_000_000, params };
+  return replayMarket(prepareMarket(tape, compiled.needs), terms, { resolution }).skipped;
+}
+
+test.each<[string, MarketTape, Parameters<typeof skippedOf>[1], ReturnType<typeof skippedOf>]>([
+  ['without an outcome, before all else', at([]).tape({ books: false }), { resolution: null }, 'unresolved'],
+  ['without books to walk', at([0]).tape({ books: false }), {}, 'no_books'],
+  ['without books to read', at([0]).tape({ books: false }), { strategy: heavyBids, mode: 'mid' }, 'no_books'],
+  ['not without books that nobody needs', at([0]).tape({ books: false }), { mode: 'mid' }, null],
+  ['without a row in its window', at([-1, LENGTH_MS]).tape(), {}, 'no_data'],
+  ['without a proven row in its window', at([0, LENGTH_MS - 1], false).tape(), {}, 'gap'],
+  ['not with a proven row at its start', at([0]).tape(), {}, null],
+  ['not with a proven row before its end', at([LENGTH_MS - 1]).tape(), {}, null],
+  ['without a strike', at([0], true, { strikePrice: null }).tape(), { strategy: farAbove }, 'no_strike'],
+  [
+    'without a time from which its strike is known',
+    at([0], true, { strikeKnownTimeMs: null }).tape(),
+    { strategy: farAbove },
+    'no_strike',
+  ],
+  ['not without a strike that nobody needs', at([0], true, { strikePrice: null }).tape(), {}, null],
+  ['not with a strike that came late', at([0]).tape(), { strategy: farAbove }, null],
+])('a market is skipped %s', (_, tape, terms, reason) => {
+  expect(skippedOf(tape, terms)).toBe(reason);
+});
