@@ -69,6 +69,20 @@ test('a sale that is repriced keeps its reason', () => {
   expect(trades).toMatchObject([{ exitReason: 'take_profit', exitPrice: 0.44 }]);
 });
 
+test('an order that is repriced keeps its expiry', () => {
+  const acts: Record<number, Act> = {
+    1000: (context) => {
+      const order = { marketId: ID, token: 'yes', action: 'buy', limitPrice: 0.31, size: 10 } as const;
+      context.place({ ...order, timeInForce: 'gtd', expiresMs: START_MS + 9_500 });
+    },
+    3000: reprice(1, 0.32),
+  };
+  expect(run(traded({ 9000: ['SELL_YES', 0.3, 4], 11000: ['SELL_YES', 0.3, 40] }), acts).ends).toEqual([
+    ['cancelled', 'replaced', 0],
+    ['expired', null, 4],
+  ]);
+});
+
 test('the rest of a sale that was filled in parts can be repriced again and again', () => {
   const writer = traded({
     5000: ['BUY_YES', 0.46, 60],

@@ -90,6 +90,19 @@ describe('an order', () => {
     expect(trades[0]?.exitSlippage).toBe(0);
   });
 
+  test('is missed if the book of its decision is crossed and still in force when it arrives', () => {
+    const writer = new TapeWriter();
+    for (const [at, bid] of [
+      [0, 0.38],
+      [1_000, 0.45],
+      [2_000, 0.38],
+      [3_000, 0.37],
+    ] as const)
+      writer.book({ at, bids: [[bid, 100 + at]], asks: [[0.4, 200]] });
+    const { ends } = run({ 1000: place({}) }, [{ tape: writer.tape(), resolution: WON }]);
+    expect(ends).toEqual([['missed', 'untrusted']]);
+  });
+
   test('has slippage from its own limit if its side was empty at its decision', () => {
     const writer = new TapeWriter();
     for (let at = 0; at < 10_000; at += 1_000) writer.book({ at, bids: [[0.38, 100 + at]] });
@@ -119,6 +132,30 @@ describe('a fill', () => {
     for (let at = 10_000; at < 15_000; at += 1_000) level(at);
     return { tape: writer.tape(), resolution: WON };
   }
+
+  test('of two levels is charged by the rule of its own time, not of its decision', () => {
+    // From 0.072 to 0.07.
+    const change = Date.UTC(2026, 4, 31);
+    const writer = new TapeWriter({ startTimeMs: change - 60_000, endTimeMs: change + 240_000 });
+    for (let at = -5_000; at <= 5_000; at += 1_000)
+      writer.book({
+        ...{ at: change - START_MS + at, bids: [[0.38, 100 + at / 1_000]] },
+        asks: [
+          [0.4, 10],
+          [0.5, 100],
+        ],
+      });
+    const resolution = { payoutYes: 1, resolvedTimeMs: change + 300_000 };
+    const { fills } = run(
+      { [change - START_MS - 1_000]: place({ limitPrice: 0.5, size: 30 }) },
+      [{ tape: writer.tape(), resolution }],
+      { orderLatency: { kind: 'constant', ms: 1_500 } },
+    );
+    expect(fills.map(({ price, size, fee }) => [price, size / SHARE, fee])).toEqual([
+      [4_000, 10, 168_000],
+      [5_000, 20, 350_000],
+    ]);
+  });
 
   test('of two levels is charged level by level, and one of a maker nothing', () => {
     const acts = { 1000: place({ limitPrice: 0.5, size: 20 }), 5000: place({ ...REST, limitPrice: 0.39 }) };
