@@ -161,6 +161,36 @@ test('an outcome comes after the records received in its millisecond, and before
   ]);
 });
 
+test('an outcome after the last record has the arrival number of that record', () => {
+  const writer = new TapeWriter({ strikePrice: null });
+  for (const at of [0, 1_000]) writer.book({ at, asks: [[0.5, 1 + at]] });
+  const resolution = { payoutYes: 1, resolvedTimeMs: END_MS };
+  const items = [...itemsOf([{ tape: writer.tape(), resolution }])];
+  expect(items.at(-1)).toMatchObject({ kind: 'resolved', seq: items.at(-2)?.seq, timeMs: END_MS });
+  expect(items.at(-2)).toMatchObject({ kind: 'book', timeMs: START_MS + 1_000 });
+});
+
+test('a gap without an arrival number comes before the first record or price of the window from its detection on', () => {
+  const order = (known: number) => {
+    const writer = new TapeWriter({ strikePrice: null })
+      .price(-5_000, 97_000)
+      .book({ at: -4_000, asks: [[0.5, 1]] });
+    writer
+      .price(-3_000, 97_001)
+      .price(2_000, 97_002)
+      .book({ at: 3_000, asks: [[0.5, 2]] });
+    const tape = writer.gap({ start: known - 100, known, end: null }).tape();
+    return [...itemsOf([{ tape, resolution: null }])]
+      .filter(({ kind }) => kind === 'price' || kind === 'book' || kind === 'gap')
+      .map(({ kind, timeMs }) => (kind === 'gap' ? 'gap' : timeMs - START_MS));
+  };
+  expect(order(2_000)).toEqual([-5_000, -4_000, -3_000, 'gap', 2_000, 3_000]);
+  expect(order(2_001)).toEqual([-5_000, -4_000, -3_000, 2_000, 'gap', 3_000]);
+  // A price of before the window makes no row of a market.
+  expect(order(-3_500)).toEqual([-5_000, -4_000, -3_000, 'gap', 2_000, 3_000]);
+  expect(order(-6_000)).toEqual([-5_000, 'gap', -4_000, -3_000, 2_000, 3_000]);
+});
+
 test('only a gap that began before the resolution delays the payout', () => {
   const { tape } = [...windows(1)][0]!;
   const resolution = { payoutYes: 1, resolvedTimeMs: END_MS };

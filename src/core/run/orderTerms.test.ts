@@ -58,6 +58,15 @@ test.each(['gtc', 'gtd'] as const)('an order that rests, %s, has no budget', (ti
   );
 });
 
+test('a sale has a size, and an order has exactly one of size and budget', () => {
+  expect(() => spending(5, { action: 'sell' })).toThrow(
+    new RangeError('order: budget: only of purchases that never rest, got 5'),
+  );
+  expect(() => terms({ budget: 5 })).toThrow(
+    RangeError('order: exactly one of size and budget is given, got {"size":10,"budget":5}'),
+  );
+});
+
 test.each(['sold', 'take_profit', 'stop_loss'])(
   'a sale may have the reason %s, a purchase has none',
   (reason) => {

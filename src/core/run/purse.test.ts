@@ -35,6 +35,22 @@ test('a payout is cash from its redemption on', () => {
   expect([purse.redeem(8_000), purse.locked]).toEqual([true, 0]);
 });
 
+test('neither reserved money nor a payout before its redemption can be spent', () => {
+  const purse = new Purse({ ...RUN_TERMS, cashUsd: 10.000001, redemptionDelayMs: 5_000 });
+  purse.ledger.buy({ principal: 4 * USD, fee: 0.5 * USD });
+  purse.reserved = 2 * USD;
+  expect(purse.cash).toBe(3.5 * USD + 1);
+  purse.ledger.close({ proceeds: 7 * USD, fee: 0, cost: 4 * USD });
+  purse.lock(7 * USD, 1_000);
+  expect([purse.cash, purse.refusalOf(3.5 * USD + 2, NOTHING)]).toEqual([3.5 * USD + 1, 'no_cash']);
+  purse.redeem(6_000);
+  expect(purse.cash).toBe(10.5 * USD + 1);
+});
+
+test('an amount is rounded to the nearest micro-USD: 1.001 USD is 1,000,999.9999999999 in doubles', () => {
+  expect(new Purse({ ...RUN_TERMS, cashUsd: 1.001 }).cash).toBe(1_001_000);
+});
+
 test('payouts are redeemed in the order of their times, whenever they were locked', () => {
   const purse = new Purse({ ...RUN_TERMS, cashUsd: 0 });
   for (const seconds of [1, 3, 2]) purse.lock(seconds * USD, seconds * 1_000);

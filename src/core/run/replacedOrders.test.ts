@@ -181,6 +181,24 @@ test('while a smaller replacement is on its way, the shares of what it replaces 
   expect(run(traded({}), acts).ends.at(-1)).toEqual(['refused', 'no_shares', 0]);
 });
 
+test('once a smaller replacement has arrived, the shares that it leaves can be sold', () => {
+  const acts: Record<number, Act> = {
+    1000: take(100),
+    3000: rest('sell', 0.45, 60),
+    5000: (context) => context.replace(2, { size: 20 }),
+    8000: (context) => {
+      rest('sell', 0.47, 81)(context);
+      rest('sell', 0.47, 80)(context);
+    },
+  };
+  expect(run(traded({}), acts).ends.slice(1)).toEqual([
+    ['cancelled', 'replaced', 0],
+    ['expired', null, 0],
+    ['refused', 'no_shares', 0],
+    ['expired', null, 0],
+  ]);
+});
+
 test('an order can be repriced tens of thousands of times', () => {
   const terms = {
     ...({ token: 'yes', action: 'buy', limitPrice: 3_000, timeInForce: 'gtc' } as const),

@@ -229,6 +229,32 @@ describe('of feeds a strategy reads', () => {
     expect(push(7, 'chainlink', 97_002)[0]).toBe(97_002);
   });
 
+  test('without naming a source, the price of the feed that decides the market', () => {
+    let seen: unknown[] = [];
+    const runner = started(
+      (context) => {
+        seen = context.markets().map(({ marketId }) => context.price(marketId)?.price ?? null);
+      },
+      { eventTypes: ['5m', '1h'], priceSources: ['chainlink', 'binance_spot'] },
+    );
+    const hour = {
+      ...TAPE_MARKET,
+      marketId: '0xhour',
+      eventType: '1h',
+      endTimeMs: START_MS + 3_600_000,
+    } as const;
+    runner.push({ kind: 'market', seq: 2, timeMs: START_MS, market: hour });
+    for (const [seq, source] of [
+      [3, 'chainlink'],
+      [4, 'binance_spot'],
+    ] as const) {
+      const times = { eventTimeMs: START_MS, receivedTimeMs: START_MS + seq };
+      const price = { kind: 'underlying', ticker: 'BTC', source, price: 97_000 + seq, ...times } as const;
+      runner.push({ kind: 'price', seq, timeMs: START_MS + seq, price });
+    }
+    expect(seen).toEqual([97_003, 97_004]);
+  });
+
   test('the newest book of each perpetual', () => {
     let seen: unknown[] = [];
     const runner = started((context) => {
