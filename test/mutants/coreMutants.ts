@@ -147,11 +147,6 @@ export const CORE_MUTANTS: readonly TestedMutant[] = [
   ),
   marketDesk('this.advance(knownMs);\n    if', 'if'),
   marketDesk('refusedAt(outages, order.arrivesMs', 'refusedAt(outages, order.dueMs'),
-  marketDesk(
-    'limit.hasEnded = !isOpen;',
-    '',
-    'an order without a rest is refused as a replaced one in both cases',
-  ),
   replaced('|| !this.hasEnded || this.left === 0', '|| this.left === 0'),
   replaced('|| !this.hasEnded || this.left === 0', '|| !this.hasEnded'),
   replaced('this.#replacedBy ??= orderId;', 'this.#replacedBy = orderId;'),

@@ -18,7 +18,7 @@ const BOOK = {
 } as const;
 const QUOTE = {
   ...{ seq: 2, marketId: TAPE_MARKET.marketId, eventTimeMs: START_MS, underlyingPrice: null },
-  ...{ receivedTimeMs: START_MS + 2_000, trusted: true },
+  ...{ receivedTimeMs: START_MS + 2_000, trusted: true, yesChanged: true },
 };
 
 test('a live book is the newest row: NO’s prices mirror those of YES, or are those of its own book', () => {
