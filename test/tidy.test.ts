@@ -263,7 +263,12 @@ describe('rooms', () => {
 });
 
 /** Modules of other rooms that the live trader may import: functions and classes without input or output. */
-const PURE_IMPORTS = ['src/backtest/depth.ts', 'src/recorder/bookCopy.ts', 'lru-cache'];
+const PURE_IMPORTS = [
+  'src/backtest/depth.ts',
+  'src/recorder/bookCopy.ts',
+  'src/runtime/boundedCache.ts',
+  'lru-cache',
+];
 
 describe('the live trader', () => {
   const mayImport = (target: string) =>
