@@ -22,7 +22,9 @@ it('bytes stop the reading above the limit, and request it once when half of it 
 
 it('batches leave in the order of their arrival, with the time of the oldest event that waits', () => {
   const queue = new BatchQueue();
-  const batches = Array.from({ length: 5 }, (_, id): SocketBatch => ({ events: [frame(id + 1)], bytes: id }));
+  const batches = Array.from({ length: 5 }, (_, id): SocketBatch => {
+    return { events: [frame(id + 1), frame(id + 2)], bytes: id };
+  });
   expect([queue.isEmpty, queue.oldestMs, queue.next()]).toEqual([true, null, null]);
   for (const batch of batches) queue.add(batch);
   for (const batch of batches) {

@@ -70,6 +70,7 @@ describe.each(PERP_VENUES)('%s', (name) => {
       ['no time', '0'],
       ['a time in seconds', String(SAMPLE_TIME_MS).slice(0, 10)],
       ['a time in microseconds', `${SAMPLE_TIME_MS}000`],
+      ['a time of 2100', '4102444800000'],
     ].map(([shows, time]) => [
       shows,
       JSON.parse(JSON.stringify(sample.book('BTC', 1)).replace(String(SAMPLE_TIME_MS + 1), time!)),
@@ -100,6 +101,7 @@ test.each([
 
 test.each([
   [403, 'access too frequent', 'banned'],
+  [403, 'Access too frequent. Try again later.', 'banned'],
   [403, '{"retCode":10006,"retMsg":"Too many visits!"}', 'rate_limited'],
   [403, '{"retCode": 10018,"retMsg":"Exceeded the IP Rate Limit."}', 'rate_limited'],
   [403, '{"retCode":100061}', 'refused'],

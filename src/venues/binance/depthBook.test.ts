@@ -99,6 +99,14 @@ describe('futures chain', () => {
     );
   });
 
+  test('applies the update that ends at the snapshot, and none that is repeated', () => {
+    const apply = fresh();
+    apply(snapshot(12, { E: T }));
+    expect(apply(update({ U: 9, u: 12, pu: 8 }))?.updateId).toBe(12);
+    expect(apply(update({ U: 9, u: 12, pu: 8 }))).toBeNull();
+    expect(apply(update({ U: 15, u: 16, pu: 12 }))?.updateId).toBe(16);
+  });
+
   test('rejects an update without pu', () => {
     const apply = fresh();
     apply(snapshot(12, { E: T }));
@@ -109,6 +117,7 @@ describe('futures chain', () => {
 
 test('ignores frames of other kinds and symbols and rejects malformed ones', () => {
   const book = new BinanceDepthBook('spot', 'ETHUSDT');
+  book.apply(snapshot(0), 'ETH', 5);
   expect(book.apply(update({ U: 1, u: 2 }), 'ETH', 5)).toBeNull();
   expect(book.apply('{"e":"trade"}', 'ETH', 5)).toBeNull();
   expect(() => book.apply('{"e":"depthUpdate"}', 'ETH', 5)).toThrow(VenueMessageError);

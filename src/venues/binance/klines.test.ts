@@ -79,10 +79,11 @@ describe('KlinesClient', () => {
   });
 
   test.each([
-    ['nothing has traded yet', []],
-    ['the exchange skips to a later one', [row(T + 3_600_000, '1', '2')]],
-  ])('returns null when %s', async (_, body) => {
-    answer(body);
+    ['nothing has traded yet', [], 200],
+    ['the exchange skips to a later one', [row(T + 3_600_000, '1', '2')], 200],
+    ['the exchange answers 404', { code: 0 }, 404],
+  ])('returns null when %s', async (_, body, status) => {
+    answer(body, status);
     expect(await klines.candle(query)).toBeNull();
   });
 

@@ -48,6 +48,7 @@ describe('mapBybitAnswer', () => {
 
   test.each([
     ['rate limit', 10006, 'rate_limited'],
+    ['the rate limit of an address', 10018, 'rate_limited'],
     ['unknown symbol', 10001, 'refused'],
   ])('reports %s as a refusal', (_shows, code, refusal) => {
     const map = () => mapBybitAnswer(answer({}, code, 'no'), TIMES);

@@ -203,6 +203,20 @@ it('a frame that comes after a quiet time is the rest of its action, but one aft
   ]);
 });
 
+it('a frame that comes after a quiet time which ended in a proof is an action of its own', () => {
+  const { wire, player, finished } = watchedBook();
+  const [frame] = wire.action(T0 + 10, [{ side: 'BUY', price: 4900, size: 3 * SHARE }]);
+  const raw = JSON.parse(frame!);
+  for (const change of raw.price_changes) {
+    player.play(JSON.stringify({ ...raw, price_changes: [change] }), T0);
+    player.finishQuiet();
+  }
+  expect(finished).toEqual([
+    ['quiet', 'changes', true],
+    ['quiet', 'changes', true],
+  ]);
+});
+
 it('a late change sets a level only if it is newer than every change of that level, and than the proof', () => {
   const log = new RecentChangeLog();
   log.proven(10);

@@ -32,6 +32,10 @@ function map(changes: object, eventMetadata: unknown = { priceToBeat: 64_000 }) 
 test.each<[string, unknown, object]>([
   ['feeSchedule', { rate: '0.05', exponent: '1' }, { takerFeeRate: null, takerFeeExponent: null }],
   ['feeSchedule', { rate: 0.05 }, { takerFeeRate: null }],
+  ['feeSchedule', { rate: 1.01, exponent: 1 }, { takerFeeRate: null }],
+  ['feeSchedule', { rate: -0.01, exponent: 1 }, { takerFeeRate: null }],
+  ['feeSchedule', { rate: 0.05, exponent: 10.1 }, { takerFeeExponent: null }],
+  ['feeSchedule', { rate: 0.05, exponent: -1 }, { takerFeeExponent: null }],
   ['feesEnabled', 'true', { takerFeeRate: 0.05 }],
   ['volumeNum', { usd: 10 }, { volume: null }],
   ['volume', [10], { volume: 10 }],
@@ -48,7 +52,7 @@ test.each<[string, unknown, object]>([
   ['outcomePrices', [1, 0], { status: 'closed', outcome: null }],
   ['umaResolutionStatus', ['resolved'], { status: 'closed', outcome: null }],
   ['resolutionStatus', 3, { status: 'resolved', outcome: 'Up' }],
-])('%s of another type (%j) counts as absent', (name, value, market) => {
+])('%s of another type or range (%j) counts as absent', (name, value, market) => {
   expect(map({ [name]: value })).toMatchObject({ ok: true, market, unreadable: [{ name, value }] });
 });
 
