@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
@@ -122,6 +122,19 @@ it('saves a finding that is noted during a save with the next one', async () => 
   expect(saved.findings.map(({ key }) => key)).toEqual([FIELD.key, 'meanwhile']);
 });
 
+it('ends each save before the next one begins', async () => {
+  const { keeper, metrics, drift } = await running();
+  const saves = [1, 2, 3, 4, 5].map((value) => {
+    drift.note({ ...FIELD, key: `key ${value}` }, T0, () => value);
+    return keeper.save();
+  });
+  await Promise.all(saves);
+  const failures = metrics.registry.getSingleMetricAsString('underround_venue_drift_save_failures_total');
+  expect(await failures).toMatch(/total 0$/m);
+  expect((await readDriftReport(dataDir, T0)).findings).toHaveLength(5);
+  await keeper.close();
+});
+
 it('saves and checks nothing after close()', async () => {
   const { keeper } = await running();
   await keeper.close();
@@ -136,6 +149,12 @@ it('forgets findings after 30 days of one run too', async () => {
   await clock.advance(60_000);
   expect(drift.findings()).toEqual([]);
   await keeper.close();
+});
+
+it('reports that the report cannot be read, which is not that there is none', async () => {
+  expect(await readDriftReport(dataDir, T0)).toEqual({ savedMs: null, findings: [], overflow: [] });
+  mkdirSync(join(dataDir, 'venue-drift.json'));
+  await expect(readDriftReport(dataDir, T0)).rejects.toThrow(/^EISDIR/);
 });
 
 it('moves a damaged report aside and starts an empty one', async () => {

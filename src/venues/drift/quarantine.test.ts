@@ -1,4 +1,4 @@
-import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
@@ -92,10 +92,13 @@ describe('Quarantine', () => {
     expect((await quarantine.frames()).at(-1)?.path).toContain('/polymarket.clob_kind0/');
   });
 
-  it('leaves a damaged file out', async () => {
+  it('leaves out a file that is damaged or cannot be read', async () => {
     await quarantine.add([frame('a'), frame('b', { receivedTimeMs: T0 + 1 })]);
     const [first] = await quarantine.frames();
     writeFileSync(first!.path, '{"feed":');
+    expect(await texts()).toEqual(['b']);
+    rmSync(first!.path);
+    mkdirSync(first!.path);
     expect(await texts()).toEqual(['b']);
   });
 

@@ -9,6 +9,7 @@ test.each([
   [0, null, 'windows held for 150 ms had 0'],
   ['0', null, 'the same as text'],
   [-1, null, 'no delay is negative'],
+  [60, 60_000, 'the longest that is plausible'],
   [61, null, 'not plausible in seconds: perhaps milliseconds'],
   [250, null, 'the same'],
   ['soon', null, 'no number'],

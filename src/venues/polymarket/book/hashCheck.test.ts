@@ -3,14 +3,14 @@ import { HashCheck } from './hashCheck.ts';
 import { type HashContext, TokenBook } from './tokenBook.ts';
 
 /** A check of two books that verify with one tick size alone, which `accept` changes, and perhaps with one trade alone. */
-function checked(trade: string | null = null) {
+function checked(trade: string | null = null, known = '0.01') {
   let accepted: string | null = '0.01';
   const verify = ({ tickSize }: HashContext, lastTradePrice: string) =>
     tickSize === accepted && (trade === null || trade === lastTradePrice);
   const book = (tokenId: string) => Object.assign(new TokenBook(tokenId), { verify });
   const context: HashContext = {
     ...{ marketId: '0x1', minOrderSize: '5', negRisk: false, version: null },
-    ...{ tickSize: '0.01', lastTradePrice: '0.500' },
+    ...{ tickSize: known, lastTradePrice: '0.500' },
   };
   const [yes, no] = [book('1'), book('2')];
   const check = new HashCheck({ context, yes, no }, true);
@@ -26,6 +26,25 @@ it('tries the replaced tick size until a hash verifies, and not afterwards', () 
   accept('0.1');
   expect(check.verifyWithOtherInputs()).toBe(true);
   expect(check.verifyWithOtherInputs()).toBe(false);
+});
+
+it('tries the replaced tick size together with the price of an unseen trade', () => {
+  const { check, context, accept } = checked('0.410');
+  check.tickReplaced('0.1');
+  accept('0.1');
+  check.guesses.note(4_100);
+  expect(check.verifyWithOtherInputs()).toBe(true);
+  expect(context).toMatchObject({ tickSize: '0.01', lastTradePrice: '0.410' });
+});
+
+it.each([
+  ['0.1', '0.01', '0.1'],
+  ['0.01', '0.001', '0.001'],
+  ['0.001', '0.0001', '0.0001'],
+])('with a tick size of %s, hashes of %s make it %s', (known, hashed, found) => {
+  const { check, context, accept } = checked(null, known);
+  accept(hashed);
+  expect([check.verifyWithOtherInputs(), context.tickSize]).toEqual([found === hashed, found]);
 });
 
 it('refutes the recipe after three whole snapshots in a row that do not verify', () => {

@@ -217,6 +217,96 @@ it('a frame that comes after a quiet time which ended in a proof is an action of
   ]);
 });
 
+describe('of two actions in one millisecond', () => {
+  const level = (price: number) => ({ side: 'BUY' as const, price, size: 3 * SHARE });
+
+  it('the frames of the second are not the rest of the first, which lacks one', () => {
+    const { wire, player, finished } = watchedBook();
+    const [half] = wire.action(T0 + 10, [level(4900), level(4800)]);
+    player.play(half!, T0);
+    player.finishQuiet();
+    for (const frame of wire.action(T0 + 10, [level(4600), level(4500)])) player.play(frame, T0);
+    player.finishQuiet();
+    expect(finished).toEqual([
+      ['quiet', 'changes', false],
+      ['quiet', 'changes', false],
+    ]);
+  });
+
+  it('the first frame of a token that the unfinished one has not named is its rest', () => {
+    const { wire, player, finished } = watchedBook();
+    const [frame, rest] = wire.action(T0 + 10, [level(4900), level(4800)]);
+    const raw = JSON.parse(frame!);
+    const [yes, no] = raw.price_changes.map((change: object) =>
+      JSON.stringify({ ...raw, price_changes: [change] }),
+    );
+    player.play(yes, T0);
+    player.finishQuiet();
+    for (const text of [no, rest]) player.play(text, T0);
+    expect(finished).toEqual([
+      ['quiet', 'changes', false],
+      ['verified', 'rest', true],
+    ]);
+  });
+
+  it('whole books that complete the rest of one leave it a rest', () => {
+    const { wire, player, finished } = watchedBook();
+    const [first, second] = wire.action(T0 + 10, [level(4900), level(4800), level(4600)]);
+    player.play(first!, T0);
+    player.finishQuiet();
+    for (const text of [second!, ...wire.books(T0 + 10)]) player.play(text, T0);
+    expect(finished).toEqual([
+      ['quiet', 'changes', false],
+      ['verified', 'rest', true],
+    ]);
+  });
+});
+
+it('an action with an overdue frame stays overdue, whatever late frame follows', () => {
+  const { wire, player, finished } = watchedBook();
+  const [overdue] = wire.action(T0 + 10, [{ side: 'BUY', price: 4900, size: 3 * SHARE }]);
+  const [late] = wire.action(T0 + 500, [{ side: 'BUY', price: 4800, size: 3 * SHARE }]);
+  const changes = [4700, 4600].map((price) => ({ side: 'BUY' as const, price, size: 3 * SHARE }));
+  const [first, second] = wire.action(T0 + 1_200, changes);
+  expect([first, overdue, late, second].flatMap((text) => player.play(text!, T0))).toEqual([
+    ...['applied', 'late', 'late', 'applied'],
+  ]);
+  expect(finished).toEqual([['verified', 'overdue', true]]);
+});
+
+it('a change of the millisecond of an unproven whole book may come late and sets its level', () => {
+  const { wire, book, feed } = venueAndBook();
+  const trade = wire.trade(T0 + 20, { price: 3300, size: SHARE });
+  for (const text of wire.books(T0 + 20)) feed(text);
+  const [lost] = wire.action(T0 + 20, [{ side: 'BUY', price: 4900, size: 3 * SHARE }]);
+  const [next] = wire.action(T0 + 30, [{ side: 'BUY', price: 4800, size: 3 * SHARE }]);
+  expect([next, lost].flatMap((text) => feed(text!))).toEqual(['applied', 'late']);
+  feed(trade);
+  expect([book.trusted, book.yes.bids.sizes[0]]).toEqual([true, 3 * SHARE]);
+});
+
+it('a frame that is older than a proven book adds no level to it', () => {
+  const { wire, book, feed } = venueAndBook();
+  const [lost] = wire.action(T0 + 10, [{ side: 'BUY', price: 4950, size: SHARE }]);
+  wire.action(T0 + 15, [{ side: 'BUY', price: 4950, size: 0 }]);
+  for (const text of wire.action(T0 + 20, [{ side: 'BUY', price: 4800, size: 3 * SHARE }])) feed(text);
+  expect([book.trusted, feed(lost!), book.trusted, book.yes.bids.best]).toEqual([
+    true,
+    ['stale'],
+    true,
+    4900,
+  ]);
+});
+
+it('no change is applied late once 4,096 have come since the last proof', () => {
+  const log = new RecentChangeLog();
+  const isApplied = () => log.isNewest(0, 'BUY', 4900, 1);
+  for (let at = 0; at < 4_095; at++) log.note(0, 'BUY', at % 1_000, 20);
+  expect(isApplied()).toBe(true);
+  log.note(0, 'BUY', 1, 20);
+  expect(isApplied()).toBe(false);
+});
+
 it('a late change sets a level only if it is newer than every change of that level, and than the proof', () => {
   const log = new RecentChangeLog();
   log.proven(10);

@@ -164,9 +164,11 @@ describe('a market’s book', () => {
   });
 
   it('ignores a change without levels', () => {
-    const { wire, book, finished, feed } = afterSnapshot();
+    const { wire, book, finished, feed, player } = afterSnapshot();
     const [frame] = wire.action(T0 + 10, [{ side: 'BUY', price: 4500, size: SHARE }]);
-    feed(JSON.stringify({ ...JSON.parse(frame!), price_changes: [] }), frame!);
+    const empty = JSON.stringify({ ...JSON.parse(frame!), price_changes: [] });
+    expect(player.play(empty, T0)).toEqual(['applied']);
+    feed(frame!);
     expect([finished.length, book.trusted]).toEqual([1, true]);
   });
 
@@ -232,7 +234,10 @@ describe('a market’s book', () => {
     player.finishQuiet();
     for (let token = 0; token < 2; token++) player.apply(tickSizeChange('0.001', T0 + 30));
     feed(trade);
-    expect(finished.map(({ trusted }) => trusted)).toEqual([false, true]);
+    expect(finished.map(({ trusted, end }) => [trusted, end])).toEqual([
+      [false, 'quiet'],
+      [true, 'verified'],
+    ]);
   });
 
   it('trusts a whole book where only best prices prove it: a doubt and announced prices are older', () => {
@@ -280,13 +285,17 @@ describe('a market’s book', () => {
   });
 
   it('never goes back in time when the tokens’ frames arrive in another order', () => {
-    const { wire, finished, feed, player } = afterSnapshot();
-    const earlier = onlyOne('no', wire.action(T0 + 10, [{ side: 'BUY', price: 4500, size: SHARE }]));
-    feed(onlyOne('yes', wire.action(T0 + 20, [{ side: 'BUY', price: 4400, size: SHARE }])));
-    player.finishQuiet();
-    feed(earlier);
-    player.finishQuiet();
-    expect(finished.map(({ eventTimeMs }) => eventTimeMs)).toEqual([T0 + 20, T0 + 20]);
+    const { wire, book, finished, feed, player } = afterSnapshot();
+    const earlier = wire.action(T0 + 10, [{ side: 'BUY', price: 4500, size: SHARE }]);
+    const later = wire.action(T0 + 20, [{ side: 'BUY', price: 4400, size: SHARE }]);
+    for (const frame of [onlyOne('yes', earlier), onlyOne('yes', later), onlyOne('no', earlier)]) {
+      feed(frame);
+      player.finishQuiet();
+    }
+    expect(finished.map(({ eventTimeMs }) => eventTimeMs)).toEqual([T0 + 10, T0 + 20, T0 + 20]);
+    expect(book.reannounce(T0 + 30)).toMatchObject({ eventTimeMs: T0 + 20, trusted: true });
+    // The published state is that of its time: an older frame changes nothing in it.
+    expect([20, 21].map((ms) => book.recent.isNewest(0, 'BUY', 4300, T0 + ms))).toEqual([false, true]);
   });
 
   it('publishes nothing after a disconnect until both tokens’ whole books arrive', () => {

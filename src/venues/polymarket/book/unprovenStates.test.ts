@@ -152,6 +152,31 @@ describe('what completes or proves a state', () => {
     expect([whole.areRight(book), later.areRight(book)]).toEqual([true, true]);
   });
 
+  it('is a frame older than either token’s state', () => {
+    const { wire, book, receive } = proven();
+    const lost = wire.action(T0 + 10, [level(4_500, 7)]);
+    receive(onlyOf('yes', wire.action(T0 + 20, [level(4_300, 7)])[0]));
+    const states = new UnprovenStates(book);
+    expect(states.areRight(book)).toBe(false);
+    note(states, book, ...lost);
+    expect(states.areRight(book)).toBe(true);
+  });
+
+  it('is overdue only where the first state that it completes is more than a second newer', () => {
+    const wasOverdue = (firstMs: number) => {
+      const { wire, book, receive } = proven();
+      const lost = wire.action(T0 + 100, [level(4_500, 7)]);
+      receive(wire.action(T0 + firstMs, [level(4_300, 7)])[0] ?? '');
+      book.finishQuiet();
+      const states = new UnprovenStates(book);
+      receive(wire.action(T0 + 5_000, [level(4_200, 7)])[0] ?? '');
+      states.add(book);
+      note(states, book, ...lost);
+      return states.wasOverdue;
+    };
+    expect([1_100, 1_101].map(wasOverdue)).toEqual([false, true]);
+  });
+
   it('is no level of a token of another market', () => {
     const { wire, book, receive } = proven();
     const trade = wire.trade(T0 + 10, { price: 3_300, size: SHARE });

@@ -99,6 +99,16 @@ describe('ConnectionMerge', () => {
     expect(merged.offer(1, 'a', 15_002, true)).toBe(true);
   });
 
+  it('remembers 65,536 frames without a second copy, the newest', () => {
+    const merged = new ConnectionMerge();
+    for (let i = 0; i < 65_536; i++) merged.offer(0, `${i}`, 0, true);
+    expect(merged.offer(1, '0', 0, true)).toBe(false);
+    for (const text of ['a', 'b']) merged.offer(0, text, 0, true);
+    expect([merged.waiting, merged.offer(1, '1', 0, true), merged.offer(1, '3', 0, true)]).toEqual([
+      ...[65_536, true, false],
+    ]);
+  });
+
   it('remembers nothing when the other connection is down', () => {
     const merged = new ConnectionMerge();
     for (let i = 0; i < 5; i++) expect(merged.offer(1, 'same', i, false)).toBe(true);

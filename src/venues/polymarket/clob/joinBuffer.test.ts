@@ -9,10 +9,12 @@ const change = (timeMs: number) =>
   JSON.stringify({ market: '0xa', event_type: 'price_change', timestamp: String(timeMs) });
 
 let buffer: JoinBuffer;
+let clock: FakeClock;
 
 /** Connection 0 has served the market up to 100; connection 1 joins with books of later times. */
 beforeEach(() => {
-  buffer = new JoinBuffer(new FakeClock());
+  clock = new FakeClock();
+  buffer = new JoinBuffer(clock);
   buffer.onBooks(0, { news: [book('yes', 100), book('no', 100)], repeated: [] });
 });
 
@@ -46,6 +48,28 @@ test('a trade does not show that the changes before it were delivered', () => {
   join(book('yes', 300));
   expect(buffer.hold(1, change(310))).toBe(true);
   expect(buffer.releasedBy(0, trade)).toEqual([]);
+});
+
+test('a second after the first held frame, the books and all held frames are due', async () => {
+  join(book('yes', 300));
+  await clock.advance(500);
+  expect(buffer.drain(1, 'due')).toEqual([]);
+  buffer.hold(1, change(310));
+  await clock.advance(600);
+  buffer.hold(1, change(320));
+  await clock.advance(399);
+  expect(buffer.drain(1, 'due')).toEqual([]);
+  await clock.advance(1);
+  const due = [JSON.stringify([book('yes', 300)]), change(310), change(320)];
+  expect([buffer.drain(1, 'due'), buffer.drain(1, 'all')]).toEqual([due, []]);
+});
+
+test('a book that both connections have brought shows how far the second one is', () => {
+  join(book('yes', 300));
+  buffer.drain(1, 'all');
+  buffer.onDown(0);
+  buffer.onBooks(0, { news: [], repeated: [book('yes', 250)] });
+  expect(buffer.hold(0, change(310))).toBe(false);
 });
 
 test('a lost connection holds nothing back', () => {

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { VenueMessageError } from '../../../runtime/errors.ts';
+import { VenueDrift } from '../../../runtime/venueDrift.ts';
+import { MessageWatch } from '../../drift/messageWatch.ts';
+import { CLOB_KINDS } from './knownKeys.ts';
 import { mapClobFrame } from './mapper.ts';
 
 const MARKET = '0x017791f201d5a788e0039e511fc1900e5f000000000000000000000000000000';
@@ -44,6 +47,15 @@ test.each([
     ]);
   },
 );
+
+test('of a list, the unknown message alone is set aside; the others are mapped', () => {
+  const drift = new VenueDrift();
+  const watch = new MessageWatch({ feed: 'polymarket.clob', kinds: CLOB_KINDS, drift });
+  const unknown = '{"event_type":"fee_change","rate":"0.07"}';
+  const events = mapClobFrame(`[${unknown},${frameOf('book')}]`, 7, watch);
+  expect(events.map(({ kind }) => kind)).toEqual(['book_snapshot']);
+  expect(drift.takeSetAside().map(({ kind, text }) => [kind, text])).toEqual([['fee_change', unknown]]);
+});
 
 describe('the protocol version of a message', () => {
   test('is read from a recorded V2 book, which is empty and whose market has not traded', () => {

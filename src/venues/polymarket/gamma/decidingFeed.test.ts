@@ -44,6 +44,14 @@ test.each([
   ['a config alone for an hour', '1h', null, { twapEnabled: false }, null, null],
   ['another coin’s stream', '5m', 'https://data.chain.link/streams/eth-usd', null, null, null],
   ['another coin’s candle', '1h', 'https://www.binance.com/en/trade/ETH_USDT', null, 'unknown', null],
+  [
+    'another coin’s candle for 5 minutes',
+    '5m',
+    'https://www.binance.com/en/trade/ETH_USDT',
+    null,
+    null,
+    null,
+  ],
   ['another currency’s candle', '1h', 'https://www.binance.com/en/trade/BTC_USDC', null, 'unknown', null],
   [
     'another coin’s stream for an hour',

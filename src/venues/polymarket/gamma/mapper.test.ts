@@ -95,6 +95,17 @@ describe('mapGammaEvent', () => {
     expect(market.twapLookbackSeconds).toBe(60);
   });
 
+  test.each([
+    ['0.1', 1000],
+    ['0.01', 100],
+    ['0.005', 50],
+    ['0.0025', 25],
+    ['0.001', 10],
+    ['0.0001', 1],
+  ])('reads a tick size of %s USDC', (text, tickSize) => {
+    expect(listed({ orderPriceMinTickSize: text }).market.tickSize).toBe(tickSize);
+  });
+
   test('reads the market’s own taker delay and deciding feed', () => {
     const { market } = listed({
       secondsDelay: 3,

@@ -97,9 +97,11 @@ describe('mapPolyboltFrame', () => {
       spot({ full_accuracy_value: '78794154504410000000000' }),
     ],
     ['an invalid exact value', spot({ full_accuracy_value: '7.8e4' })],
-    ['a negative price', spot({ value: -1 })],
+    ['a negative price', spot({ full_accuracy_value: undefined, value: -1 })],
+    ['a price of zero', spot({ full_accuracy_value: undefined, value: 0 })],
     ['no time', spot({ timestamp: undefined })],
-    ['an average of another length', frame('price.crypto.twap', { window_seconds: 30 })],
+    ['a shorter average', frame('price.crypto.twap', { window_seconds: 30 })],
+    ['a longer average', frame('price.crypto.twap', { window_seconds: 90 })],
     ['a snapshot without points', frame('price.crypto', {}, { snapshot: true })],
   ])('rejects %s', (_shows, text) => {
     expect(() => mapPolyboltFrame(text, 7)).toThrow(VenueMessageError);
