@@ -164,6 +164,18 @@ describe.each(DRIVERS)('a connection that is read %s', (_, make) => {
   });
 });
 
+test('ends at the first PING that is due when the limit of the oldest unanswered one is over', async () => {
+  const clock = new FakeClock();
+  const keepAlive = { text: 'PING', answer: 'PONG', periodMs: 10_000, answerLimitMs: 20_000 };
+  connect(new DirectSocketDriver(clock), { keepAlive });
+  await happened(1);
+  venue.latest.answersPing = false;
+  await clock.advance(29_999);
+  expect(events).toEqual(['open']);
+  await clock.advance(1);
+  expect(events).toEqual(['open', 'PING unanswered for 20000 ms']);
+});
+
 describe('a connection whose reading is paused', () => {
   const keepAlive = { text: 'PING', answer: 'PONG', periodMs: 10_000, answerLimitMs: 25_000 };
 
