@@ -9,6 +9,7 @@ describe('identifyFrame', () => {
     ['polymarket.clob', '[{"event_type":"book"}]'],
     ['polymarket.clob', '[{"event_type":"book"},{"type":"hello"}]'],
     ['polymarket.clob', '{"event_type":"price_change","price_changes":[]}'],
+    ['polymarket.rtds', '{"topic":"crypto_prices","type":"update","payload":{}}'],
     ['polymarket.rtds', '{"topic":"crypto_prices_twap_sixty","type":"update","payload":{}}'],
     ['polymarket.polybolt', '{"v":1,"channel":"price.crypto.twap","seq":3,"ts":1,"payload":{}}'],
     ['polymarket.polybolt', '{"op":"subscribed","channel":"price.crypto","rid":"1"}'],

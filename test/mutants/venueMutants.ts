@@ -91,7 +91,7 @@ export const VENUE_MUTANTS: readonly TestedMutant[] = [
     'return this.#snapshotFailures > SNAPSHOT_FAILURES_MAX;',
   ),
   tokenReset('return this.frames > this.#framesAtReset;', 'return this.frames >= this.#framesAtReset;'),
-  tokenReset('this.timeMs = 0;\n    this.announcedHash', 'this.announcedHash'),
+  tokenReset('this.known = false;\n    this.timeMs = 0;', 'this.known = false;'),
   hashCheck(
     'this.#snapshotFailures >= SNAPSHOT_FAILURES_MAX) this',
     'this.#snapshotFailures > SNAPSHOT_FAILURES_MAX) this',

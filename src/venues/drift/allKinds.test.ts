@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { recording, recordingLines, recordingsAbsent } from '../../../test/support/fixtures.ts';
 import { type DriftFinding, VenueDrift } from '../../runtime/venueDrift.ts';
+import { PERP_VENUES } from '../../schema/events.ts';
 import { mapBinanceFrame } from '../binance/mapper.ts';
 import { mapCoinbaseFrame } from '../coinbase/mapper.ts';
+import { PERP_FEEDS } from '../perpVenue.ts';
+import { PERP_VENUE_BY_NAME } from '../perpVenues.ts';
 import { mapClobFrame } from '../polymarket/clob/mapper.ts';
 import { mapRtdsFrame } from '../polymarket/rtds/mapper.ts';
 import { ALL_KINDS, isKnownNow } from './allKinds.ts';
@@ -33,6 +36,10 @@ it('compares every message of a list with the known fields', () => {
   ];
   mapClobFrame(JSON.stringify(list), T0, watch);
   expect(found()).toEqual(['book fee', 'book cap']);
+});
+
+it.each(PERP_VENUES)('knows the messages of %s under the name of its feed', (name) => {
+  expect(ALL_KINDS[PERP_FEEDS[name]]).toBe(PERP_VENUE_BY_NAME[name].kinds);
 });
 
 describe('isKnownNow', () => {

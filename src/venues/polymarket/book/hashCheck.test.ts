@@ -17,8 +17,19 @@ function checked(trade: string | null = null, known = '0.01') {
   const accept = (tickSize: string | null) => {
     accepted = tickSize;
   };
-  return { check, context, yes, accept };
+  return { check, context, yes, no, accept };
 }
+
+it.each([
+  ['yes', false],
+  ['no', false],
+  ['neither', true],
+])('verifies the books of both tokens: wrong is %s', (wrong, isVerified) => {
+  const { check, yes, no } = checked();
+  for (const [name, book] of Object.entries({ yes, no })) if (name === wrong) book.verify = () => false;
+  const isProven = [check.recipeProven, check.verify('0.500'), check.recipeProven];
+  expect(isProven).toEqual([false, isVerified, isVerified]);
+});
 
 it('tries the replaced tick size until a hash verifies, and not afterwards', () => {
   const { check, accept } = checked();

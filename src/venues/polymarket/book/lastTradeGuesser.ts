@@ -1,4 +1,4 @@
-import { formatPrice, parsePrice, TICKS_PER_USDC } from '../../../core/money.ts';
+import { parsePrice, TICKS_PER_USDC } from '../../../core/money.ts';
 
 /** Most prices of one action to try as the unseen trade that changed the hash. */
 const PRICES_MAX = 12;
@@ -37,9 +37,7 @@ export class LastTradeGuesser {
 
 /** A last trade price as the hash formats it: three decimals, or four where the tick size needs them. */
 export function tradePriceText(ticks: number): string {
-  const text = formatPrice(ticks);
-  const decimals = text.includes('.') ? text.length - text.indexOf('.') - 1 : 0;
-  return decimals > 3 ? text : (ticks / TICKS_PER_USDC).toFixed(3);
+  return (ticks / TICKS_PER_USDC).toFixed(ticks % 10 === 0 ? 3 : 4);
 }
 
 /** The price of the same trade on the other token. */

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { BookPlayer } from '../../../../test/support/bookPlayer.ts';
 import { MARKET, WireMarket } from '../../../../test/support/wire.ts';
 import { ConnectionMerge } from '../clob/connectionMerge.ts';
+import type { FinishedAction } from './bookAction.ts';
 import { MarketBook } from './marketBook.ts';
 import { RecentChangeLog } from './recentChangeLog.ts';
 
@@ -262,6 +263,40 @@ describe('of two actions in one millisecond', () => {
   });
 });
 
+it('a frame of another millisecond is no rest, also if the unfinished action has not named its token', () => {
+  const { wire, player, finished } = watchedBook();
+  const level = (price: number) => ({ side: 'BUY' as const, price, size: 3 * SHARE });
+  const only = (index: 0 | 1, [frame]: readonly string[]) => {
+    const raw = JSON.parse(frame!);
+    return JSON.stringify({ ...raw, price_changes: [raw.price_changes[index]] });
+  };
+  player.play(only(0, wire.action(T0 + 10, [level(4900), level(4800)])), T0);
+  player.finishQuiet();
+  player.play(only(1, wire.action(T0 + 20, [level(4700)])), T0);
+  player.finishQuiet();
+  expect(finished).toEqual([
+    ['quiet', 'changes', false],
+    ['quiet', 'changes', false],
+  ]);
+});
+
+it('a late frame proves the book by the price of its own unseen trade', () => {
+  const { wire, book } = venueAndBook();
+  const finished: FinishedAction[] = [];
+  const player = new BookPlayer(book, (action) => finished.push(action));
+  // The message of this trade is lost.
+  wire.trade(T0 + 10, { price: 3300, size: SHARE });
+  const [lost] = wire.action(T0 + 10, [{ side: 'BUY', price: 3300, size: SHARE }]);
+  const [next] = wire.action(T0 + 20, [{ side: 'BUY', price: 4800, size: 3 * SHARE }]);
+  player.play(next!, T0);
+  player.finishQuiet();
+  player.play(lost!, T0);
+  expect(finished).toMatchObject([
+    { form: 'changes', changed: true, trusted: false },
+    { form: 'late', changed: true, trusted: true },
+  ]);
+});
+
 it('an action with an overdue frame stays overdue, whatever late frame follows', () => {
   const { wire, player, finished } = watchedBook();
   const [overdue] = wire.action(T0 + 10, [{ side: 'BUY', price: 4900, size: 3 * SHARE }]);
@@ -305,6 +340,8 @@ it('no change is applied late once 4,096 have come since the last proof', () => 
   expect(isApplied()).toBe(true);
   log.note(0, 'BUY', 1, 20);
   expect(isApplied()).toBe(false);
+  log.proven(30);
+  expect([30, 31].map((timeMs) => log.isNewest(0, 'BUY', 4900, timeMs))).toEqual([false, true]);
 });
 
 it('a late change sets a level only if it is newer than every change of that level, and than the proof', () => {
@@ -316,6 +353,8 @@ it('a late change sets a level only if it is newer than every change of that lev
   ]);
   expect([log.isNewest(0, 'SELL', 4900, 11), log.isNewest(1, 'BUY', 4900, 11)]).toEqual([true, true]);
   expect(log.isNewest(0, 'BUY', 4901, 11)).toBe(true);
+  log.note(1, 'BUY', 4900, 20);
+  expect(log.isNewest(0, 'BUY', 4901, 11), 'a level of the other token').toBe(true);
   expect([19, 20].map((untilMs) => log.isNewest(0, 'BUY', 4900, 11, untilMs))).toEqual([true, false]);
   log.proven(30);
   expect([30, 31].map((timeMs) => log.isNewest(0, 'BUY', 4900, timeMs))).toEqual([false, true]);

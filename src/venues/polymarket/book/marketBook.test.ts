@@ -191,6 +191,13 @@ describe('a market’s book', () => {
     expect(book.context.lastTradePrice).toBe('0.560');
   });
 
+  it('ignores a trade that is older than the last one', () => {
+    const { wire, book, feed } = afterSnapshot();
+    const older = wire.trade(T0 + 5, { price: 5300, size: SHARE });
+    feed(wire.trade(T0 + 6, { price: 5600, size: SHARE, id: '0x2' }), older);
+    expect(book.context.lastTradePrice).toBe('0.560');
+  });
+
   it('proves an action whose trade is unseen by a price that it touched, whatever earlier actions touched', () => {
     const { wire, book, feed, player } = afterSnapshot();
     for (let i = 0; i < 12; i++)
@@ -363,10 +370,10 @@ describe('the protocol version of a book', () => {
     expect(book.context.version).toBe(version);
     feed(...wire.action(T0 + 10, [{ side: 'BUY', price: 4500, size: SHARE }]));
     feed(wire.trade(T0 + 20, { price: 5000, size: SHARE }), ...wire.books(T0 + 20));
-    expect(finished.map(({ trusted, end }) => [trusted, end])).toEqual([
-      [true, 'verified'],
-      [true, 'verified'],
-    ]);
+    const published = finished.map(({ trusted, end, isFirstBook }) => [trusted, end, isFirstBook]);
+    expect(published).toEqual(Array(2).fill([true, 'verified', false]));
+    feed(wire.books(T0 + 30)[0]!);
+    expect(book.context.version).toBe(version);
   });
 
   it('that a book states replaces the one that a hash showed', () => {

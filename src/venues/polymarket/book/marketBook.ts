@@ -300,7 +300,7 @@ export class MarketBook {
     if (event.kind !== 'book_change' || this.#admit(event) !== 'applied') return false;
     for (const { tokenId, hash } of event.changes) {
       const token = this.#token(tokenId) as TokenBook;
-      if (token.known && this.#frames.isOther(token, eventTimeMs, hash)) return true;
+      if (this.#frames.isOther(token, eventTimeMs, hash)) return true;
     }
     return false;
   }
@@ -309,7 +309,7 @@ export class MarketBook {
     if (!this.#frames.isHalf || this.waitingSinceMs !== null) return false;
     return changes.every((change) => {
       const token = this.#token(change.tokenId) as TokenBook;
-      return !token.known || this.#frames.isRest(token, eventTimeMs, change);
+      return this.#frames.isRest(token, eventTimeMs, change);
     });
   }
 

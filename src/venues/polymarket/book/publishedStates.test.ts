@@ -111,6 +111,53 @@ describe('a restored book', () => {
   });
 });
 
+describe('a doubt', () => {
+  it('is published once, and stays until the next frames verify', () => {
+    const { wire, book, finished, feed } = venueAndBook();
+    expect(book.distrust(T0 + 50)).toMatchObject({ end: 'disconnected', eventTimeMs: T0, trusted: false });
+    expect([book.distrust(T0 + 60), book.disconnect(T0 + 70)]).toEqual([null, null]);
+    const again = venueAndBook().book;
+    again.distrust(T0 + 50);
+    expect(again.reannounce(T0 + 60)).toMatchObject({ trusted: false });
+    feed(wire.snapshot(T0 + 80));
+    expect(finished).toMatchObject([{ trusted: true, changed: false }]);
+  });
+
+  it('does not end with an equal book of one token', () => {
+    const { wire, book, player, feed } = venueAndBook();
+    book.distrust(T0 + 50);
+    feed(wire.books(T0 + 60)[0]!);
+    player.finishQuiet();
+    expect(book.trusted).toBe(false);
+  });
+});
+
+it('a change of one token’s book is a change, whatever the other’s is', () => {
+  const { wire, player, finished, feed } = venueAndBook();
+  const [, no] = JSON.parse(wire.snapshot(T0 + 10));
+  wire.set({ side: 'BUY', price: 4700, size: SHARE });
+  const [yes] = JSON.parse(wire.snapshot(T0 + 10));
+  feed(JSON.stringify([yes, no]));
+  player.finishQuiet();
+  expect(finished).toMatchObject([{ form: 'book', changed: true }]);
+});
+
+it('frames of other tokens and older books change nothing, and end no waiting action', () => {
+  const { wire, book, finished, feed } = venueAndBook();
+  const [older] = wire.books(T0 - 1);
+  const [first, second] = wire.action(T0 + 10, [
+    { side: 'BUY', price: 4700, size: SHARE },
+    { side: 'BUY', price: 4600, size: SHARE },
+  ]);
+  const foreign = (frame = '') => frame.replaceAll(MARKET.yesTokenId, '3'.repeat(77));
+  const [otherChange] = wire.action(T0 + 20, [{ side: 'BUY', price: 4500, size: SHARE }]);
+  wire.set({ side: 'BUY', price: 4500, size: 0 });
+  const outcomes = feed(first!, older!, foreign(wire.books(T0 + 20)[0]), foreign(otherChange), second!);
+  expect(outcomes).toEqual(['applied', 'stale', 'unknown_token', 'unknown_token', 'applied']);
+  expect(finished).toMatchObject([{ end: 'verified', eventTimeMs: T0 + 10, trusted: true }]);
+  expect(book.yes.bids.count).toBe(4);
+});
+
 describe('a state that is published again', () => {
   it('is changed only where all of it is to be published, and is no first book', () => {
     const { book } = venueAndBook();
@@ -147,6 +194,13 @@ describe('a book of which one token', () => {
     feed(firstBookOf('yes', wire.snapshot(T0 + 10)));
     player.finishQuiet();
     expect([finished, book.isOneSided]).toEqual([[], false]);
+  });
+
+  it('has no level is not one-sided before the first book, nor after both', () => {
+    const { book, feed } = venueAndEmptyBook();
+    expect(book.isOneSided).toBe(false);
+    feed(new WireMarket().snapshot(T0));
+    expect([book.yes.known, book.no.known, book.isOneSided]).toEqual([true, true, false]);
   });
 
   it('arrives later than the other is published once both have arrived', () => {

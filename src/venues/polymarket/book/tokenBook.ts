@@ -149,13 +149,10 @@ export class TokenBook implements BookView {
     this.#distrusted = true;
   }
 
-  /** Forgets the proof but keeps the levels: an equal snapshot after a reconnect is no change. */
+  /** Waits for the next snapshot. The levels stay: an equal snapshot after a reconnect is no change. */
   reset(): void {
     this.#framesAtReset = this.frames;
     this.known = false;
-    this.verified = false;
     this.timeMs = 0;
-    this.announcedHash = null;
-    this.#announcesBest = false;
   }
 }

@@ -177,6 +177,15 @@ describe('what completes or proves a state', () => {
     expect([1_100, 1_101].map(wasOverdue)).toEqual([false, true]);
   });
 
+  it('is not overdue where a newer frame has set each of its levels', () => {
+    const { wire, book, receive } = proven();
+    const lost = wire.action(T0 + 100, [level(4_500, 7)]);
+    receive(wire.action(T0 + 2_000, [level(4_500, 8)])[0] ?? '');
+    const states = new UnprovenStates(book);
+    note(states, book, ...lost);
+    expect(states.wasOverdue).toBe(false);
+  });
+
   it('is no level of a token of another market', () => {
     const { wire, book, receive } = proven();
     const trade = wire.trade(T0 + 10, { price: 3_300, size: SHARE });

@@ -73,9 +73,11 @@ test('has the price of an answer that was made when the window opened', async ()
 });
 
 test('rejects an answer of another shape, and passes a refusal on', async () => {
-  venue.answerJson({ ...KNOWN, openPrice: '89299' });
-  await expect(client.openPrice(QUERY)).rejects.toThrow(VenueMessageError);
-  await expect(client.openPrice(QUERY)).rejects.toThrow(/^crypto-price: openPrice /);
+  for (const openPrice of ['89299', 0, -1]) {
+    venue.answerJson({ ...KNOWN, openPrice });
+    await expect(client.openPrice(QUERY)).rejects.toThrow(VenueMessageError);
+    await expect(client.openPrice(QUERY)).rejects.toThrow(/^crypto-price: openPrice /);
+  }
   venue.answerJson({ error: 'Too many requests' }, 429, { 'retry-after': '7' });
   const refusal = await client.openPrice(QUERY).catch((error) => error);
   expect(refusal).toBeInstanceOf(HttpRefusedError);
