@@ -227,7 +227,9 @@ describe('a connection whose reading is paused', () => {
     await happened(1);
     socket.pause();
     socket.close();
-    await until(() => venue.latest.closed);
+    const peer = venue.latest.socket;
+    // It has answered; it ends the connection itself only after half a minute.
+    await until(() => peer.readyState === peer.CLOSING);
     socket.resume();
     await happened(2);
     expect(events).toEqual(['open', 'closed 1000']);
