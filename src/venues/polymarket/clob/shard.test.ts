@@ -269,7 +269,7 @@ async function silentPair() {
   const hear = (at: number, count: number) => {
     for (let i = 0; i < count; i++) connections[at]?.onFrame(change(n++), clock.now(), 10);
   };
-  return { doubled, connections, hear };
+  return { doubled, sockets, connections, hear };
 }
 
 test.each([
@@ -282,6 +282,19 @@ test.each([
   expect(connections).toHaveLength(opened);
 });
 
+test('no connection is replaced for its silence while frames wait to be delivered', async () => {
+  const { doubled, sockets, connections, hear } = await silentPair();
+  hear(1, 30);
+  const judged = [true, false].map((isBehind) => {
+    sockets.isBehind = isBehind;
+    return [doubled.maintain(), connections.length];
+  });
+  expect(judged).toEqual([
+    [false, 2],
+    [true, 3],
+  ]);
+});
+
 test('a group is as silent as the connection that delivered last', async () => {
   const { doubled, hear } = await silentPair();
   expect(doubled.silentForMs(GROUP)).toBe(6_000);
@@ -290,12 +303,17 @@ test('a group is as silent as the connection that delivered last', async () => {
   expect(doubled.silentForMs(GROUP)).toBe(100);
 });
 
-test('a new window gets connections of its own while one of the pair is loaded', async () => {
+test.each([
+  ['gets connections of its own while one of the pair is loaded', 0, 4],
+  ['gets none for a load of which most was a minute ago', 60_000, 2],
+])('a new window %s', async (_, laterMs, count) => {
   const { doubled, connections } = await silentPair();
   const load = 'x'.repeat(900_000);
   for (let i = 0; i < 3; i++) connections[1]?.onFrame(load, clock.now(), load.length);
+  await clock.advance(laterMs);
+  connections[1]?.onFrame(load, clock.now(), load.length);
   doubled.subscribe(GROUP, ['3', '4']);
-  expect(connections).toHaveLength(4);
+  expect(connections).toHaveLength(count);
 });
 
 test('frames of its twin from before a connection last spoke do not count', async () => {
