@@ -67,6 +67,19 @@ describe('two connections of one group', () => {
     expect(frames).toEqual([first('1', '2'), ...[1, 2, 3, 3, 4].map(change)]);
   });
 
+  test('pass a list of books that follow a trade once, though both have the tokens', async () => {
+    const afterTrade = JSON.stringify(['1', '2'].map((asset_id) => ({ event_type: 'book', asset_id })));
+    for (const lane of [0, 1]) {
+      say(lane, first('1', '2'));
+      await settled();
+    }
+    for (const lane of [1, 0]) {
+      say(lane, afterTrade);
+      await settled();
+    }
+    expect(frames).toEqual([first('1', '2'), afterTrade]);
+  });
+
   test('pass the books of tokens that only one of them delivered', async () => {
     say(0, first('1'));
     await settled();

@@ -42,7 +42,6 @@ export class PolyboltSession {
   readonly #refused = new Set<string>();
   #pace: Timer | null = null;
   #ids = 0;
-  #isOver = false;
 
   constructor(options: PolyboltSessionOptions) {
     this.#options = options;
@@ -82,7 +81,6 @@ export class PolyboltSession {
   }
 
   end(): void {
-    this.#isOver = true;
     this.#pace?.cancel();
     for (const { timer } of this.#unanswered.values()) timer.cancel();
     this.#unanswered.clear();
@@ -103,7 +101,7 @@ export class PolyboltSession {
   #sendNext(): void {
     this.#pace = null;
     const op = this.#waiting.shift();
-    if (op === undefined || this.#isOver) return;
+    if (op === undefined) return;
     const { clock, send, onUnanswered } = this.#options;
     const timer = clock.after(ANSWER_LIMIT_MS, () => onUnanswered(op.command));
     this.#unanswered.set(op.rid, { op, timer });
