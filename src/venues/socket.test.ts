@@ -296,6 +296,32 @@ describe('ReconnectingSocket', () => {
     expect(downs).toEqual([]);
   });
 
+  test('reports when the driver read a frame or an end, and nothing of a connection that was replaced', async () => {
+    const sockets = new DelayedSocketDriver();
+    open({ sockets });
+    const [first] = sockets.connections;
+    first?.onOpen();
+    first?.onFrame('5 €', 7, 5);
+    first?.onClosed('closed 1001', 9, null);
+    expect([frames, downs]).toEqual([[['5 €', 7]], [{ cause: 'closed 1001', receivedTimeMs: 9 }]]);
+    expect(metrics.venueFeeds.rows()).toMatchObject([{ lastFailure: { cause: 'closed 1001', timeMs: 9 } }]);
+    socket?.tryAgain();
+    sockets.connections[1]?.onOpen();
+    first?.onFrame('late', 10, 4);
+    expect([frames.length, await counted('underround_venue_received_bytes_total')]).toEqual([1, 5]);
+  });
+
+  test('reconnect() replaces an open connection at once, and shortens no pause', () => {
+    const sockets = new DelayedSocketDriver();
+    open({ sockets });
+    sockets.connections[0]?.onOpen();
+    socket?.reconnect('useless');
+    expect([sockets.connections.length, downs.map(({ cause }) => cause)]).toEqual([2, ['useless']]);
+    sockets.connections[1]?.onClosed('closed 1001', clock.now(), null);
+    socket?.reconnect('useless');
+    expect(sockets.connections).toHaveLength(2);
+  });
+
   test('close() closes the socket without calling onDown and leaves no timer', async () => {
     open({ silenceLimitMs: 60_000 });
     await connected(1);

@@ -42,7 +42,6 @@ export interface ReconnectingSocketOptions extends VenueSocketOptions {
   readonly onOpen: (send: (text: string) => void) => void;
   /** Receives every text frame, including keep-alive answers, with the time at which its driver read it. */
   readonly onFrame: (text: string, receivedTimeMs: number) => void;
-  readonly onUp?: () => void;
   /** The connection was up and is lost; not called by `close()`. */
   readonly onDown?: (disconnect: Disconnect) => void;
   /** The next attempt after a cause, unless `tryAgain` is called; absent: the usual one. */
@@ -160,13 +159,12 @@ export class ReconnectingSocket {
 
   #opened(socket: VenueSocket): void {
     if (socket !== this.#socket) return;
-    const { clock, feed, group, log, onOpen, onUp } = this.#options;
+    const { clock, feed, group, log, onOpen } = this.#options;
     this.#up = this.#state.isUp = true;
     this.#openedAt = clock.monotonic();
     this.#counters.connects.inc();
     log.info({ feed, group, attempt: this.#attempt }, 'venue connected');
     this.#topics.subscribed(feed, this.#options.topics ?? [], clock.now());
-    onUp?.();
     onOpen((text) => socket.send(text));
   }
 

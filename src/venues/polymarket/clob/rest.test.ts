@@ -101,7 +101,10 @@ describe('mapRestBook', () => {
       tickSize: null,
       lastTradePrice: '',
     });
-    expect(mapRestBook({ ...raw, last_trade_price: undefined }, 9).lastTradePrice).toBeNull();
+    expect(mapRestBook({ ...raw, tick_size: '', last_trade_price: undefined }, 9)).toMatchObject({
+      tickSize: null,
+      lastTradePrice: null,
+    });
   });
 
   test('reads a recorded V2 book', () => {
@@ -109,6 +112,8 @@ describe('mapRestBook', () => {
       ...{ marketId: V2_MARKET, tokenId: V2_TOKEN, lastTradePrice: '', version: 'v2' },
       ...{ bids: { prices: [] }, asks: { prices: [] } },
     });
+    // The shorter form of the same id.
+    expect(mapRestBook({ ...V2_BOOK, market: V2_MARKET.slice(0, 64) }, 9).marketId).toBe(V2_MARKET);
   });
 
   test.each([
