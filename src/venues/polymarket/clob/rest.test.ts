@@ -151,6 +151,11 @@ describe('mapClobMarket', () => {
   const map = (...winner: boolean[]) =>
     mapClobMarket({ condition_id: '0xab', closed: true, tokens: tokens(...winner) }).winner;
 
+  test('names its market by the longer form of its id', () => {
+    const market = { condition_id: V2_MARKET.slice(0, 64), closed: false, tokens: [] };
+    expect(mapClobMarket(market).marketId).toBe(V2_MARKET);
+  });
+
   test('returns a winner only when exactly one token won', () => {
     expect(map(false, true)).toEqual({ tokenId: '1', outcome: 'Down' });
     expect(map(false, false)).toBeNull();
