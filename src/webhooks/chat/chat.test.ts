@@ -76,6 +76,31 @@ it.each([
   expect(target(format, url)).toMatchObject({ format, path, spacingMs, members: {} });
 });
 
+/** The part of a URL that repeats a character so many times. */
+type Part = (length: number) => string;
+
+it.each<[string, ChatFormat, Part, number, number]>([
+  ['id of a bot', 'telegram', (n) => `/bot${'1'.repeat(n)}:${TOKEN}/sendMessage?chat_id=1`, 1, 20],
+  ['token of a bot', 'telegram', (n) => `/bot1:${'a'.repeat(n)}/sendMessage?chat_id=1`, 10, 100],
+  ['number of a chat', 'telegram', (n) => `/bot1:${TOKEN}/sendMessage?chat_id=-${'1'.repeat(n)}`, 1, 20],
+  ['name of a chat', 'telegram', (n) => `/bot1:${TOKEN}/sendMessage?chat_id=@${'a'.repeat(n)}`, 4, 64],
+  ['id of a webhook', 'discord', (n) => `/api/webhooks/${'1'.repeat(n)}/${TOKEN}`, 1, 25],
+  ['token of a webhook', 'discord', (n) => `/api/webhooks/1/${'a'.repeat(n)}`, 10, 200],
+  ['number of a thread', 'discord', (n) => `/api/webhooks/1/${TOKEN}?thread_id=${'1'.repeat(n)}`, 1, 20],
+  ['version of an API', 'discord', (n) => `/api/v${'1'.repeat(n)}/webhooks/1/${TOKEN}`, 1, 2],
+  ['secret', 'slack', (n) => `/services/${'a'.repeat(n)}`, 8, 300],
+])('a %s for %s has a length within bounds', (_, format, pathOf, min, max) => {
+  const isAccepted = (length: number) => {
+    try {
+      return target(format, `https://chat.example${pathOf(length)}`) !== null;
+    } catch (error) {
+      expect(error).toBeInstanceOf(InvalidInputError);
+      return false;
+    }
+  };
+  expect([min - 1, min, max, max + 1].map(isAccepted)).toEqual([false, true, true, false]);
+});
+
 describe('the text of', () => {
   it('an opportunity has its price, its profit and the market', () => {
     const event = { ...opportunity({ nowMs: 0 }), tau_minutes: 3.21, model_yes_prob: 0.5 };
@@ -171,7 +196,8 @@ describe('a message', () => {
   });
 });
 
-it('masks the token of a Slack URL that ends with a slash', () => {
+it('masks the token of a Slack URL that ends with a slash, wherever it appears', () => {
   const withSlash = target('slack', `${SLACK}/`);
   expect(withoutSecrets(withSlash, `no team for ${TOKEN}`)).toBe('no team for ***');
+  expect(withoutSecrets(withSlash, `${TOKEN}, ${TOKEN}`)).toBe('***, ***');
 });

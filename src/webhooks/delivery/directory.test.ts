@@ -107,3 +107,16 @@ it('of two concurrent reads, the slower does not return the older state', async 
   expect(secretOf(await slower)).toBe(secret);
   expect(secretOf(await directory.current(t.db))).toBe(secret);
 });
+
+it('notices after five seconds that a user was suspended, which changes no registration', async () => {
+  const t = await openTestWebhooks();
+  await t.register();
+  const directory = new WebhookDirectory({ box: t.webhooks.box, clock: t.clock });
+  const state = async () => (await directory.current(t.db))[0]?.state;
+  await state();
+  await t.db.updateTable('users').set({ suspended_ms: 1 }).execute();
+  await t.clock.advance(4_999);
+  expect(await state()).toBe('active');
+  await t.clock.advance(1);
+  expect(await state()).toBe('paused');
+});

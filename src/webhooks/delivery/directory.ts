@@ -58,9 +58,8 @@ export class WebhookDirectory {
   /** Most changes concern another webhook: decrypting everyone's secrets again would delay the next event. */
   #toWebhook(row: Row, isOwnerOperator: boolean): SigningWebhook {
     const known = this.#known.get(row.webhook_id);
-    const isSealedAsBefore =
-      known?.row.secret_box === row.secret_box && known.row.previous_secrets === row.previous_secrets;
-    if (!isSealedAsBefore) return toSigningWebhook(row, this.#box, isOwnerOperator);
+    // A rotation changes the current secret and the previous ones together.
+    if (known?.row.secret_box !== row.secret_box) return toSigningWebhook(row, this.#box, isOwnerOperator);
     const { secrets, target, chat } = known.webhook;
     return { ...toWebhook(row), secrets, target, chat, isOwnerOperator };
   }

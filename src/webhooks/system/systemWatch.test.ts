@@ -1,6 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { answering, openTestWebhooks, replied, type TestWebhooks } from '../../../test/support/webhooks.ts';
+import {
+  answering,
+  openTestWebhooks,
+  replied,
+  states,
+  type TestWebhooks,
+} from '../../../test/support/webhooks.ts';
 import type { SystemFinding } from '../../ops/systemFindings.ts';
 import { silentLogger } from '../../runtime/log.ts';
 import { SYSTEM_EVENTS } from '../../schema/notification.ts';
@@ -158,12 +164,15 @@ describe('an incident', () => {
     await t.clock.advance(PERIOD_MS);
     const beganMs = t.clock.now() - 2 * 86_400_000;
     await t.db.updateTable('system_incidents').set({ began_ms: beganMs }).execute();
+    await t.db.updateTable('webhooks').set({ active_since_ms: 0 }).execute();
     found.findings = [];
     await t.clock.advance(CALM_MS + PERIOD_MS);
     await first.close();
     watchOver(await t.dispatcher(to));
     await t.clock.advance(3 * PERIOD_MS);
     expect(sent()).toMatchObject([{ state: 'ended', began_at: formatTime(beganMs) }]);
+    // The beginning is too old to be sent.
+    expect(await states(t)).toEqual(['delivered']);
   });
 
   it('of which no event was accepted is sent by the next process with its beginning and its end', async () => {
@@ -197,6 +206,52 @@ describe('an incident', () => {
     await t.clock.advance(2 * CALM_MS);
     expect(sent().map(({ state }) => state)).toEqual(['began', 'ended']);
   });
+});
+
+it.each(['began', 'ended'] as const)(
+  'an incident that another process %s meanwhile is sent with beginning and end',
+  async (state) => {
+    const { t, to, found, watchOver, sent } = await rig();
+    watchOver(await t.dispatcher(to));
+    await t.clock.advance(PERIOD_MS);
+    const other = new IncidentRepository(t.db, { clock: t.clock, randomBytes });
+    if (state === 'began') await other.begin(LAG);
+    found.findings = [LAG];
+    await t.clock.advance(2 * PERIOD_MS);
+    found.findings = [];
+    await t.clock.advance(PERIOD_MS);
+    const [open] = await other.open();
+    if (state === 'ended') await other.end(open!, t.clock.now());
+    await t.clock.advance(CALM_MS + 2 * PERIOD_MS);
+    expect(sent().map((event) => [event.state, event.incident_id])).toEqual([
+      ['began', open?.incidentId],
+      ['ended', open?.incidentId],
+    ]);
+  },
+);
+
+it('closing waits for an evaluation under way, and leaves no timer', async () => {
+  const { t } = await rig();
+  let evaluated: () => void = () => undefined;
+  const watch = new SystemWatch({
+    ...{ db: t.db, sender: LOSING, url: null, clock: t.clock, randomBytes },
+    ...{ log: silentLogger, metrics: t.metrics },
+    findings: () =>
+      new Promise((resolve) => {
+        evaluated = () => resolve([LAG]);
+      }),
+  });
+  watch.start();
+  await t.clock.advance(PERIOD_MS);
+  let isClosed = false;
+  const closed = watch.close().then(() => {
+    isClosed = true;
+  });
+  await t.clock.advance(0);
+  expect([isClosed, t.clock.waiting]).toEqual([false, 0]);
+  evaluated();
+  await closed;
+  expect(await t.db.selectFrom('system_incidents').selectAll().execute()).toHaveLength(1);
 });
 
 it('incidents are counted by kind, and the open ones are shown', async () => {
