@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { opportunity } from '../../../test/support/opportunity.ts';
 import { formatTime } from '../../schema/time.ts';
 import { deliveryIdOf, eventIdOf } from './delivery.ts';
+import { toEvent } from './event.ts';
 
 const at = (ms: number) => ({ market_id: '0xabc', detected_at: formatTime(ms) });
 
@@ -29,4 +31,12 @@ describe('ids', () => {
     const deliveries = events.map((eventId) => deliveryIdOf('wh_1', eventId));
     expect(deliveries.toSorted()).toEqual(deliveries);
   });
+});
+
+it('an opportunity expires at the end of its market, in whole milliseconds', () => {
+  const lifeMs = (minutes: number) => {
+    const event = toEvent(opportunity({ nowMs: 1_795_219_200_123 }, { tau_minutes: minutes }));
+    return (event?.expiresMs ?? 0) - 1_795_219_200_123;
+  };
+  expect([5, 1 / 60, 0.4 / 60_000, 0.6 / 60_000].map(lifeMs)).toEqual([300_000, 1_000, 0, 1]);
 });

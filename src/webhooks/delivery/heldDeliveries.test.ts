@@ -47,3 +47,18 @@ it('finished deliveries are counted by state, a pause once, and pending ones as 
   ]);
   expect(await values('paused_total')).toEqual([{ value: 1 }]);
 });
+
+it('a process that is elected again sends at once, though no registration changed', async () => {
+  const t = await openTestWebhooks();
+  await t.register();
+  const to = answering(t, () => 200);
+  let isUs = true;
+  const dispatcher = await t.dispatcher(to, 'closed', { isUs: async () => isUs, leave: async () => {} });
+  isUs = false;
+  await t.clock.advance(1_000);
+  isUs = true;
+  await t.clock.advance(1_000);
+  dispatcher.enqueue(opportunity({ nowMs: t.clock.now() }));
+  await t.clock.advance(50);
+  expect(to.attempts).toHaveLength(1);
+});
