@@ -20,7 +20,7 @@ export const ALONE: SoleSender = { isUs: async () => true, leave: async () => {}
 const LOCK = '8603390863846894451';
 
 /** Without an answer within this time, the process stops being the sender: another may be elected soon. */
-export const CHECK_LIMIT_MS = 2_000;
+const CHECK_LIMIT_MS = 2_000;
 /**
  * The server ends a connection whose machine has disappeared after 1 s of silence and three probes a second apart,
  * later than that machine has stopped sending. By default it would keep the lock for two hours.

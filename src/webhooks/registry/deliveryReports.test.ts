@@ -61,6 +61,14 @@ test.each([
   expect(await summary()).toMatchObject({ latencyMsMedian: median, latencyMsP95: p95 });
 });
 
+test('the latency of a delivered event is that of its last attempt', async () => {
+  const { t, settle, summary } = await rig();
+  await settle('delivered');
+  const attempt_log = JSON.stringify([{ latency_ms: 5_000 }, { latency_ms: 7 }]);
+  await t.db.updateTable('webhook_deliveries').set({ attempt_log }).execute();
+  expect(await summary()).toMatchObject({ latencyMsMedian: 7, latencyMsP95: 7 });
+});
+
 test('latencies are those of the newest 500 delivered events', async () => {
   const { t, settle, summary } = await rig();
   await settle(...Array.from({ length: 600 }, () => 'delivered' as const));
