@@ -77,6 +77,18 @@ test('a gap whose start several collectors moved ends as one gap', () => {
   expect(rows.trusted[0]).toBe(1);
 });
 
+test('a gap that is reported again after its end is not counted again', () => {
+  const { market, book } = rig();
+  const { rows } = market.viewOf(strategyOf(10));
+  const gap = { id: 1, startMs: START_MS + 1_000, knownMs: START_MS + 2_000, endMs: START_MS + 3_000 };
+  applyGap(market, gap);
+  book(4_000);
+  const trusted = [rows.trusted[0]];
+  applyGap(market, gap);
+  trusted.push(rows.trusted[0]);
+  expect(trusted).toEqual([1, 1]);
+});
+
 test('a trade has whole units, like one of a recording', () => {
   const market = new PaperMarket(TAPE_MARKET, (_, error) => {
     throw error;
