@@ -7,6 +7,7 @@ import { STRATEGIES } from '../../../test/support/strategies.ts';
 import { END_MS, randomTape, TapeWriter } from '../../../test/support/tapes.ts';
 import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
 import { openControlDatabase } from '../../controlDatabase.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { TooMuchDataError } from '../../runtime/errors.ts';
 import { type Logger, silentLogger } from '../../runtime/log.ts';
 import { Metrics } from '../../runtime/metrics.ts';
@@ -188,4 +189,48 @@ test('closing waits until the read in progress has sent its answer', async () =>
   await turn();
   answer(marketOf(TAPE, RESOLVED_UP));
   expect(await closed).toBe(1);
+});
+
+test.each([
+  ['is unknown', null],
+  ['is not resolved yet', marketOf(TAPE, { status: 'closed' })],
+])('nothing is sent of an ended market that %s', async (_, market) => {
+  const { reader, sent } = readerOf({ market: async () => market });
+  reader.read({ kind: 'read_resolution', marketId: TAPE.market.marketId });
+  await reader.settled();
+  expect(sent).toEqual([]);
+});
+
+test.each([
+  ['pauses every four milliseconds', false, [2, 4, 6], 8],
+  ['does not continue once trading has ended', true, [2], 2],
+])('a replay %s', async (_, isEnded, pausedAfter, steps) => {
+  const fake = new FakeClock();
+  let resumed = 0;
+  const paused: number[] = [];
+  // Each step of the replay takes two milliseconds.
+  const clock: Clock = {
+    now: () => fake.now(),
+    monotonic: () => fake.monotonic() + 2 * resumed,
+    after: (delayMs, run) => {
+      paused.push(resumed);
+      return fake.after(delayMs, run);
+    },
+  };
+  const { marketId } = TAPE.market;
+  const stretch = async (): Promise<Stretch> => ({ tape: TAPE, toSeq: null });
+  const stored = { markets: () => [], sessionsOf: async () => [], termsOf: async () => [] };
+  const reader = new PastReader(
+    { ...stored, clock, log: silentLogger, recording: { ...NOTHING_RECORDED, stretch } },
+    ({ kind }) => {
+      if (kind === 'past_begun') return [{ kind: 'read_stretch', marketId, afterSeq: 0 }];
+      if (kind === 'past_resumed' && ++resumed === 8) return [{ kind: 'past_replayed', marketId }];
+      return [{ kind: 'past_paused', marketId }];
+    },
+  );
+  reader.read({ kind: 'read_past', market: marketOf(TAPE) });
+  await turn();
+  if (!isEnded) await fake.advance(0);
+  await reader.close();
+  expect([paused, resumed, fake.waiting]).toEqual([pausedAfter, steps, 0]);
 });

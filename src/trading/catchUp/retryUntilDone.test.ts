@@ -44,3 +44,12 @@ test('a try that fails because trading ends is no failure', async () => {
   expect(await retryUntilDone('a test', run, { clock, log, signal: ending.signal })).toBeNull();
   expect([lines, clock.waiting]).toEqual([[], 0]);
 });
+
+test.each([null, 0, false])('the result %j is a success', async (result) => {
+  const clock = new FakeClock();
+  const { signal } = new AbortController();
+  const done = retryUntilDone('a test', async () => result, { clock, log: silentLogger, signal });
+  await clock.advance(0);
+  expect(clock.waiting).toBe(0);
+  expect(await done).toBe(result);
+});

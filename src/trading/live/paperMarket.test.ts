@@ -89,6 +89,16 @@ test('a gap that is reported again after its end is not counted again', () => {
   expect(trusted).toEqual([1, 1]);
 });
 
+test('a fee that is corrected applies to the fills after it', () => {
+  const { market } = rig();
+  const { rules } = market.viewOf(strategyOf(10));
+  const feeAt = (takerFeeRate: number) => {
+    market.update({ ...TAPE_MARKET, takerFeeRate, takerFeeExponent: 1 });
+    return rules?.fee(START_MS).charged({ price: 5_000, size: 100 * SHARE });
+  };
+  expect([0.04, 0.08].map(feeAt)).toEqual([1_000_000, 2_000_000]);
+});
+
 test('a trade has whole units, like one of a recording', () => {
   const market = new PaperMarket(TAPE_MARKET, (_, error) => {
     throw error;

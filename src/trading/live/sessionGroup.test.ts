@@ -63,10 +63,19 @@ test('a sleeping session sees no crossing from a row that was not trusted', () =
   expect(paper.trades).toMatchObject([{ decidedMs: START_MS + 9_040 }]);
 });
 
-test('a session sees no row from before its beginning', () => {
-  const { paper, book } = oneSession(BELOW, START_MS + 3_000);
-  for (const [at, ask] of [2_500, 2_501, 2_502, 2_503].entries()) book(1_000 * (at + 1), ask);
-  expect(paper.trades).toMatchObject([{ decidedMs: START_MS + 3_040 }]);
+test.each([
+  [3_040, 3_040],
+  [3_041, 4_040],
+])('a session that begins at %i ms decides on the row of %i ms', (fromMs, decidedMs) => {
+  const { paper, book } = oneSession(BELOW, START_MS + fromMs);
+  for (const [at, ask] of [2_500, 2_501, 2_502, 2_503, 2_504].entries()) book(1_000 * (at + 1), ask);
+  expect(paper.trades).toMatchObject([{ decidedMs: START_MS + decidedMs }]);
+});
+
+test('a session sees no crossing from a row before its beginning', () => {
+  const { paper, book } = oneSession(CROSSES_BELOW, START_MS + 2_500);
+  for (const [at, ask] of [5_000, 5_001, 2_500, 2_501, 2_502].entries()) book(1_000 * (at + 1), ask);
+  expect(paper.trades).toEqual([]);
 });
 
 test.each([

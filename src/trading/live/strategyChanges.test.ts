@@ -82,7 +82,10 @@ describe('a change that applies from a time on', () => {
     ).toEqual([]);
   });
 
-  test('a start whose stop was not noticed also buys nothing more where the strategy has traded', () => {
+  test.each([
+    ['was not noticed', [started(START_MS + 9_000, START_MS + 8_000)]],
+    ['was', [stopped(START_MS + 8_500, START_MS + 8_000), started(START_MS + 11_000, START_MS + 8_200)]],
+  ])('a start whose stop %s buys nothing more where the strategy has traded', (_, changes) => {
     const price = { metric: 'token_price' } as const;
     const again = {
       ...({ type: 'condition_based', side: 'buy_yes', max_trades_per_market: 3, stop_loss: [] } as const),
@@ -103,7 +106,7 @@ describe('a change that applies from a time on', () => {
       'record' in event && event.record.receivedTimeMs < START_MS + 8_000;
     // Bought and sold.
     expect(processed(trader, events.filter(isEarly)).flat()).toHaveLength(2);
-    trader.process(started(START_MS + 9_000, START_MS + 8_000));
+    processed(trader, changes);
     const later = events.filter((event) => !isEarly(event));
     expect(processed(trader, later).flat()).toEqual([]);
   });
@@ -114,6 +117,13 @@ test('a strategy that is removed trades no more in the markets that it watched',
   trader.process({ kind: 'strategy_removed', strategyId: 'ps_1' });
   expect(processed(trader, traderEventsOf(BOUGHT)).flat()).toMatchObject([{ state: { strategyId: 'ps_2' } }]);
   expect([...trader.strategies()].map(({ strategyId }) => strategyId)).toEqual(['ps_2']);
+});
+
+test('a strategy that is removed leaves the others of its series, also for later markets', () => {
+  const trader = new PaperTrader();
+  processed(trader, [added(liveStrategyOf('ps_1', BUYS)), added(liveStrategyOf('ps_2', BUYS)), STARTED]);
+  processed(trader, [{ kind: 'strategy_removed', strategyId: 'ps_1' }, marketAt(market)]);
+  expect(processed(trader, traderEventsOf(BOUGHT)).flat()).toMatchObject([{ state: { strategyId: 'ps_2' } }]);
 });
 
 test('a strategy of another series does not join a market', () => {
