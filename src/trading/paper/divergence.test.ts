@@ -172,6 +172,11 @@ describe('a comparison', () => {
     expect(differing.at(-1)?.opened_at).toBe(positionBody(many[199] as PositionRow).opened_at);
   });
 
+  test('includes the first whole window', async () => {
+    const { live } = await compared([position(0, 1)], { bt_window: { status: 'complete', trades: [] } });
+    expect(live).toMatchObject({ trades: 1, net_pnl: -2 });
+  });
+
   test('excludes the window that ends at the very time to which was replayed', async () => {
     const endMs = START_MS + 3 * WINDOW_MS;
     const { live } = await compared([won, even], { bt_window: { ...complete(), endMs } });

@@ -3,12 +3,15 @@ import { expect, onTestFinished, test } from 'vitest';
 import { testApi } from '../../../test/support/api.ts';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { paperRigOn } from '../../../test/support/paperRig.ts';
+import { TAPE_MARKET } from '../../../test/support/tapes.ts';
 import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
 import { DEFAULT_TIERS } from '../../accounts/users/tiers.ts';
 import { JobRepository } from '../../backtest/jobs.ts';
 import type { Database } from '../../control/schema.ts';
 import { openControlDatabase } from '../../controlDatabase.ts';
+import { firstTerms } from '../live/marketTerms.ts';
 import type { ComparisonJobs } from './divergence.ts';
+import { readTerms, writeTerms } from './marketTermsTable.ts';
 import { liveStrategy } from './paperStrategyService.ts';
 import { type NewStrategy, StrategyRepository } from './strategies.ts';
 
@@ -279,4 +282,17 @@ test('another user’s strategy and baseline are not found', async () => {
     body: { detail: 'Job not found' },
   });
   expect((await ask('GET', '', undefined, 'other')).body).toEqual({ strategies: [], count: 0 });
+});
+
+test('a start deletes terms of markets that were written a week ago', async () => {
+  const clock = new FakeClock();
+  const db = await openControlDatabase({ dataDir: temporaryDirectory(), databaseUrl: null });
+  const version = firstTerms('0x1', TAPE_MARKET);
+  await writeTerms(db, version, clock.now() - 7 * 86_400_000 - 1);
+  await writeTerms(db, { ...version, marketId: '0x2' }, clock.now() - 7 * 86_400_000);
+  const { trading } = await paperRigOn(db, { clock });
+  const left = await Promise.all(['0x1', '0x2'].map((marketId) => readTerms(db, marketId)));
+  expect(left.map(({ length }) => length)).toEqual([0, 1]);
+  await trading.close();
+  await db.destroy();
 });
