@@ -109,17 +109,20 @@ describe('a stretch', () => {
     expect(effects).toEqual([{ kind: 'read_stretch', marketId, afterSeq: firstSeq - 2 }]);
   });
 
-  test('during which more was published than is kept is followed by one from there on', () => {
-    const { trader } = begun(TAPE, liveStrategyOf('ps_1', MANY));
-    const record = {
-      ...({ kind: 'underlying', source: 'chainlink', ticker: 'BTC' } as const),
-      ...{ price: 97_000, eventTimeMs: START_MS, receivedTimeMs: START_MS },
-    };
-    for (let n = 0; n <= 50_000; n++)
-      trader.process({ kind: 'underlying', record: { ...record, seq: firstSeq + n } });
-    const effects = read(trader, TAPE, { toSeq: seqOf(events.at(-1)) });
-    expect(effects).toEqual([{ kind: 'read_stretch', marketId, afterSeq: firstSeq - 1 }]);
-  });
+  test.each([true, false])(
+    'during which more was published than is kept is followed by one from there on (all was read: %s)',
+    (isAll) => {
+      const { trader } = begun(TAPE, liveStrategyOf('ps_1', MANY));
+      const record = {
+        ...({ kind: 'underlying', source: 'chainlink', ticker: 'BTC' } as const),
+        ...{ price: 97_000, eventTimeMs: START_MS, receivedTimeMs: START_MS },
+      };
+      for (let n = 0; n <= 50_000; n++)
+        trader.process({ kind: 'underlying', record: { ...record, seq: firstSeq + n } });
+      const effects = read(trader, TAPE, { toSeq: seqOf(events.at(-1)), isAll });
+      expect(effects).toEqual([{ kind: 'read_stretch', marketId, afterSeq: firstSeq - 1 }]);
+    },
+  );
 
   test('takes on the orders in flight of the one before', () => {
     const { trader } = begun(BOUGHT, liveStrategyOf('ps_1', BUYS));
@@ -244,6 +247,11 @@ describe('during the last stretch of a past', () => {
     const states = disturbed(own, [added(other, nowMs)]);
     expect(states.get('ps_2')).toMatchObject({ fromMs });
     expect(states.get('ps_2')?.trades.length).toBeGreaterThan(1);
+  });
+
+  test('a strategy that is removed has no position in the market', () => {
+    const removed: TraderEvent = { kind: 'strategy_removed', strategyId: 'ps_1' };
+    expect(disturbed(liveStrategyOf('ps_1', MANY), [removed])).toEqual(new Map());
   });
 
   test('a stopped strategy that is started trades in a market in which it had not', () => {

@@ -89,5 +89,9 @@ test('the stored strategies are read once after every change, within a quarter o
   expect(await readsWithin(1_000)).toBe(0);
   await strategiesRevision.change(database, { clock, randomBytes });
   expect([await readsWithin(249), await readsWithin(1), await readsWithin(1_000)]).toEqual([0, 1, 0]);
+  expect(clock.waiting).toBe(1);
+  election.end();
+  await trader.settled();
+  expect([did, clock.waiting]).toEqual([['read', 'abandon'], 0]);
   await trader.close();
 });
