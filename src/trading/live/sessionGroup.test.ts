@@ -2,9 +2,10 @@ import { expect, test } from 'vitest';
 import { bookRecord } from '../../../test/support/api.ts';
 import { START_MS, TAPE_MARKET } from '../../../test/support/tapes.ts';
 import { compileStrategy } from '../../core/strategies/compile.ts';
+import { type CompiledStrategy, WAIT } from '../../core/strategies/strategy.ts';
 import type { Strategy } from '../../schema/strategy.ts';
 import { PaperSession } from './paperSession.ts';
-import { SessionGroup } from './sessionGroup.ts';
+import { type OnBroken, SessionGroup } from './sessionGroup.ts';
 
 const SHARE = 1_000_000;
 
@@ -14,15 +15,14 @@ const CROSSES_BELOW: Strategy = {
   entry: [{ metric: 'token_price', operator: 'crosses_below', value: 0.3 }],
 };
 
+const failing: OnBroken = (_, error) => {
+  throw error;
+};
+
 /** A market with one session, and a function that shows it an ask. */
-function oneSession(wanted: Strategy, fromMs = START_MS) {
-  const group = new SessionGroup(TAPE_MARKET, {
-    ...{ underlying: null, depth: 10 },
-    onBroken: (_, error) => {
-      throw error;
-    },
-  });
-  const compiled = compileStrategy(wanted);
+function oneSession(wanted: Strategy | CompiledStrategy, fromMs = START_MS, onBroken: OnBroken = failing) {
+  const group = new SessionGroup(TAPE_MARKET, { underlying: null, depth: 10, onBroken });
+  const compiled = 'start' in wanted ? wanted : compileStrategy(wanted);
   const strategy = {
     ...{ strategyId: 'ps_1', series: 'BTC 5m', compiled, size: 10 * SHARE, activeFromMs: START_MS },
     entries: { untilMs: Number.POSITIVE_INFINITY },
@@ -91,6 +91,23 @@ test.each([
   book(5_000, 2_502);
   expect([...group.sessions]).toHaveLength(bought);
   expect(paper.trades).toHaveLength(bought);
+});
+
+test('a session that fails on the row that wakes it is reported once', () => {
+  const compiled = compileStrategy(BELOW);
+  const broken: unknown[] = [];
+  const start: typeof compiled.start = (...given) => {
+    const own = compiled.start(...given);
+    const decide: typeof own.decide = (...row) => {
+      const intent = own.decide(...row);
+      if (intent !== WAIT) throw new Error('a fault of the strategy');
+      return intent;
+    };
+    return { crossings: [], decide };
+  };
+  const { group, book } = oneSession({ ...compiled, start }, START_MS, (session) => broken.push(session));
+  for (const [at, ask] of [5_000, 5_001, 2_500, 2_501].entries()) book(1_000 * (at + 1), ask);
+  expect([broken.length, [...group.sessions]]).toEqual([1, []]);
 });
 
 test('a sleeping session sees the first row of the window', () => {
