@@ -28,6 +28,9 @@ export const MARKET_FIELDS = `market_id AS marketId, event_id AS eventId, slug, 
   taker_fee_exponent AS takerFeeExponent, ${ownTakerDelay('')} AS takerDelayMs, ${SETTLEMENT_FIELDS},
   ${maybeMs('recorded_since', 'recordedSinceMs')}`;
 
+/** Made once, because it is part of every small request. */
+const ONE_MARKET = `SELECT ${MARKET_FIELDS} FROM markets FINAL WHERE market_id = {marketId:String}`;
+
 /** The newest record of every market, or of those that end after `endAfterMs`, by end time. */
 export function loadMarkets(reader: StoreReader, options: { endAfterMs?: number } = {}): Promise<Market[]> {
   const endAfterMs = options.endAfterMs ?? null;
@@ -50,11 +53,7 @@ export async function loadMarket(
   marketId: string,
   options: { readonly signal?: AbortSignal } = {},
 ): Promise<Market | null> {
-  const [market] = await reader.rows<Market>(
-    `SELECT ${MARKET_FIELDS} FROM markets FINAL WHERE market_id = {marketId:String}`,
-    { marketId },
-    options,
-  );
+  const [market] = await reader.rows<Market>(ONE_MARKET, { marketId }, options);
   return market ?? null;
 }
 
