@@ -67,6 +67,18 @@ test('a replacement of exactly the filled size is refused', () => {
   ]);
 });
 
+test('a larger replacement is refused if a trade fills the whole order before it arrives', () => {
+  const rig = new DeskRig().book(0, BIDS, ASKS);
+  rig.place(1, 0, { limitPrice: 4_800 });
+  rig.book(100, BIDS, ASKS);
+  rig.desk.replace(1, 2, { ...WANTED, size: 80 * SHARE }, START_MS + 200);
+  rig.trade(230, 'SELL_YES', 0.48, 150).book(300, BIDS, ASKS);
+  expect(rig.told.slice(1)).toEqual([
+    ['fill', 1, 230, 'maker', 50],
+    ['refused', 2, 300, 'replaced_order_ended'],
+  ]);
+});
+
 test('what the old order took counts toward the size of the replacement', () => {
   const rig = new DeskRig().book(0, BIDS, ASKS);
   rig.place(1, 0, { limitPrice: 5_000, size: 80 * SHARE });

@@ -80,6 +80,15 @@ test('a cancel ends the order that it names, and the others rest on', () => {
   ]);
 });
 
+test('an order that takes waits for its own due time after a trade has proven an earlier one', () => {
+  const rig = new DeskRig().book(0, level(100), ASKS);
+  rig.place(1, 0, { limitPrice: 4_800 });
+  rig.place(2, 0, { limitPrice: 5_000, timeInForce: 'fak' });
+  rig.trade(60, 'SELL_YES', 0.48, 5).book(100, level(100), ASKS);
+  expect(rig.told).toEqual([['accepted', 1, 50]]);
+  expect(rig.book(300, level(100), ASKS).told.slice(1)).toEqual([['fill', 2, 200, 'taker', 50]]);
+});
+
 test('a post-only order that would trade is refused at the next book, not at a trade before it', () => {
   const rig = new DeskRig().book(0, level(100), ASKS);
   rig.place(1, 0, { limitPrice: 5_000, postOnly: true });

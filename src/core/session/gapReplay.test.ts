@@ -52,6 +52,11 @@ describe('replayed gap reports', () => {
       ['40: known 50 at 110'],
     ],
     [
+      'after a record of the same arrival number',
+      { startMs: 50, knownMs: 100, endMs: 100, knownSeq: 20, endSeq: 30 },
+      ['30: known 50 at 100', '40: ended 50 at 100'],
+    ],
+    [
       'detected and ended by one message',
       { startMs: 50, knownMs: 100, endMs: 100, knownSeq: 11, endSeq: 11 },
       ['20: known 50 at 100', '20: ended 50 at 100'],
