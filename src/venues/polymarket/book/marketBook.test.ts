@@ -280,6 +280,27 @@ describe('a market’s book', () => {
     expect(book.isLopsided).toBe(true);
   });
 
+  it.each([
+    ['both', [true, true, true]],
+    ['no', [true, true, true]],
+    ['yes', [true, true, false]],
+  ] as const)(
+    'counts the half second anew after an action that named another set of tokens: %s',
+    (named, trusted) => {
+      const { wire, finished, feed, player } = afterSnapshot();
+      for (const [timeMs, token] of [
+        [T0 + 10, 'yes'],
+        [T0 + 500, named],
+        [T0 + 510, 'yes'],
+      ] as const) {
+        const frames = wire.action(timeMs, [{ side: 'BUY', price: 4500, size: timeMs - T0 }]);
+        feed(...(token === 'both' ? frames : [onlyOne(token, frames)]));
+        player.finishQuiet();
+      }
+      expect(finished.map((action) => action.trusted)).toEqual(trusted);
+    },
+  );
+
   it('forgets at a disconnect that its actions named only one token', () => {
     const { wire, book, feed, player } = afterSnapshot();
     for (const timeMs of [T0 + 10, T0 + 510]) {
