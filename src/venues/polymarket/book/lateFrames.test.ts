@@ -145,6 +145,18 @@ describe('a book fed by two connections', () => {
     expect(book.yes.bids.sizes[0]).toBe(4 * SHARE);
   });
 
+  it('keeps the newer book of the first token that a late frame names, though the other’s is older', () => {
+    const { wire, book, feed } = venueAndBook();
+    const [lost] = wire.action(T0 + 10, [{ side: 'BUY', price: 4900, size: 3 * SHARE }]);
+    wire.action(T0 + 15, [{ side: 'BUY', price: 4900, size: 4 * SHARE }]);
+    wire.trade(T0 + 20, { price: 3300, size: SHARE });
+    const [ofYes] = wire.books(T0 + 20);
+    feed(ofYes!);
+    expect([feed(lost!), book.yes.bids.sizes[0], book.no.asks.sizes[0]]).toEqual([
+      ...[['late'], 4 * SHARE, 3 * SHARE],
+    ]);
+  });
+
   it('keeps a level of a proven book when a frame of the same millisecond is repeated', () => {
     const { wire, book, feed } = venueAndBook();
     const [first] = wire.action(T0 + 10, [{ side: 'BUY', price: 4900, size: 3 * SHARE }]);
