@@ -62,3 +62,29 @@ it('a process that is elected again sends at once, though no registration change
   await t.clock.advance(50);
   expect(to.attempts).toHaveLength(1);
 });
+
+it('a process that is elected again does not repeat an attempt that is still in flight', async () => {
+  const t = await openTestWebhooks();
+  await t.register();
+  let isUs = true;
+  const startMs = t.clock.now();
+  const times: number[] = [];
+  const attempt = async () => {
+    times.push(t.clock.now() - startMs);
+    await sleep(t.clock, 4_900);
+    return replied(200, t.clock);
+  };
+  const dispatcher = await t.dispatcher({ attempt }, 'closed', {
+    isUs: async () => isUs,
+    leave: async () => {},
+  });
+  // A failed test must not wait for attempts that never end.
+  onTestFinished(() => t.clock.advance(10_000));
+  dispatcher.enqueue(opportunity({ nowMs: startMs }));
+  await t.clock.advance(500);
+  isUs = false;
+  await t.clock.advance(1_000);
+  isUs = true;
+  await t.clock.advance(9_000);
+  expect([times.length, await states(t), dispatcher.isSending]).toEqual([1, ['delivered'], true]);
+});
