@@ -4,7 +4,7 @@ import { InvalidInputError } from '../../runtime/errors.ts';
 import type { ChatFormat } from '../../schema/notification.ts';
 import type { SystemEvent } from '../../schema/systemEvent.ts';
 import { chatBody } from './chatBody.ts';
-import { withoutSecrets } from './chatReply.ts';
+import { chatPauseMs, withoutSecrets } from './chatReply.ts';
 import { parseChatTarget } from './chatTarget.ts';
 import { chatTextOf } from './chatText.ts';
 
@@ -200,4 +200,14 @@ it('masks the token of a Slack URL that ends with a slash, wherever it appears',
   const withSlash = target('slack', `${SLACK}/`);
   expect(withoutSecrets(withSlash, `no team for ${TOKEN}`)).toBe('no team for ***');
   expect(withoutSecrets(withSlash, `${TOKEN}, ${TOKEN}`)).toBe('***, ***');
+});
+
+it.each([
+  ['1.0001', 1_001],
+  ['0', 0],
+  ['3600.1', 3_600_000],
+  ['soon', null],
+])('a chat whose last request is used is left alone for %j s, rounded up to %j ms', (resetAfter, pauseMs) => {
+  const rate = { retryAfter: undefined, remaining: '0', resetAfter };
+  expect(chatPauseMs(200, rate, Buffer.alloc(0))).toBe(pauseMs);
 });

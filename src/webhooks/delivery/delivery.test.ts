@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { opportunity } from '../../../test/support/opportunity.ts';
 import { formatTime } from '../../schema/time.ts';
 import { deliveryIdOf, eventIdOf } from './delivery.ts';
-import { toEvent } from './event.ts';
+import { toEvent, toSystemEvent } from './event.ts';
 
 const at = (ms: number) => ({ market_id: '0xabc', detected_at: formatTime(ms) });
 
@@ -40,3 +40,20 @@ it('an opportunity expires at the end of its market, in whole milliseconds', () 
   };
   expect([5, 1 / 60, 0.4 / 60_000, 0.6 / 60_000].map(lifeMs)).toEqual([300_000, 1_000, 0, 1]);
 });
+
+it.each([
+  ['began', null, 0],
+  ['ended', 172_800_000, 172_800_000],
+] as const)(
+  'a system event that %s expires a day after that, however long the fault lasted',
+  (state, endMs, afterMs) => {
+    const beganMs = 1_795_219_200_000;
+    const ended_at = endMs === null ? null : formatTime(beganMs + endMs);
+    const { detectedMs, expiresMs, row } = toSystemEvent({
+      ...{ type: 'system.lag', state, incident_id: 'inc_1', subject: 'store', summary: 'x', url: null },
+      ...{ began_at: formatTime(beganMs), ended_at },
+    });
+    expect([detectedMs - beganMs, expiresMs - beganMs]).toEqual([afterMs, afterMs + 86_400_000]);
+    expect(row.detected_at).toBe(formatTime(beganMs + afterMs));
+  },
+);
