@@ -62,22 +62,29 @@ describe('the intervals of a result', () => {
     expect(intervals?.totalPnl.high).toBeCloseTo(10, 9);
   });
 
-  test('leave out as many resamples as Student’s distribution says: 22 on each side for 30 markets', () => {
-    const traded = markets('exact', { count: 30 });
-    const random = draws();
-    // Blocks of three; the quantile of 14 degrees of freedom is 2.1448, widened by the square root of 30 / 27.
-    const totals = Array.from({ length: 1_999 }, () => {
-      let total = 0;
-      for (let block = 0; block < 10; block++) {
-        const from = random.below(30);
-        for (let at = from; at < from + 3; at++) total += traded[at % 30]?.pnl ?? 0;
-      }
-      return total;
-    }).sort((a, b) => a - b);
-    const intervals = resultIntervals(traded, draws());
-    expect(intervals?.totalPnl.low).toBeCloseTo(totals[22] as number, 9);
-    expect(intervals?.totalPnl.high).toBeCloseTo(totals[1_998 - 22] as number, 9);
-  });
+  // Blocks of three; for 30 markets the quantile of 14 degrees of freedom is 2.1448, widened by the root of 30 / 27.
+  test.each([
+    [22, 30],
+    [29, 41],
+  ])(
+    'leave out as many resamples as Student’s distribution says: %i on each side for %i markets',
+    (left, count) => {
+      const traded = markets('exact', { count });
+      const random = draws();
+      const totals = Array.from({ length: 1_999 }, () => {
+        let total = 0;
+        for (let taken = 0; taken < count; taken += 3) {
+          const from = random.below(count);
+          const to = from + Math.min(3, count - taken);
+          for (let at = from; at < to; at++) total += traded[at % count]?.pnl ?? 0;
+        }
+        return total;
+      }).sort((a, b) => a - b);
+      const intervals = resultIntervals(traded, draws());
+      expect(intervals?.totalPnl.low).toBeCloseTo(totals[left] as number, 9);
+      expect(intervals?.totalPnl.high).toBeCloseTo(totals[1_998 - left] as number, 9);
+    },
+  );
 
   test('have the Sharpe ratio of the drawn results', () => {
     const traded = markets('ratio', { count: 31 });

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { oneClock } from '../../../test/support/gaps.ts';
 import { withLateGaps } from '../../../test/support/lateGaps.ts';
 import { marketOf, tapeBetween } from '../../../test/support/paperRig.ts';
 import { STRATEGIES } from '../../../test/support/strategies.ts';
-import { END_MS, randomTape, START_MS } from '../../../test/support/tapes.ts';
+import { END_MS, randomTape, START_MS, TapeWriter } from '../../../test/support/tapes.ts';
 import {
   added,
   BEFORE_MS,
@@ -261,6 +262,32 @@ describe('a market that has a past', () => {
     expect(() => trader.process(begun)).toThrow(new RangeError('no past of this market is replayed'));
   });
 });
+
+test.each([
+  ['at which it was detected', START_MS + 3_000, 3_000],
+  ['of its start, if its detection has no time', null, 2_500],
+])(
+  'a book that arrives after the report of a gap is decided on not before the time %s',
+  (_, knownTimeMs, at) => {
+    const books = new TapeWriter()
+      .book({ at: 2_500, bids: [[0.45, 100]], asks: [[0.48, 100]] })
+      .book({ at: 4_000, bids: [[0.45, 101]], asks: [[0.48, 101]] })
+      .tape();
+    const trader = traderOf(books, [liveStrategyOf('ps_1', BUYS)]);
+    const gap = oneClock({
+      ...{ gapId: 'gap', marketId: '0xtape', feed: 'polymarket.clob', repairedBy: null, knownTimeMs },
+      ...{
+        cause: 'silent_feed' as const,
+        knownSeq: 1,
+        startTimeMs: START_MS + 500,
+        endTimeMs: START_MS + 1_500,
+      },
+    });
+    const effects = processed(trader, [{ kind: 'gap', gap }, ...traderEventsOf(books)]).flat();
+    const [decidedMs, openedMs] = [START_MS + at, START_MS + at + 200];
+    expect(effects).toMatchObject([{ state: { trades: [{ decidedMs, openedMs }] } }]);
+  },
+);
 
 describe('a market that has ended', () => {
   const { market: facts } = BOUGHT;

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { PriceHistory } from './priceHistory.ts';
 
 const FEED = { ticker: 'BTC', source: 'chainlink' } as const;
-const pointAt = (seq: number) => ({ seq, receivedMs: seq, eventMs: seq, price: 97_000 });
+/** Received 40 ms after its own time: a price is as old as its receive time says. */
+const pointAt = (seq: number) => ({ seq, receivedMs: seq, eventMs: seq - 40, price: 97_000 });
 
 test('recorded prices come before the first one that was published, each once', () => {
   const history = new PriceHistory();
