@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { bookRecord } from '../../../test/support/api.ts';
 import { START_MS, TAPE_MARKET } from '../../../test/support/tapes.ts';
+import { TAPE_BEFORE_MS } from '../../core/session/tape.ts';
 import { compileStrategy } from '../../core/strategies/compile.ts';
 import { PaperMarket } from './paperMarket.ts';
 import { PaperSession } from './paperSession.ts';
@@ -190,6 +191,19 @@ test('a price from before the window makes no row', () => {
   expect(rows.timeMs[0]).toBe(rowMs);
   price(0);
   expect(rows.timeMs[0]).toBe(START_MS);
+});
+
+test('a price older than the recording of the window makes no row, though it arrives in the window', () => {
+  const { market } = rig();
+  const compiled = compileStrategy({
+    ...{ type: 'condition_based', side: 'buy_yes', take_profit: [], stop_loss: [], max_trades_per_market: 1 },
+    entry: [{ metric: 'underlying_move_usd', operator: 'above', value: 1 }],
+  });
+  const { rows } = market.viewOf({ ...strategyOf(10), compiled });
+  const firstMs = START_MS - TAPE_BEFORE_MS;
+  market.price({ seq: 1, eventMs: firstMs, receivedMs: START_MS + 1_000, price: 97_000 });
+  market.price({ seq: 2, eventMs: firstMs - 1, receivedMs: START_MS + 2_000, price: 97_000 });
+  expect(rows.timeMs[0]).toBe(START_MS + 1_000);
 });
 
 test('a strategy that joins has the newest best prices, if they are newer than the newest book', () => {

@@ -1,0 +1,51 @@
+import { randomBytes } from 'node:crypto';
+import { expect, onTestFinished, test } from 'vitest';
+import { FakeClock } from '../../../test/support/fakeClock.ts';
+import { marketOf, NOTHING_RECORDED } from '../../../test/support/paperRig.ts';
+import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
+import { BEFORE_MS, BOUGHT, BUYS } from '../../../test/support/traderRig.ts';
+import { UserRepository } from '../../accounts/users/users.ts';
+import { Bus } from '../../bus/bus.ts';
+import { openControlDatabase } from '../../controlDatabase.ts';
+import { silentLogger } from '../../runtime/log.ts';
+import { Metrics } from '../../runtime/metrics.ts';
+import type { Stretch } from '../live/traderEvents.ts';
+import { PositionReader } from './positions.ts';
+import { StrategyRepository } from './strategies.ts';
+import { startTrading } from './trading.ts';
+
+test('a position of a past whose reading ends while trading closes is written before it has closed', async () => {
+  const database = await openControlDatabase({ dataDir: temporaryDirectory(), databaseUrl: null });
+  onTestFinished(() => database.destroy());
+  const clock = new FakeClock(BEFORE_MS);
+  const { userId } = await new UserRepository(database, { clock, randomBytes }).findOrCreate('a@example.com');
+  const strategies = new StrategyRepository(database, { clock, randomBytes });
+  await strategies.create({
+    ...{ userId, name: 'one', strategy: BUYS, sizeUsd: 10, baselineId: 'bt_1', cap: 1 },
+    universe: { ticker: 'BTC', event_type: '5m' },
+  });
+  const { promise: stretch, resolve: read } = Promise.withResolvers<Stretch>();
+  const asked = Promise.withResolvers<void>();
+  const recording = {
+    ...NOTHING_RECORDED,
+    stretch: () => {
+      asked.resolve();
+      return stretch;
+    },
+  };
+  const positions = new PositionReader(database);
+  const shared = { clock, log: silentLogger, metrics: new Metrics() };
+  const trading = await startTrading(
+    { ...shared, database, strategies, positions, recording, markets: () => [marketOf(BOUGHT)] },
+    { bus: new Bus(shared) },
+  );
+  await asked.promise;
+  let isClosed = false;
+  const closed = trading.close().then(async () => {
+    isClosed = true;
+    return await positions.heldMarkets();
+  });
+  read({ tape: BOUGHT, toSeq: null });
+  while (!isClosed) await clock.advance(0);
+  expect(await closed).toEqual(['0xtape']);
+});
