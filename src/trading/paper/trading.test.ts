@@ -35,17 +35,26 @@ test('a position of a past whose reading ends while trading closes is written be
   };
   const positions = new PositionReader(database);
   const shared = { clock, log: silentLogger, metrics: new Metrics() };
+  const [writing, mayWrite] = [Promise.withResolvers<void>(), Promise.withResolvers<boolean>()];
+  const isTrader = () => {
+    writing.resolve();
+    return mayWrite.promise;
+  };
   const trading = await startTrading(
     { ...shared, database, strategies, positions, recording, markets: () => [marketOf(BOUGHT)] },
-    { bus: new Bus(shared) },
+    { bus: new Bus(shared), isTrader },
   );
   await asked.promise;
   let isClosed = false;
-  const closed = trading.close().then(async () => {
+  const closed = trading.close().then(() => {
     isClosed = true;
-    return await positions.heldMarkets();
   });
   read({ tape: BOUGHT, toSeq: null });
+  await writing.promise;
+  for (let turn = 0; turn < 20; turn++) await clock.advance(0);
+  expect(isClosed).toBe(false);
+  mayWrite.resolve(true);
   while (!isClosed) await clock.advance(0);
-  expect(await closed).toEqual(['0xtape']);
+  await closed;
+  expect(await positions.heldMarkets()).toEqual(['0xtape']);
 });
