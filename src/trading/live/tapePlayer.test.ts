@@ -103,14 +103,14 @@ test('a gap without an arrival number is reported before the first book, quote o
     ...new TapeWriter()
       .price(-400, 97_000)
       .book({ at: -300, bids: [[0.4, 1]] })
-      .price(100, 97_001)
+      .price(0, 97_001)
       .book({ at: 200, bids: [[0.4, 2]] })
       .tape(),
     gaps: [{ startMs: START_MS - 5_000, knownMs: START_MS, endMs: null, ...gap }],
   });
   const kinds = (gap: Partial<TapeGap>) => recordsOf(tape(gap)).map(({ kind }) => kind);
   expect(kinds({ knownMs: START_MS - 400 })).toEqual(['price', 'gap', 'book', 'quote', 'price', 'book']);
-  expect(kinds({ knownMs: START_MS + 100 })).toEqual(['price', 'book', 'quote', 'gap', 'price', 'book']);
+  expect(kinds({ knownMs: START_MS })).toEqual(['price', 'book', 'quote', 'gap', 'price', 'book']);
   expect(kinds({ knownMs: START_MS + 200 })).toEqual(['price', 'book', 'quote', 'price', 'gap', 'book']);
   expect(kinds({ knownMs: START_MS + 201, endMs: START_MS + 300 })).toEqual([
     ...['price', 'book', 'quote', 'price', 'book', 'gap', 'gap_end'],

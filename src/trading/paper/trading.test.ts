@@ -14,6 +14,15 @@ import { PositionReader } from './positions.ts';
 import { StrategyRepository } from './strategies.ts';
 import { startTrading } from './trading.ts';
 
+/** A promise that the test resolves. */
+function gate<T>() {
+  let open: (value: T) => void = () => undefined;
+  const opened = new Promise<T>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
+
 test('a position of a past whose reading ends while trading closes is written before it has closed', async () => {
   const database = await openControlDatabase({ dataDir: temporaryDirectory(), databaseUrl: null });
   onTestFinished(() => database.destroy());
@@ -24,36 +33,35 @@ test('a position of a past whose reading ends while trading closes is written be
     ...{ userId, name: 'one', strategy: BUYS, sizeUsd: 10, baselineId: 'bt_1', cap: 1 },
     universe: { ticker: 'BTC', event_type: '5m' },
   });
-  const { promise: stretch, resolve: read } = Promise.withResolvers<Stretch>();
-  const asked = Promise.withResolvers<void>();
+  const [asked, stretch] = [gate<void>(), gate<Stretch>()];
   const recording = {
     ...NOTHING_RECORDED,
     stretch: () => {
-      asked.resolve();
-      return stretch;
+      asked.open();
+      return stretch.opened;
     },
   };
   const positions = new PositionReader(database);
   const shared = { clock, log: silentLogger, metrics: new Metrics() };
-  const [writing, mayWrite] = [Promise.withResolvers<void>(), Promise.withResolvers<boolean>()];
+  const [writing, mayWrite] = [gate<void>(), gate<boolean>()];
   const isTrader = () => {
-    writing.resolve();
-    return mayWrite.promise;
+    writing.open();
+    return mayWrite.opened;
   };
   const trading = await startTrading(
     { ...shared, database, strategies, positions, recording, markets: () => [marketOf(BOUGHT)] },
     { bus: new Bus(shared), isTrader },
   );
-  await asked.promise;
+  await asked.opened;
   let isClosed = false;
   const closed = trading.close().then(() => {
     isClosed = true;
   });
-  read({ tape: BOUGHT, toSeq: null });
-  await writing.promise;
+  stretch.open({ tape: BOUGHT, toSeq: null });
+  await writing.opened;
   for (let turn = 0; turn < 20; turn++) await clock.advance(0);
   expect(isClosed).toBe(false);
-  mayWrite.resolve(true);
+  mayWrite.open(true);
   while (!isClosed) await clock.advance(0);
   await closed;
   expect(await positions.heldMarkets()).toEqual(['0xtape']);
