@@ -149,6 +149,14 @@ test('each feed gets its own prices', async () => {
   ]);
 });
 
+test('prices that could not be read before trading ended are not sent', async () => {
+  const { reader, sent } = readerOf({ prices: () => Promise.reject(new Error('away')) });
+  reader.read({ kind: 'read_prices', feeds: [{ ticker: 'BTC', source: 'chainlink' }] });
+  await turn();
+  await reader.close();
+  expect(sent).toEqual([]);
+});
+
 test('a market is replayed with its newest record, which may correct the stored one', async () => {
   const [stored, newest] = [{}, { takerFeeRate: 0.01 }].map((more) => marketOf(TAPE, more)) as [
     Market,
