@@ -1,0 +1,9 @@
+/** Measures one part once and sends its figures to the process that started this one. Its argument names the part. */
+import { PARTS } from './parts.ts';
+
+const load = PARTS[process.argv[2] ?? ''];
+if (load === undefined) throw new RangeError(`no part ${process.argv[2]}`);
+const { run } = await load();
+const figures = await run();
+// Some parts leave servers open; the figures are sent first.
+process.send?.(figures, () => process.exit(0));

@@ -1,0 +1,31 @@
+import type { Figure } from './figure.ts';
+
+/** The parts of the benchmark by name, each loaded only where it is measured. */
+export const PARTS: Record<string, () => Promise<{ run(): Promise<Figure[]> }>> = {
+  core: () => import('./core.ts'),
+  store: () => import('./store.ts'),
+  export: () => import('./export.ts'),
+  api: () => import('./api.ts'),
+  calibration: () => import('./calibration.ts'),
+  pricing: () => import('./pricing.ts'),
+  queues: () => import('./queues.ts'),
+  replay: () => import('./replay.ts'),
+  paper: () => import('./paper.ts'),
+  backtest: () => import('./backtest.ts'),
+  strategies: () => import('./strategies.ts'),
+  signals: () => import('./signals.ts'),
+  honesty: () => import('./honesty.ts'),
+  signalsLatency: () => import('./signalsLatency.ts'),
+  audit: () => import('./audit.ts'),
+  simulator: () => import('./simulator.ts'),
+  webhooks: () => import('./webhooks.ts'),
+  dashboard: () => import('./dashboard.ts'),
+  page: () => import('./page.ts'),
+  stream: () => import('./stream.ts'),
+  stalledReader: () => import('./stalledReader.ts'),
+  eventLoop: () => import('./eventLoop.ts'),
+  restart: () => import('./restart.ts'),
+  attack: () => import('./attack.ts'),
+  assets: () => import('./assets.ts'),
+  scaling: () => import('./scaling.ts'),
+};
