@@ -4,6 +4,6 @@ import { PARTS } from './parts.ts';
 const load = PARTS[process.argv[2] ?? ''];
 if (load === undefined) throw new RangeError(`no part ${process.argv[2]}`);
 const { run } = await load();
-const figures = await run();
-// Some parts leave servers open; the figures are sent first.
-process.send?.(figures, () => process.exit(0));
+// Some parts leave servers open: it ends when the figures have been read.
+process.once('disconnect', () => process.exit(0));
+process.send?.(await run());

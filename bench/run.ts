@@ -61,11 +61,11 @@ process.exit(worse.length > 0 ? 1 : 0);
 async function measure(part: string): Promise<Figure[]> {
   const child = fork(new URL('./onePart.js', import.meta.url), [part]);
   const ended = once(child, 'exit');
-  const figures = once(child, 'message').then(([message]) => message as Figure[]);
-  const first = await Promise.race([figures, ended.then(([status]) => status as number | null)]);
-  if (!Array.isArray(first)) fail(`${part} ended with status ${first} and no figures`);
+  const sent = await Promise.race([once(child, 'message'), ended.then(() => null)]);
+  if (sent === null) fail(`${part} ended with status ${child.exitCode} and no figures`);
+  child.disconnect();
   await ended;
-  return first;
+  return sent[0] as Figure[];
 }
 
 function readWords() {
