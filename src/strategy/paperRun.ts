@@ -78,8 +78,8 @@ export class PaperRun {
   }
 
   /**
-   * Processes what was stored since the last call. After a call that failed, the next one continues behind the last
-   * stretch that was returned.
+   * Processes what was stored since the last call. If a call fails, the next one begins after the last stretch that was
+   * returned.
    * @returns New lines, stretch by stretch.
    * @throws {InvalidInputError} If a line differs from the one that was printed.
    */

@@ -40,7 +40,7 @@ test('what a book filled of a resting order stays taken for the next one', () =>
   ]);
 });
 
-test('a gap gives back what was taken since its start, and not what was taken before', () => {
+test('after a gap, shares that our orders took since its start can be taken again, earlier ones cannot', () => {
   const rig = new DeskRig().book(0, BIDS, ASKS);
   rig.place(1, 0, { ...TAKE, size: 50 * SHARE });
   rig.book(300, BIDS, ASKS);

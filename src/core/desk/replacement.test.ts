@@ -54,27 +54,18 @@ test('a replacement of an order that took all its shares is refused, even if it 
   ]);
 });
 
-test('a replacement of exactly the filled size is refused', () => {
+test.each([
+  ['a replacement of exactly the filled size', 20, 120, 20, [['cancelled', 1, 250, 'replaced']]],
+  ['a larger one, after a trade has filled the whole order,', 80, 150, 50, []],
+] as const)('%s is refused', (_, wanted, traded, filled, cancelled) => {
   const rig = new DeskRig().book(0, BIDS, ASKS);
   rig.place(1, 0, { limitPrice: 4_800 });
   rig.book(100, BIDS, ASKS);
-  rig.desk.replace(1, 2, { ...WANTED, size: 20 * SHARE }, START_MS + 200);
-  rig.trade(230, 'SELL_YES', 0.48, 120).book(300, BIDS, ASKS);
+  rig.desk.replace(1, 2, { ...WANTED, size: wanted * SHARE }, START_MS + 200);
+  rig.trade(230, 'SELL_YES', 0.48, traded).book(300, BIDS, ASKS);
   expect(rig.told.slice(1)).toEqual([
-    ['fill', 1, 230, 'maker', 20],
-    ['cancelled', 1, 250, 'replaced'],
-    ['refused', 2, 300, 'replaced_order_ended'],
-  ]);
-});
-
-test('a larger replacement is refused if a trade fills the whole order before it arrives', () => {
-  const rig = new DeskRig().book(0, BIDS, ASKS);
-  rig.place(1, 0, { limitPrice: 4_800 });
-  rig.book(100, BIDS, ASKS);
-  rig.desk.replace(1, 2, { ...WANTED, size: 80 * SHARE }, START_MS + 200);
-  rig.trade(230, 'SELL_YES', 0.48, 150).book(300, BIDS, ASKS);
-  expect(rig.told.slice(1)).toEqual([
-    ['fill', 1, 230, 'maker', 50],
+    ['fill', 1, 230, 'maker', filled],
+    ...cancelled,
     ['refused', 2, 300, 'replaced_order_ended'],
   ]);
 });
