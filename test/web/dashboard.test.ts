@@ -1,27 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { browserAbsent } from '../support/browser.ts';
 import { heading, useDemoPages } from '../support/demoPages.ts';
 
 const SKIPPED = 'the dashboard (skipped without a build or Chromium)';
 const OTHER = { email: 'ann@example.com', password: 'correct horse battery' };
-
-/**
- * Presses the mouse on a chart and moves it by a tenth of the chart's width.
- * @returns The width of the selection, in pixels; 0 if the chart moved away meanwhile, as it does while the page loads.
- */
-async function dragAcross(page: Page, chart: Locator): Promise<number> {
-  await page.mouse.up();
-  const { x, y, width } = (await chart.boundingBox()) ?? { x: 0, y: 0, width: 0 };
-  await page.mouse.move(x + width * 0.5, y + 50);
-  await page.mouse.down();
-  await page.mouse.move(x + width * 0.6, y + 60, { steps: 4 });
-  // The chart marks the selection with its next frame.
-  await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
-  return page.evaluate<number>("document.querySelector('.u-select').getBoundingClientRect().width");
-}
 
 describe.skipIf(browserAbsent)(SKIPPED, () => {
   const dashboard = useDemoPages();
@@ -146,30 +130,6 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     expect(await page.getByRole('link', { name: 'Every book as CSV' }).getAttribute('href')).toMatch(
       /^\/app\/export\?dataset=snapshots&market_id=0x\w+&format=csv$/,
     );
-  });
-
-  it('keeps a chart zoomed when new values arrive, and shows all again', async () => {
-    const { page } = await dashboard.signedIn();
-    await page.getByRole('region', { name: 'BTC 1 hour' }).getByRole('link').click();
-    const over = page.locator('.u-over').first();
-    await over.waitFor();
-    const all = page.getByRole('button', { name: 'Show all' });
-    expect(await all.count()).toBe(0);
-    const { width } = (await over.boundingBox()) ?? { width: 0 };
-    await expect.poll(() => dragAcross(page, over)).toBeGreaterThan(width * 0.05);
-    await page.mouse.up();
-    await all.first().waitFor();
-    expect(new URL(page.url()).searchParams.has('at')).toBe(false);
-    // Charts come as their data does, and share the zoom.
-    const charts = page.locator('.chart:has(.u-over)');
-    const isZoomed = async () => (await all.count()) === (await charts.count());
-    await expect.poll(isZoomed).toBe(true);
-    const points = () => page.getByRole('button', { name: /as CSV/ }).textContent();
-    const known = await points();
-    await expect.poll(points).not.toBe(known);
-    await expect.poll(isZoomed).toBe(true);
-    await all.first().click();
-    await expect.poll(() => all.count()).toBe(0);
   });
 
   it('says that a market is unknown', async () => {

@@ -1,5 +1,6 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import type { Gap } from '../../web/src/api/schema.ts';
 import { browserAbsent } from '../support/browser.ts';
 import { recordedMarket } from '../support/recordedMarket.ts';
 import { useStubbedPages } from '../support/stubbedPages.ts';
@@ -10,6 +11,14 @@ const END_MS = Date.parse(RECORDING.market.end_time);
 /** Two minutes into the window. */
 const AT_MS = Date.parse(RECORDING.market.start_time) + 120_000;
 const CHANGES_MS = RECORDING.books.map(({ ts }) => Date.parse(ts));
+
+const GAP: Gap = {
+  ...{ gap_id: 'g1', cause: 'disconnected', feed: 'polymarket', repaired_by: null },
+  ...{ start: '2026-11-20T12:02:00+00:00', end: '2026-11-20T12:02:01+00:00' },
+  ...{ start_received: '2026-11-20T12:02:00+00:00', end_received: '2026-11-20T12:02:01+00:00' },
+};
+/** After it, an open window's page has asked again. */
+const POLL_MS = 16_000;
 
 const shownAt = (page: Page) => Number(new URL(page.url()).searchParams.get('at') ?? Number.NaN);
 const tape = (page: Page) => page.getByRole('region', { name: 'Tape' });
@@ -30,6 +39,21 @@ const bidAt = (timeMs: number) => {
   return `${Math.round((book?.yes_bids[0]?.price ?? 0) * 100)}¢`;
 };
 
+/**
+ * Presses the mouse on a chart and moves it by a tenth of the chart's width.
+ * @returns The width of the selection, in pixels; 0 if the chart moved away meanwhile, as it does while the page loads.
+ */
+async function dragAcross(page: Page, chart: Locator): Promise<number> {
+  await page.mouse.up();
+  const { x, y, width } = (await chart.boundingBox()) ?? { x: 0, y: 0, width: 0 };
+  await page.mouse.move(x + width * 0.5, y + 50);
+  await page.mouse.down();
+  await page.mouse.move(x + width * 0.6, y + 60, { steps: 4 });
+  // The chart marks the selection with its next frame.
+  await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+  return page.evaluate<number>("document.querySelector('.u-select').getBoundingClientRect().width");
+}
+
 describe.skipIf(browserAbsent)(SKIPPED, () => {
   const pages = useStubbedPages();
 
@@ -43,6 +67,22 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await tape(watched.page).waitFor();
     return watched;
   }
+
+  /** The rows before a time. */
+  const rowsUntil = (untilMs: number) => {
+    const before = <R extends { ts: string }>(rows: readonly R[]) =>
+      rows.filter(({ ts }) => Date.parse(ts) < untilMs);
+    return { books: before(RECORDING.books), trades: before(RECORDING.trades) };
+  };
+
+  /** Answers with the rows before a time from now on. */
+  const record = (untilMs: number, status: 'open' | 'closed', gaps: readonly Gap[] = []) =>
+    pages.add({ ...RECORDING, market: { ...RECORDING.market, status }, ...rowsUntil(untilMs), gaps });
+
+  const pointCount = async (page: Page) => {
+    const text = await page.getByRole('button', { name: /as CSV/ }).textContent();
+    return Number(/(\d+) points/.exec(text ?? '')?.[1]);
+  };
 
   it('shows one book, its cumulative depth, and the trades until the chosen time', async () => {
     const watched = await open(AT_MS);
@@ -109,6 +149,56 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     const next = CHANGES_MS.find((time) => time > AT_MS) ?? 0;
     await expect.poll(async () => Number(await chart.getAttribute('aria-valuenow'))).toBe(next / 1000);
     await expect.poll(() => bestBid(page)).toBe(bidAt(next));
+  });
+
+  it('keeps its charts zoomed when new values arrive, and shows all again', async () => {
+    const { page } = await pages.open();
+    await page.clock.install({ time: END_MS - 20_000 });
+    await page.goto(record(END_MS - 20_000, 'open'));
+    const chart = page.locator('.u-over').first();
+    await chart.waitFor();
+    const all = page.getByRole('button', { name: 'Show all' });
+    expect(await all.count()).toBe(0);
+    const { width } = (await chart.boundingBox()) ?? { width: 0 };
+    await expect.poll(() => dragAcross(page, chart)).toBeGreaterThan(width * 0.05);
+    await page.mouse.up();
+    await expect.poll(() => all.count()).toBe(4);
+    expect(new URL(page.url()).searchParams.has('at')).toBe(false);
+    record(END_MS - 5_000, 'open');
+    await page.clock.runFor(POLL_MS);
+    await expect.poll(() => pointCount(page)).toBe(rowsUntil(END_MS - 5_000).books.length);
+    expect(await all.count()).toBe(4);
+    await all.first().click();
+    await expect.poll(() => all.count()).toBe(0);
+  });
+
+  it('shows what is recorded while a window is open, and its last rows after its end', async () => {
+    const { page } = await pages.open();
+    const heatColumns = async () => {
+      const label = await page.getByRole('img', { name: /^Depth over time/ }).getAttribute('aria-label');
+      return Number(/(\d+) books/.exec(label ?? '')?.[1]);
+    };
+    const shown = async () => [
+      await pointCount(page),
+      await tapeCount(page),
+      await page.getByRole('table', { name: 'Gaps' }).locator('tbody tr').count(),
+    ];
+    const expected = (untilMs: number, gaps: number) => {
+      const { books, trades } = rowsUntil(untilMs);
+      return [books.length, trades.length, gaps];
+    };
+    await page.clock.install({ time: END_MS - 20_000 });
+    await page.goto(record(END_MS - 20_000, 'open'));
+    await page.getByText('No gaps: every change of this market’s book is recorded and proven.').waitFor();
+    await expect.poll(shown).toEqual(expected(END_MS - 20_000, 0));
+    const columns = await heatColumns();
+    record(END_MS - 5_000, 'closed', [GAP]);
+    await page.clock.runFor(POLL_MS);
+    await expect.poll(shown).toEqual(expected(END_MS - 5_000, 1));
+    await expect.poll(heatColumns).toBeGreaterThan(columns);
+    record(END_MS, 'closed', [GAP]);
+    await page.clock.runFor(POLL_MS);
+    await expect.poll(shown).toEqual(expected(END_MS, 1));
   });
 
   it('shows no coverage of a window that has not begun', async () => {

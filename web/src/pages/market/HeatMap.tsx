@@ -10,7 +10,7 @@ import { type HeatColumn, type HeatGrid, heatLayer } from '../../charts/heatLaye
 import { TimeChart } from '../../charts/TimeChart.tsx';
 import { cents } from '../../ui/format.ts';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
-import { lastBefore, secondsOf } from './data.ts';
+import { lastBefore, pollingOf, secondsOf } from './data.ts';
 import { PROBABILITY, timeMarksOf } from './MidCharts.tsx';
 
 const COLUMNS = 240;
@@ -41,7 +41,7 @@ export function HeatMap({
     ...{ market_id: market.market_id, start: isoOf(first), end: isoOf(to), depth: 100 },
     ...{ interval_ms: Math.round(seconds * 1000), limit: COLUMNS + 10 },
   };
-  const books = useApi('GET /v1/snapshots', { query }, { keep: true });
+  const books = useApi('GET /v1/snapshots', { query }, { ...pollingOf(market), keep: true });
   const before = useApi('GET /v1/snapshots', { query: lastBefore(market, isoOf(first)) }, { keep: true });
   const grid = useMemo(() => {
     const known = books.data?.snapshots ?? [];

@@ -18,6 +18,14 @@ const BEFORE_MS = 300_000;
 export const SHOWN_FROM =
   'The charts of a market begin five minutes before its window. Exports have the books recorded before that.';
 const OPEN_REFETCH_MS = 15_000;
+/** The last rows of a market may be stored this long after its end. */
+const LAST_STORED_MS = 60_000;
+
+/** How often the rows of a market are requested again: until its last ones are stored. */
+export function pollingOf({ status, end_time }: Market): { refetchMs: number; isFinal: () => boolean } {
+  const finalMs = Date.parse(end_time) + LAST_STORED_MS;
+  return { refetchMs: OPEN_REFETCH_MS, isFinal: () => status !== 'open' && Date.now() > finalMs };
+}
 
 /** The requested range: the window and some time before it. */
 export function spanOf(market: Market): { start: string; end: string; fromMs: number; toMs: number } {
@@ -49,10 +57,11 @@ export function useRecordedPoints(market: Market): {
   error: Error | null;
   retry: () => void;
 } {
+  const { refetchMs, isFinal } = pollingOf(market);
   const found = useQuery({
     queryKey: ['recorded-points', market.market_id],
     queryFn: ({ signal }) => recordedPoints(market, signal),
-    refetchInterval: ({ state: { error } }) => market.status === 'open' && pollingMs(error, OPEN_REFETCH_MS),
+    refetchInterval: ({ state: { error } }) => !isFinal() && pollingMs(error, refetchMs),
   });
   return { found: found.data, error: found.error, retry: () => void found.refetch() };
 }
@@ -138,8 +147,7 @@ export interface Tape {
 
 export function useTape(market: Market): Tape {
   const query = { market_id: market.market_id, order: 'desc', limit: PAGE_SIZE } as const;
-  const polling = market.status === 'open' ? { refetchMs: OPEN_REFETCH_MS } : {};
-  const { data, error, refetch } = useApi('GET /v1/trades', { query }, polling);
+  const { data, error, refetch } = useApi('GET /v1/trades', { query }, pollingOf(market));
   const trades = useMemo(() => data?.trades.toReversed(), [data]);
   return { trades, error, retry: () => void refetch() };
 }
@@ -154,9 +162,8 @@ interface KnownGaps {
 
 /** Untrusted time ranges of the market; an open one ends with the chart. */
 export function useGaps(market: Market): KnownGaps {
-  const { data, error, refetch } = useApi('GET /v1/gaps', {
-    query: { market_id: market.market_id, limit: 1000 },
-  });
+  const query = { market_id: market.market_id, limit: 1000 };
+  const { data, error, refetch } = useApi('GET /v1/gaps', { query }, pollingOf(market));
   const gaps = data?.gaps;
   const bands = useMemo(() => {
     const toMs = Date.parse(market.end_time);
