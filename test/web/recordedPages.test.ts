@@ -49,17 +49,20 @@ describe.skipIf(recordingAbsent)(SKIPPED, () => {
     await page.context().close();
   });
 
-  it('the list of markets is requested again, and says when the service does not answer', async () => {
+  it.each([
+    { name: 'markets', requests: '**/app/markets?**' },
+    { name: 'signals', requests: '**/app/arb/audit?**' },
+  ])('the list of $name is requested again, and says when the service does not answer', async (list) => {
     let asked = 0;
-    const page = await pages.open('markets', async (opened) => {
+    const page = await pages.open(list.name, async (opened) => {
       await opened.clock.install();
-      await opened.route('**/app/markets?**', (route) => {
+      await opened.route(list.requests, (route) => {
         asked += 1;
         return asked > 1 ? route.abort() : route.fallback();
       });
     });
     const rows = page.getByRole('row');
-    await rows.nth(5).waitFor();
+    await rows.nth(1).waitFor();
     const count = await rows.count();
     await page.clock.runFor(15_000);
     await expect.poll(() => asked).toBeGreaterThan(1);

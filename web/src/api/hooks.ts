@@ -68,6 +68,14 @@ export function pollingMs(error: Error | null, intervalMs: number): number | fal
   return status >= 400 && status < 500 && status !== 429 ? false : intervalMs;
 }
 
+/** The same for a list: each poll requests all loaded pages, so more pages are polled less often. */
+export function listPollingMs(
+  { data, error }: { data: { pages: readonly unknown[] } | undefined; error: Error | null },
+  intervalMs: number,
+): number | false {
+  return pollingMs(error, intervalMs * (data?.pages.length ?? 1));
+}
+
 /** Calls an operation that changes something, then reloads the operations in `outdates`. */
 export function useAction<K extends OperationName>(
   operation: K,

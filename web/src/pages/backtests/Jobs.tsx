@@ -3,7 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { call } from '../../api/client.ts';
-import { pollingMs } from '../../api/hooks.ts';
+import { listPollingMs } from '../../api/hooks.ts';
 import type { JobSummaries } from '../../api/schema.ts';
 import { seriesText } from '../../strategy/series.ts';
 import { STRATEGY_NAMES } from '../../strategy/strategies.ts';
@@ -37,8 +37,8 @@ export function Jobs(): ReactNode {
       ),
     initialPageParam: null,
     getNextPageParam: (page) => page.next_cursor,
-    refetchInterval: ({ state: { data, error } }) =>
-      pollingMs(error, data?.pages.some(({ jobs }) => jobs.some(isActive)) ? ACTIVE_MS : IDLE_MS),
+    refetchInterval: ({ state }) =>
+      listPollingMs(state, state.data?.pages.some(({ jobs }) => jobs.some(isActive)) ? ACTIVE_MS : IDLE_MS),
   });
   const jobs = list.data?.pages.flatMap((page) => page.jobs) ?? [];
   // Only the last two: choosing a third one drops the first.

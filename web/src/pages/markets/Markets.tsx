@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import type { EventType } from '../../../../src/schema/market.ts';
 import { type Ticker, useAssets } from '../../api/assets.ts';
 import { call } from '../../api/client.ts';
-import { pollingMs } from '../../api/hooks.ts';
+import { listPollingMs } from '../../api/hooks.ts';
 import type { Market, MarketList } from '../../api/schema.ts';
 import { type Column, DataTable } from '../../ui/DataTable.tsx';
 import { moment, WINDOW_CHOICES, WINDOW_NAMES } from '../../ui/format.ts';
@@ -18,8 +18,6 @@ import { Outcome } from './Outcome.tsx';
 const route = getRouteApi('/shell/markets');
 const PAGE_SIZE = 50;
 const REFETCH_MS = 15_000;
-/** A reader of more pages looks at the past, and each poll would request all of them. */
-const POLLED_PAGES_MAX = 2;
 
 export interface MarketsSearch {
   readonly ticker?: Ticker | undefined;
@@ -41,8 +39,7 @@ export function Markets(): ReactNode {
     initialPageParam: null,
     getNextPageParam: (page) => page.next_cursor,
     // Windows begin, end and resolve while the page is open.
-    refetchInterval: ({ state: { data, error } }) =>
-      (data?.pages.length ?? 0) <= POLLED_PAGES_MAX && pollingMs(error, REFETCH_MS),
+    refetchInterval: ({ state }) => listPollingMs(state, REFETCH_MS),
   });
   const markets = list.data?.pages.flatMap((page) => page.markets) ?? [];
   return (

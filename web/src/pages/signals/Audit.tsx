@@ -20,6 +20,7 @@ const WINDOWS = [
 ] as const;
 /** Intervals use this many of the newest rows: the maximum of one answer. */
 const ROWS_MAX = 1000;
+const POLLED = { refetchMs: 60_000, keep: true } as const;
 type Window = AuditAggregate['window'];
 type Bucket =
   | AuditAggregate['by_tier'][number]
@@ -29,8 +30,8 @@ type Bucket =
 /** Expected beside realised P&L. */
 export function Audit(): ReactNode {
   const [window, setWindow] = useState<Window>('all');
-  const sums = useApi('GET /v1/arb/audit/aggregate', { query: { window } }, { keep: true });
-  const rows = useApi('GET /v1/arb/audit', { query: { window, limit: ROWS_MAX } }, { keep: true });
+  const sums = useApi('GET /v1/arb/audit/aggregate', { query: { window } }, POLLED);
+  const rows = useApi('GET /v1/arb/audit', { query: { window, limit: ROWS_MAX } }, POLLED);
   return (
     <Stack>
       <WrappingChoice label="Detected in the last" items={WINDOWS} value={window} choose={setWindow} />

@@ -2,6 +2,7 @@ import { Stack } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { call } from '../../api/client.ts';
+import { listPollingMs } from '../../api/hooks.ts';
 import type { AuditRows } from '../../api/schema.ts';
 import { TableFrame } from '../../ui/frames.tsx';
 import { ShowOlder } from '../../ui/ShowOlder.tsx';
@@ -9,6 +10,7 @@ import { Empty, Failure } from '../../ui/states.tsx';
 import { SignalTable } from './SignalTable.tsx';
 
 const PAGE_SIZE = 50;
+const REFETCH_MS = 15_000;
 
 /** All recorded signals, newest first. */
 export function History(): ReactNode {
@@ -22,6 +24,7 @@ export function History(): ReactNode {
       ),
     initialPageParam: null,
     getNextPageParam: (page) => page.next_cursor,
+    refetchInterval: ({ state }) => listPollingMs(state, REFETCH_MS),
   });
   const rows = list.data?.pages.flatMap((page) => page.rows) ?? [];
   return (

@@ -2,7 +2,7 @@ import { Badge, Button, Group, NativeSelect, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { call } from '../../api/client.ts';
-import { pollingMs, useAction } from '../../api/hooks.ts';
+import { listPollingMs, useAction } from '../../api/hooks.ts';
 import type { WebhookDelivery, WebhookDeliveryList } from '../../api/schema.ts';
 import { type Column, DataTable } from '../../ui/DataTable.tsx';
 import { moment } from '../../ui/format.ts';
@@ -13,8 +13,7 @@ import { DeliveryDetail } from './DeliveryDetail.tsx';
 import { failureText } from './failureText.ts';
 
 const LOG = 'GET /app/webhooks/{webhook_id}/deliveries';
-/** All displayed pages are polled, so more pages are polled less often. */
-const REFETCH_MS_PER_PAGE = 5_000;
+const REFETCH_MS = 5_000;
 const PAGE_SIZE = 50;
 const STATES = ['pending', 'delivered', 'failed', 'expired', 'skipped', 'undelivered'] as const;
 type Filter = (typeof STATES)[number];
@@ -97,8 +96,7 @@ function useDeliveries(webhookId: string, state: Filter | null) {
       ),
     initialPageParam: null,
     getNextPageParam: (page) => page.next_cursor,
-    refetchInterval: ({ state: { data, error } }) =>
-      pollingMs(error, REFETCH_MS_PER_PAGE * (data?.pages.length ?? 1)),
+    refetchInterval: ({ state }) => listPollingMs(state, REFETCH_MS),
   });
 }
 
