@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { FastifyInstance } from 'fastify';
 import { API_VERSION } from '../schema/version.ts';
+import type { RequestCheck } from './requestChecks.ts';
 
 /** A range that ended this long ago gets no more rows from any feed, even late ones. */
 export const SETTLED_AFTER_MS = 10 * 60_000;
@@ -58,14 +58,11 @@ export function validityOf(
 const PRIVATE = /^\/(?:v1|app)(?:[/?]|$)/;
 
 /** Forbids caching under `/v1` and `/app` by default, because responses are private and may change. */
-export function forbidKeeping(app: FastifyInstance): void {
-  app.addHook('onRequest', (request, reply, done) => {
-    // The route's own path is tested too, because the URL may contain escapes.
-    if (PRIVATE.test(request.url) || PRIVATE.test(request.routeOptions.url ?? ''))
-      reply.header('cache-control', 'no-store');
-    done();
-  });
-}
+export const forbidKeeping: RequestCheck = (request, reply) => {
+  // The route's own path is tested too, because the URL may contain escapes.
+  if (PRIVATE.test(request.url) || PRIVATE.test(request.routeOptions.url ?? ''))
+    reply.header('cache-control', 'no-store');
+};
 
 /** RFC 9110 13.1.2: weak comparison, by the text between the quotes. */
 function matches(ifNoneMatch: string | undefined, etag: string): boolean {

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import type { FastifyInstance } from 'fastify';
 import { misdirected } from './refusal.ts';
+import type { RequestCheck } from './requestChecks.ts';
 
 /** Paths for probes and load balancers, answered for any name; they contain no user data. */
 const ANSWER_ANY_HOST = new Set(['/livez', '/readyz', '/health', '/metrics']);
@@ -11,13 +11,16 @@ const ANSWER_ANY_HOST = new Set(['/livez', '/readyz', '/health', '/metrics']);
  * with an address or a loopback name.
  * @param names Names of this service, beside addresses and loopback names.
  */
-export function refuseUnknownHosts(app: FastifyInstance, names: readonly string[]): void {
+export function knownHostsOnly(names: readonly string[]): RequestCheck {
   const known = new Set(names.map(plainName));
-  app.addHook('onRequest', ({ url, headers: { host } }, _reply, done) => {
+  // Most requests name the same host.
+  let lastKnown = '';
+  return ({ url, headers: { host } }) => {
     // Only HTTP/1.0 may omit the header, and no browser does.
-    if (host === undefined || isKnown(host, known)) return done();
-    done(ANSWER_ANY_HOST.has(url.split('?', 1)[0] ?? '') ? undefined : misdirected());
-  });
+    if (host === undefined || host === lastKnown) return;
+    if (isKnown(host, known)) lastKnown = host;
+    else if (!ANSWER_ANY_HOST.has(url.split('?', 1)[0] ?? '')) throw misdirected();
+  };
 }
 
 function isKnown(host: string, known: ReadonlySet<string>): boolean {

@@ -17,8 +17,6 @@ declare module 'fastify' {
     bytesBefore: number;
     /** Null unless traces are asked for. */
     span: Span | null;
-    /** The request has been logged and timed. */
-    isReported: boolean;
     /** The store failed after the body had begun, and the connection was cut. */
     bodyFailed: boolean;
   }
@@ -100,11 +98,8 @@ export function observeRequests(
   app.decorateRequest('startedAtMs', 0);
   app.decorateRequest('span', null);
   app.decorateRequest('bytesBefore', 0);
-  app.decorateRequest('isReported', false);
   app.decorateRequest('bodyFailed', false);
   const report = (request: FastifyRequest, status: number) => {
-    if (request.isReported) return;
-    request.isReported = true;
     const durationMs = clock.monotonic() - request.startedAtMs;
     const { method } = request;
     const route = routeName(request);
@@ -140,17 +135,19 @@ export function observeRequests(
     }
     request.bytesBefore = request.raw.socket?.bytesWritten ?? 0;
     const { raw } = reply;
-    raw.on('finish', () => report(request, raw.statusCode));
-    raw.on('close', () => {
-      if (request.upgrade) report(request, SWITCHED);
-      else report(request, request.bodyFailed ? BODY_CUT : CLIENT_CLOSED);
-    });
+    raw.on('close', () => report(request, raw.writableFinished ? raw.statusCode : unfinishedStatus(request)));
     if (metrics.tracer === null) return done();
     const { traceparent } = request.headers;
     const facts = { kind: 'server', traceparent: traceparent?.toString() } as const;
     request.span = metrics.tracer.start('http.request', facts);
     request.span.run(done);
   });
+}
+
+/** The logged status of a response that was not sent completely. */
+function unfinishedStatus({ upgrade, bodyFailed }: FastifyRequest): number {
+  if (upgrade) return SWITCHED;
+  return bodyFailed ? BODY_CUT : CLIENT_CLOSED;
 }
 
 const UNKNOWN = 'unknown';

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import { decompress } from 'fzstd';
@@ -33,6 +34,15 @@ function api(parts: Partial<ApiDependencies> = {}): FastifyInstance {
 afterEach(async () => {
   for (const app of apps.splice(0)) await app.close();
 });
+
+/** Starts listening. */
+async function portOf(app: FastifyInstance): Promise<number> {
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  return (app.server.address() as AddressInfo).port;
+}
+
+/** Starts listening. @returns Its URL without a path. */
+const served = async (app: FastifyInstance) => `http://127.0.0.1:${await portOf(app)}`;
 
 const DEPTH = '/v1/perp/depth?ticker=BTC';
 /** A page long enough to be streamed. */
@@ -144,11 +154,9 @@ describe('refusals', () => {
     ['sent in chunks', `Transfer-Encoding: chunked\r\n\r\n2001\r\n${'x'.repeat(0x2001)}\r\n`],
   ])('a body that is too large is refused before the rest of it arrives: %s', async (_name, rest) => {
     const app = api();
-    await app.listen({ port: 0, host: '127.0.0.1' });
-    const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+    const socket = connect(await portOf(app), '127.0.0.1');
     socket.write(`POST /app/sign-in HTTP/1.1\r\nHost: localhost\r\n${rest}`);
-    let answer = '';
-    for await (const chunk of socket) answer += chunk;
+    const answer = await text(socket);
     expect(answer).toMatch(/^HTTP\/1.1 413 .*\r\nconnection: close\r\n.*larger than 8 KiB"\}$/is);
   });
 
@@ -187,11 +195,9 @@ describe('refusals', () => {
     async (_name, head, status, detail) => {
       const info = vi.fn();
       const app = api({ dataSource: 'replay', log: { ...silentLogger, info } as unknown as Logger });
-      await app.listen({ port: 0, host: '127.0.0.1' });
-      const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+      const socket = connect(await portOf(app), '127.0.0.1');
       socket.end(`${head}Connection: close\r\n\r\n`);
-      let answer = '';
-      for await (const chunk of socket) answer += chunk;
+      const answer = await text(socket);
       const [fields = '', body = ''] = answer.split('\r\n\r\n');
       expect(fields).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
       expect(fields).toMatch(/\r\ncontent-type: application\/json/);
@@ -205,11 +211,9 @@ describe('refusals', () => {
 
   test('HTTP/1.0 needs no host', async () => {
     const app = api();
-    await app.listen({ port: 0, host: '127.0.0.1' });
-    const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+    const socket = connect(await portOf(app), '127.0.0.1');
     socket.end('GET /livez HTTP/1.0\r\n\r\n');
-    let answer = '';
-    for await (const chunk of socket) answer += chunk;
+    const answer = await text(socket);
     expect(answer).toMatch(/^HTTP\/1.1 200 OK\r\n.*\{"ok":true\}$/s);
   });
 });
@@ -262,20 +266,22 @@ test('one log line and one duration per request, without its query string', asyn
   const info = vi.fn();
   const metrics = new Metrics();
   const app = api({ log: { ...silentLogger, info } as unknown as Logger, metrics });
-  await app.inject({ url: `${DEPTH}&api_key=secret`, headers: KEY });
-  expect(info).toHaveBeenCalledTimes(1);
+  const url = await served(app);
+  await fetch(`${url}${DEPTH}&api_key=secret`, { headers: KEY });
+  await expect.poll(() => info.mock.calls.length).toBe(1);
   expect(info.mock.calls[0]).toEqual([
     expect.objectContaining({ method: 'GET', route: '/v1/perp/depth', status: 200, key_id: 'key_1' }),
     'http.request',
   ]);
   expect(JSON.stringify(info.mock.calls)).not.toContain('secret');
-  await app.inject({ url: '/random-path-1' });
-  const text = await metrics.registry.metrics();
-  expect(text).toContain(
+  await fetch(`${url}/random-path-1`);
+  await expect.poll(() => info.mock.calls.length).toBe(2);
+  const counted = await metrics.registry.metrics();
+  expect(counted).toContain(
     'underround_http_request_seconds_count{method="GET",route="/v1/perp/depth",status="200"} 1',
   );
-  expect(text).toContain('route="unknown",status="404"');
-  expect(text).not.toContain('random-path');
+  expect(counted).toContain('route="unknown",status="404"');
+  expect(counted).not.toContain('random-path');
 });
 
 test('metrics are not served here if they have their own address', async () => {
@@ -372,9 +378,7 @@ describe('streamed bodies', () => {
   const closing = (source: Readable) => new Promise<void>((resolve) => void source.once('close', resolve));
 
   async function listening(source: Readable): Promise<string> {
-    const app = api({ store: streaming(source) });
-    await app.listen({ port: 0, host: '127.0.0.1' });
-    return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}${STREAMED}`;
+    return `${await served(api({ store: streaming(source) }))}${STREAMED}`;
   }
 
   test('an engine failure in the middle cuts the connection', async () => {
@@ -427,9 +431,8 @@ describe('streamed bodies', () => {
       });
     };
     const app = api({ store: stubStore({ rows }) });
-    await app.listen({ port: 0, host: '127.0.0.1' });
     const leaving = new AbortController();
-    const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}${STREAMED}`;
+    const url = `${await served(app)}${STREAMED}`;
     const request = fetch(url, { headers: KEY, signal: leaving.signal });
     const signal = await query;
     leaving.abort();
@@ -448,8 +451,7 @@ describe('streamed bodies', () => {
       },
     });
     const app = api({ store: streaming(source) });
-    await app.listen({ port: 0, host: '127.0.0.1' });
-    const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+    const socket = connect(await portOf(app), '127.0.0.1');
     socket.write(
       `GET ${STREAMED} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${KEY.authorization}\r\n\r\n`,
     );
@@ -468,9 +470,9 @@ describe('streamed bodies', () => {
 describe('closing', () => {
   test('does not wait for a connection without a request', async () => {
     const app = api();
-    await app.listen({ port: 0, host: '127.0.0.1' });
+    const port = await portOf(app);
     const connected = once(app.server, 'connection');
-    const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+    const socket = connect(port, '127.0.0.1');
     const ended = once(socket, 'close');
     await connected;
     await app.close();
@@ -481,8 +483,7 @@ describe('closing', () => {
     const clock = new FakeClock();
     const source = new Readable({ read: () => void source.push('['.padEnd(64 * 1024)) });
     const app = api({ clock, store: stubStore({ stream: async () => source }) });
-    await app.listen({ port: 0, host: '127.0.0.1' });
-    const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+    const socket = connect(await portOf(app), '127.0.0.1');
     socket.write(
       `GET ${STREAMED} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${KEY.authorization}\r\n\r\n`,
     );

@@ -17,7 +17,7 @@ import { Call, type CallParts } from './call.ts';
 import { acceptedEncodings, compress, worthCompressing } from './compress.ts';
 import { limitConnections } from './connectionLimits.ts';
 import { answerError, handleErrors } from './errors.ts';
-import { refuseUnknownHosts } from './hosts.ts';
+import { knownHostsOnly } from './hosts.ts';
 import { JsonBodyParser } from './jsonBody.ts';
 import {
   HISTORY_HEADER,
@@ -30,13 +30,14 @@ import { serveDocuments } from './pages/documents.ts';
 import { redirectStatus, servePages } from './pages/serve.ts';
 import { parseQuery } from './queryString.ts';
 import { methodNotAllowed, notFound } from './refusal.ts';
+import { checkRequests, type RequestCheck } from './requestChecks.ts';
 import type { Answer, Route } from './route.ts';
 import { insistOnTls } from './sessionCookie.ts';
 import { cutSlowClients } from './slowClients.ts';
 import { serveSockets } from './sockets.ts';
 import { StreamedAnswers } from './streamedAnswers.ts';
 import { PLAIN, type Transport } from './transport.ts';
-import { refuseConnection, refuseUnread } from './unread.ts';
+import { refuseConnection, refuseUnread, requireHost } from './unread.ts';
 
 const BODY_MAX_BYTES = 256 * 1024;
 /** For requests that anyone may send, which contain an e-mail address and at most two passwords. */
@@ -88,16 +89,16 @@ export function createServer(routes: readonly Route[], options: ServerOptions): 
   });
   readBodiesAsJson(app);
   observeRequests(app, options);
-  forbidKeeping(app);
-  insistOnTls(app);
   handleErrors(app, { log, admission });
   refuseUnread(app, refusing);
   limitConnections(app, { ...options, transport });
-  refuseUnknownHosts(app, transport.hosts);
   closeInTime(app, options.clock);
   cutSlowClients(app, options);
   const pages = [...servePages(app, { dataSource }), ...serveDocuments(app), ...redirectStatus(app, routes)];
-  refuseUnknown(app, [...routes, ...pages]);
+  checkRequests(app, [
+    ...[ignoreMediaType, forbidKeeping, insistOnTls, requireHost, knownHostsOnly(transport.hosts)],
+    knownRoutesOnly([...routes, ...pages]),
+  ]);
   const streamedAnswers = new StreamedAnswers(options.clock);
   const optionsOf = (declared: Route) => routeOptions(declared, { ...options, admission, streamedAnswers });
   for (const declared of routes) if (!declared.socket) app.route(optionsOf(declared));
@@ -169,12 +170,12 @@ function readBodiesAsJson(app: FastifyInstance): void {
     // An empty body counts as no body, as in FastAPI, whatever its media type.
     body === '' ? undefined : await parser.parse(body, request.identity?.userId ?? request.ip),
   );
-  // Fastify would refuse an unknown media type before reading the body.
-  app.addHook('onRequest', (request, _reply, done) => {
-    if (request.headers['content-type'] !== undefined) request.headers['content-type'] = 'application/json';
-    done();
-  });
 }
+
+/** Fastify would refuse an unknown media type before reading the body. */
+const ignoreMediaType: RequestCheck = ({ headers }) => {
+  if (headers['content-type'] !== undefined) headers['content-type'] = 'application/json';
+};
 
 function routeOptions(
   declared: Route,
@@ -269,7 +270,7 @@ function sendStream(reply: FastifyReply, body: Readable): void {
 }
 
 /** 404 for unknown paths and 405 for unknown methods, decided before keys and bodies are read. */
-function refuseUnknown(app: FastifyInstance, routes: readonly Pick<Route, 'path' | 'method'>[]): void {
+function knownRoutesOnly(routes: readonly Pick<Route, 'path' | 'method'>[]): RequestCheck {
   const known = new Map<string, { pattern: RegExp; methods: Set<string> }>();
   for (const { path, method } of routes) {
     const entry = known.get(path) ?? {
@@ -280,12 +281,12 @@ function refuseUnknown(app: FastifyInstance, routes: readonly Pick<Route, 'path'
     if (method === 'GET') entry.methods.add('HEAD');
     known.set(path, entry);
   }
-  app.addHook('onRequest', (request, _reply, done) => {
-    if (!request.is404) return done();
+  return (request) => {
+    if (!request.is404) return;
     const path = request.url.split('?', 1)[0] ?? '';
     const allowed = [...known.values()]
       .filter(({ pattern }) => pattern.test(path))
       .flatMap(({ methods }) => [...methods]);
-    done(allowed.length > 0 ? methodNotAllowed([...new Set(allowed)]) : notFound('Not Found'));
-  });
+    throw allowed.length > 0 ? methodNotAllowed([...new Set(allowed)]) : notFound('Not Found');
+  };
 }

@@ -1,6 +1,7 @@
 import { parseCookie, stringifySetCookie } from 'cookie';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { SESSION_LIFE_MS } from '../accounts/users/sessions.ts';
+import type { RequestCheck } from './requestChecks.ts';
 
 export const SESSION_COOKIE = 'underround_session';
 /**
@@ -62,12 +63,9 @@ export function setSessionCookies(token: string | null, { tls, secure, sent }: C
 }
 
 /** Makes browsers that connected over TLS use only TLS for a year. */
-export function insistOnTls(app: FastifyInstance): void {
-  app.addHook('onRequest', (request, reply, done) => {
-    if (request.protocol === 'https') reply.header('strict-transport-security', HSTS);
-    done();
-  });
-}
+export const insistOnTls: RequestCheck = (request, reply) => {
+  if (request.protocol === 'https') reply.header('strict-transport-security', HSTS);
+};
 
 function cookiesOf(header: string | undefined): Readonly<Record<string, string | undefined>> {
   return header === undefined || header.length > MAX_HEADER_LENGTH ? {} : parseCookie(header);

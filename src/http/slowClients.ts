@@ -109,7 +109,7 @@ class HttpConnection implements PacedClient {
   readonly socket: Socket;
   /** The newest response on this connection. */
   response: ServerResponse | null = null;
-  /** Responses that are not complete: a client may send further requests before it reads the first answer. */
+  /** Earlier responses that are not complete: a client may send further requests before it reads the first answer. */
   readonly #unsent = new Set<ServerResponse>();
   readonly #cut: (connection: HttpConnection, takenBytes: number) => void;
 
@@ -119,16 +119,19 @@ class HttpConnection implements PacedClient {
   }
 
   begins(response: ServerResponse): void {
+    const { response: earlier } = this;
     this.response = response;
-    this.#unsent.add(response);
-    response.once('close', () => this.#unsent.delete(response));
+    // Nearly always complete by now.
+    if (earlier === null || earlier.closed) return;
+    this.#unsent.add(earlier);
+    earlier.once('close', () => this.#unsent.delete(earlier));
   }
 
   waitingBytes(): number {
     const { socket, response } = this;
     if (socket.writableLength === 0) return 0;
-    for (const { writableNeedDrain, writableEnded } of this.#unsent)
-      if (writableNeedDrain && !writableEnded) return Number.POSITIVE_INFINITY;
+    if (isPaused(response)) return Number.POSITIVE_INFINITY;
+    for (const earlier of this.#unsent) if (isPaused(earlier)) return Number.POSITIVE_INFINITY;
     const queued = Math.max(0, (response?.writableLength ?? 0) - socket.writableLength);
     return queued + socket.bytesWritten - this.acceptedBytes();
   }
@@ -144,6 +147,11 @@ class HttpConnection implements PacedClient {
   cut(takenBytes: number): void {
     this.#cut(this, takenBytes);
   }
+}
+
+/** Whether a response waits for buffer space before its next part. */
+function isPaused(response: ServerResponse | null): boolean {
+  return response?.writableNeedDrain === true && !response.writableEnded;
 }
 
 /** Watches every connection of the service except WebSockets, which have a separate limit. */

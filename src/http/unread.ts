@@ -5,6 +5,7 @@ import type { RateLimits, RateVerdict } from '../accounts/limits/limits.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { DataSource, RequestIds } from './lifecycle.ts';
 import { badRequest } from './refusal.ts';
+import type { RequestCheck } from './requestChecks.ts';
 import type { Transport } from './transport.ts';
 
 const HOST = 'host';
@@ -22,17 +23,19 @@ interface Refusing {
  * must be created with `requireHostHeader` off.
  */
 export function refuseUnread(app: FastifyInstance, refusing: Refusing): void {
-  app.addHook('onRequest', ({ raw }, _reply, done) => {
-    const hosts = hostHeaders(raw.rawHeaders);
-    if (hosts > 1) return done(badRequest('Host header is repeated'));
-    done(hosts === 0 && raw.httpVersion === '1.1' ? badRequest('Host header is missing') : undefined);
-  });
   app.server.on('checkExpectation', (request: IncomingMessage, response) => {
     refuse(417, request, refusing, ({ status, headers, body }) => {
       response.writeHead(status, headers).end(body);
     });
   });
 }
+
+/** Checks the header that Node's server would require. */
+export const requireHost: RequestCheck = ({ raw }) => {
+  const hosts = hostHeaders(raw.rawHeaders);
+  if (hosts > 1) throw badRequest('Host header is repeated');
+  if (hosts === 0 && raw.httpVersion === '1.1') throw badRequest('Host header is missing');
+};
 
 /** Node keeps the first header and drops the rest, but a proxy in front may have checked another (RFC 9112, 3.2). */
 function hostHeaders(rawHeaders: readonly string[]): number {

@@ -32,8 +32,8 @@ test('lines are written in order, soon after they are created', async () => {
   log.debug('too fine');
   log.info('second');
   await expect.poll(messages).toEqual(['first', 'second']);
-  log.info('third');
-  await expect.poll(messages).toEqual(['first', 'second', 'third']);
+  log.info('third: “größer”');
+  await expect.poll(messages).toEqual(['first', 'second', 'third: “größer”']);
 });
 
 test('a process that exits while lines wait loses none of them', async () => {

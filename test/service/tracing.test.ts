@@ -165,10 +165,11 @@ it('a request is a span with its route and status, and none of its query', async
   const live = { storeLagMs: () => 0 };
   observeRequests(app, { clock: new FakeClock(), log: silentLogger, metrics, dataSource: 'live', live });
   app.get('/v1/markets/:market_id', () => inSpan('store.query', {}, async () => 'ok'));
-  await app.inject({
-    url: '/v1/markets/0xab?api_key=secret',
-    headers: { traceparent: `00-${TRACE}-${CALLER}-01` },
-  });
+  const url = await app.listen({ port: 0, host: '127.0.0.1' });
+  const headers = { traceparent: `00-${TRACE}-${CALLER}-01` };
+  await fetch(`${url}/v1/markets/0xab?api_key=secret`, { headers });
+  await expect.poll(() => spans.length).toBe(2);
+  await app.close();
   expect(spans).toMatchObject([
     { name: 'store.query', traceId: TRACE },
     {
