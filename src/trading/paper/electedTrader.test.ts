@@ -74,6 +74,17 @@ test('a start that fails is tried again after a second', async () => {
   expect([did, clock.waiting]).toEqual([['close'], 0]);
 });
 
+test('a process that stops between two failed starts does not wait for the next one', async () => {
+  const { clock, election, did, starts, trader } = await candidate();
+  election.elect(0);
+  await asked(clock, starts, 1);
+  starts[0]?.(new Error('the database is away'));
+  while (clock.waiting === 0) await clock.advance(0);
+  await trader.close();
+  await clock.advance(10_000);
+  expect([did, starts.length, clock.waiting]).toEqual([[], 1, 0]);
+});
+
 test('the stored strategies are read once after every change, within a quarter of a second', async () => {
   const { database, clock, election, did, starts, trader } = await candidate();
   election.elect(0);
