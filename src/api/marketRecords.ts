@@ -37,7 +37,7 @@ export async function marketRecord(
 ): Promise<MarketBody | null> {
   const market = parts.live.followed.market(marketId) ?? (await loadMarket(parts.store, marketId, options));
   if (market === null) return null;
-  // Without the sorting of rows by market: this is the most frequent request.
+  // Not as a list of one: a single market needs no rows sorted by market.
   const { store, clock } = parts;
   const nowMs = clock.now();
   const hasBegun = market.startTimeMs < nowMs;
