@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
@@ -35,14 +35,9 @@ afterEach(async () => {
   for (const app of apps.splice(0)) await app.close();
 });
 
-/** Starts listening. */
-async function portOf(app: FastifyInstance): Promise<number> {
-  await app.listen({ port: 0, host: '127.0.0.1' });
-  return (app.server.address() as AddressInfo).port;
-}
-
 /** Starts listening. @returns Its URL without a path. */
-const served = async (app: FastifyInstance) => `http://127.0.0.1:${await portOf(app)}`;
+const served = (app: FastifyInstance) => app.listen({ port: 0, host: '127.0.0.1' });
+const portOf = async (app: FastifyInstance) => Number(new URL(await served(app)).port);
 
 const DEPTH = '/v1/perp/depth?ticker=BTC';
 /** A page long enough to be streamed. */

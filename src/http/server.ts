@@ -70,7 +70,7 @@ export function createServer(routes: readonly Route[], options: ServerOptions): 
   const refusing = { nextId, dataSource, log, transport, rateLimits: options.rateLimits };
   const admission = new Admission(options);
   const app: FastifyInstance = Fastify({
-    // `refuseUnread` checks the header and responds with a body.
+    // `requireHost` checks the header, and its refusals have a body.
     ...(transport.tls
       ? { https: { ...transport.tls, requireHostHeader: false } }
       : { http: { requireHostHeader: false } }),
@@ -96,7 +96,11 @@ export function createServer(routes: readonly Route[], options: ServerOptions): 
   cutSlowClients(app, options);
   const pages = [...servePages(app, { dataSource }), ...serveDocuments(app), ...redirectStatus(app, routes)];
   checkRequests(app, [
-    ...[ignoreMediaType, forbidKeeping, insistOnTls, requireHost, knownHostsOnly(transport.hosts)],
+    ignoreMediaType,
+    forbidKeeping,
+    insistOnTls,
+    requireHost,
+    knownHostsOnly(transport.hosts),
     knownRoutesOnly([...routes, ...pages]),
   ]);
   const streamedAnswers = new StreamedAnswers(options.clock);

@@ -18,10 +18,7 @@ interface Refusing {
   readonly rateLimits: RateLimits | null;
 }
 
-/**
- * Adds JSON bodies to refusals that Node's server would send without one, for requests that reach no route. The server
- * must be created with `requireHostHeader` off.
- */
+/** Refuses an unknown `Expect` header with a JSON body. Node's server would refuse it without one. */
 export function refuseUnread(app: FastifyInstance, refusing: Refusing): void {
   app.server.on('checkExpectation', (request: IncomingMessage, response) => {
     refuse(417, request, refusing, ({ status, headers, body }) => {
@@ -30,7 +27,10 @@ export function refuseUnread(app: FastifyInstance, refusing: Refusing): void {
   });
 }
 
-/** Checks the header that Node's server would require. */
+/**
+ * Refuses a missing or repeated Host header with a JSON body. Node's server would refuse a missing one without a body, so
+ * the server must be created with `requireHostHeader` off.
+ */
 export const requireHost: RequestCheck = ({ raw }) => {
   const hosts = hostHeaders(raw.rawHeaders);
   if (hosts > 1) throw badRequest('Host header is repeated');

@@ -78,9 +78,9 @@ export class PaperRun {
   }
 
   /**
-   * Processes what was stored since the last call. If a call fails, the next one begins after the last stretch that was
-   * returned.
-   * @returns New lines, stretch by stretch.
+   * Processes the rows stored since the last call, stretch by stretch. After a call that failed, the next call continues
+   * where the last complete stretch ended.
+   * @returns The new lines of each stretch.
    * @throws {InvalidInputError} If a line differs from the one that was printed.
    */
   async *advance(): AsyncGenerator<string[], void, undefined> {

@@ -75,7 +75,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     return { books: before(RECORDING.books), trades: before(RECORDING.trades) };
   };
 
-  /** Answers with the rows before a time from now on. */
+  /** From now on, the answers contain the rows before `untilMs`. */
   const record = (untilMs: number, status: 'open' | 'closed', gaps: readonly Gap[] = []) =>
     pages.add({ ...RECORDING, market: { ...RECORDING.market, status }, ...rowsUntil(untilMs), gaps });
 
@@ -151,7 +151,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await expect.poll(() => bestBid(page)).toBe(bidAt(next));
   });
 
-  it('keeps its charts zoomed when new values arrive, and shows all again', async () => {
+  it('keeps its charts zoomed when new rows arrive, until “Show all” is clicked', async () => {
     const { page } = await pages.open();
     await page.clock.install({ time: END_MS - 20_000 });
     await page.goto(record(END_MS - 20_000, 'open'));
@@ -172,7 +172,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await expect.poll(() => all.count()).toBe(0);
   });
 
-  it('shows what is recorded while a window is open, and its last rows after its end', async () => {
+  it('adds new rows while its window is open, and the last ones after the window ended', async () => {
     const { page } = await pages.open();
     const heatColumns = async () => {
       const label = await page.getByRole('img', { name: /^Depth over time/ }).getAttribute('aria-label');

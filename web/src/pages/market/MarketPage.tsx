@@ -8,7 +8,7 @@ import { drawnTradesOf } from '../../trades/drawnTradesOf.ts';
 import { Page } from '../../ui/Page.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
 import { Downloads } from './Downloads.tsx';
-import { useGaps } from './data.ts';
+import { OPEN_REFETCH_MS, useGaps } from './data.ts';
 import { Facts } from './Facts.tsx';
 import { GapList } from './GapList.tsx';
 import { MadeTrades, useMadeTrades } from './MadeTrades.tsx';
@@ -18,8 +18,6 @@ const route = getRouteApi('/shell/markets/$marketId');
 /** Of its own file, loaded beside the market: the facts of a market need not wait for the code of the charts. */
 const Recording = lazyRouteComponent(() => import('./Recording.tsx'), 'Recording');
 void Recording.preload?.();
-
-const OPEN_REFETCH_MS = 15_000;
 
 /** The whole recording of one market. */
 export function MarketPage(): ReactNode {

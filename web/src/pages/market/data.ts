@@ -17,7 +17,8 @@ const BEFORE_MS = 300_000;
 /** Why a page has no charts yet. */
 export const SHOWN_FROM =
   'The charts of a market begin five minutes before its window. Exports have the books recorded before that.';
-const OPEN_REFETCH_MS = 15_000;
+/** How often an open market is requested again. */
+export const OPEN_REFETCH_MS = 15_000;
 /** The last rows of a market may be stored this long after its end. */
 const LAST_STORED_MS = 60_000;
 
