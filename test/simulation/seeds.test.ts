@@ -16,10 +16,13 @@ const CLUSTER_SEEDS = 40;
  * the store dropped rows, numbers that fell after a restart on a clock set back, a book that was not written again
  * after the store had dropped it, states delivered seconds late by the other connection, losses hidden by such frames
  * (two seeds), and a silent end of a window. The next two showed a past book that was answered as trusted while a newer
- * one waited for the store, and a gap that began after the silence of one token. The others showed what the model of
- * the store and the clocks and the checks lacked.
+ * one waited for the store, and a gap that began after the silence of one token. The last one showed a paper order that
+ * was placed later than its replay says, because records that the store lost had moved its clock. The others showed
+ * what the model of the store and the clocks and the checks lacked.
  */
-const FAILED_ONCE = [43, 86, 3904, 6911, 797, 1067, 5898, 4731, 44, 52, 316, 36, 8501, 309, 327];
+const FAILED_ONCE = [
+  ...[43, 86, 3904, 6911, 797, 1067, 5898, 4731, 44, 52, 316, 36, 8501, 309, 327, 180_383_605],
+];
 
 /**
  * Of two collectors. In the first six the last changes of a window arrived late, after its end. In the next two the rest

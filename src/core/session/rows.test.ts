@@ -61,6 +61,18 @@ test('a book is trusted if it was received at the end of the gap or later', () =
   expect([book(3_500), end(3_500)]).toEqual([false, true]);
 });
 
+test('records inside a gap, which the store may lose, do not move the clock of the rows after it', () => {
+  const { rows, book, detect, end } = newest();
+  const timeAfter = (what: unknown) => [what, (rows.timeMs[0] as number) - START_MS][1];
+  expect([timeAfter(book(1_000)), timeAfter(detect(1_500)), timeAfter(book(3_000))]).toEqual([
+    ...[1_000, 1_500, 3_000],
+  ]);
+  // The collector's clock was set back by two seconds before the gap ended.
+  expect([timeAfter(end(1_200)), timeAfter(book(1_300)), timeAfter(book(1_600))]).toEqual([
+    ...[1_500, 1_500, 1_600],
+  ]);
+});
+
 test('of several gaps the last to end counts, in whatever order they become known', () => {
   const { book, detect, end } = newest();
   detect(1_000);

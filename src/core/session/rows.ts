@@ -31,7 +31,7 @@ type RowKind =
 export interface Rows {
   readonly count: number;
   readonly kind: Uint8Array;
-  /** Receive time, never decreasing. */
+  /** Receive time. It never decreases, except that rows after a gap may be earlier than those inside it. */
   readonly timeMs: Float64Array;
   /** 1: the book is proven, no gap is open, and the book or its best prices were received since the last gap ended. */
   readonly trusted: Uint8Array;
@@ -279,9 +279,11 @@ export class RowBuilder {
     const at = this.#keepAll ? this.#count++ : 0;
     this.#count = at + 1;
     const { rows } = this;
-    this.#timeMs = Math.max(this.#timeMs, receivedMs);
+    const timeMs = Math.max(this.#timeMs, receivedMs);
+    // A recording may lack the records inside a gap, so they must not move the clock of the rows after it.
+    if (this.#openGaps === 0 || kind === ROW_GAP_KNOWN || kind === ROW_GAP_ENDED) this.#timeMs = timeMs;
     rows.kind[at] = kind;
-    rows.timeMs[at] = this.#timeMs;
+    rows.timeMs[at] = timeMs;
     rows.trusted[at] = this.#isTrusted ? 1 : 0;
     rows.yesBid[at] = this.#yesBid;
     rows.yesAsk[at] = this.#yesAsk;
@@ -296,7 +298,7 @@ export class RowBuilder {
 
   #writeModel(model: FairValueModel, underlying: UnderlyingState, at: number): void {
     const { strikePrice, strikeKnownTimeMs, startTimeMs } = this.#market;
-    const nowMs = this.#timeMs;
+    const nowMs = this.rows.timeMs[at] as number;
     const spot = underlying.priceAt(nowMs);
     // A strike is unknown before it was received, and before its window has opened.
     const known = strikeKnownTimeMs !== null && nowMs >= Math.max(strikeKnownTimeMs, startTimeMs);
