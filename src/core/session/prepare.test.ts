@@ -90,6 +90,60 @@ test.each([
   expect([rows.count, rows.timeMs[0], Number.isFinite(rows.yesProb[0])]).toEqual([1, START_MS, isKnown]);
 });
 
+test('the best prices of NO are those of its own recorded books', () => {
+  const tape = new TapeWriter()
+    .book({ at: 0, bids: [[0.4, 1]], asks: [[0.5, 1]] })
+    .book({ at: 1_000, bids: [[0.4, 2]], asks: [[0.5, 1]] })
+    .tape();
+  const sideOf = (...levels: number[]) => ({
+    offsets: Uint32Array.of(0, 1, levels.length),
+    prices: Uint16Array.from(levels),
+    sizes: new Float64Array(levels.length).fill(1_000_000),
+  });
+  const books = tape.books && { ...tape.books, noBids: sideOf(4_900), noAsks: sideOf(6_100, 6_200) };
+  const noQuotes = { ...tape.quotes, seq: new Float64Array(0) };
+  const { rows } = prepareMarket({ ...tape, books, quotes: noQuotes }, { model: false });
+  expect([...rows.noBid.subarray(0, rows.count)]).toEqual([4_900, Number.NaN]);
+  expect([...rows.noAsk.subarray(0, rows.count)]).toEqual([6_100, 6_200]);
+});
+
+test('a late price of the underlying makes a row, but is not its current price', () => {
+  const tape = new TapeWriter({ strikePrice: 100_000, strikeKnownTimeMs: START_MS })
+    .price(1_000, 101_000)
+    .price(6_001, 102_000)
+    .tape();
+  const prices = tape.prices && {
+    ...tape.prices,
+    eventMs: Float64Array.of(START_MS + 1_000, START_MS + 1_000),
+  };
+  const { rows } = prepareMarket({ ...tape, prices }, { model: true });
+  expect([...rows.distance.subarray(0, rows.count)]).toEqual([0.01, 0.01]);
+});
+
+test('prices beside quotes are those of the underlying until the first of the deciding feed', () => {
+  const tape = new TapeWriter({ strikePrice: 100_000, strikeKnownTimeMs: START_MS })
+    .quote({ at: 1_000, bid: 4_000, ask: 5_000, trusted: true })
+    .price(2_000, 102_000)
+    .quote({ at: 3_000, bid: 4_100, ask: 5_000, trusted: true })
+    .tape();
+  const quotes = { ...tape.quotes, underlying: Float64Array.of(101_000, 103_000) };
+  const { rows } = prepareMarket({ ...tape, quotes }, { model: true });
+  expect([...rows.distance.subarray(0, rows.count)]).toEqual([0.01, 0.02, 0.02]);
+});
+
+test('a gap between two records comes before the trades that arrived after its detection', () => {
+  const writer = new TapeWriter().book({ at: 0, bids: [[0.4, 1]] });
+  writer.trade({ at: 500, side: 'BUY_YES', price: 0.5, shares: 2 });
+  writer.trade({ at: 700, side: 'BUY_YES', price: 0.5, shares: 2 });
+  const tape = writer.tape();
+  const [first, second] = [...(tape.trades?.seq ?? [])] as [number, number];
+  const gap = { startMs: START_MS + 100, knownMs: START_MS + 600, endMs: null, knownSeq: first + 0.5 };
+  const { trades, rows, lastGapRow } = prepareMarket({ ...tape, gaps: [gap] }, { model: false });
+  expect([rows.count, lastGapRow, ...(trades?.nextRow ?? [])]).toEqual([2, 1, 1, 2]);
+  const late = { ...gap, knownSeq: second + 1 };
+  expect(prepareMarket({ ...tape, gaps: [late] }, { model: false }).lastGapRow).toBe(1);
+});
+
 test('of one arrival number a price makes its row before a book', () => {
   const tape = new TapeWriter()
     .book({ at: 0, bids: [[0.4, 1]] })

@@ -154,6 +154,42 @@ describe('a purchase that rests', () => {
   });
 });
 
+describe('a price of the underlying while a purchase rests', () => {
+  /** Reads the underlying, so that its prices make rows. */
+  const strategy: Strategy = {
+    ...STRATEGY,
+    stop_loss: [{ metric: 'underlying_move_usd', operator: 'above', value: 50_000 }],
+  };
+
+  test('does not prove that the purchase reached the venue', () => {
+    const tape = new TapeWriter().book({ at: 10_000, bids: BIDS, asks: ASKS }).price(11_000, 97_000);
+    const { orders } = replay(tape.tape(), { strategy });
+    expect(orders).toMatchObject({ placed: 1, missed: { unconfirmed: 1 }, resting: { notReached: 0 } });
+  });
+
+  test('is enough to know that its timeout has ended it', () => {
+    const tape = quiet()
+      .price(16_000, 97_000)
+      .book({ at: 20_000, bids: BIDS, asks: [[0.4, 9]] });
+    const { events } = replay(tape.tape(), { strategy });
+    const miss = events.find(({ kind }) => kind === 'miss');
+    expect(miss).toMatchObject({ knownMs: START_MS + 16_000, reason: 'not_reached' });
+  });
+});
+
+test.each([
+  ['pessimistic', 0],
+  ['optimistic', 1],
+] as const)('the strategy’s queue model decides who has left the queue: %s', (queue_model, filled) => {
+  // 100 more join behind ours, and 60 of the 200 leave without a trade.
+  const tape = quiet()
+    .book({ at: 10_500, bids: [[0.25, 200]], asks: ASKS })
+    .book({ at: 11_000, bids: [[0.25, 140]], asks: ASKS })
+    .trade({ at: 13_000, side: 'SELL_YES', price: 0.25, shares: 50 })
+    .book({ at: 14_000, bids: [[0.25, 90]], asks: ASKS });
+  expect(replay(tape.tape(), { execution: { ...MAKER, queue_model } }).orders.filled).toBe(filled);
+});
+
 describe('the limit price', () => {
   const decision = { token: 'yes', bid: 2_500, ask: 2_800, tickSize: 100, maxFillPrice: 9_850 } as const;
   test.each([

@@ -120,6 +120,45 @@ test('a quote after a gap proves the same best prices again', () => {
   expect(rows.trusted[0]).toBe(1);
 });
 
+test('a quote proves the best prices after a gap, also if an earlier quote had the later receive time', () => {
+  const { builder, rows, detect, end } = newest();
+  const quote = (at: number, noAsk: number) =>
+    builder.quote({
+      ...{ receivedMs: START_MS + at, trusted: true },
+      ...{ yesBid: 4_000, yesAsk: 5_000, noBid: 5_000, noAsk },
+    });
+  detect(1_500);
+  end(2_000);
+  quote(2_500, 6_000);
+  quote(1_900, 6_100);
+  expect([rows.trusted[0], rows.noAsk[0]]).toEqual([1, 6_100]);
+});
+
+test.each(['yesBid', 'yesAsk', 'noBid', 'noAsk'])('a change of %s alone makes a row', (changed) => {
+  const { builder, book } = newest();
+  book(1_000);
+  const best = { yesBid: 4_000, yesAsk: 5_000, noBid: 5_000, noAsk: 6_000 };
+  const quote = { receivedMs: START_MS + 2_000, trusted: true, ...best };
+  expect([builder.quote(quote), builder.quote({ ...quote, [changed]: 5_500 })]).toEqual([false, true]);
+});
+
+test('the end of one gap moves the clock, though another is still open', () => {
+  const { rows, detect, end } = newest();
+  detect(1_000);
+  detect(1_100);
+  end(3_000);
+  end(2_500);
+  expect(rows.timeMs[0]).toBe(START_MS + 3_000);
+});
+
+test('a market that the futures decide has no model, because their prices are not recorded', () => {
+  const underlying = new UnderlyingState();
+  const market = { ...TAPE_MARKET, ticker: 'HYPE', eventType: '1h' } as const;
+  const isPriced = (decidingFeed: 'binance_spot' | null) =>
+    new RowBuilder({ ...market, decidingFeed }, { underlying, capacity: 1 }).price(START_MS);
+  expect([isPriced(null), isPriced('binance_spot')]).toEqual([false, true]);
+});
+
 test('times of rows never go back', () => {
   const { rows, book } = newest();
   book(2_000);

@@ -325,7 +325,8 @@ function bestOf({ count, prices }: SideView): number {
 
 function imbalanceOf(bids: SideView, asks: SideView): number {
   const [bid, ask] = [depthOf(bids), depthOf(asks)];
-  return bid + ask === 0 ? Number.NaN : (bid - ask) / (bid + ask);
+  // NaN for an empty book.
+  return (bid - ask) / (bid + ask);
 }
 
 function depthOf({ count, sizes }: SideView): number {

@@ -116,6 +116,18 @@ test('fills that several gaps reverse are all counted', () => {
   expect(session.trades()).toEqual([]);
 });
 
+test('counts of orders that were read earlier do not change', () => {
+  const writer = new TapeWriter()
+    .book({ at: 10_000, bids: BIDS, asks: ASKS })
+    .book({ at: 10_100, bids: BIDS, asks: [[0.9, 1]] })
+    .book({ at: 11_000, bids: BIDS, asks: [[0.9, 2]] });
+  const { session, stepTo } = sessionOn(writer, { intents: { 10000: BUY_YES } });
+  stepTo(10_000);
+  const earlier = session.orders;
+  stepTo(11_000);
+  expect([earlier.missed.price, session.orders.missed.price]).toEqual([0, 1]);
+});
+
 describe('a session is idle', () => {
   test('except with an order in flight, and while a level that it consumed is displayed', () => {
     const { session, stepTo } = sessionOn(bought(), { intents: { 10000: BUY_YES } });

@@ -46,6 +46,14 @@ test.each<[string, MarketTape, Parameters<typeof skippedOf>[1], ReturnType<typeo
   ['not without books that nobody needs', at([0]).tape({ books: false }), { mode: 'mid' }, null],
   ['without a row in its window', at([-1, LENGTH_MS]).tape(), {}, 'no_data'],
   ['without a proven row in its window', at([0, LENGTH_MS - 1], false).tape(), {}, 'gap'],
+  [
+    'without a proven row in its window, though a book from before it was valid for a while',
+    at([-1])
+      .book({ at: 100, bids: [[0.4, 9]], trusted: false })
+      .tape(),
+    {},
+    'gap',
+  ],
   ['not with a proven row at its start', at([0]).tape(), {}, null],
   ['not with a proven row before its end', at([LENGTH_MS - 1]).tape(), {}, null],
   ['without a strike', at([0], true, { strikePrice: null }).tape(), { strategy: farAbove }, 'no_strike'],

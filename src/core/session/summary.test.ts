@@ -139,6 +139,10 @@ describe('a summary', () => {
     expect(tradedMarkets([market(0, [0, 1])])).toEqual([{ pnl: 1, trades: 2, won: 1 }]);
   });
 
+  test('has the mean result of a trade, not of a market', () => {
+    expect(summarize([market(0, [5, -1]), market(1, [2])], 10).avgPnlPerTrade).toBe(2);
+  });
+
   test('sums the fills that gaps reversed', () => {
     const [one, other] = [market(0, [1]), market(1, [1])].map((of, at) => ({
       ...of,
