@@ -44,3 +44,27 @@ test.each<[string, Parameters<TapeWriter['book']>[0]]>([
 ])('a book with another %s stays', (_, book) => {
   expect(keptAtOne(new TapeWriter().book({ at: 0, bids: ONE_BID, asks: ASKS }).book(book))).toEqual([0, 1]);
 });
+
+test('a book is compared with the one before it, not with the first', () => {
+  const writer = new TapeWriter().book({ at: 0, bids: ONE_BID, asks: ASKS });
+  writer.book({ at: 1, bids: ONE_BID, asks: [[0.49, 10]] }).book({ at: 2, bids: ONE_BID, asks: ASKS });
+  expect(keptAtOne(writer)).toEqual([0, 1, 2]);
+});
+
+test('the recorded books of NO are cut and compared as well', () => {
+  const writer = new TapeWriter();
+  for (let at = 0; at < 3; at++) writer.book({ at, bids: ONE_BID, asks: ASKS });
+  const { books, ...tape } = writer.tape();
+  /** Two levels in every book; the second book has another best size, the third another size below it. */
+  const side = (price: number) => ({
+    offsets: Uint32Array.of(0, 2, 4, 6),
+    prices: Uint16Array.of(price, price + 1, price, price + 1, price, price + 1),
+    sizes: Float64Array.of(1, 2, 3, 2, 3, 4),
+  });
+  const noBooks = books && { ...books, noBids: side(5_000), noAsks: side(6_000) };
+  const cut = tapeAtDepth({ ...tape, books: noBooks }, 1).books;
+  const [one, two] = [Uint32Array.of(0, 1, 2), Float64Array.of(1, 3)];
+  expect(cut?.noBids).toEqual({ offsets: one, prices: Uint16Array.of(5_000, 5_000), sizes: two });
+  expect(cut?.noAsks).toEqual({ offsets: one, prices: Uint16Array.of(6_000, 6_000), sizes: two });
+  expect(cut?.yesAsks.offsets).toEqual(one);
+});

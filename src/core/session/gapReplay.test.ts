@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { withLateGaps } from '../../../test/support/lateGaps.ts';
 import { END_MS, randomTape, START_MS, TapeWriter } from '../../../test/support/tapes.ts';
-import { GapReplay } from './gapReplay.ts';
+import { GapReplay, gapKey } from './gapReplay.ts';
 import { prepareMarket } from './prepare.ts';
 import { coverageOf } from './replay.ts';
 import type { TapeGap } from './tape.ts';
@@ -80,6 +80,37 @@ describe('replayed gap reports', () => {
     expect(told([gap], arrivals)).toEqual(expected);
   });
 
+  test('without arrival numbers come in the order of their detection, however the gaps are listed', () => {
+    const early = { startMs: 80, knownMs: 95, endMs: null };
+    const late = { startMs: 50, knownMs: 100, endMs: null };
+    for (const gaps of [
+      [late, early],
+      [early, late],
+    ])
+      expect(told(gaps, arrivals)).toEqual(['10: known 80 at 95', '10: known 50 at 100']);
+  });
+
+  test('of an end without an arrival number come with the detection', () => {
+    const gap = { startMs: 50, knownMs: 100, endMs: 120, knownSeq: 21 };
+    expect(told([gap], arrivals)).toEqual(['30: known 50 at 100', '30: ended 50 at 120']);
+  });
+
+  test('without arrival numbers are made once each, however often their gaps are added', () => {
+    const said: string[] = [];
+    const teller = new GapReplay({
+      gapDetected: ({ startMs }) => said.push(`known ${startMs}`),
+      gapEnded: ({ startMs }) => said.push(`ended ${startMs}`),
+    });
+    const [first, second, third] = [1, 2, 3].map((n) => ({ startMs: n, knownMs: 10 * n, endMs: 10 * n }));
+    teller.add([first, second] as TapeGap[]);
+    teller.add([first, second] as TapeGap[]);
+    teller.beforeTime(20);
+    expect(said.splice(0)).toEqual(['known 1', 'ended 1', 'known 2', 'ended 2']);
+    teller.add([first, second, third] as TapeGap[]);
+    teller.beforeTime(30);
+    expect(said).toEqual(['known 3', 'ended 3']);
+  });
+
   test('are made once each over several stretches, also an end that became known meanwhile', () => {
     const said: string[] = [];
     const teller = new GapReplay({
@@ -117,6 +148,11 @@ describe('replayed gap reports', () => {
       }),
     );
   });
+});
+
+test('a gap is identified by the arrival number of its detection, though its start moves', () => {
+  expect([gapKey({ startMs: 50, knownSeq: 7 }), gapKey({ startMs: 60, knownSeq: 7 })]).toEqual([7, 7]);
+  expect([gapKey({ startMs: 50, knownSeq: null }), gapKey({ startMs: 60 })]).toEqual([50, 60]);
 });
 
 test.each(['one', 'two', 'three'])('the period that a gap covers is not covered, tape %s', (seed) => {

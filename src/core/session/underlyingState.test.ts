@@ -17,6 +17,42 @@ test('the volatility is computed from the earliest time on that it is needed', (
   expect(knownAfter(state, [399, 400])).toEqual([false, true]);
 });
 
+test('the model’s volatility is that of ten minutes', () => {
+  const state = new UnderlyingState();
+  for (let second = 0; second <= 1_500; second++) {
+    const timeMs = second * 1_000;
+    state.push({ receivedMs: timeMs, eventMs: timeMs, price: 97_000 + ((second * second) % 97) });
+  }
+  const over = (windowSeconds: number) => state.measure({ of: 'volatility', windowSeconds }, 1_500_000);
+  expect(state.sigmaAnnual).toBe(over(600));
+  expect([over(599), over(601)]).not.toContain(over(600));
+});
+
+test('a volatility is that of whole seconds: a second price in a second does not change it', () => {
+  const state = new UnderlyingState();
+  const volatility = () => state.measure({ of: 'volatility', windowSeconds: 60 }, 100_500);
+  for (let second = 0; second <= 100; second++) {
+    const timeMs = second * 1_000;
+    state.push({ receivedMs: timeMs, eventMs: timeMs, price: 97_000 + ((second * second) % 97) });
+  }
+  const before = [volatility(), state.sigmaAnnual];
+  for (const [at, price] of [
+    [100_200, 98_000],
+    [100_500, 96_000],
+  ] as const)
+    state.push({ receivedMs: at, eventMs: at, price });
+  expect([volatility(), state.sigmaAnnual]).toEqual(before);
+  expect(before[0]).toBeGreaterThan(0);
+});
+
+test('there is no volatility without a fresh price', () => {
+  const state = new UnderlyingState();
+  knownAfter(state, [100]);
+  const volatilityAt = (nowMs: number) => state.measure({ of: 'volatility', windowSeconds: 60 }, nowMs);
+  expect(volatilityAt(110_000)).toBeGreaterThan(0);
+  expect(volatilityAt(110_001)).toBeNaN();
+});
+
 const OPEN_MS = 100_000;
 const MOVE = { of: 'move_usd', windowSeconds: null } as const;
 
@@ -31,6 +67,11 @@ function stateWith(...prices: readonly (readonly [at: number, price: number, eve
 test('a price is fresh for ten seconds', () => {
   const state = stateWith([0, 97_000]);
   expect([10_000, 10_001].map((at) => state.priceAt(OPEN_MS + at))).toEqual([97_000, Number.NaN]);
+});
+
+test('a price is as fresh as its receipt, though the venue made it earlier', () => {
+  const state = stateWith([5_000, 97_000, 1_000]);
+  expect([15_000, 15_001].map((at) => state.priceAt(OPEN_MS + at))).toEqual([97_000, Number.NaN]);
 });
 
 test.each([
