@@ -44,6 +44,25 @@ test('a book that becomes the mirror again is kept, though YES has not changed',
   expect([best, books.isMirrored(0), books.isMirrored(1)]).toEqual([[4_900, 5_000], false, true]);
 });
 
+test('of books received from the tape’s begin on, one that repeats the one before is not kept', () => {
+  const books = new NewestBooks({ depth: 1, fromMs: 1_040 });
+  const kept = [1, 2].map((seq) => books.keep(bookRecord({ ...FIRST, seq })));
+  expect(kept).toEqual([0, null]);
+});
+
+test('books of many levels are kept whole, and sizes in whole units', () => {
+  const books = new NewestBooks({ depth: 40, fromMs: 2_000 });
+  const asks = (count: number, more: number) =>
+    Array.from({ length: count }, (_, at) => [5_000 + at, SHARE + at + more] as const);
+  books.keep(bookRecord({ ...FIRST, yesAsks: asks(3, 0.4), seq: 1 }));
+  books.keep(bookRecord({ ...FIRST, yesAsks: asks(40, 0), seq: 2 }));
+  books.keep(bookRecord({ ...FIRST, yesAsks: asks(45, 0.6), seq: 3 }));
+  const { count, prices, sizes } = books.side(2, 'yes', 'asks');
+  expect([count, prices[16], prices[39], sizes[0], sizes[39]]).toEqual([
+    ...[40, 5_016, 5_039, SHARE + 1, SHARE + 40],
+  ]);
+});
+
 test('the newest two books can be read, and none before them', () => {
   const books = new NewestBooks({ depth: 2, fromMs: 2_000 });
   for (const at of [0, 1, 2]) books.keep(bookRecord({ ...FIRST, yesAsks: [[5_000 + at, SHARE]], seq: at }));

@@ -129,4 +129,5 @@ test('signals nothing for an incomplete book or model', () => {
   expect(detectEndgame(state({ spot: null }))).toBeNull();
   expect(detectEndgame(marketState({ ...BOOK, yesAsks: [] }, { readings: AHEAD }))).toBeNull();
   expect(detectEndgame(marketState({ ...BOOK, noBids: [[0.08, 1]] }, { readings: AHEAD }))).toBeNull();
+  expect(detectEndgame(marketState({ ...BOOK, yesBids: [[0.96, 1]] }, { readings: AHEAD }))).toBeNull();
 });

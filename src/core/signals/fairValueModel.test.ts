@@ -32,6 +32,10 @@ describe('the model’s value of a market', () => {
     expect(read(TWAP, {}).averageFromMs).toBe(END - 60_000);
   });
 
+  test('by one price needs no mean after its end', () => {
+    expect(read(SPOT, { nowMs: END + 1_000 })).toMatchObject({ yesProb: 1, distance: Infinity });
+  });
+
   test('of a daily one is decided a minute after its window ends', () => {
     const model = read(DAILY, { nowMs: END - 10_000 });
     expect(model.secondsLeft).toBe(10);

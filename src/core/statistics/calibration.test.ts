@@ -133,12 +133,21 @@ describe('edges', () => {
 
   test('empty groups are ignored', () => {
     const sums = sumForecasts(CURVE);
+    expect(chanceEce([sumForecasts([]), sums])).toEqual(chanceEce([sums]));
     expect(calibrationScores([sumForecasts([]), sums])).toEqual(calibrationScores([sums]));
   });
 
   test('a certain forecast that failed costs a bounded log loss, one that was right nearly nothing', () => {
     expect(sumForecasts([{ probability: 1, happened: false }]).logLoss).toBe(-Math.log(LOG_LOSS_CLIP));
     expect(sumForecasts([{ probability: 0, happened: false }]).logLoss).toBe(-Math.log(1 - LOG_LOSS_CLIP));
+  });
+
+  test('the finest mid above 0 is not clipped', () => {
+    const finest = [{ probability: 0.00005, happened: true }];
+    expect(sumForecasts(finest).logLoss).toBeCloseTo(Math.log(20_000), 12);
+    expect(sumForecasts([{ probability: 0.00004, happened: true }])).toMatchObject({
+      logLoss: sumForecasts(finest).logLoss,
+    });
   });
 
   test('perfect and worst forecasts reach the ends of the Brier score', () => {

@@ -47,7 +47,15 @@ describe('probability of overfitting', () => {
     expect(overfittingProbability({ results, periods: 40, trials: 3 })).toBe(0);
   });
 
+  test('of a trial that always earns the same is judged by the sign of its result', () => {
+    // Two others of which one gains in each half, at half a deviation: less than the steady one's 1.
+    const swing = [3, -1, 3, -1, -3, 1, -3, 1];
+    const results = Float64Array.from(swing.flatMap((value) => [0.1, value, -value]));
+    expect(overfittingProbability({ results, periods: 8, trials: 3 }, 4)).toBe(0);
+  });
+
   test('is null over one trial or a few periods', () => {
+    expect(overfittingProbability({ results: new Float64Array(6), periods: 3, trials: 2 }, 4)).toBeNull();
     expect(overfittingProbability({ results: new Float64Array(40), periods: 40, trials: 1 })).toBeNull();
     expect(overfittingProbability({ results: new Float64Array(14), periods: 7, trials: 2 })).toBeNull();
   });

@@ -57,6 +57,7 @@ describe('an undefined ratio is null', () => {
     ['no return', []],
     ['one return', [0.1]],
     ['equal returns', percent(1, 1, 1, 1, 1, 1, 1)],
+    ['equal losses', percent(-1, -1, -1, -1, -1, -1, -1)],
     ['zeros', [0, 0, 0]],
   ])('Sharpe of %s', (_, returns) => {
     expect(sharpeRatio(returns)).toBeNull();
@@ -81,6 +82,7 @@ describe('an undefined ratio is null', () => {
 test('a drawdown of results starts from 0', () => {
   expect(maxDrawdownOfResults([-2, 5, -3, -1, 10])).toBe(-4);
   expect(maxDrawdownOfResults([1, 2])).toBe(0);
+  expect(maxDrawdownOfResults([-3, 1])).toBe(-3);
 });
 
 test('a drawdown of returns compounds from the highest wealth, the stake itself included', () => {

@@ -69,5 +69,5 @@ describe('the Sharpe ratio of many returns together', () => {
 });
 
 test('the length of dependence is the cube root of the number of returns', () => {
-  expect([1, 2, 27, 30, 64, 100, 1_000].map(dependenceLength)).toEqual([1, 1, 3, 3, 4, 5, 10]);
+  expect([0, 1, 2, 27, 30, 64, 100, 1_000].map(dependenceLength)).toEqual([1, 1, 1, 3, 3, 4, 5, 10]);
 });

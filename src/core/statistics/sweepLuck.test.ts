@@ -122,6 +122,8 @@ describe('the best cell', () => {
     });
     expect(judge(withPnl([1, 3, 2])).best).toBe(1);
     expect(judge(withPnl([2, 2, 1])).best).toBe(0);
+    const shown = [0.2, 0.1].map((sharpe, at) => ({ sharpe, totalPnl: at }));
+    expect(judge({ ...swept([column, column]), shown }).best).toBe(0);
   });
 });
 
@@ -176,6 +178,30 @@ describe('the bar that the best cell must pass', () => {
     const once = judge(swept([column.map((value, at) => (at === 0 ? 1 : value))]));
     expect(once.warnings[0]).toBe(
       'the best cell won 26 markets and lost 4; with fewer than 5 of either it is judged as if it had lost once more',
+    );
+  });
+
+  test.each([
+    [1, 'won 4 markets and lost 21'],
+    [-1, 'won 21 markets and lost 4'],
+  ])('counts a market without a result as neither won nor lost: times %i', (sign, counts) => {
+    const column = Array.from({ length: 30 }, (_, at) => (at < 4 ? sign : at < 9 ? 0 : -0.1 * sign));
+    expect(judge(swept([column])).warnings[0]).toContain(`the best cell ${counts};`);
+  });
+
+  test('counts only the markets that the best cell traded', () => {
+    const column = Array.from({ length: 60 }, (_, at) => (at % 5 === 0 ? (at % 10 === 0 ? 1 : -0.5) : null));
+    const [luck, alone] = [judge(swept([column])), judge(swept([column.filter((value) => value !== null)]))];
+    expect(luck.warnings[0]).toContain('the best cell traded 12 markets;');
+    expect(luck.deflatedSharpe).toBe(alone.deflatedSharpe);
+  });
+
+  test('requires 95 % confidence: a ratio that beats chance with 93 % has a warning', () => {
+    const column = Array.from({ length: 40 }, (_, at) => (at % 8 < 5 ? 1 : -1));
+    const luck = judge(swept([column]));
+    expect(luck.deflatedSharpe).toBeCloseTo(0.93, 2);
+    expect(luck.warnings).toContain(
+      'the best cell is not better than chance with 95 % confidence, given the number of cells tried',
     );
   });
 

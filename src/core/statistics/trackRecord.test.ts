@@ -62,6 +62,11 @@ test('a record with more gains than a normal one varies less: its variance may b
   expect(minTrackRecord(record, 0)).toBeCloseTo(1 + 0.625 * (1.6448536269514722 / 0.5) ** 2, 10);
 });
 
+test('a higher confidence needs a longer record', () => {
+  const needed = minTrackRecord({ sharpe: 0.5, ...NORMAL }, 0, 0.975);
+  expect(needed).toBeCloseTo(1 + 1.125 * (1.959963984540054 / 0.5) ** 2, 10);
+});
+
 describe('without an answer', () => {
   test('no record length makes a ratio at the benchmark significant', () => {
     expect(minTrackRecord({ sharpe: 0.1, ...NORMAL }, 0.1)).toBeNull();
