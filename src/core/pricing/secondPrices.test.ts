@@ -13,6 +13,12 @@ describe('the mean of the last seconds', () => {
     expect(filled(range(100, 400)).mean({ fromMs: 300_000, toMs: 360_000 })).toBe((301 + 360) / 2);
   });
 
+  test('does not include a second that begins after its end', () => {
+    const prices = filled(range(101, 111));
+    expect(prices.mean({ fromMs: 100_999, toMs: 110_001 })).toBe((101 + 110) / 2);
+    expect(prices.mean({ fromMs: 101_000, toMs: 110_999 })).toBe((102 + 110) / 2);
+  });
+
   test('uses the last price of a second, and late points', () => {
     const prices = filled([101, 103]);
     prices.push(102_000, 5);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { exponentialMean } from './twoScaleVariance.ts';
+import { exponentialMean, sumOfSquares } from './twoScaleVariance.ts';
 
 test('the exponential mean of squared returns, starting with the first', () => {
   const variance = exponentialMean(
@@ -13,3 +13,16 @@ test('the exponential mean of squared returns, starting with the first', () => {
 test('the exponential mean of nothing is unknown', () => {
   expect(exponentialMean([], 0.5)).toBeNull();
 });
+
+test.each([
+  [1, 4 + 9 + 16],
+  [2, 25 + 49],
+  [3, 81],
+  [4, 0],
+])(
+  'the squared differences %i apart are those inside the stretch, its first and last value included',
+  (lag, sum) => {
+    const values = Float64Array.of(99, 1, 3, 6, 10, -99);
+    expect(sumOfSquares(values, { from: 1, count: 4, lag })).toBe(sum);
+  },
+);

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { marketState } from '../../../test/support/marketState.ts';
 import { MARKET } from '../../../test/support/wire.ts';
 import { TakerFee } from '../fees.ts';
+import type { LadderSide } from '../ladderSide.ts';
 import { normalCdf } from '../pricing/normal.ts';
 import { detectEndgame } from './endgame.ts';
 import { repricedEdge } from './signal.ts';
@@ -118,6 +119,20 @@ test('a locked book is not crossed, and a winning side without a bid has the who
   const asked = detectEndgame(marketState({ ...BOOK, yesBids: [] }, { readings: AHEAD }));
   expect(asked).toMatchObject({ fillSpread: 0.95, marketYesMid: null });
   expect(asked?.best).toEqual({ yesBid: null, yesAsk: 0.95, noBid: 0.05, noAsk: 0.07 });
+});
+
+test('a bid that was removed crosses nothing', () => {
+  const state = marketState({ ...BOOK, yesBids: [[0.96, 1]] }, { readings: AHEAD });
+  expect(detectEndgame(state)).toBeNull();
+  (state.yes.bids as LadderSide).set(9_600, 0);
+  expect(detectEndgame(state)?.direction).toBe('BUY_YES');
+});
+
+test('is as old as the price of the token that it buys', () => {
+  const state = marketState(MIRRORED, { readings: { ...AHEAD, spot: 96_800 } });
+  (state.no.asks as LadderSide).set(9_400, 1_000_000);
+  state.priceAge.update(state, state.nowMs - 4_000);
+  expect(detectEndgame(state)).toMatchObject({ direction: 'BUY_NO', heldMs: 4_000, confidence: 'stale' });
 });
 
 test('signals nothing for an incomplete book or model', () => {

@@ -75,6 +75,12 @@ describe('a pair of outcomes for sale', () => {
     expect(walk.size).toBe(3);
   });
 
+  test('is none if less than a unit of it is for sale', () => {
+    const state = marketState(PAIR);
+    const asks = { count: 1, prices: Uint16Array.of(4_700), sizes: Float64Array.of(0.4) };
+    expect(detectLogical({ ...state, yes: { bids: state.yes.bids, asks } })).toBeNull();
+  });
+
   test('over two levels per side is bought until a pair costs more than 1', () => {
     const signal = detectLogical(
       marketState({

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { marketState } from '../../../test/support/marketState.ts';
 import { MARKET } from '../../../test/support/wire.ts';
+import { TakerFee } from '../fees.ts';
+import type { LadderSide } from '../ladderSide.ts';
 import { detectMispricing, mispricedToken } from './mispricing.ts';
 
 /** At the money the model says one half; five minutes are left. */
@@ -100,4 +102,21 @@ test('signals nothing for an incomplete book or model', () => {
   expect(detect(0.42, 0.44, { readings: { sigmaAnnual: null } })).toBeNull();
   const crossed = { ...book(0.42, 0.44), noBids: [[0.59, 1]] as const };
   expect(detectMispricing(marketState(crossed, { readings: READINGS }))).toBeNull();
+  const yesCrossed = { ...book(0.42, 0.44), yesBids: [[0.45, 1]] as const };
+  expect(detectMispricing(marketState(yesCrossed, { readings: READINGS }))).toBeNull();
+});
+
+test('an edge of exactly four cents is enough', () => {
+  const fee = new TakerFee({ rate: 0, exponent: 1, base: 'share', decimals: 5, rounding: 'half_up' });
+  const { yes, no } = marketState({ yesBids: [[0.05, 1]], yesAsks: [[0.0501, 1]] });
+  const yesProb = 0.0901;
+  expect(fee.edge(501, yesProb)).toBe(0.04);
+  expect(mispricedToken({ yes, no, fee }, yesProb)).toBe('yes');
+});
+
+test('an ask that was removed is not bought', () => {
+  const state = marketState({ yesBids: [[0.42, 10]], yesAsks: [[0.44, 20]] }, { readings: READINGS });
+  expect(mispricedToken(state, 0.5)).toBe('yes');
+  (state.yes.asks as LadderSide).set(4_400, 0);
+  expect(mispricedToken(state, 0.5)).toBeNull();
 });
