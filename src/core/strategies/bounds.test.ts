@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { drawnStrategy } from '../../../test/support/drawnConditions.ts';
 import { STRATEGIES } from '../../../test/support/strategies.ts';
 import { randomTape } from '../../../test/support/tapes.ts';
-import { CONDITION_METRICS, type Strategy } from '../../schema/strategy.ts';
+import { CONDITION_METRICS, type Condition, type Strategy } from '../../schema/strategy.ts';
 import { Random } from '../random.ts';
 import { type PreparedMarket, prepareMarket } from '../session/prepare.ts';
 import { needsOfAll } from '../session/rows.ts';
-import type { Bound } from './bound.ts';
+import { type Bound, rarestOf } from './bound.ts';
 import { compileStrategy } from './compile.ts';
 import { rememberedAfter } from './condition.ts';
 import { hasSeries, readerOf } from './reading.ts';
@@ -68,4 +68,17 @@ test.each(['bought', 'sold'] as const)('nothing is %s at a row that reaches none
     }
   }
   expect(Math.min(wished, withheld)).toBeGreaterThan(1_000);
+});
+
+test('of an entry a crossing is watched first, then a price, then any other value, and an inequality last', () => {
+  const crossing: Condition = { metric: 'spread', operator: 'crosses_above', value: 0.1 };
+  const price: Condition = { metric: 'token_price', operator: 'below', value: 0.4 };
+  const spread: Condition = { metric: 'spread', operator: 'below', value: 0.1 };
+  const unequal: Condition = { metric: 'token_price', operator: '!=', value: 0.4 };
+  const inOrder = [crossing, price, spread, unequal];
+  for (const [at, condition] of inOrder.entries())
+    expect(rarestOf(inOrder.slice(at).toReversed())).toEqual([condition]);
+  // A group is as rare as the most frequent of its conditions.
+  expect(rarestOf([{ any: [crossing, spread] }, price])).toEqual([price]);
+  expect(rarestOf([{ any: [crossing, price] }, spread])).toEqual([crossing, price]);
 });
