@@ -22,6 +22,14 @@ test('a user with many tasks delays another by one round', async () => {
   expect(order).toHaveLength(1_003);
 });
 
+test('the tasks of one user run in the order in which they were submitted', async () => {
+  const turns = new FairQueue(1);
+  const order: number[] = [];
+  const submit = (task: number) => turns.run('a', async () => void order.push(task));
+  await Promise.all([1, 2, 3, 4].map(submit));
+  expect(order).toEqual([1, 2, 3, 4]);
+});
+
 test('never runs more at once than there are slots, and a failing task passes its slot on', async () => {
   const turns = new FairQueue(2);
   let [now, most] = [0, 0];

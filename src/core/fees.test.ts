@@ -32,6 +32,21 @@ test.each([{ rate: 0 }, { exponent: 0 }, { decimals: 0 }, { decimals: 6 }])('%o 
   expect(fee(rule).rule).toEqual({ ...RULE, ...rule });
 });
 
+test('with a fractional exponent a fee at the edge of a step is rounded like any other', () => {
+  // 0.0003 shares x 0.1 x the root of 0.25 are 0.000015 USDC.
+  expect(fee({ rate: 0.1, exponent: 0.5 }).charged({ price: 5_000, size: 300 })).toBe(20);
+});
+
+test.each([
+  ['a rate with more than six decimals', { rate: 0.0720005 }],
+  ['a fee on the cost', { base: 'cost' }],
+  ['exponent 2', { exponent: 2, rate: 0.25 }],
+] as const)('the cost of a share is its price and its fee, with %s', (_, rule) => {
+  const taker = fee(rule);
+  const expected = 0.3 + taker.perShare(3_000);
+  expect(taker.shareCost(3_000) / COST_SCALE).toBeCloseTo(expected, 12);
+});
+
 describe('the fee of 100 shares', () => {
   test.each([
     [100, '0.06930', '0.07'],

@@ -20,6 +20,11 @@ function naive(kind: 'bids' | 'asks', map: Map<number, number>): [number, number
 }
 
 describe.each(['bids', 'asks'] as const)('a side of %s', (kind) => {
+  it('does not change with a size that it has already, or with a level that it does not have', () => {
+    const side = new LadderSide(kind);
+    expect([side.set(4_900, 7), side.set(4_900, 7), side.set(4_800, 0)]).toEqual([true, false, false]);
+  });
+
   it('has a clone that later changes of either do not affect', () => {
     const side = new LadderSide(kind);
     side.set(4_900, 1_000_000);

@@ -31,6 +31,7 @@ describe('a ledger', () => {
       const reversed = { cash: -0, positions: -0, fees: -0, won: -0, [part]: 1 };
       const message = `not balanced: ${JSON.stringify(reversed)}`;
       expect(() => ledger.reverse(posting)).toThrow(new RangeError(message));
+      expect(() => ledger.reverse({ ...posting, [part]: 1 })).toThrow(/^not balanced: /);
     }
     expect(ledger.cash).toBe(0);
   });

@@ -31,8 +31,9 @@ describe('parsePrice', () => {
     ['0.55000', 5500],
   ])('reads %s as %i ticks', (text, ticks) => expect(parsePrice(text)).toBe(ticks));
 
-  it.each(['', '.', '-0.5', '1.01', '0.00001', '1e-2', ' 0.5', '0.5.0', 'NaN', '0,5'])('refuses %j', (text) =>
-    expect(parsePrice(text)).toBeNull(),
+  it.each(['', '.', '-0.5', '1.01', '0.00001', '1e-2', ' 0.5', '0.0.5', '0.5.0', 'NaN', '0,5'])(
+    'refuses %j',
+    (text) => expect(parsePrice(text)).toBeNull(),
   );
 });
 

@@ -95,6 +95,14 @@ describe('TradeTape', () => {
     expect(tape.at(T)).toBe(2);
   });
 
+  it('keeps a second final when an earlier trade arrives late', () => {
+    const tape = new TradeTape();
+    tape.add(T - 100, 2);
+    tape.add(T + 5000, 9);
+    tape.add(T - 3000, 1);
+    expect([tape.at(T), tape.at(T - 3000)]).toEqual([2, 1]);
+  });
+
   it('uses the last received of two trades of one time', () => {
     const tape = new TradeTape();
     for (const price of [1, 2]) tape.add(T, price);

@@ -17,6 +17,7 @@ test.each([
   ['a gap within another', { sinceMs: 0, lost: [stretch(2_000, 6_000), stretch(3_000, 4_000)] }, 20_000, 0.6],
   ['a gap before the first book', { sinceMs: 6_000, lost: [stretch(2_000, 3_000)] }, 20_000, 0.5],
   ['rounded to millionths', { sinceMs: 0, lost: [stretch(1_000, 4_333)] }, 11_000, 0.6667],
+  ['rounded to the nearest millionth', { sinceMs: 0, lost: [stretch(1_000, 2_000)] }, 4_000, 0.666667],
 ])('%s', (_what, { sinceMs, lost }, nowMs, share) => {
   expect(recordedShare(WINDOW, { sinceMs, lost, nowMs })).toBe(share);
 });

@@ -134,6 +134,9 @@ describe('withEdge', () => {
     const official = withEdge(relayed, 'strike', heard('listing', 101, START + 9000));
     const known = { strikeSource: 'official', strikeDifference: 0, strikeKnownTimeMs: START + 2000 };
     expect(official).toMatchObject(known);
+    const close = withEdge(relayed, 'close', heard('twap_relay', 99, END + 2_000));
+    const confirmed = withEdge(close, 'close', heard('listing', 99, END + 9_000));
+    expect(confirmed).toMatchObject({ closeDifference: 0, closeKnownTimeMs: END + 2_000 });
   });
 
   it('keeps the better source if a worse one arrives later, which leaves only its difference', () => {
@@ -155,6 +158,8 @@ describe('withEdge', () => {
     const corrected = withEdge(official, 'strike', heard('listing', 201, START + 3));
     expect(corrected).toMatchObject({ strikePrice: 201, strikeKnownTimeMs: START + 3 });
     const relayed = withEdge(MARKET, 'strike', heard('twap_relay', 200, START + 1));
+    const replaced = withEdge(relayed, 'strike', heard('listing', 200.5, START + 2));
+    expect(withEdge(replaced, 'strike', heard('listing', 201, START + 3)).strikeDifference).toBe(0.5);
     expect(withEdge(relayed, 'strike', heard('twap_relay', 201, START + 3))).toBe(relayed);
   });
 

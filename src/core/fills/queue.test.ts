@@ -92,6 +92,13 @@ describe('a trade and the decrease that it caused count once', () => {
     expect(queue.ahead).toBe(30);
   });
 
+  test('a trade does not explain a decrease of a second and a millisecond before', () => {
+    const queue = queueOf('optimistic', { ahead: 60, shown: 100 });
+    queue.displayed(70, 100);
+    expect(queue.traded(30, 1_101)).toBe(0);
+    expect(queue.ahead).toBe(0);
+  });
+
   test('a decrease is still explained by a trade of exactly one second before', () => {
     const queue = queueOf('optimistic', { ahead: 60, shown: 100 });
     queue.traded(30, 100);
