@@ -40,6 +40,14 @@ test('what a book filled of a resting order stays taken for the next one', () =>
   ]);
 });
 
+test('an order that takes several levels has taken all of them for the next one', () => {
+  const rig = new DeskRig().book(0, BIDS, ASKS);
+  rig.place(1, 0, { ...TAKE, limitPrice: 5_200, size: 170 * SHARE });
+  rig.book(300, BIDS, ASKS);
+  rig.place(2, 300, { ...TAKE, limitPrice: 5_200, size: 170 * SHARE });
+  expect(taken(rig.book(600, [[0.48, 99]], ASKS))).toEqual([170, 50]);
+});
+
 test('after a gap, shares that our orders took since its start can be taken again, earlier ones cannot', () => {
   const rig = new DeskRig().book(0, BIDS, ASKS);
   rig.place(1, 0, { ...TAKE, size: 50 * SHARE });
@@ -68,6 +76,15 @@ test('an order that takes finds no depth before the first book', () => {
   rig.place(1, 0, TAKE);
   rig.desk.message(START_MS + 300);
   expect(rig.told).toEqual([['miss', 1, 300, 'no_depth']]);
+});
+
+test('before the first book the tick size is the coarse one, and an order that is to rest is missed', () => {
+  const rig = new DeskRig();
+  rig.desk.show(-1, true);
+  expect(rig.desk.tickSize('no', START_MS)).toBe(100);
+  rig.place(1, 0, { limitPrice: 4_800 });
+  rig.desk.message(START_MS + 300);
+  expect(rig.told).toEqual([['miss', 1, 300, 'untrusted']]);
 });
 
 test.each([

@@ -76,6 +76,21 @@ describe('an order that rests', () => {
     ]);
   });
 
+  test('is not filled by a trade after its expiry, though that trade is the first message after its arrival', () => {
+    const rig = new DeskRig().book(0, BIDS, ASKS);
+    rig.place(1, 0, { limitPrice: 4_800, timeInForce: 'gtd', expiresMs: START_MS + 60 });
+    expect(rig.trade(100, 'SELL_YES', 0.47, 35).told).toEqual([
+      ['accepted', 1, 50],
+      ['expired', 1, 60],
+    ]);
+  });
+
+  test('has a queue that a late trade leaves at its receipt, so that the book’s decrease after it counts once', () => {
+    const rig = resting({}, { queueModel: 'optimistic' }).trade(5_000, 'SELL_YES', 0.48, 30, 3_000);
+    rig.book(5_500, [[0.48, 70]], ASKS).trade(5_600, 'SELL_YES', 0.48, 80);
+    expect(rig.makerFills).toMatchObject([{ size: 10 }]);
+  });
+
   test('behind a level that is not displayed does not know its place', () => {
     expect(resting({ limitPrice: 4_600 }).reports[0]).toMatchObject({ kind: 'accepted', ahead: null });
     expect(resting({ limitPrice: 4_900 }).reports[0]).toMatchObject({ kind: 'accepted', ahead: 0 });

@@ -37,6 +37,19 @@ test('a replacement of an order that was missed before is refused', () => {
   ]);
 });
 
+test('a replacement of an order that a cancel ended before is refused', () => {
+  const rig = new DeskRig().book(0, BIDS, ASKS);
+  rig.place(1, 0, { limitPrice: 4_800 });
+  rig.book(80, BIDS, ASKS);
+  rig.desk.cancel(1, START_MS + 100);
+  rig.desk.replace(1, 2, WANTED, START_MS + 120);
+  expect(rig.book(300, BIDS, ASKS).told).toEqual([
+    ['accepted', 1, 50],
+    ['cancelled', 1, 150, 'asked'],
+    ['refused', 2, 300, 'replaced_order_ended'],
+  ]);
+});
+
 test('a replacement of an order that the venue holds is refused', () => {
   const rig = new DeskRig().book(0, BIDS, ASKS);
   rig.place(1, 0, { limitPrice: 5_000 });

@@ -162,6 +162,14 @@ describe('a trade and the decrease that it caused count once', () => {
     expect(queue.ahead).toBe(10);
   });
 
+  test('a trade that explained a part of a decrease explains a later one with the rest', () => {
+    const queue = queueOf('optimistic', { ahead: 60, shown: 100 });
+    queue.displayed(90, 100);
+    queue.traded(30, 200);
+    queue.displayed(60, 300);
+    expect(queue.ahead).toBe(20);
+  });
+
   test('an increase before a trade does not let it explain more', () => {
     const queue = queueOf('optimistic', { ahead: 60, shown: 100 });
     queue.displayed(120, 100);
