@@ -55,7 +55,8 @@ test('books of many levels are kept whole, and sizes in whole units', () => {
   const asks = (count: number, more: number) =>
     Array.from({ length: count }, (_, at) => [5_000 + at, SHARE + at + more] as const);
   books.keep(bookRecord({ ...FIRST, yesAsks: asks(3, 0.4), seq: 1 }));
-  books.keep(bookRecord({ ...FIRST, yesAsks: asks(40, 0), seq: 2 }));
+  books.keep(bookRecord({ ...FIRST, yesAsks: asks(20, 0), seq: 2 }));
+  expect([...books.side(1, 'yes', 'asks').prices.slice(15, 20)]).toEqual([5_015, 5_016, 5_017, 5_018, 5_019]);
   books.keep(bookRecord({ ...FIRST, yesAsks: asks(45, 0.6), seq: 3 }));
   const { count, prices, sizes } = books.side(2, 'yes', 'asks');
   expect([count, prices[16], prices[39], sizes[0], sizes[39]]).toEqual([

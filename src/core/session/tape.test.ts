@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { BookSide } from '../../schema/records.ts';
 import type { Token } from '../signals/signal.ts';
-import { type TapeBooks, TapeLadders, type TapeSide } from './tape.ts';
+import { TAPE_TRADE_SIDES, type TapeBooks, TapeLadders, type TapeSide } from './tape.ts';
 
 /** A level a book, at a price that names the side and the book. */
 function sideOf(books: number, priceOf: (book: number) => number): TapeSide {
@@ -55,3 +55,7 @@ test.each([
     }
   },
 );
+
+test('a tape numbers the sides of trades 0 to 3 in this order', () => {
+  expect(TAPE_TRADE_SIDES).toEqual(['BUY_YES', 'SELL_YES', 'BUY_NO', 'SELL_NO']);
+});
