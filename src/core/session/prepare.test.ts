@@ -144,6 +144,34 @@ test('a gap between two records comes before the trades that arrived after its d
   expect(prepareMarket({ ...tape, gaps: [late] }, { model: false }).lastGapRow).toBe(1);
 });
 
+test('the last gap row is that of the gap detected last', () => {
+  const writer = new TapeWriter();
+  for (const at of [0, 20_000]) writer.book({ at, bids: [[0.4, 1 + at / 1_000]] });
+  writer.gap({ start: 100, known: 1_000, end: 5_000 }).gap({ start: 9_000, known: 10_000, end: 12_000 });
+  const { lastGapRow, rows } = prepareMarket(writer.tape(), { model: false });
+  expect((rows.timeMs[lastGapRow] as number) - START_MS).toBe(10_000);
+});
+
+test('a gap that a record itself revealed comes after that record', () => {
+  const tape = new TapeWriter().book({ at: 0, bids: [[0.4, 1]] }).tape();
+  const knownSeq = tape.books?.seq[0] as number;
+  const gap = { startMs: START_MS - 500, knownMs: START_MS, endMs: null, knownSeq };
+  const noQuotes = { ...tape.quotes, seq: new Float64Array(0) };
+  const { lastGapRow, rows } = prepareMarket({ ...tape, quotes: noQuotes, gaps: [gap] }, { model: false });
+  expect([rows.count, lastGapRow]).toEqual([2, 1]);
+});
+
+test('inside the deciding average a row has a model value if the mean so far is known', () => {
+  const writer = new TapeWriter({ strikeKnownTimeMs: START_MS });
+  const length = (END_MS - START_MS) / 1_000;
+  for (let second = 0; second <= length - 20; second++)
+    writer.price(second * 1_000, 97_000 + ((second * second) % 7));
+  const { rows } = prepareMarket(writer.tape(), { model: true });
+  const last = rows.count - 1;
+  expect(rows.timeMs[last]).toBe(END_MS - 20_000);
+  expect(rows.yesProb[last]).toBeGreaterThan(0.5);
+});
+
 test('of one arrival number a price makes its row before a book', () => {
   const tape = new TapeWriter()
     .book({ at: 0, bids: [[0.4, 1]] })

@@ -70,7 +70,7 @@ describe('a purchase that rests', () => {
   test('is cancelled after its timeout, and decided again', () => {
     const tape = quiet()
       .trade({ at: 15_040, side: 'SELL_YES', price: 0.25, shares: 90 })
-      .trade({ at: 15_100, side: 'SELL_YES', price: 0.2, shares: 900 })
+      .trade({ at: 15_051, side: 'SELL_YES', price: 0.2, shares: 900 })
       .book({ at: 16_000, bids: BIDS, asks: ASKS })
       .book({ at: 17_000, bids: BIDS, asks: [[0.4, 9]] })
       .trade({ at: 17_500, side: 'SELL_YES', price: 0.25, shares: 104 });
