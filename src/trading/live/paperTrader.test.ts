@@ -247,6 +247,7 @@ describe('a market that has a past', () => {
     ]);
     for (const event of [{ kind: 'past_market', market } as const, marketAt(market), ...events.slice(0, 50)])
       expect(trader.process(event)).toBe(NO_EFFECTS);
+    expect(() => trader.process(begun)).toThrow(new RangeError('no past of this market is replayed'));
   });
 
   test('is not forgotten while it is replayed, though it has ended', () => {

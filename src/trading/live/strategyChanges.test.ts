@@ -63,6 +63,12 @@ describe('a change that applies from a time on', () => {
     expect(trader.process(started(BEFORE_MS, START_MS))).toBe(NO_EFFECTS);
   });
 
+  test('a start of the same time as the one before, after a stop, applies', () => {
+    const trader = traderOf(BOUGHT, [liveStrategyOf('ps_1', BUYS)]);
+    processed(trader, [stopped(BEFORE_MS, BEFORE_MS - 1), started(BEFORE_MS, BEFORE_MS - 1)]);
+    expect(processed(trader, traderEventsOf(BOUGHT)).flat()).toHaveLength(1);
+  });
+
   test('a start leaves a market in which the strategy has traded as it is', () => {
     const writer = new TapeWriter();
     for (const second of [1, 2, 3, 8, 9, 10])

@@ -9,7 +9,7 @@ import { openControlDatabase } from '../../controlDatabase.ts';
 import { silentLogger } from '../../runtime/log.ts';
 import { Metrics } from '../../runtime/metrics.ts';
 import type { Opportunity } from '../../schema/opportunity.ts';
-import { openWebhookControl, startWebhooks } from './service.ts';
+import { openWebhookControl, pausedFindings, startWebhooks } from './service.ts';
 
 const UNREACHABLE = 'https://127.0.0.1:1/in';
 const ALL = { startMs: null, endMs: null, state: null };
@@ -98,4 +98,29 @@ it('a start that fails leaves neither a listener nor a timer', async () => {
   });
   await expect(starting).rejects.toThrow('no such table: audit_rows');
   expect([listeners, clock.waiting]).toEqual([0, 0]);
+});
+
+it('of the webhooks that failures paused, the newest pauses are reported first', async () => {
+  const dataDir = temporaryDirectory();
+  const database = await openControlDatabase({ dataDir, databaseUrl: null });
+  onTestFinished(() => database.destroy());
+  const clock = new FakeClock();
+  const users = new UserRepository(database, { clock, randomBytes });
+  const { userId } = await users.create('a@example.com', 'premium');
+  const config = { dataDir, databaseUrl: null, secretKey: null, webhookAllowedNetworks: [], ...FOLLOWED };
+  const { registry } = openWebhookControl({ config, database, clock, randomBytes });
+  const url = 'https://93.184.215.14/in';
+  const pausedMs = { first: 10, third: 30, second: 20 };
+  for (const [label, paused_ms] of Object.entries(pausedMs)) {
+    await registry.create({ userId, url, label, tiers: null, tickers: null });
+    const failed = { state: 'paused', pause_reason: 'failures', paused_ms } as const;
+    await database.updateTable('webhooks').set(failed).where('label', '=', label).execute();
+  }
+  const byOwner = await registry.create({ userId, url, label: 'own', tiers: null, tickers: null });
+  await registry.pause({ webhookId: byOwner?.webhook.webhookId ?? '' });
+  expect((await pausedFindings(database)).map(({ summary }) => summary)).toEqual(
+    ['third', 'second', 'first'].map(
+      (label) => `The webhook “${label}” of a@example.com is paused after ten failed attempts.`,
+    ),
+  );
 });

@@ -54,3 +54,19 @@ it('the sender deletes old deliveries once a minute, until it closes', async () 
   await dispatcher.close();
   expect(t.clock.waiting).toBe(0);
 });
+
+it('a log of exactly the allowed number is kept whole, however unevenly two webhooks share it', async () => {
+  const t = await openTestWebhooks();
+  for (const ticker of ['ETH', 'BTC'] as const) await t.register({ tickers: [ticker] });
+  const dispatcher = await t.dispatcher(answering(t, () => 200));
+  for (const [n, ticker] of (['ETH', 'ETH', 'BTC', 'BTC', 'BTC'] as const).entries())
+    dispatcher.enqueue(opportunity({ nowMs: t.clock.now(), n }, { ticker }));
+  await t.clock.advance(50);
+  expect(await states(t)).toEqual(Array(5).fill('delivered'));
+  await dispatcher.close();
+  const parts = { clock: t.clock, log: silentLogger, metrics: new Metrics() };
+  await new Retention(t.db, { ...parts, rowsMax: 5 }).prune();
+  expect(await rowsOf(t)).toEqual({ deliveries: 5, events: 5 });
+  await new Retention(t.db, { ...parts, rowsMax: 4 }).prune();
+  expect(await rowsOf(t)).toEqual({ deliveries: 4, events: 4 });
+});
