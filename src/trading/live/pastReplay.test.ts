@@ -133,6 +133,28 @@ describe('a stretch', () => {
   });
 });
 
+test('a gap that is in the table before its live report takes back nothing bought before it', () => {
+  const [, ...later] = traderEventsOf(BOUGHT).filter(({ kind }) => kind === 'book');
+  const firstSeq = seqOf(later[0]);
+  const gap = { startMs: START_MS + 9_000, knownMs: START_MS + 9_000, endMs: null, knownSeq: 1_000 };
+  const { trader } = begun(BOUGHT, liveStrategyOf('ps_1', BUYS));
+  processed(trader, later);
+  const effects = read(trader, { ...BOUGHT, gaps: [gap] }, { toSeq: firstSeq - 1, isAll: false });
+  expect(statesOf(effects)).toMatchObject([{ trades: [{ openedMs: START_MS + 1_200 }] }]);
+});
+
+test('a market that is replayed again writes nothing of a strategy that has not traded in it', () => {
+  const later = liveStrategyOf('ps_2', BUYS, { activeFromMs: END_MS });
+  const trader = traderOf(BOUGHT, [liveStrategyOf('ps_1', BUYS), later]);
+  const before = statesOf(processed(trader, traderEventsOf(BOUGHT)).flat());
+  expect(before.map(({ strategyId }) => strategyId)).toEqual(['ps_1']);
+  const stop = { strategyId: 'ps_1', untilMs: START_MS + 9_000, nowMs: START_MS + 9_000 };
+  trader.process({ kind: 'strategy_deactivated', ...stop });
+  trader.process({ kind: 'past_begun', marketId, known: [], terms: [] });
+  const again = statesOf(read(trader, BOUGHT, { toSeq: 1_000 }));
+  expect(again.map(({ strategyId }) => strategyId)).toEqual(['ps_1']);
+});
+
 describe('terms that changed during a replay apply', () => {
   const corrected = { ...marketOf(TAPE), strikePrice: 97_001 };
   const events = traderEventsOf(TAPE);

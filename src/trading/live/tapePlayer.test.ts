@@ -56,7 +56,7 @@ test('terms apply after the row that they followed, and before the next', () => 
 });
 
 /** Every record that a market is given, and the gaps. */
-function recordsOf(tape: MarketTape): Record<string, unknown>[] {
+function recordsOf(tape: MarketTape, beforeSeq?: number): Record<string, unknown>[] {
   const given: Record<string, unknown>[] = [];
   const as = (kind: string) => (record: object) => void given.push({ kind, ...record });
   const market = {
@@ -65,7 +65,7 @@ function recordsOf(tape: MarketTape): Record<string, unknown>[] {
   };
   const player = new TapePlayer(market as unknown as PaperMarket);
   for (const _ of player.play(tape));
-  player.finish();
+  player.finish(beforeSeq);
   return given;
 }
 
@@ -123,4 +123,22 @@ test('it lets other work run after every 64 rows', () => {
   const row = () => undefined;
   const market = { market: TAPE_MARKET, price: row, gapDetected: row, gapEnded: row };
   expect([...new TapePlayer(market as unknown as PaperMarket).play(writer.tape())]).toHaveLength(2);
+});
+
+test('a gap detected after the last row is reported at the end, unless the live stream reports it', () => {
+  const startMs = START_MS + 2_500;
+  const lastSeq = all.at(-1) as number;
+  const tape = { ...TAPE, gaps: [{ startMs, knownMs: startMs, endMs: null, knownSeq: lastSeq + 1 }] };
+  const lastKind = (beforeSeq: number) => recordsOf(tape, beforeSeq).at(-1)?.kind;
+  expect(lastKind(lastSeq + 2)).toBe('gap');
+  expect(lastKind(lastSeq + 1)).toBe('book');
+});
+
+test('a book whose NO side is its own is no mirrored one', () => {
+  const tape = new TapeWriter().book({ at: 0, bids: [[0.4, 1]], asks: [[0.5, 1]] }).tape();
+  const { yesBids, yesAsks } = tape.books as NonNullable<MarketTape['books']>;
+  const own = { noBids: yesBids, noAsks: yesAsks };
+  const books = { ...tape.books, ...own } as NonNullable<MarketTape['books']>;
+  const [book] = recordsOf({ ...tape, books });
+  expect(book).toMatchObject({ kind: 'book', mirrored: false });
 });
