@@ -342,6 +342,15 @@ describe('ReconnectingSocket', () => {
     expect(sockets.connections).toHaveLength(1);
   });
 
+  test('a connection that opens after close() gets no subscription', async () => {
+    const sockets = new DelayedSocketDriver();
+    let subscriptions = 0;
+    open({ sockets, onOpen: () => subscriptions++ });
+    await socket!.close();
+    sockets.connections[0]?.onOpen();
+    expect([subscriptions, socket!.isUp]).toEqual([0, false]);
+  });
+
   test('close() waits a second at most for the venue', async () => {
     let ended = 0;
     const connection = { send: () => undefined, close: () => undefined, terminate: () => ended++ };

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { bookRecord } from '../../../test/support/api.ts';
 import { START_MS, TAPE_MARKET } from '../../../test/support/tapes.ts';
+import { TAPE_BEFORE_MS } from '../../core/session/tape.ts';
 import { compileStrategy } from '../../core/strategies/compile.ts';
 import { type CompiledStrategy, WAIT } from '../../core/strategies/strategy.ts';
 import type { Strategy } from '../../schema/strategy.ts';
@@ -108,6 +109,16 @@ test('a session that fails on the row that wakes it is reported once', () => {
   const { group, book } = oneSession({ ...compiled, start }, START_MS, (session) => broken.push(session));
   for (const [at, ask] of [5_000, 5_001, 2_500, 2_501].entries()) book(1_000 * (at + 1), ask);
   expect([broken.length, [...group.sessions]]).toEqual([1, []]);
+});
+
+test('a book that repeats the one before is a row only where the tape of the market begins', () => {
+  const { group } = oneSession(BELOW);
+  const levels = { yesBids: [[1_000, SHARE]], yesAsks: [[5_000, SHARE]] } as const;
+  const isRow = (timeMs: number, seq: number) =>
+    group.live.book(bookRecord({ seq, marketId: TAPE_MARKET.marketId, timeMs, ...levels }));
+  const beginMs = START_MS - TAPE_BEFORE_MS - 40;
+  const times = [beginMs - 2, beginMs - 1, beginMs, beginMs + 1, START_MS - 41, START_MS - 40, START_MS];
+  expect(times.map(isRow)).toEqual([true, false, true, false, false, false, false]);
 });
 
 test('a sleeping session sees the first row of the window', () => {

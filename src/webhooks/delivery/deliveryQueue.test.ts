@@ -101,6 +101,29 @@ test('a chat’s pause shorter than its spacing does not shorten that', async ()
   await queue.close();
 });
 
+test('a chat that answers later than its spacing gets no message before its answer', async () => {
+  const chat = { path: '/', spacingMs: 1_000 } as SigningWebhook['chat'];
+  const answers: (() => void)[] = [];
+  queue = deliveryQueueOn(
+    clock,
+    () => 0,
+    async (webhook, delivery) => {
+      await new Promise<void>((answered) => answers.push(answered));
+      return await attempt(webhook, delivery);
+    },
+    { chat },
+  );
+  queue.add({ ...DELIVERY, deliveryId: 'first' });
+  queue.add({ ...DELIVERY, deliveryId: 'second' });
+  await clock.advance(5_000);
+  expect(answers).toHaveLength(1);
+  answers[0]?.();
+  await clock.advance(0);
+  expect([attempted, answers.length]).toEqual([['first'], 2]);
+  answers[1]?.();
+  await queue.close();
+});
+
 test('closing a queue whose chat asked for a pause leaves no timer', async () => {
   const chat = { path: '/', spacingMs: 3_600_000 } as SigningWebhook['chat'];
   queue = deliveryQueueOn(clock, () => 0, attempt, { chat });

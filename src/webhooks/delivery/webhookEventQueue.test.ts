@@ -84,3 +84,23 @@ test('closing tries the waiting events once more, and gives up if the database i
   await queue.close();
   expect([tries, clock.waiting]).toEqual([2, 0]);
 });
+
+test('events that push out the one being written are all written', async () => {
+  const clock = new FakeClock();
+  const accepted: string[] = [];
+  const writing: (() => void)[] = [];
+  const queue = new WebhookEventQueue({
+    ...{ clock, random: () => 0, log: silentLogger, metrics: new Metrics() },
+    accept: async (events) => {
+      if (accepted.length === 0) await new Promise<void>((written) => writing.push(written));
+      accepted.push(...events.map(({ row }) => JSON.parse(row.body).polymarket_slug));
+      return [];
+    },
+    dispatch: () => {},
+  });
+  const told = Array.from({ length: 10_001 }, (_, n) => opportunity({ nowMs: clock.now(), n }));
+  for (const one of told) queue.enqueue(one);
+  writing[0]?.();
+  await queue.close();
+  expect(accepted).toEqual(told.map(({ polymarket_slug: slug }) => slug));
+});

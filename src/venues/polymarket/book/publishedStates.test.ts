@@ -184,6 +184,19 @@ describe('a book of which one token', () => {
     expect([finished, book.isOneSided]).toMatchObject([[{ end: 'quiet', trusted: false }], true]);
   });
 
+  it('has arrived takes its changes, and the other stays empty until its book', () => {
+    const { wire, book, player, finished, feed } = venueAndEmptyBook();
+    feed(firstBookOf('yes', wire.snapshot(T0)));
+    player.finishQuiet();
+    feed(...wire.action(T0 + 10, [{ side: 'BUY', price: 4910, size: SHARE }]));
+    player.finishQuiet();
+    expect(finished).toMatchObject([
+      { changed: true, trusted: false },
+      { changed: true, trusted: false },
+    ]);
+    expect([book.yes.bids.best, book.no.asks.count, book.isOneSided]).toEqual([4910, 0, true]);
+  });
+
   it.each(['BUY', 'SELL'] as const)('has not arrived since a disconnect, with a %s level, is not', (side) => {
     const { book, player, finished, feed } = venueAndEmptyBook();
     const wire = new WireMarket();
