@@ -134,11 +134,20 @@ test('a gap detected after the last row is reported at the end, unless the live 
   expect(lastKind(lastSeq + 1)).toBe('book');
 });
 
-test('a book whose NO side is its own is no mirrored one', () => {
-  const tape = new TapeWriter().book({ at: 0, bids: [[0.4, 1]], asks: [[0.5, 1]] }).tape();
+test('a gap is reported before the row that follows its detection', () => {
+  const [, second] = all as [number, number];
+  const startMs = START_MS + 100;
+  const gaps = [{ startMs, knownMs: startMs, endMs: null, knownSeq: second - 0.5 }];
+  const given = recordsOf({ ...TAPE, gaps });
+  const at = given.findIndex(({ kind }) => kind === 'gap');
+  expect(given[at + 1]?.seq).toBe(second);
+});
+
+test('an untrusted book whose NO side is its own is neither trusted nor mirrored', () => {
+  const tape = new TapeWriter().book({ at: 0, bids: [[0.4, 1]], asks: [[0.5, 1]], trusted: false }).tape();
   const { yesBids, yesAsks } = tape.books as NonNullable<MarketTape['books']>;
   const own = { noBids: yesBids, noAsks: yesAsks };
   const books = { ...tape.books, ...own } as NonNullable<MarketTape['books']>;
   const [book] = recordsOf({ ...tape, books });
-  expect(book).toMatchObject({ kind: 'book', mirrored: false });
+  expect(book).toMatchObject({ kind: 'book', trusted: false, mirrored: false });
 });

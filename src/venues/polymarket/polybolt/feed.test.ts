@@ -393,3 +393,9 @@ test('the credentials are in no log line, metric or dump, even if the venue repe
   const places = [logged, frames.join(), await metrics.registry.metrics(), inspect(feed, { depth: 9 })];
   for (const text of TEXTS) expect(places.filter((place) => place.includes(text))).toEqual([]);
 });
+
+test('closing ends the wait for an unanswered command, and leaves no timer', async () => {
+  await connected(1);
+  await feed.close();
+  expect(clock.waiting).toBe(0);
+});
