@@ -133,16 +133,6 @@ describe('a stretch', () => {
   });
 });
 
-test('a gap that is in the table before its live report takes back nothing bought before it', () => {
-  const [, ...later] = traderEventsOf(BOUGHT).filter(({ kind }) => kind === 'book');
-  const firstSeq = seqOf(later[0]);
-  const gap = { startMs: START_MS + 9_000, knownMs: START_MS + 9_000, endMs: null, knownSeq: 1_000 };
-  const { trader } = begun(BOUGHT, liveStrategyOf('ps_1', BUYS));
-  processed(trader, later);
-  const effects = read(trader, { ...BOUGHT, gaps: [gap] }, { toSeq: firstSeq - 1, isAll: false });
-  expect(statesOf(effects)).toMatchObject([{ trades: [{ openedMs: START_MS + 1_200 }] }]);
-});
-
 test('a market that is replayed again writes nothing of a strategy that has not traded in it', () => {
   const later = liveStrategyOf('ps_2', BUYS, { activeFromMs: END_MS });
   const trader = traderOf(BOUGHT, [liveStrategyOf('ps_1', BUYS), later]);
