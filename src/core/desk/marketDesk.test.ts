@@ -87,7 +87,7 @@ describe('an order that rests', () => {
 
   test('has a queue that a late trade leaves at its receipt, so that the book’s decrease after it counts once', () => {
     const rig = resting({}, { queueModel: 'optimistic' }).trade(5_000, 'SELL_YES', 0.48, 30, 3_000);
-    rig.book(5_500, [[0.48, 70]], ASKS).trade(5_600, 'SELL_YES', 0.48, 80);
+    rig.book(5_500, [[0.48, 70]], ASKS).trade(6_600, 'SELL_YES', 0.48, 80);
     expect(rig.makerFills).toMatchObject([{ size: 10 }]);
   });
 
