@@ -120,10 +120,15 @@ describe('outcomes of deliveries', () => {
     await clock.advance(LATER_MS);
     await closed;
     expect([calls.length, written, clock.waiting]).toEqual([3, [], 0]);
-    outcomes.changed(changeOf('dl_2'));
-    expect(clock.waiting).toBe(0);
     const failures = metrics.registry.getSingleMetric('underround_webhook_store_failures_total');
     expect((await failures?.get())?.values).toEqual([{ labels: { work: 'outcomes' }, value: 3 }]);
+  });
+
+  it('reported after a stop start no timer', async () => {
+    const { clock, outcomes } = rig(async () => {});
+    await outcomes.close();
+    outcomes.changed(changeOf('dl_1'));
+    expect(clock.waiting).toBe(0);
   });
 });
 
