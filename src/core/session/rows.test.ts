@@ -73,6 +73,19 @@ test('records inside a gap, which the store may lose, do not move the clock of t
   ]);
 });
 
+test('a row inside a gap has no distance from a price that is older than ten seconds', () => {
+  const underlying = new UnderlyingState();
+  const market = { ...TAPE_MARKET, strikePrice: 100_000, strikeKnownTimeMs: START_MS };
+  const builder = new RowBuilder(market, { underlying, capacity: 1 });
+  underlying.push({ receivedMs: START_MS, eventMs: START_MS, price: 101_000 });
+  builder.gapDetected({ startMs: START_MS, knownMs: START_MS + 1_000 });
+  const distanceAt = (receivedMs: number) => {
+    builder.price(receivedMs);
+    return builder.rows.distance[0];
+  };
+  expect([distanceAt(START_MS + 10_000), distanceAt(START_MS + 10_001)]).toEqual([0.01, Number.NaN]);
+});
+
 test('of several gaps the last to end counts, in whatever order they become known', () => {
   const { book, detect, end } = newest();
   detect(1_000);

@@ -246,6 +246,15 @@ describe.skipIf(opensslAbsent)(`one attempt ${opensslAbsent ? `(skipped: ${opens
     receiver = await new WebhookReceiver(certificate).listen();
   });
 
+  it('to a URL that cannot be decrypted is not made, and says so', async () => {
+    const unreadable = webhook(receiver.url(), { format: 'slack', target: null });
+    expect(await sender().attempt(unreadable, delivery())).toMatchObject({
+      ...{ outcome: 'secret', status: null },
+      error: 'the URL cannot be decrypted; register the webhook again',
+    });
+    expect(receiver.received).toEqual([]);
+  });
+
   describe('has five seconds in total', () => {
     let server: Server;
     let sockets: Socket[] = [];
