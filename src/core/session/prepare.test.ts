@@ -90,6 +90,11 @@ test.each([
   expect([rows.count, rows.timeMs[0], Number.isFinite(rows.yesProb[0])]).toEqual([1, START_MS, isKnown]);
 });
 
+const withoutRows = <T extends { readonly seq: Float64Array }>(rows: T): T => ({
+  ...rows,
+  seq: new Float64Array(0),
+});
+
 test('the best prices of NO are those of its own recorded books', () => {
   const tape = new TapeWriter()
     .book({ at: 0, bids: [[0.4, 1]], asks: [[0.5, 1]] })
@@ -101,8 +106,7 @@ test('the best prices of NO are those of its own recorded books', () => {
     sizes: new Float64Array(levels.length).fill(1_000_000),
   });
   const books = tape.books && { ...tape.books, noBids: sideOf(4_900), noAsks: sideOf(6_100, 6_200) };
-  const noQuotes = { ...tape.quotes, seq: new Float64Array(0) };
-  const { rows } = prepareMarket({ ...tape, books, quotes: noQuotes }, { model: false });
+  const { rows } = prepareMarket({ ...tape, books, quotes: withoutRows(tape.quotes) }, { model: false });
   expect([...rows.noBid.subarray(0, rows.count)]).toEqual([4_900, Number.NaN]);
   expect([...rows.noAsk.subarray(0, rows.count)]).toEqual([6_100, 6_200]);
 });
@@ -156,8 +160,8 @@ test('a gap that a record itself revealed comes after that record', () => {
   const tape = new TapeWriter().book({ at: 0, bids: [[0.4, 1]] }).tape();
   const knownSeq = tape.books?.seq[0] as number;
   const gap = { startMs: START_MS - 500, knownMs: START_MS, endMs: null, knownSeq };
-  const noQuotes = { ...tape.quotes, seq: new Float64Array(0) };
-  const { lastGapRow, rows } = prepareMarket({ ...tape, quotes: noQuotes, gaps: [gap] }, { model: false });
+  const onlyBook = { ...tape, quotes: withoutRows(tape.quotes), gaps: [gap] };
+  const { lastGapRow, rows } = prepareMarket(onlyBook, { model: false });
   expect([rows.count, lastGapRow]).toEqual([2, 1]);
 });
 

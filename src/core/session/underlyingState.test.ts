@@ -1,6 +1,14 @@
 import { expect, test } from 'vitest';
 import { UnderlyingState } from './underlyingState.ts';
 
+/** A price at each whole second from 0 to the last, received when the venue made it. */
+function pushSeconds(state: UnderlyingState, lastSecond: number): void {
+  for (let second = 0; second <= lastSecond; second++) {
+    const timeMs = second * 1_000;
+    state.push({ receivedMs: timeMs, eventMs: timeMs, price: 97_000 + ((second * second) % 97) });
+  }
+}
+
 /** Whether the volatility is known after each of these seconds, with a price a second. */
 function knownAfter(state: UnderlyingState, seconds: readonly number[]): boolean[] {
   return Array.from({ length: Math.max(...seconds) + 1 }, (_, second) => {
@@ -19,10 +27,7 @@ test('the volatility is computed from the earliest time on that it is needed', (
 
 test('the model’s volatility is that of ten minutes', () => {
   const state = new UnderlyingState();
-  for (let second = 0; second <= 1_500; second++) {
-    const timeMs = second * 1_000;
-    state.push({ receivedMs: timeMs, eventMs: timeMs, price: 97_000 + ((second * second) % 97) });
-  }
+  pushSeconds(state, 1_500);
   const over = (windowSeconds: number) => state.measure({ of: 'volatility', windowSeconds }, 1_500_000);
   expect(state.sigmaAnnual).toBe(over(600));
   expect([over(599), over(601)]).not.toContain(over(600));
@@ -31,10 +36,7 @@ test('the model’s volatility is that of ten minutes', () => {
 test('a volatility is that of whole seconds: a second price in a second does not change it', () => {
   const state = new UnderlyingState();
   const volatility = () => state.measure({ of: 'volatility', windowSeconds: 60 }, 100_500);
-  for (let second = 0; second <= 100; second++) {
-    const timeMs = second * 1_000;
-    state.push({ receivedMs: timeMs, eventMs: timeMs, price: 97_000 + ((second * second) % 97) });
-  }
+  pushSeconds(state, 100);
   const before = [volatility(), state.sigmaAnnual];
   for (const [at, price] of [
     [100_200, 98_000],

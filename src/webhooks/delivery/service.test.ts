@@ -4,6 +4,7 @@ import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { FOLLOWED } from '../../../test/support/followed.ts';
 import { opportunity } from '../../../test/support/opportunity.ts';
 import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
+import { openTestWebhooks } from '../../../test/support/webhooks.ts';
 import { UserRepository } from '../../accounts/users/users.ts';
 import { openControlDatabase } from '../../controlDatabase.ts';
 import { silentLogger } from '../../runtime/log.ts';
@@ -101,24 +102,16 @@ it('a start that fails leaves neither a listener nor a timer', async () => {
 });
 
 it('of the webhooks that failures paused, the newest pauses are reported first', async () => {
-  const dataDir = temporaryDirectory();
-  const database = await openControlDatabase({ dataDir, databaseUrl: null });
-  onTestFinished(() => database.destroy());
-  const clock = new FakeClock();
-  const users = new UserRepository(database, { clock, randomBytes });
-  const { userId } = await users.create('a@example.com', 'premium');
-  const config = { dataDir, databaseUrl: null, secretKey: null, webhookAllowedNetworks: [], ...FOLLOWED };
-  const { registry } = openWebhookControl({ config, database, clock, randomBytes });
-  const url = 'https://93.184.215.14/in';
+  const { db, register, webhooks } = await openTestWebhooks();
   const pausedMs = { first: 10, third: 30, second: 20 };
   for (const [label, paused_ms] of Object.entries(pausedMs)) {
-    await registry.create({ userId, url, label, tiers: null, tickers: null });
+    await register({ label });
     const failed = { state: 'paused', pause_reason: 'failures', paused_ms } as const;
-    await database.updateTable('webhooks').set(failed).where('label', '=', label).execute();
+    await db.updateTable('webhooks').set(failed).where('label', '=', label).execute();
   }
-  const byOwner = await registry.create({ userId, url, label: 'own', tiers: null, tickers: null });
-  await registry.pause({ webhookId: byOwner?.webhook.webhookId ?? '' });
-  expect((await pausedFindings(database)).map(({ summary }) => summary)).toEqual(
+  const { webhookId } = await register({ label: 'own' });
+  await webhooks.registry.pause({ webhookId });
+  expect((await pausedFindings(db)).map(({ summary }) => summary)).toEqual(
     ['third', 'second', 'first'].map(
       (label) => `The webhook “${label}” of a@example.com is paused after ten failed attempts.`,
     ),

@@ -49,11 +49,11 @@ export class ActionFrames {
   }
 
   /**
-   * Whether a change belongs to the last action, which ended because its frames came further apart than
-   * `ACTION_QUIET_MS`: on a busy machine, one read ends in the middle of an action.
+   * Whether a change belongs to the last action, if that is half: it ended because its frames came further apart than
+   * `ACTION_QUIET_MS`. On a busy machine, one read ends in the middle of an action.
    */
   isRest(token: TokenBook, timeMs: number, { hash }: LevelChange): boolean {
-    if (!this.isHalf || timeMs !== this.#endedTimeMs) return false;
+    if (timeMs !== this.#endedTimeMs) return false;
     return (this.#endedTokens & this.#bitOf(token)) === 0 || token.announcedHash === hash;
   }
 

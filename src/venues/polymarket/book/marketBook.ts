@@ -306,7 +306,7 @@ export class MarketBook {
   }
 
   #isRest({ changes, eventTimeMs }: BookChangeEvent): boolean {
-    if (this.waitingSinceMs !== null) return false;
+    if (!this.#frames.isHalf || this.waitingSinceMs !== null) return false;
     return changes.every((change) => {
       const token = this.#token(change.tokenId) as TokenBook;
       return this.#frames.isRest(token, eventTimeMs, change);
