@@ -8,4 +8,6 @@ program.description(
 );
 program.version(API_VERSION);
 registerCommands(program);
+// Notices may go to a full disk, or to a pipe that nobody reads any more: no reason to fail.
+process.stderr.on('error', () => undefined);
 await program.parseAsync();

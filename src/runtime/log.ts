@@ -1,5 +1,6 @@
 import { type Logger, pino } from 'pino';
 import { systemClock } from './clock.ts';
+import { fileTarget, LineWriter } from './lineWriter.ts';
 
 export type { Logger } from 'pino';
 
@@ -11,32 +12,24 @@ export function createLogger(level: string, { fd = 2 } = {}): Logger {
   );
 }
 
-/** How long a line may wait for others: under load many share one write, and a reader of the log notices no delay. */
-const JOINED_MS = 10;
+let lostLines = 0;
 
-/**
- * Writes lines that are created within a few milliseconds in one piece. Writing each line separately would need one
- * write per line in another thread, which under load costs as much as creating the lines.
- */
-function joinedLines(fd: number): { write(line: string): void } {
-  const out = pino.destination({ fd, sync: false });
-  let lines = '';
-  const handOver = () => {
-    if (lines === '') return;
-    out.write(lines);
-    lines = '';
-  };
-  // A process may exit while lines wait.
-  process.on('exit', () => {
-    handOver();
-    out.flushSync();
-  });
-  return {
-    write: (line) => {
-      if (lines === '') systemClock.after(JOINED_MS, handOver);
-      lines += line;
+/** Number of log lines that this process has lost because they could not be written. */
+export function lostLogLines(): number {
+  return lostLines;
+}
+
+function joinedLines(fd: number): LineWriter {
+  const lines = new LineWriter(fileTarget(fd), {
+    clock: systemClock,
+    lossLine: (count) =>
+      `{"level":"warn","time":"${new Date(systemClock.now()).toISOString()}","lines":${count},"msg":"log.lines_lost"}\n`,
+    onLost: () => {
+      lostLines += 1;
     },
-  };
+  });
+  process.on('exit', () => lines.writeNow());
+  return lines;
 }
 
 /** Like pino's timestamp, but formatted once per millisecond: under load many lines share one. */

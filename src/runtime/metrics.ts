@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { lostLogLines } from './log.ts';
 import type { Tracer } from './tracing/tracer.ts';
 import { UnknownVersionRegistry } from './unknownVersionRegistry.ts';
 import { VenueDrift } from './venueDrift.ts';
@@ -22,9 +23,17 @@ export class Metrics {
   /** What sets each metric before it is read. A part that is started again replaces the reader of the one before it. */
   readonly #collectors = new Map<string, () => void>();
 
-  /** Adds CPU time, memory, open files, event-loop delay and garbage collection under the usual names of Prometheus. */
+  /**
+   * Adds CPU time, memory, open files, event-loop delay and garbage collection under the usual names of Prometheus, and
+   * the lines that the log has lost.
+   */
   addProcess(): void {
     collectDefaultMetrics({ register: this.registry });
+    const help = 'Log lines lost because standard error could not be written';
+    const lost = this.counter('underround_log_lost_lines_total', help, [], () => {
+      lost.reset();
+      lost.inc(lostLogLines());
+    });
   }
 
   /** @param collect Called before the counter is read, to add events that are too frequent to count one by one. */

@@ -1,0 +1,136 @@
+import { write, writeSync } from 'node:fs';
+import { promisify } from 'node:util';
+import type { Clock, Timer } from './clock.ts';
+
+const writeBytes = promisify(write);
+
+/** How long a line may wait for others: under load many share one write, and a reader notices no delay. */
+const JOINED_MS = 10;
+/** A full disk or a slow reader of a pipe may need a moment. After these retries, the next line is the next attempt. */
+const RETRY_MS = 100;
+const RETRIES_MAX = 50;
+/** Retries of a process that exits, which can do nothing else meanwhile. */
+const EXIT_RETRIES_MAX = 10;
+/** Text that waits while nothing can be written: hours of a quiet service, seconds of a busy one. */
+const WAITING_CHARACTERS_MAX = 8 * 2 ** 20;
+
+/** What lines are written to. */
+interface LineTarget {
+  /** Resolves with the number of bytes that were written, which may be fewer than given. */
+  write(bytes: Buffer): Promise<number>;
+  /** The same, done when it returns. */
+  writeNow(bytes: Buffer): number;
+  /** Blocks the thread. */
+  pause(forMs: number): void;
+}
+
+export function fileTarget(fd: number): LineTarget {
+  return {
+    write: async (bytes) => (await writeBytes(fd, bytes)).bytesWritten,
+    writeNow: (bytes) => writeSync(fd, bytes),
+    pause: (forMs) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, forMs),
+  };
+}
+
+/**
+ * Writes lines that were created within a few milliseconds in one piece, in another thread. Lines that cannot be written
+ * wait, up to a limit: a process neither fails nor grows because of its log.
+ */
+export class LineWriter {
+  readonly #target: LineTarget;
+  readonly #clock: Clock;
+  readonly #lossLine: (count: number) => string;
+  readonly #onLost: () => void;
+  #waiting = '';
+  /** What is left of the text before `#waiting`, unless another thread is writing it. */
+  #piece: Buffer | null = null;
+  #timer: Timer | null = null;
+  #isWriting = false;
+  #failures = 0;
+  /** The reader of a pipe has gone. */
+  #isUnread = false;
+  #lost = 0;
+
+  /**
+   * @param options.lossLine The line that follows a loss, for the number of lost lines.
+   * @param options.onLost Called for each lost line.
+   */
+  constructor(
+    target: LineTarget,
+    options: { clock: Clock; lossLine: (count: number) => string; onLost: () => void },
+  ) {
+    this.#target = target;
+    this.#clock = options.clock;
+    this.#lossLine = options.lossLine;
+    this.#onLost = options.onLost;
+  }
+
+  /** @param line With its line feed. */
+  write(line: string): void {
+    if (this.#isUnread) return;
+    if (this.#waiting.length + line.length > WAITING_CHARACTERS_MAX) {
+      this.#lost += 1;
+      this.#onLost();
+    } else {
+      this.#waiting += line;
+    }
+    if (this.#timer === null && !this.#isWriting) this.#writeAfter(JOINED_MS);
+  }
+
+  /**
+   * Writes what waits before it returns, or gives up after some tries: for a process that exits. A piece that another
+   * thread is writing may appear later.
+   */
+  writeNow(): void {
+    let failures = 0;
+    for (let piece = this.#nextPiece(); piece !== null && !this.#isUnread; piece = this.#nextPiece()) {
+      try {
+        this.#piece = rest(piece, this.#target.writeNow(piece));
+      } catch {
+        this.#piece = piece;
+        if (++failures > EXIT_RETRIES_MAX) return;
+        this.#target.pause(RETRY_MS);
+      }
+    }
+  }
+
+  #writeAfter(delayMs: number): void {
+    this.#timer = this.#clock.after(delayMs, () => {
+      this.#timer = null;
+      void this.#writePiece();
+    });
+  }
+
+  async #writePiece(): Promise<void> {
+    const piece = this.#nextPiece();
+    if (piece === null) return;
+    this.#piece = null;
+    this.#isWriting = true;
+    try {
+      this.#piece = rest(piece, await this.#target.write(piece));
+      this.#failures = 0;
+    } catch (error) {
+      this.#piece = piece;
+      this.#failures += 1;
+      this.#isUnread = (error as NodeJS.ErrnoException).code === 'EPIPE';
+    }
+    this.#isWriting = false;
+    if (this.#isUnread || this.#failures > RETRIES_MAX) return;
+    if (this.#piece !== null || this.#waiting !== '')
+      this.#writeAfter(this.#failures > 0 ? RETRY_MS : JOINED_MS);
+  }
+
+  #nextPiece(): Buffer | null {
+    if (this.#piece !== null) return this.#piece;
+    if (this.#lost > 0) this.#waiting += this.#lossLine(this.#lost);
+    this.#lost = 0;
+    if (this.#waiting === '') return null;
+    const piece = Buffer.from(this.#waiting);
+    this.#waiting = '';
+    return piece;
+  }
+}
+
+function rest(piece: Buffer, written: number): Buffer | null {
+  return written < piece.length ? piece.subarray(written) : null;
+}

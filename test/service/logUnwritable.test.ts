@@ -1,0 +1,36 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { commandAbsent } from '../support/builtCommand.ts';
+import { type RunningCommand, startCommand, startProgram } from '../support/runningService.ts';
+import { PROJECT_ROOT } from '../support/sourceFiles.ts';
+import { temporaryDirectory } from '../support/temporaryDirectory.ts';
+import { VENUES_OFF } from '../support/venuesOff.ts';
+
+const serve = () => ({
+  UNDERROUND_DATA_DIR: temporaryDirectory(),
+  UNDERROUND_LOG_LEVEL: 'debug',
+  ...VENUES_OFF,
+});
+
+/** Asks often enough for several writes of the log. */
+async function worksAndStops({ url, stop }: RunningCommand): Promise<void> {
+  for (let i = 0; i < 300; i++) {
+    expect((await fetch(`${url}/v1/markets`)).status).toBe(401);
+  }
+  expect((await fetch(`${url}/health`)).status).toBe(200);
+  expect(await stop()).toBe(0);
+}
+
+describe.skipIf(commandAbsent)('a service whose log cannot be written works, and stops when asked', () => {
+  test.skipIf(!existsSync('/dev/full'))('on a full disk', async () => {
+    const command = [process.execPath, join(PROJECT_ROOT, 'bin/underround.mjs'), 'serve'];
+    await worksAndStops(await startProgram(['sh', '-c', 'exec "$@" 2>/dev/full', 'sh', ...command], serve()));
+  });
+
+  test('into a pipe whose reader has left', async () => {
+    const service = await startCommand(['serve'], serve());
+    service.child.stderr?.destroy();
+    await worksAndStops(service);
+  });
+});
