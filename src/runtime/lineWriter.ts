@@ -6,11 +6,14 @@ const writeBytes = promisify(write);
 
 /** How long a line may wait for others: under load many share one write, and a reader notices no delay. */
 const JOINED_MS = 10;
-/** A full disk or a slow reader of a pipe may need a moment. After these retries, the next line is the next attempt. */
+/**
+ * A full disk or a slow reader of a pipe may need a moment; later it is tried less often. After the last of these retries
+ * the next line causes the next one, so that a command can end.
+ */
 const RETRY_MS = 100;
-const RETRIES_MAX = 50;
-/** Retries of a process that exits, which can do nothing else meanwhile. */
-const EXIT_RETRIES_MAX = 10;
+const LATER_RETRY_MS = 1_000;
+const EARLY_RETRIES = 10;
+const RETRIES_MAX = 14;
 /** Text that waits while nothing can be written: hours of a quiet service, seconds of a busy one. */
 const WAITING_CHARACTERS_MAX = 8 * 2 ** 20;
 
@@ -74,28 +77,29 @@ export class LineWriter {
     } else {
       this.#waiting += line;
     }
-    if (this.#timer === null && !this.#isWriting) this.#writeAfter(JOINED_MS);
+    if (this.#timer === null && !this.#isWriting) this.#writeLater();
   }
 
   /**
-   * Writes what waits before it returns, or gives up after some tries: for a process that exits. A piece that another
-   * thread is writing may appear later.
+   * Writes what waits before it returns, for a process that exits. It gives up after a second without a success: such a
+   * write could also wait forever. A piece that another thread is writing may appear later.
    */
   writeNow(): void {
-    let failures = 0;
     for (let piece = this.#nextPiece(); piece !== null && !this.#isUnread; piece = this.#nextPiece()) {
+      this.#piece = piece;
+      if (this.#failures > EARLY_RETRIES) return;
       try {
         this.#piece = rest(piece, this.#target.writeNow(piece));
       } catch {
-        this.#piece = piece;
-        if (++failures > EXIT_RETRIES_MAX) return;
+        this.#failures += 1;
         this.#target.pause(RETRY_MS);
       }
     }
   }
 
-  #writeAfter(delayMs: number): void {
-    this.#timer = this.#clock.after(delayMs, () => {
+  #writeLater(): void {
+    const retryMs = this.#failures > EARLY_RETRIES ? LATER_RETRY_MS : RETRY_MS;
+    this.#timer = this.#clock.after(this.#failures === 0 ? JOINED_MS : retryMs, () => {
       this.#timer = null;
       void this.#writePiece();
     });
@@ -116,8 +120,7 @@ export class LineWriter {
     }
     this.#isWriting = false;
     if (this.#isUnread || this.#failures > RETRIES_MAX) return;
-    if (this.#piece !== null || this.#waiting !== '')
-      this.#writeAfter(this.#failures > 0 ? RETRY_MS : JOINED_MS);
+    if (this.#piece !== null || this.#waiting !== '') this.#writeLater();
   }
 
   #nextPiece(): Buffer | null {
