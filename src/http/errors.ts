@@ -11,8 +11,8 @@ const UNAVAILABLE = [
   [BusyError, '1', 'Too busy at this moment, retry'],
   [DiskScarceError, '300', "The service's disk is nearly full; retry when the operator has freed space"],
 ] as const;
-/** Codes of a failed store: a full disk, and an answer that the engine cut. A client that cut is handled before. */
-const STORE_CODES: ReadonlySet<unknown> = new Set(['ENOSPC', 'ECONNRESET']);
+/** Codes of a failed store: a full or failing disk, and an answer that the engine cut. A client that cut is handled before. */
+const STORE_CODES: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'ECONNRESET']);
 const INTERNAL = { status: 500, detail: 'Internal Server Error' };
 
 /** Turns any error before the body into JSON with `detail`; internal texts go to the log only. */

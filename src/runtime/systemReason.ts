@@ -7,6 +7,8 @@ const REASONS: Readonly<Record<string, string>> = {
   EPERM: 'this user has no permission',
   EROFS: 'its file system is read-only',
   ENOSPC: 'its disk is full',
+  EDQUOT: "this user's disk quota is used up",
+  EIO: 'its disk fails',
 };
 
 /** Why a file could not be read or written, without its path; the message of any other error. */

@@ -42,6 +42,10 @@ export interface LimitedDisk {
   fillFiles(): void;
   /** Removes what `fillFiles` made. */
   freeFiles(): void;
+  /** Makes each access to an ext4 fail, like a broken disk. What was not written yet is lost. */
+  fail(): void;
+  /** Mounts the disk again after `fail`, when no process uses it any more. */
+  repair(): void;
 }
 
 /** @param whenOver Receives the unmount function; by default it runs at the end of the running test. */
@@ -60,7 +64,8 @@ export function limitedDisk(
     execFileSync('mkfs.ext4', ['-q', '-m', '0', image]);
     words.splice(0, words.length, '-o', 'loop', image, path);
   }
-  execFileSync('mount', words, { stdio: 'ignore' });
+  const mount = () => execFileSync('mount', words, { stdio: 'ignore' });
+  mount();
   // Lazy unmount: an engine that a test killed may still have open files.
   whenOver(() => void spawnSync('umount', ['-l', path]));
   const [filler, fillers] = [join(path, 'filler'), join(path, 'fillers')];
@@ -75,8 +80,19 @@ export function limitedDisk(
     free: () => truncateSync(filler, 0),
     fillFiles: () => makeFiles(fillers),
     freeFiles: () => rmSync(fillers, { recursive: true }),
+    fail: () => void execFileSync('python3', ['-c', SHUT_DOWN_EXT4, path]),
+    repair: () => {
+      execFileSync('umount', [path]);
+      mount();
+    },
   };
 }
+
+/** Node has no `ioctl`. The number is EXT4_IOC_SHUTDOWN, the value EXT4_GOING_FLAGS_NOLOGFLUSH. */
+const SHUT_DOWN_EXT4 = `
+import fcntl, os, struct, sys
+fcntl.ioctl(os.open(sys.argv[1], os.O_RDONLY), 0x8004587D, struct.pack('I', 2))
+`;
 
 /** Directory entries of a tmpfs; an ext4 has its own number. */
 const FILES_MAX = 16_384;

@@ -85,7 +85,13 @@ test.each([
   ['75', 'Cannot write to file, errno: 28, strerror: No space left on device'],
   ['1001', 'std::exception. Code: 1001, type: std::bad_alloc'],
   ['0', 'Cannot mmap, errno: 12, strerror: Cannot allocate memory'],
-])('code %s: what the machine lacks refuses no row: %s', async (code, text) => {
+  ['1001', 'filesystem error: in create_directories: Input/output error ["/data/engine"]'],
+  ['76', 'Cannot open file /data/engine: , errno: 30, strerror: Read-only file system'],
+  ['75', 'Cannot write to file, errno: 122, strerror: Disk quota exceeded'],
+  ['481', 'Cannot check if file exists, errno: 116, strerror: Stale file handle'],
+  ['1002', "EACCES: permission denied, open '/data/spool/73.bin'"],
+  ['76', 'Cannot open file /data/engine: , errno: 13, strerror: Permission denied'],
+])('code %s: a fault of the machine refuses no row: %s', async (code, text) => {
   const engine = createServer((_, response) => {
     response
       .writeHead(500, { 'X-ClickHouse-Exception-Code': code })

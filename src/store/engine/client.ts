@@ -36,11 +36,16 @@ const SERVER_SETTINGS: Settings = {
 };
 
 /**
- * The operating system's words for a full disk, and for too many open files or too little memory: the engine has many
- * codes for what fails because of one. It is the same for every row, so no row may be set aside for it.
+ * The operating system's words for a full or failing disk, and for too many open files or too little memory: the engine
+ * has many codes for what fails because of one. It is the same for every row, so no row may be set aside for it.
  */
-const EXHAUSTED =
-  /No space left on device|ENOSPC|NOT_ENOUGH_SPACE|Too many open files|EMFILE|ENFILE|Cannot allocate memory|ENOMEM|bad_alloc/;
+const MACHINE_FAULT = new RegExp(
+  [
+    'No space left on device|ENOSPC|NOT_ENOUGH_SPACE|Disk quota exceeded|EDQUOT',
+    'Input/output error|EIO|Read-only file system|EROFS|Stale file handle|ESTALE|Permission denied|EACCES|EPERM',
+    'Too many open files|EMFILE|ENFILE|Cannot allocate memory|ENOMEM|bad_alloc',
+  ].join('|'),
+);
 
 /** Delays between the tries of a call that found no engine: 3 s in all, ten times the duration of a restart. */
 const RETRY_DELAYS_MS: readonly number[] = [50, 150, 400, 800, 1_600];
@@ -278,7 +283,7 @@ function storeFailure(error: unknown): StoreRefusedError | StoreUnavailableError
   if (
     error instanceof ClickHouseError &&
     !TRANSIENT_CODES.has(error.code) &&
-    !EXHAUSTED.test(error.message)
+    !MACHINE_FAULT.test(error.message)
   ) {
     const text = `the store refused: ${error.message} (code ${error.code})`;
     return new StoreRefusedError(text, { storeCode: error.code, cause: error });

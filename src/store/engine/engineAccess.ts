@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { DiskReserve } from '../../config/values.ts';
 import { builtEntry } from '../../runtime/builtEntry.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { isDiskFull } from '../../runtime/diskFull.ts';
 import { ConfigError, StoreUnavailableError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/log.ts';
 import { makeDirectories } from '../../runtime/makeDirectories.ts';
@@ -64,15 +65,15 @@ export async function reachEngine(options: EngineOptions): Promise<EngineAccess>
 async function makeWritable(dataDir: string, log: Logger): Promise<void> {
   try {
     makeDirectories(dataDir);
-    await tryWriting(dataDir).catch(async (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOSPC' || !(await freeStartSpace(dataDir, log))) throw error;
+    await tryWriting(dataDir).catch(async (error: unknown) => {
+      if (!isDiskFull(error) || !(await freeStartSpace(dataDir, log))) throw error;
       await tryWriting(dataDir);
     });
     await closeDataDirectory(dataDir, log);
     privateName(dataDir);
   } catch (cause) {
     if (cause instanceof ConfigError) throw cause;
-    if ((cause as NodeJS.ErrnoException).code === 'ENOSPC') {
+    if (isDiskFull(cause)) {
       throw new StoreUnavailableError(`the disk of ${dataDir} is full: free space and start again`, {
         cause,
       });

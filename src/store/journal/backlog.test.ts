@@ -1,3 +1,5 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openTestStore } from '../../../test/support/store.ts';
 import { away, type Insert, range, trade, tradeSeqs, WriterRig } from '../../../test/support/writerRig.ts';
@@ -70,6 +72,24 @@ test('only the bad segment of a refused batch is set aside', async () => {
   const [setAside, ...others] = await rig.files();
   expect(others).toEqual([]);
   expect(setAside).toContain('rejected');
+});
+
+test('refused rows that cannot be set aside are kept, and sent again', async () => {
+  const { engine } = rig;
+  const writer = await rig.open();
+  engine.present = null;
+  engine.answer = ({ data }) => (tradeSeqs(data).includes(1) ? refused() : null);
+  const rejected = join(rig.dataDir, 'journal/rejected');
+  await rm(rejected, { recursive: true });
+  await writeFile(rejected, 'not a directory');
+  writer.trade(trade(1));
+  await rig.until(() => engine.tried.length > 10, 1_000);
+  expect(writer.pending().rows).toBe(1);
+  await rm(rejected);
+  writer.trade(trade(2));
+  await rig.until(() => writer.pending().rows === 0, 1_000);
+  expect(engine.trades()).toEqual([2]);
+  expect(await rig.files()).toContainEqual(expect.stringContaining('journal/rejected/'));
 });
 
 test('a table of a refused batch that is already in the engine is not stored twice', async () => {

@@ -1,3 +1,4 @@
+import { isDiskFull } from '../../runtime/diskFull.ts';
 import { InvalidInputError } from '../../runtime/errors.ts';
 import { RunClaim } from './runClaim.ts';
 
@@ -7,8 +8,8 @@ import { RunClaim } from './runClaim.ts';
  * @throws {InvalidInputError} If another process has it, or its disk is full.
  */
 export async function claimDirectory(directory: string, busy: string): Promise<RunClaim> {
-  const claim = await RunClaim.orFail(directory).catch((cause: NodeJS.ErrnoException) => {
-    if (cause.code !== 'ENOSPC') throw cause;
+  const claim = await RunClaim.orFail(directory).catch((cause: unknown) => {
+    if (!isDiskFull(cause)) throw cause;
     throw new InvalidInputError(`the disk of ${directory} is full; free space`, { cause });
   });
   if (claim === null) throw new InvalidInputError(busy);

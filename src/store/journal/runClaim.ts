@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDiskFull } from '../../runtime/diskFull.ts';
 import { livingProcess, thisProcess } from '../../runtime/processIdentity.ts';
 import { namesIn } from './runDirectory.ts';
 
@@ -35,8 +36,7 @@ export class RunClaim {
       return await RunClaim.orFail(directory);
     } catch (error) {
       // On a full disk the claim is retried later: recovery inserts nothing before there is space.
-      const { code } = error as NodeJS.ErrnoException;
-      if (code === 'ENOENT' || code === 'ENOSPC') return null;
+      if (isDiskFull(error) || (error as NodeJS.ErrnoException).code === 'ENOENT') return null;
       throw error;
     }
   }

@@ -4,11 +4,12 @@
  * recovers its segments once it is dead.
  */
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { basename, extname, join } from 'node:path';
+import { basename, dirname, extname, join } from 'node:path';
 import { type Clock, sleep } from '../../runtime/clock.ts';
 import { ConfigError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/log.ts';
 import { livingProcess, thisProcess } from '../../runtime/processIdentity.ts';
+import { syncDirectory } from './durableFile.ts';
 
 const OWNER_FILE = 'owner';
 const ALIVE_FILE = 'alive';
@@ -149,8 +150,17 @@ export class AliveFile {
     this.#handle = handle;
   }
 
-  static async create(run: RunDirectory): Promise<AliveFile> {
-    return new AliveFile(await open(join(run.path, ALIVE_FILE), 'w', 0o600));
+  /**
+   * Also syncs it, and the directories of the run, to the disk: after a power loss the next run must know that this one
+   * was not clean.
+   */
+  static async create(run: RunDirectory, timeMs: number): Promise<AliveFile> {
+    const alive = new AliveFile(await open(join(run.path, ALIVE_FILE), 'w', 0o600));
+    await alive.beat(timeMs);
+    await alive.#handle.sync();
+    await syncDirectory(run.path);
+    await syncDirectory(dirname(run.path));
+    return alive;
   }
 
   async beat(timeMs: number, ended = false): Promise<void> {

@@ -1,4 +1,5 @@
 import { type FileHandle, open, readFile, rename } from 'node:fs/promises';
+import { isDiskFull } from '../../runtime/diskFull.ts';
 import { type ParsedSegment, parseSegment } from './journalFormat.ts';
 
 /** Frees bytes on a full disk; false when nothing can be freed. */
@@ -46,7 +47,7 @@ export class SegmentFile {
       this.#handle ??= await open(this.path, this.#length === 0 ? 'w' : 'r+', 0o600);
       return (await this.#handle.writev(pieces, this.#length)).bytesWritten;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOSPC') return 0;
+      if (isDiskFull(error)) return 0;
       throw error;
     }
   }

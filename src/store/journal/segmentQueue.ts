@@ -1,6 +1,7 @@
 /** Closed segments that wait for insertion, oldest first; waiting segments are joined into large inserts. */
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock } from '../../runtime/clock.ts';
+import { type Clock, sleep } from '../../runtime/clock.ts';
 import { StoreRefusedError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/log.ts';
 import { BatchFile } from './batchFile.ts';
@@ -12,6 +13,9 @@ import { type Segment, TARGETS } from './segment.ts';
 
 /** Closed segments beyond this size stay only on disk until their turn: an absent engine then costs no more memory. */
 export const MEMORY_BYTES_MAX = 64 * 1024 * 1024;
+
+/** The pause after a failure of the disk. */
+const MACHINE_RETRY_MS = 5_000;
 
 interface Entry {
   readonly segment: Segment;
@@ -181,11 +185,9 @@ export class SegmentQueue {
 
   async #failed(batch: readonly Entry[], error: unknown): Promise<void> {
     const [oldest] = batch as [Entry];
-    if (batch.length === 1) {
-      this.#entries.shift();
-      await this.#setAside(oldest, error);
-      return;
-    }
+    // Reading waiting rows back failed because of the machine, not of the rows.
+    if (isSystemError(error)) return await this.#pause(error);
+    if (batch.length === 1) return await this.#setAside(oldest, error);
     const { first, last } = rangeOf(batch);
     this.#options.log.warn({ err: error, first, last }, 'store.batch.refused');
     this.#aloneUntil = last;
@@ -196,26 +198,44 @@ export class SegmentQueue {
     }
   }
 
-  /** Sets rows aside that the engine refuses: they must not block the others, and must not be lost. */
+  /** The same rows are tried again afterwards. */
+  async #pause(error: unknown): Promise<void> {
+    const { clock, log } = this.#options;
+    log.error({ err: error, retryMs: MACHINE_RETRY_MS }, 'store.segment.retried');
+    await sleep(clock, MACHINE_RETRY_MS, this.#stop.signal);
+  }
+
+  /**
+   * Sets rows aside that the engine refuses: they must not block the others, and must not be lost. Where they cannot be
+   * set aside, they stay the next to be sent.
+   */
   async #setAside(entry: Entry, error: unknown): Promise<void> {
     const { segment } = entry;
     const { rejectedDir, run, clock, log, onRejected } = this.#options;
     const path = join(rejectedDir, `${run.runId}-${segment.number}.seg`);
     const rows = segment.rows;
-    log.error({ err: error, rows, path }, 'store.segment.set_aside');
-    onRejected(rows);
     try {
+      await mkdir(rejectedDir, { recursive: true, mode: 0o700 });
       await segment.journal(clock.now());
       await segment.file.moveTo(path);
     } catch (failure) {
+      if ((failure as NodeJS.ErrnoException).code !== 'ENOENT') return await this.#pause(failure);
+      // Somebody removed the file.
       log.error({ err: failure, rows }, 'store.segment.lost');
     }
+    this.#entries.shift();
+    log.error({ err: error, rows, path }, 'store.segment.set_aside');
+    onRejected(rows);
     entry.reject(
       error instanceof StoreRefusedError
         ? error
         : new StoreRefusedError('rows set aside', { storeCode: null, cause: error }),
     );
   }
+}
+
+function isSystemError(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error && (error as NodeJS.ErrnoException).code !== 'ENOENT';
 }
 
 function rangeOf(batch: readonly Entry[]): { first: number; last: number } {

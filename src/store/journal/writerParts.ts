@@ -34,8 +34,7 @@ export async function openParts(options: WriterOptions): Promise<WriterParts> {
     const mayInsert = options.mayInsert?.() ?? true;
     if (options.recovery !== 'background' && mayInsert) await recovery.run();
     const run = await createRun(scan.journalDir, writerName, `${clock.now().toString(36)}-${process.pid}`);
-    const alive = await AliveFile.create(run);
-    await alive.beat(clock.now());
+    const alive = await AliveFile.create(run, clock.now());
     const rejected = rejectedRowCounter(metrics);
     const onRejected = (rows: number) => rejected.inc(rows);
     const { rejectedDir } = scan;

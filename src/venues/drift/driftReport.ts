@@ -65,7 +65,7 @@ function parseReport(text: string, dataDir: string): z.infer<typeof report> {
 export async function writeDriftReport(dataDir: string, drift: VenueDrift, nowMs: number): Promise<void> {
   const path = join(dataDir, FILE_NAME);
   const saved = { savedMs: nowMs, findings: drift.findings(), overflow: drift.overflow() };
-  await writeFile(`${path}.new`, JSON.stringify(saved), { mode: 0o600 });
+  await writeFile(`${path}.new`, JSON.stringify(saved), { mode: 0o600, flush: true });
   await rename(`${path}.new`, path);
 }
 

@@ -1,5 +1,6 @@
 /** A first-in-first-out byte buffer in a file of bounded length. */
 import { type FileHandle, open, statfs, unlink } from 'node:fs/promises';
+import { isDiskFull } from '../../../runtime/diskFull.ts';
 
 /** Free space is checked each time the file has grown by this much. */
 const GROWTH_BYTES = 16 * 1024 * 1024;
@@ -91,10 +92,4 @@ export class RingFile {
       done += (await this.#handle.write(bytes, done, left, position + done)).bytesWritten;
     }
   }
-}
-
-/** Neither blocks nor file numbers are left, or the user's quota is used up. */
-export function isDiskFull(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
-  return code === 'ENOSPC' || code === 'EDQUOT';
 }

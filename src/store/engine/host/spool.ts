@@ -1,10 +1,11 @@
 /** Files for insert bodies while the engine reads them, and for the unread parts of answers. */
 import { readdir, rm, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDiskFull } from '../../../runtime/diskFull.ts';
 import type { Logger } from '../../../runtime/log.ts';
 import { makeOwnDirectory } from '../ownerOnly.ts';
 import { HostError } from './hostError.ts';
-import { isDiskFull, RingFile } from './ringFile.ts';
+import { RingFile } from './ringFile.ts';
 
 /** Most bytes of one answer that wait in a file for its reader. */
 const ANSWER_BYTES_MAX = 1024 * 1024 * 1024;
