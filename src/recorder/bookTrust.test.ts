@@ -33,6 +33,14 @@ describe('the trust in a book', () => {
     expect(sink.books.at(-1)).toMatchObject({ trusted: true });
   });
 
+  it('is lost at the end of a recording, as if the second after the mismatch had passed', () => {
+    const { sink, recorder, wire, play } = setUp();
+    play([wire.snapshot(T0)], T0);
+    play([wire.action(T0 + 1, LOST)[0]], T0 + 5);
+    recorder.close();
+    expect(sink.gaps).toMatchObject([{ startTimeMs: T0, endTimeMs: null, knownTimeMs: T0 + 1005 }]);
+  });
+
   it('was lost in a closed gap, when a whole book within the second shows a loss', () => {
     const { sink, recorder, wire, play } = setUp();
     play([wire.snapshot(T0)], T0);
@@ -136,6 +144,22 @@ describe('the trust in a book', () => {
     play([trade], T0 + 603);
     recorder.finishQuiet(T0 + 5000);
     expect(sink.gaps).toEqual([]);
+    expect(await metrics.registry.metrics()).toContain('underround_mismatches_dismissed_total 1');
+  });
+
+  it('was never lost when only the message of another tick size was late', async () => {
+    const { sink, recorder, wire, metrics, play } = setUp();
+    play([wire.snapshot(T0)], T0);
+    wire.tickSize = '0.1';
+    play(wire.action(T0 + 3, [{ side: 'BUY', price: 4000, size: SHARE }]), T0 + 3);
+    recorder.finishQuiet(T0 + 600);
+    expect(sink.books.at(-1)).toMatchObject({ trusted: false });
+    const { marketId: market, yesTokenId: asset_id } = MARKET;
+    const sizes = { old_tick_size: '0.01', new_tick_size: '0.1', event_type: 'tick_size_change' };
+    play([JSON.stringify({ market, asset_id, ...sizes, timestamp: String(T0 + 3) })], T0 + 603);
+    recorder.finishQuiet(T0 + 5000);
+    expect(sink.gaps).toEqual([]);
+    expect(sink.quotes.at(-1)).toMatchObject({ trusted: true });
     expect(await metrics.registry.metrics()).toContain('underround_mismatches_dismissed_total 1');
   });
 
@@ -389,6 +413,25 @@ describe('the trust in a book', () => {
     expect(sink.gaps.at(-1)).toMatchObject({ startReceivedMs: T0, endReceivedMs: T0 + 300 });
     expect(sink.books.at(-1)).toMatchObject({ trusted: true });
     expect(sink.quotes.at(-1)).toMatchObject({ trusted: true });
+  });
+
+  it('is lost from the row on that is named, where later ones are doubtful too', () => {
+    const { sink, recorder, wire, play } = setUp();
+    play([wire.snapshot(T0)], T0);
+    const recorded = recorder.recorded(MARKET.marketId) as RecordedMarket;
+    const start = recorded.gapStart;
+    play(wire.action(T0 + 100, [{ side: 'BUY', price: 4900, size: 5 * SHARE }]), T0 + 100);
+    recorder.trust.open(recorded, { cause: 'store_down', start, knownTimeMs: T0 + 200 });
+    expect(sink.gaps).toMatchObject([{ startTimeMs: T0, startReceivedMs: T0, knownTimeMs: T0 + 200 }]);
+  });
+
+  it('stays while the store accepts no rows, if the market has lost none', () => {
+    const { sink, recorder, wire, play } = setUp();
+    play([wire.snapshot(T0)], T0);
+    recorder.trust.isStoreDown = true;
+    play(wire.action(T0 + 100, [{ side: 'BUY', price: 4900, size: 5 * SHARE }]), T0 + 100);
+    expect(sink.gaps).toEqual([]);
+    expect(sink.books.at(-1)).toMatchObject({ eventTimeMs: T0 + 100, trusted: true });
   });
 });
 

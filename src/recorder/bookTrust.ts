@@ -19,6 +19,7 @@ const MISMATCH_GRACE_MS = 1000;
  */
 export class BookTrust {
   readonly #gaps: GapTracker;
+  /** Markets whose book is published unproven, without a gap so far. */
   readonly #unproven = new Set<RecordedMarket>();
   readonly #dismissed;
   /** The store is dropping rows: even a good book is not stored. */
@@ -43,11 +44,6 @@ export class BookTrust {
       'underround_mismatches_dismissed_total',
       'Unproven books that what came late proved right all along',
     );
-  }
-
-  /** Markets whose book is published unproven, without a gap so far. */
-  get unproven(): ReadonlySet<RecordedMarket> {
-    return this.#unproven;
   }
 
   /**
@@ -115,7 +111,7 @@ export class BookTrust {
   #note(recorded: RecordedMarket, { receivedTimeMs, form }: FinishedAction): void {
     if (recorded.unproven !== null) {
       recorded.unproven.wasOverdue ||= form === 'overdue';
-      recorded.unproven.wasLate ||= form === 'late' || form === 'overdue';
+      recorded.unproven.wasLate ||= form === 'late';
       recorded.unproven.states.add(recorded.book);
       return;
     }

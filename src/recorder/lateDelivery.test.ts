@@ -57,3 +57,19 @@ test('an unproven book is judged only by what has been delivered', async () => {
   recorder.finishQuiet(recorder.deliveredToMs());
   expect(sink.gaps).toMatchObject([{ cause: 'book_mismatch', knownTimeMs: T0 + 1_001 }]);
 });
+
+test('a proven book does not end a gap while a feed of its market is late', () => {
+  const { sink, recorder, removal } = setUp();
+  const { lags } = recorder;
+  const recorded = recorder.recorded(MARKET.marketId);
+  if (lags === null || recorded === null) throw new Error('not recorded');
+  recorder.trust.open(recorded, { cause: 'late_feed', knownTimeMs: T0, feed: 'binance' });
+  lags.lateFor = () => ({ feed: 'binance' }) as never;
+  for (const frame of removal(T0 + 100, [4900, 4800])) recorder.clobFrame(frame, T0 + 100);
+  expect(sink.gaps).toMatchObject([{ endTimeMs: null }]);
+  expect(sink.books.at(-1)).toMatchObject({ eventTimeMs: T0 + 100, trusted: false });
+  lags.lateFor = () => null;
+  for (const frame of removal(T0 + 200, [4700, 4600])) recorder.clobFrame(frame, T0 + 200);
+  expect(sink.gaps.at(-1)).toMatchObject({ endTimeMs: T0 + 200 });
+  expect(sink.books.at(-1)).toMatchObject({ eventTimeMs: T0 + 200, trusted: true });
+});
