@@ -25,6 +25,8 @@ class TestProxy {
   /** Answered instead of opening a tunnel. */
   refusal: string | null = null;
   targetPort = 0;
+  /** Tunnels whose clients have not ended them. */
+  open = 0;
   readonly #server: Server;
   readonly #scheme: string;
   readonly #sockets = new Set<Socket>();
@@ -41,6 +43,8 @@ class TestProxy {
       this.#sockets.add(socket.on('error', () => undefined));
       if (this.refusal !== null)
         return void socket.end(`HTTP/1.1 ${this.refusal}\r\ncontent-length: 0\r\n\r\n`);
+      this.open++;
+      socket.on('end', () => this.open--);
       const onward = connect(this.targetPort, '127.0.0.1', () => {
         socket.write('HTTP/1.1 200 OK\r\n\r\n');
         onward.pipe(socket).pipe(onward);
@@ -91,6 +95,16 @@ test('requests go through the proxy, which is given host, user and password', as
   expect((await client.get('http://venue.example/books')).body).toEqual({ direct: true });
   expect(proxy.asked).toEqual([{ target: 'venue.example:80', login: LOGIN }]);
   await client.close();
+});
+
+test('a client that is closed keeps no connection to the proxy', async () => {
+  const client = new HttpClient({ ...shared(), proxyUrl: proxy.url });
+  await client.get('http://venue.example/books');
+  await client.close();
+  const next = new HttpClient({ ...shared(), proxyUrl: proxy.url });
+  await next.get('http://venue.example/books');
+  expect([proxy.asked.length, proxy.open]).toEqual([2, 1]);
+  await next.close();
 });
 
 test('addresses of this machine are reached directly', async () => {

@@ -130,12 +130,16 @@ describe('frames that arrive as fast as they are processed', () => {
   const FRAMES_MAX = 1_000;
   /** Each frame takes 10 ms. */
   let nowMs: number;
+  /** Null: the machine's. */
+  let wallMs: number | null;
   let delivered: number;
+  let isBroken: boolean;
   let socket: VenueSocket;
 
   beforeEach(async () => {
-    [nowMs, delivered] = [0, 0];
-    start({ entry: answeringEntry(), clock: { ...systemClock, monotonic: () => nowMs } as Clock });
+    [nowMs, wallMs, delivered, isBroken] = [0, null, 0, false];
+    const now = () => wallMs ?? systemClock.now();
+    start({ entry: answeringEntry(), clock: { ...systemClock, now, monotonic: () => nowMs } as Clock });
     socket = thread.connect(
       { url: 'ws://none', keepAlive: null, silenceLimitMs: null },
       {
@@ -143,6 +147,7 @@ describe('frames that arrive as fast as they are processed', () => {
           isOpen = true;
         },
         onFrame: () => {
+          if (isBroken) throw new Error('not processed');
           nowMs += 10;
           if (++delivered < FRAMES_MAX) receiveOne();
         },
@@ -199,6 +204,25 @@ describe('frames that arrive as fast as they are processed', () => {
     delivered = FRAMES_MAX;
     await until(() => thread.waitingBytes === 0);
     expect([delivered, thread.lagMs]).toEqual([FRAMES_MAX + 12, 0]);
+  });
+
+  test('are delivered also after one that could not be processed', () => {
+    isBroken = true;
+    receiveOne();
+    expect(() => thread.receiveWaiting()).toThrow('not processed');
+    [isBroken, delivered] = [false, FRAMES_MAX];
+    receiveOne();
+    expect([thread.receiveWaiting(), delivered]).toEqual([true, FRAMES_MAX + 1]);
+  });
+
+  test('have no age while the wall clock is before their receipt', () => {
+    for (let count = 0; count < 6; count++) receiveOne();
+    expect(thread.receiveWaiting()).toBe(false);
+    const ages = [1_999, 2_000, 2_001].map((atMs) => {
+      wallMs = atMs;
+      return thread.lagMs;
+    });
+    expect(ages).toEqual([0, 0, 1]);
   });
 });
 
@@ -311,6 +335,10 @@ test('replaces a thread that ends at once with growing delays, up to half a minu
     expect(errors[index]?.restartDelayMs).toBe(delayMs);
     await clock.advance(delayMs);
   }
+  await until(() => errors.length > delays.length);
+  expect(clock.waiting).toBe(1);
+  await thread.close();
+  expect(clock.waiting).toBe(0);
 });
 
 test('closes its connections and opens no others after close()', async () => {

@@ -176,6 +176,17 @@ test('ends at the first PING that is due when the limit of the oldest unanswered
   expect(events).toEqual(['open', 'PING unanswered for 20000 ms']);
 });
 
+test.each(['close', 'terminate'] as const)('leaves no timer after %s()', async (end) => {
+  const clock = new FakeClock();
+  const keepAlive = { text: 'PING', answer: 'PONG', periodMs: 10_000, answerLimitMs: null };
+  const socket = connect(new DirectSocketDriver(clock), { keepAlive, silenceLimitMs: 30_000 });
+  expect(clock.waiting).toBe(1);
+  await happened(1);
+  expect(clock.waiting).toBe(2);
+  socket[end]();
+  expect(clock.waiting).toBe(0);
+});
+
 describe('a connection whose reading is paused', () => {
   const keepAlive = { text: 'PING', answer: 'PONG', periodMs: 10_000, answerLimitMs: 25_000 };
 
@@ -197,18 +208,19 @@ describe('a connection whose reading is paused', () => {
   });
 
   test.each([
-    [{ silenceLimitMs: 30_000 }, 30_000, 'no data for 30000 ms'],
+    [{ silenceLimitMs: 30_000 }, 120_000, 30_000, 'no data for 30000 ms'],
+    [{ silenceLimitMs: 30_000 }, 115_000, 30_000, 'no data for 30000 ms'],
     // The first PING after 10 s is the oldest unanswered one.
-    [{ keepAlive }, 40_000, 'PING unanswered for 25000 ms'],
+    [{ keepAlive }, 120_000, 40_000, 'PING unanswered for 25000 ms'],
   ])(
-    'is given the whole limit again when reading resumes, though no data had waited: %j',
-    async (limits, limitMs, cause) => {
+    'is given the whole limit again when reading resumes, though no data had waited: %j, after %i ms',
+    async (limits, pausedMs, limitMs, cause) => {
       const clock = new FakeClock();
       const socket = connect(new DirectSocketDriver(clock), limits);
       await happened(1);
       venue.latest.answersPing = false;
       socket.pause();
-      await clock.advance(120_000);
+      await clock.advance(pausedMs);
       socket.resume();
       await clock.advance(limitMs - 1);
       expect(events).toEqual(['open']);

@@ -216,6 +216,20 @@ describe('a book of which one token', () => {
     expect([book.yes.known, book.no.known, book.isOneSided]).toEqual([true, true, false]);
   });
 
+  it.each([{ checkHashes: true }, { checkHashes: false }])(
+    'has not arrived is not proven by a trade: %j',
+    (options) => {
+      const { wire, book, player, finished, feed } = venueAndEmptyBook(options);
+      feed(wire.trade(T0 - 2, { price: 5000, size: SHARE }));
+      expect(finished).toEqual([]);
+      feed(firstBookOf('yes', wire.snapshot(T0)));
+      player.finishQuiet();
+      finished.length = 0;
+      feed(wire.trade(T0 + 5, { price: 4900, size: SHARE }));
+      expect([finished, book.trusted]).toEqual([[], false]);
+    },
+  );
+
   it('arrives later than the other is published once both have arrived', () => {
     const { wire, finished, feed } = venueAndEmptyBook();
     feed(firstBookOf('yes', wire.snapshot(T0)), firstBookOf('no', wire.snapshot(T0 + 5)));

@@ -103,3 +103,15 @@ test('when all are open again nothing is tried, and the next others are tried at
   lostAndFollowed(2_000);
   expect(maintainAt(2_001)).toBe(6);
 });
+
+test('after a loss of all that has ended, a loss of fewer is tried one at a time again', () => {
+  opened(3);
+  for (const at of [0, 1, 2]) close(at);
+  expect(maintainAt(1_000)).toBe(4);
+  attempts.at(-1)?.onOpen();
+  expect(maintainAt(1_001)).toBe(6);
+  for (const attempt of attempts.slice(4)) attempt.onOpen();
+  expect(maintainAt(1_002)).toBe(6);
+  for (const at of [4, 5]) close(at);
+  expect([maintainAt(20_000), maintainAt(20_001), maintainAt(20_700)]).toEqual([7, 7, 8]);
+});
