@@ -135,6 +135,29 @@ test('closing a queue whose chat asked for a pause leaves no timer', async () =>
   expect([attempted, clock.waiting]).toEqual([['first'], 0]);
 });
 
+test('an attempt that fails after its queue was closed is reported, and leaves no timer', async () => {
+  const changes: DeliveryChange[] = [];
+  let fail: () => void = () => undefined;
+  queue = deliveryQueueOn(
+    clock,
+    () => 0,
+    async () => {
+      await new Promise<void>((resolve) => {
+        fail = resolve;
+      });
+      return replied(500, clock);
+    },
+    {},
+    (change) => void changes.push(change),
+  );
+  queue.add(DELIVERY);
+  const closing = queue.close();
+  fail();
+  await closing;
+  expect(changes.map(({ state, delivery }) => [state, delivery.attempts])).toEqual([['pending', 1]]);
+  expect(clock.waiting).toBe(0);
+});
+
 test('the newest twenty attempts are logged, oldest first', async () => {
   const entry = { status: 500, latency_ms: 1, error: 'status 500', response_head: '' };
   const log = Array.from({ length: 20 }, (_, at_ms) => ({ ...entry, at_ms }));

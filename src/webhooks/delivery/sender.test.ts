@@ -364,6 +364,18 @@ describe.skipIf(opensslAbsent)(`one attempt ${opensslAbsent ? `(skipped: ${opens
     expect(result).toMatchObject({ outcome: 'delivered', pauseMs: 1_500 });
   });
 
+  it('lasts as long as it did, though the wall clock is set meanwhile, and leaves no timer', async () => {
+    const clock = standing();
+    const startedMs = clock.now();
+    receiver.respond = (response) => {
+      clock.stepWall(-3_600_000);
+      void clock.advance(40).then(() => response.end());
+    };
+    const result = await sender({ clock }).attempt(webhook(receiver.url()), delivery());
+    expect(result).toMatchObject({ outcome: 'delivered', startedMs, latencyMs: 40 });
+    expect(clock.waiting).toBe(0);
+  });
+
   it('keeps the head of a reply that comes in parts', async () => {
     receiver.respond = (response) => {
       response.write('first, ', () => response.end('second'));

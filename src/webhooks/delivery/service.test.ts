@@ -117,3 +117,29 @@ it('of the webhooks that failures paused, the newest pauses are reported first',
     ),
   );
 });
+
+it('an incident that is found while the service stops is accepted before it ends', async () => {
+  const t = await openTestWebhooks();
+  await t.db.updateTable('users').set({ operator_ms: 1 }).execute();
+  await t.register({ events: ['system.lag'] });
+  const config = { dataDir: t.dataDir, databaseUrl: null, secretKey: '1'.repeat(64) };
+  const finding = { event: 'system.lag', subject: 'store', level: 'bad', summary: 'Behind.' } as const;
+  let find: () => void = () => undefined;
+  const service = await startWebhooks({
+    ...{ database: t.db, bus: { subscribe: () => () => undefined }, clock: t.clock, random: () => 0.5 },
+    config: { ...config, webhookAllowedNetworks: [], ...FOLLOWED },
+    ...{ randomBytes, log: silentLogger, metrics: new Metrics() },
+    system: {
+      findings: () => new Promise((resolve) => (find = () => resolve([finding]))),
+      url: null,
+    },
+  });
+  await t.clock.advance(5_000);
+  const closing = service.close();
+  await t.clock.advance(0);
+  find();
+  await closing;
+  expect(await t.db.selectFrom('webhook_events').select('event').execute()).toEqual([
+    { event: 'system.lag' },
+  ]);
+});

@@ -206,6 +206,23 @@ describe('an incident', () => {
     await t.clock.advance(2 * CALM_MS);
     expect(sent().map(({ state }) => state)).toEqual(['began', 'ended']);
   });
+
+  it('does not end by what its process found before another one sent for a while', async () => {
+    const { t, to, found, watchOver, sent } = await rig();
+    let isUs = true;
+    watchOver(await t.dispatcher(to, 'closed', { isUs: async () => isUs, leave: async () => {} }));
+    found.findings = [LAG];
+    await t.clock.advance(2 * PERIOD_MS);
+    found.findings = [];
+    await t.clock.advance(2 * PERIOD_MS);
+    isUs = false;
+    await t.clock.advance(4 * CALM_MS);
+    isUs = true;
+    await t.clock.advance(CALM_MS);
+    expect(sent().map(({ state }) => state)).toEqual(['began']);
+    await t.clock.advance(3 * PERIOD_MS);
+    expect(sent().map(({ state }) => state)).toEqual(['began', 'ended']);
+  });
 });
 
 it.each(['began', 'ended'] as const)(
@@ -302,6 +319,18 @@ it('an ended incident is kept for ninety days', async () => {
   await ended('third');
   expect(await subjects()).toEqual(['second', 'third']);
   expect((await incidents.since(t.clock.now())).map(({ subject }) => subject)).toEqual(['third']);
+});
+
+it('an incident that lasts longer than ninety days is kept from its end on, and so is one that is still open', async () => {
+  const t = await openTestWebhooks();
+  const incidents = new IncidentRepository(t.db, { clock: t.clock, randomBytes });
+  const [long, open] = [
+    await incidents.begin({ ...LAG, subject: 'long' }),
+    await incidents.begin({ ...LAG, subject: 'open' }),
+  ];
+  await t.clock.advance(100 * 86_400_000);
+  const over = await incidents.end(long!, t.clock.now());
+  expect(await incidents.since(0)).toEqual([over, open]);
 });
 
 it('a webhook paused after failures is an incident until it is resumed', async () => {
