@@ -143,8 +143,9 @@ export class PaperTrader {
     const strategy = { ...added, entries: { ...added.entries } };
     this.#strategies.add(strategy);
     if (!this.#isStarted) return;
-    this.#follow(strategy.series, markets);
     this.#joinMarkets(strategy, nowMs);
+    // Last: a market that is followed from now on is read with this strategy, and need not be read twice.
+    this.#follow(strategy.series, markets);
   }
 
   #remove(strategyId: string): void {

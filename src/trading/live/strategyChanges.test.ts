@@ -152,6 +152,49 @@ test('the markets of a series are asked for once', () => {
   ]);
 });
 
+/** Answers the reads of the market's past, of which the table knows nothing: the last effects. */
+function readPast(trader: PaperTrader) {
+  const { marketId } = market;
+  const begun = trader.process({ kind: 'past_begun', marketId, known: [], terms: [] });
+  expect(begun).toMatchObject([{ kind: 'read_stretch' }]);
+  const stretch = { tape: BOUGHT, toSeq: null };
+  let effects = trader.process({ kind: 'stretch_read', marketId, stretch });
+  while (effects.at(-1)?.kind === 'past_paused') effects = trader.process({ kind: 'past_resumed', marketId });
+  return effects;
+}
+
+test('the markets of a new series are read once, though its first strategy is known late', () => {
+  const trader = new PaperTrader();
+  processed(trader, [STARTED]);
+  const late = { ...added(liveStrategyOf('ps_1', BUYS), AT_MS), markets: [market] } as TraderEvent;
+  expect(trader.process(late)).toEqual(replayed);
+  expect(readPast(trader).map(({ kind }) => kind)).toEqual([
+    ...['past_replayed', 'terms_changed', 'positions_changed'],
+  ]);
+});
+
+test('a position that a stop known late undoes is deleted, though the table does not have it yet', () => {
+  const trader = traderOf(BOUGHT, [liveStrategyOf('ps_1', BUYS)]);
+  expect(processed(trader, traderEventsOf(BOUGHT)).flat()).toHaveLength(1);
+  const nowMs = START_MS + 5_000;
+  trader.process({ kind: 'strategy_deactivated', strategyId: 'ps_1', untilMs: AT_MS, nowMs });
+  expect(readPast(trader).at(-1)).toMatchObject({
+    ...{ kind: 'positions_changed', state: { strategyId: 'ps_1', trades: [] } },
+  });
+});
+
+test('corrected terms apply to what is traded after them, and are written once', () => {
+  const trader = traderOf(BOUGHT, [liveStrategyOf('ps_1', BUYS)]);
+  const corrected = marketAt({ ...market, takerDelayMs: 700 });
+  expect(trader.process(corrected)).toMatchObject([
+    { kind: 'terms_changed', version: { terms: { takerDelayMs: 700 } } },
+  ]);
+  expect(trader.process(corrected)).toBe(NO_EFFECTS);
+  expect(processed(trader, traderEventsOf(BOUGHT)).flat()).toMatchObject([
+    { kind: 'positions_changed', state: { trades: [{ openedMs: START_MS + 1_750 }] } },
+  ]);
+});
+
 test('a market that is first seen at its end is not begun', () => {
   const trader = new PaperTrader();
   processed(trader, [added(liveStrategyOf('ps_1', BUYS)), STARTED]);
@@ -182,6 +225,28 @@ describe('the prices of a market', () => {
     const made = trader();
     processed(made, [price(-1_000, 97_000), marketAt(market), price(500, 97_002)]);
     expect(opened(made)).toBe(1);
+  });
+
+  test('are known from the recording, from its first one on', () => {
+    const made = trader();
+    const feed = { ticker: 'BTC', source: 'chainlink' } as const;
+    const points = [{ seq: 1, price: 97_000, eventMs: START_MS - 1_000, receivedMs: START_MS - 1_000 }];
+    processed(made, [
+      { kind: 'prices_read', feed, points },
+      marketAt(market),
+      price(500, 97_002, { seq: 2 }),
+    ]);
+    expect(opened(made)).toBe(1);
+  });
+
+  test('are asked for at the start for the tickers of all series, each once', () => {
+    const made = new PaperTrader();
+    for (const [at, series] of ['BTC 5m', 'ETH 5m', 'BTC 15m'].entries())
+      made.process(added(liveStrategyOf(`ps_${at}`, BUYS, { series })));
+    const [asked] = made.process(STARTED);
+    const sources = ['chainlink', 'binance_spot'] as const;
+    const feeds = ['BTC', 'ETH'].flatMap((ticker) => sources.map((source) => ({ ticker, source })));
+    expect(asked).toEqual({ kind: 'read_prices', feeds });
   });
 
   test.each([
