@@ -100,10 +100,10 @@ test('records published while the past is read are read too if the buffer overfl
 const TAPE = new TapeWriter().tape();
 
 /** A reader of a recording, and what it tells a trader that replays each market in one stretch. */
-function readerOf(recording: Partial<Recording>, markets: readonly Market[] = []) {
+function readerOf(recording: Partial<Recording>, markets: readonly Market[] = [], log = silentLogger) {
   const sent: TraderEvent[] = [];
   const clock = new FakeClock();
-  const parts = { sessionsOf: async () => [], termsOf: async () => [], log: silentLogger, clock };
+  const parts = { sessionsOf: async () => [], termsOf: async () => [], log, clock };
   const send = (event: TraderEvent): readonly TraderEffect[] => {
     sent.push(event);
     if (event.kind === 'past_begun') return [{ kind: 'read_stretch', marketId: event.marketId, afterSeq: 0 }];
@@ -132,6 +132,38 @@ test('markets are read two at once: each may need much memory', async () => {
   expect(counts).toEqual([2, 3, 4, 4]);
 });
 
+test('is settled only when a past that was asked for during another is read too', async () => {
+  const marketOfId = (marketId: string) => marketOf(TAPE, { marketId });
+  const asked: string[] = [];
+  const { reader, sent } = readerOf({
+    stretch: async ({ marketId }) => {
+      asked.push(marketId);
+      if (asked.length < 3) reader.read({ kind: 'read_past', market: marketOfId(`0x${asked.length + 1}`) });
+      await turn();
+      return { tape: TAPE, toSeq: null };
+    },
+  });
+  reader.read({ kind: 'read_past', market: marketOfId('0x1') });
+  await reader.settled();
+  expect(asked).toEqual(['0x1', '0x2', '0x3']);
+  expect(sent.filter(({ kind }) => kind === 'stretch_read')).toHaveLength(3);
+});
+
+test('many markets that wait for another try are no reason for a warning', async () => {
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error) => void warnings.push(warning);
+  process.on('warning', onWarning);
+  onTestFinished(() => void process.off('warning', onWarning));
+  const { reader, clock } = readerOf({});
+  for (let market = 0; market < 20; market++)
+    reader.read({ kind: 'read_past', market: marketOf(TAPE, { marketId: `0x${market}` }) });
+  while (clock.waiting < 20) await turn();
+  await turn();
+  expect(warnings).toEqual([]);
+  await reader.close();
+  expect(clock.waiting).toBe(0);
+});
+
 test('each feed gets its own prices', async () => {
   const pointAt = (price: number) => ({ seq: price, receivedMs: 1, eventMs: 1, price });
   const feeds = (['chainlink', 'binance_spot'] as const).map(
@@ -157,11 +189,11 @@ test('prices that could not be read before trading ended are not sent', async ()
   expect(sent).toEqual([]);
 });
 
-test('a market is replayed with its newest record, which may correct the stored one', async () => {
-  const [stored, newest] = [{}, { takerFeeRate: 0.01 }].map((more) => marketOf(TAPE, more)) as [
-    Market,
-    Market,
-  ];
+test.each([
+  ['correct the stored one', { takerFeeRate: 0.01 }],
+  ['resolve it', RESOLVED_UP],
+])('a market is replayed with its newest record, which may %s', async (_, more) => {
+  const [stored, newest] = [marketOf(TAPE), marketOf(TAPE, more)];
   const { reader, sent } = readerOf({ market: async () => stored }, [
     marketOf(TAPE, { marketId: '0xother' }),
     newest,
@@ -184,6 +216,16 @@ test('the markets of a series whose windows ended in the last hour are replayed'
   const series = { ticker: 'ETH', event_type: '15m' };
   expect(asked).toEqual([[series, { startMs: endMs - 3_600_000, endMs }]]);
   expect(sent).toEqual([{ kind: 'past_market', market: marketOf(TAPE) }]);
+});
+
+test('a resolution that could not be read is logged, and ends nothing', async () => {
+  const lines: unknown[] = [];
+  const log = { ...silentLogger, error: (...line: unknown[]) => void lines.push(line) } as unknown as Logger;
+  const error = new Error('away');
+  const { reader, sent } = readerOf({ market: () => Promise.reject(error) }, [], log);
+  reader.read({ kind: 'read_resolution', marketId: TAPE.market.marketId });
+  await reader.settled();
+  expect([lines, sent]).toEqual([[[{ err: error }, 'paper.work_failed']], []]);
 });
 
 test('closing waits until the read in progress has sent its answer', async () => {

@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { FairQueue } from '../../core/fairQueue.ts';
 import { type Clock, sleep } from '../../runtime/clock.ts';
 import { TooMuchDataError } from '../../runtime/errors.ts';
@@ -52,8 +51,6 @@ export class PastReader {
   constructor(options: PastReaderOptions, send: Send) {
     this.#options = options;
     this.#send = send;
-    // One listener per market being read.
-    setMaxListeners(0, this.#closing.signal);
   }
 
   /** Returns at once. */

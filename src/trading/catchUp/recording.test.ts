@@ -93,6 +93,12 @@ test('finds the last hour of a feed, a market, and the ended markets of a series
   expect(prices.map(({ seq }) => seq)).toEqual(
     joined([tape], (part) => part.prices?.seq).filter((_, at) => (tape.prices?.eventMs[at] ?? 0) < endTimeMs),
   );
+  const times = { eventTimeMs: endTimeMs - 2_000, receivedTimeMs: endTimeMs - 1_900 };
+  const feed = { source: 'chainlink', ticker: 'SOL' } as const;
+  sink.publish('underlying', { kind: 'underlying', ...feed, seq: 1e9, price: 151.25, ...times });
+  expect(await recording.prices(feed, endTimeMs, NEVER)).toEqual([
+    { seq: 1e9, price: 151.25, eventMs: times.eventTimeMs, receivedMs: times.receivedTimeMs },
+  ]);
   const hourAgoMs = endTimeMs - 60_000;
   const newest = await recording.prices({ ticker: 'BTC', source: 'chainlink' }, hourAgoMs + 3_600_000, NEVER);
   expect(newest.map(({ seq }) => seq)).toEqual(
