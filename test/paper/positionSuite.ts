@@ -133,9 +133,9 @@ export function positionSuite(driver: string, open: () => Promise<Database>): vo
 
     test('are found by market, by opening time and by exit', async () => {
       const { write, reader, strategyId } = await begin();
-      await write('0x1', [aTrade(1_000, 5), aTrade(9_000)]);
+      await write('0x1', [aTrade(1_000, 5), aTrade(9_000), aTrade(9_001)]);
       await write('0x2', [aTrade(500, -7)]);
-      expect(await reader.sessionsOf('0x1')).toEqual([{ strategyId, fromMs: 5, lastDecidedMs: 8_700 }]);
+      expect(await reader.sessionsOf('0x1')).toEqual([{ strategyId, fromMs: 5, lastDecidedMs: 8_701 }]);
       expect(await reader.sessionsOf('0x3')).toEqual([]);
       const range = { startMs: 500, endMs: 9_000, limit: 10 };
       const [oldest, ...later] = await reader.between(strategyId, { ...range, after: null });
@@ -176,7 +176,7 @@ export function positionSuite(driver: string, open: () => Promise<Database>): vo
       const later = {
         marketId: '0x1',
         afterSeq: 7_353_040_896_000_123,
-        terms: firstTerms('0x1', TAPE_MARKET).terms,
+        terms: firstTerms('0x1', { ...TAPE_MARKET, decidingFeed: 'chainlink_twap' }).terms,
       };
       writer.termsChanged(later);
       writer.termsChanged(first);

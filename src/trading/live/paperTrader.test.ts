@@ -274,7 +274,6 @@ test.each([
       .book({ at: 2_500, bids: [[0.45, 100]], asks: [[0.48, 100]] })
       .book({ at: 4_000, bids: [[0.45, 101]], asks: [[0.48, 101]] })
       .tape();
-    const trader = traderOf(books, [liveStrategyOf('ps_1', BUYS)]);
     const gap = oneClock({
       ...{ gapId: 'gap', marketId: '0xtape', feed: 'polymarket.clob', repairedBy: null, knownTimeMs },
       ...{
@@ -284,9 +283,19 @@ test.each([
         endTimeMs: START_MS + 1_500,
       },
     });
-    const effects = processed(trader, [{ kind: 'gap', gap }, ...traderEventsOf(books)]).flat();
+    const events: TraderEvent[] = [{ kind: 'gap', gap }, ...traderEventsOf(books)];
+    const own = [liveStrategyOf('ps_1', BUYS)];
     const [decidedMs, openedMs] = [START_MS + at, START_MS + at + 200];
-    expect(effects).toMatchObject([{ state: { trades: [{ decidedMs, openedMs }] } }]);
+    const bought = { kind: 'positions_changed', state: { trades: [{ decidedMs, openedMs }] } };
+    expect(processed(traderOf(books, own), events).flat()).toMatchObject([bought]);
+    // The same if all of it arrives while the past, in which nothing was recorded, is being read.
+    const trader = new PaperTrader();
+    const { marketId } = books.market;
+    const begun: TraderEvent = { kind: 'past_begun', marketId, known: [], terms: [] };
+    processed(trader, [...own.map((one) => added(one)), STARTED]);
+    processed(trader, [{ kind: 'past_market', market: marketOf(books) }, begun, ...events]);
+    const stretch = { tape: tapeBetween(books, { toSeq: 0 }), toSeq: null };
+    expect(trader.process({ kind: 'stretch_read', marketId, stretch }).at(-1)).toMatchObject(bought);
   },
 );
 

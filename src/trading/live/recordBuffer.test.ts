@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { bookRecord } from '../../../test/support/api.ts';
 import type { BookRecord } from '../../schema/records.ts';
 import type { PaperMarket } from './paperMarket.ts';
@@ -54,4 +54,37 @@ test('a buffer hands its records to the market in their order of arrival', () =>
   } as unknown as PaperMarket);
   expect(given).toEqual([9, 10, 'detected 11', 'ended 11', 12, 'detected 13']);
   expect(buffer.firstSeq).toBe(9);
+});
+
+describe('a buffer that keeps nothing', () => {
+  const ids = { marketId: '0x1', eventTimeMs: 1, receivedTimeMs: 2 };
+  const best = { yesBid: 4_000, yesAsk: 5_000, noBid: 5_000, noAsk: 6_000 };
+  const quote = { ...ids, ...best, trusted: true, yesChanged: true, underlyingPrice: null };
+  const trade = { ...ids, tradeId: '1', side: 'SELL_YES', price: 5_000, size: 1 } as const;
+  const book = bookRecord({
+    seq: 7,
+    marketId: '0x1',
+    timeMs: 1,
+    yesBids: [[4_000, 5]],
+    yesAsks: [[5_000, 6]],
+  });
+
+  test.each<[string, (buffer: RecordBuffer) => void]>([
+    ['a book', (buffer) => buffer.book(book)],
+    ['a quote', (buffer) => buffer.quote({ ...quote, seq: 7 })],
+    ['a trade', (buffer) => buffer.trade({ ...trade, seq: 7 })],
+    ['a price', (buffer) => buffer.price({ seq: 7, receivedMs: 2, eventMs: 1, price: 97_000 })],
+  ])('overflows with %s, and knows its number', (_, push) => {
+    const buffer = new RecordBuffer(0);
+    push(buffer);
+    expect([buffer.overflowed, buffer.firstSeq]).toEqual([true, 7]);
+  });
+
+  test('overflows with a gap, which has no number', () => {
+    const buffer = new RecordBuffer(0);
+    buffer.gap({ id: 7, startMs: 1, knownMs: 2, endMs: null });
+    expect([buffer.overflowed, buffer.firstSeq]).toEqual([true, null]);
+    // Nothing of it reaches the market.
+    buffer.drain({} as PaperMarket);
+  });
 });

@@ -1,20 +1,33 @@
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
+import { TAPE_MARKET } from '../../../test/support/tapes.ts';
 import type { Database } from '../../control/schema.ts';
 import { silentLogger } from '../../runtime/log.ts';
 import { Metrics } from '../../runtime/metrics.ts';
+import { firstTerms } from '../live/marketTerms.ts';
 import type { SessionState } from '../live/paperSession.ts';
 import { PositionWriter } from './positionWriter.ts';
 
+/** Versions of terms that may wait. */
+const TERMS_MAX = 10_000;
 /** One more than a transaction writes. */
 const SESSIONS = 17;
 
-/** A writer on a database that refuses some transactions, when each was tried, and what the others set. */
-function rig(isRefused: (attempt: number) => boolean) {
+/**
+ * A writer on a database that refuses some transactions, when each was tried, and what the others set.
+ * @param isTrader Whether this process still trades at an attempt.
+ */
+function rig(isRefused: (attempt: number) => boolean, isTrader = (_attempt: number) => true) {
   const clock = new FakeClock();
   const triedAt: number[] = [];
   const sets: unknown[] = [];
   const query = {
+    insertInto: () => query,
+    values: (row: unknown) => {
+      sets.push(row);
+      return query;
+    },
+    onConflict: () => query,
     updateTable: () => query,
     set: (values: unknown) => {
       sets.push(values);
@@ -34,7 +47,8 @@ function rig(isRefused: (attempt: number) => boolean) {
       },
     }),
   } as unknown as Database;
-  const writer = new PositionWriter({ database, clock, log: silentLogger, metrics: new Metrics() });
+  const parts = { database, clock, log: silentLogger, metrics: new Metrics() };
+  const writer = new PositionWriter({ ...parts, isTrader: async () => isTrader(triedAt.length) });
   return { clock, triedAt, sets, writer };
 }
 
@@ -64,6 +78,15 @@ test('a resolution that moved again during a refused write is not moved back', a
   expect(sets).toEqual([{ closed_ms: 7, outcome: 'Up' }, { outcome: 'Up' }]);
 });
 
+test('of a resolution that moved twice before it was written, the later time is written', async () => {
+  const { clock, sets, writer } = rig(() => false);
+  for (const resolvedTimeMs of [5, 7])
+    writer.resolutionMoved({ marketId: '0x1', outcome: 'Up', resolvedTimeMs });
+  await clock.advance(0);
+  await writer.settled();
+  expect(sets).toEqual([{ closed_ms: 7, outcome: 'Up' }, { outcome: 'Up' }]);
+});
+
 test('a resolution that moved is written after every session that waits, also one of a later transaction', async () => {
   const { clock, triedAt, sets, writer } = rig(() => false);
   writer.resolutionMoved({ marketId: '0x1', outcome: 'Up', resolvedTimeMs: 5 });
@@ -75,9 +98,58 @@ test('a resolution that moved is written after every session that waits, also on
   expect(sets.slice(SESSIONS)).toEqual([{ closed_ms: 5, outcome: 'Up' }, { outcome: 'Up' }]);
 });
 
+test('of too many terms that wait the oldest are lost, also after a refused write', async () => {
+  const { clock, sets, writer } = rig((attempt) => {
+    if (attempt === 1) changed(TERMS_MAX + 1);
+    return attempt === 1;
+  });
+  const changed = (afterSeq: number) => writer.termsChanged({ ...firstTerms('0x1', TAPE_MARKET), afterSeq });
+  for (let n = 0; n <= TERMS_MAX; n++) changed(n);
+  await clock.advance(1_000);
+  await writer.settled();
+  const seqs = sets.map((row) => (row as { after_seq: number }).after_seq);
+  expect([seqs.length, seqs[0], seqs.at(-1)]).toEqual([TERMS_MAX, 2, TERMS_MAX + 1]);
+});
+
 test('at the end a write that is refused is not tried again', async () => {
   const { triedAt, writer } = rig((attempt) => attempt < 10);
   writer.changed(stateOf('ps_1'));
   await writer.close();
   expect(triedAt).toEqual([0]);
+});
+
+test('at the end a write that waits for another try is tried once more, at once', async () => {
+  const { clock, triedAt, sets, writer } = rig((attempt) => attempt === 1);
+  writer.changed(stateOf('ps_1'));
+  await clock.advance(10);
+  await Promise.all([writer.close(), clock.advance(0)]);
+  expect([triedAt, sets.length, clock.waiting]).toEqual([[0, 10], 1, 0]);
+});
+
+test('a process that was replaced tries no further write', async () => {
+  const { clock, triedAt, sets, writer } = rig(
+    () => false,
+    (attempt) => attempt === 1,
+  );
+  for (const strategyId of ['ps_1', 'ps_2', 'ps_3']) {
+    writer.changed(stateOf(strategyId));
+    await clock.advance(1_000);
+    await writer.settled();
+  }
+  expect([triedAt, sets.length]).toEqual([[0, 1_000], 1]);
+});
+
+test('other work may run between two transactions', async () => {
+  const { clock, triedAt, writer } = rig(() => false);
+  const waits: number[] = [];
+  const { after } = FakeClock.prototype;
+  clock.after = (delayMs, run) => {
+    waits.push(triedAt.length);
+    return after.call(clock, delayMs, run);
+  };
+  for (let n = 0; n < SESSIONS; n++) writer.changed(stateOf(`ps_${n}`));
+  await clock.advance(0);
+  await writer.settled();
+  // Before the first one, and after each.
+  expect(waits).toEqual([0, 1, 2]);
 });

@@ -1,11 +1,82 @@
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
-import { marketOf, NOTHING_RECORDED } from '../../../test/support/paperRig.ts';
+import { oneClock } from '../../../test/support/gaps.ts';
+import { marketOf, NOTHING_RECORDED, recordedEventsOf } from '../../../test/support/paperRig.ts';
+import { START_MS } from '../../../test/support/tapes.ts';
 import { BEFORE_MS, BOUGHT, BUYS, liveStrategyOf, RESOLVED } from '../../../test/support/traderRig.ts';
 import { Bus } from '../../bus/bus.ts';
-import { silentLogger } from '../../runtime/log.ts';
+import { compileStrategy } from '../../core/strategies/compile.ts';
+import { type Logger, silentLogger } from '../../runtime/log.ts';
 import { Metrics } from '../../runtime/metrics.ts';
+import type { Recording } from '../catchUp/recording.ts';
+import type { LiveStrategy } from '../live/paperSession.ts';
 import { PaperRunner } from './runner.ts';
+
+/** A runner of one strategy, and what it gave to the writer. */
+function running(strategy: LiveStrategy, recording: Partial<Recording> = {}) {
+  const clock = new FakeClock(BEFORE_MS);
+  const [changed, lines]: [unknown[], unknown[]] = [[], []];
+  const writer = {
+    ...{ changed: (state: unknown) => void changed.push(state) },
+    ...{ termsChanged: () => undefined, resolutionMoved: () => undefined },
+  };
+  const log = { ...silentLogger, error: (...line: unknown[]) => void lines.push(line) } as unknown as Logger;
+  const metrics = new Metrics();
+  const runner = new PaperRunner({
+    ...{ clock, log, metrics, recording: { ...NOTHING_RECORDED, ...recording }, writer },
+    ...{ markets: () => [], sessionsOf: async () => [], termsOf: async () => [] },
+  });
+  runner.add(strategy);
+  return { clock, runner, changed, lines, metrics, bus: new Bus({ log: silentLogger, metrics }) };
+}
+
+test('while it closes nothing published is traded, though a market is still being read', async () => {
+  let answer: (market: null) => void = () => undefined;
+  const read = new Promise<null>((resolve) => {
+    answer = resolve;
+  });
+  const { clock, runner, changed, bus } = running(liveStrategyOf('ps_1', BUYS), { market: () => read });
+  runner.start(bus, { held: ['0xheld'] });
+  bus.publish('market', { ...marketOf(BOUGHT), seq: 0 });
+  const closed = runner.close();
+  for (const { publish } of recordedEventsOf(BOUGHT)) publish(bus);
+  expect([changed, clock.waiting]).toEqual([[], 0]);
+  answer(null);
+  await closed;
+});
+
+test('a session that fails is counted and logged', async () => {
+  const error = new Error('a fault of the strategy');
+  const compiled = compileStrategy(BUYS);
+  const start: typeof compiled.start = () => ({
+    decide: () => {
+      throw error;
+    },
+  });
+  const { runner, lines, metrics, bus } = running(
+    liveStrategyOf('ps_1', BUYS, { compiled: { ...compiled, start } }),
+  );
+  runner.start(bus, { held: [] });
+  bus.publish('market', { ...marketOf(BOUGHT), seq: 0 });
+  for (const { publish } of recordedEventsOf(BOUGHT)) publish(bus);
+  const at = { marketId: '0xtape', strategyId: 'ps_1' };
+  expect(lines).toEqual([[{ err: error, ...at }, 'paper.session_failed']]);
+  const name = 'underround_paper_session_failures_total';
+  expect(await metrics.registry.getSingleMetricAsString(name)).toContain(`${name} 1`);
+  await runner.close();
+});
+
+test('a gap that is published delays what is decided after it', async () => {
+  const { runner, changed, bus } = running(liveStrategyOf('ps_1', BUYS));
+  runner.start(bus, { held: [] });
+  bus.publish('market', { ...marketOf(BOUGHT), seq: 0 });
+  const ids = { gapId: 'gap', marketId: '0xtape', feed: 'polymarket.clob', repairedBy: null, knownSeq: 1 };
+  const known = { startTimeMs: START_MS + 500, endTimeMs: START_MS + 900, knownTimeMs: START_MS + 1_100 };
+  bus.publish('gap', oneClock({ ...ids, ...known, cause: 'silent_feed', seq: 1 }));
+  for (const { publish } of recordedEventsOf(BOUGHT)) publish(bus);
+  expect(changed).toMatchObject([{ trades: [{ decidedMs: START_MS + 1_100 }] }]);
+  await runner.close();
+});
 
 test('after it was closed nothing published is traded, and no timer waits', async () => {
   const clock = new FakeClock(BEFORE_MS);

@@ -9,6 +9,7 @@ import { Bus } from '../../bus/bus.ts';
 import { openControlDatabase } from '../../controlDatabase.ts';
 import { silentLogger } from '../../runtime/log.ts';
 import { Metrics } from '../../runtime/metrics.ts';
+import type { Recording } from '../catchUp/recording.ts';
 import type { Stretch } from '../live/traderEvents.ts';
 import { PositionReader } from './positions.ts';
 import { StrategyRepository } from './strategies.ts';
@@ -23,7 +24,8 @@ function gate<T>() {
   return { opened, open };
 }
 
-test('a position of a past whose reading ends while trading closes is written before it has closed', async () => {
+/** A database with one strategy, which a user has stored. */
+async function stored() {
   const database = await openControlDatabase({ dataDir: temporaryDirectory(), databaseUrl: null });
   onTestFinished(() => database.destroy());
   const clock = new FakeClock(BEFORE_MS);
@@ -33,6 +35,38 @@ test('a position of a past whose reading ends while trading closes is written be
     ...{ userId, name: 'one', strategy: BUYS, sizeUsd: 10, baselineId: 'bt_1', cap: 1 },
     universe: { ticker: 'BTC', event_type: '5m' },
   });
+  return { database, clock, strategies, positions: new PositionReader(database) };
+}
+
+test('a start reads the prices and the ended markets of the strategies that are stored', async () => {
+  const parts = await stored();
+  const asked: unknown[] = [];
+  const recording: Recording = {
+    ...NOTHING_RECORDED,
+    prices: async ({ ticker, source }) => {
+      asked.push(`${ticker} ${source}`);
+      return [];
+    },
+    ended: async (universe) => {
+      asked.push(universe);
+      return [];
+    },
+  };
+  const shared = { log: silentLogger, metrics: new Metrics() };
+  const trading = await startTrading(
+    { ...shared, ...parts, recording, markets: () => [] },
+    { bus: new Bus(shared) },
+  );
+  await trading.settled();
+  expect(asked).toEqual(
+    expect.arrayContaining(['BTC chainlink', 'BTC binance_spot', { ticker: 'BTC', event_type: '5m' }]),
+  );
+  expect(asked).toHaveLength(3);
+  await trading.close();
+});
+
+test('a position of a past whose reading ends while trading closes is written before it has closed', async () => {
+  const { database, clock, strategies, positions } = await stored();
   const [asked, stretch] = [gate<void>(), gate<Stretch>()];
   const recording = {
     ...NOTHING_RECORDED,
@@ -41,7 +75,6 @@ test('a position of a past whose reading ends while trading closes is written be
       return stretch.opened;
     },
   };
-  const positions = new PositionReader(database);
   const shared = { clock, log: silentLogger, metrics: new Metrics() };
   const [writing, mayWrite] = [gate<void>(), gate<boolean>()];
   const isTrader = () => {
@@ -65,4 +98,36 @@ test('a position of a past whose reading ends while trading closes is written be
   while (!isClosed) await clock.advance(0);
   await closed;
   expect(await positions.heldMarkets()).toEqual(['0xtape']);
+});
+
+test('an abandoned trading writes nothing more, though the past of another market is still read', async () => {
+  const parts = await stored();
+  const [first, second] = [gate<Stretch>(), gate<Stretch>()];
+  const asked: string[] = [];
+  const recording: Recording = {
+    ...NOTHING_RECORDED,
+    stretch: ({ marketId }) => {
+      asked.push(marketId);
+      return marketId === '0xtape' ? first.opened : second.opened;
+    },
+  };
+  const shared = { log: silentLogger, metrics: new Metrics() };
+  const markets = ['0xtape', '0xother'].map((marketId) => marketOf(BOUGHT, { marketId }));
+  let writes = 0;
+  const isTrader = async () => {
+    writes++;
+    return true;
+  };
+  const trading = await startTrading(
+    { ...shared, ...parts, recording, markets: () => markets },
+    { bus: new Bus(shared), isTrader },
+  );
+  while (asked.length < 2) await parts.clock.advance(0);
+  const abandoned = trading.abandon();
+  first.open({ tape: BOUGHT, toSeq: null });
+  for (let turn = 0; turn < 20; turn++) await parts.clock.advance(0);
+  second.open({ tape: BOUGHT, toSeq: null });
+  await abandoned;
+  expect([writes, parts.clock.waiting]).toEqual([0, 0]);
+  expect(await parts.positions.heldMarkets()).toEqual([]);
 });
