@@ -30,7 +30,7 @@ describe('the arguments of the crash command', () => {
     ['webhooks --rounds 3', '--rounds is for --fault, not for webhooks'],
     [
       '--fault fire',
-      '--fault must be kill, disk-full, stall, starve, descriptors, memory, cluster, backup, restore, migration, backup-truth: fire',
+      '--fault must be kill, disk-full, power, stall, starve, descriptors, memory, cluster, backup, restore, migration, backup-truth: fire',
     ],
     ['--fault kill webhooks', '--fault takes no further word: webhooks'],
     ['--fault kill --rounds 0', '--rounds must be a whole number from 1 to 100000: 0'],

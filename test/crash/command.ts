@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 const FAULTS = [
   'kill',
   'disk-full',
+  'power',
   'stall',
   'starve',
   'descriptors',
@@ -30,6 +31,7 @@ interface FaultDefaults {
 const DEFAULTS: Record<Fault, FaultDefaults> = {
   kill: { rounds: 100, density: 0.01, seconds: 0 },
   'disk-full': { rounds: 10, density: 0.05, seconds: 10 },
+  power: { rounds: 20, density: 0.05, seconds: 0 },
   stall: { rounds: 1, density: 0.25, seconds: 60 },
   starve: { rounds: 1, density: 0.1, seconds: 180 },
   descriptors: { rounds: 3, density: 0.1, seconds: 20 },
@@ -53,6 +55,7 @@ answer. Exit status 2: the run could not be made. Progress goes to standard erro
 
   --fault kill        kills the service, its engine or both while the CPU is busy (default ${DEFAULTS.kill.rounds} rounds)
   --fault disk-full   fills the file system of the data directory, then frees it (${DEFAULTS['disk-full'].rounds}; needs root)
+  --fault power       makes the disk fail and forget what was not synced, then mounts it again (${DEFAULTS.power.rounds}; needs root)
   --fault stall       stops the engine with SIGSTOP, then continues it (${DEFAULTS.stall.rounds})
   --fault starve      gives service and engine a share of one core (${DEFAULTS.starve.rounds}; needs root)
   --fault descriptors lets service and engine open no further file while the API is asked (${DEFAULTS.descriptors.rounds})

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { SHUT_DOWN_EXT4 } from './shutDownExt4.ts';
 import { temporaryDirectory } from './temporaryDirectory.ts';
 
 export type DiskKind = 'tmpfs' | 'ext4';
@@ -87,12 +88,6 @@ export function limitedDisk(
     },
   };
 }
-
-/** Node has no `ioctl`. The number is EXT4_IOC_SHUTDOWN, the value EXT4_GOING_FLAGS_NOLOGFLUSH. */
-const SHUT_DOWN_EXT4 = `
-import fcntl, os, struct, sys
-fcntl.ioctl(os.open(sys.argv[1], os.O_RDONLY), 0x8004587D, struct.pack('I', 2))
-`;
 
 /** Directory entries of a tmpfs; an ext4 has its own number. */
 const FILES_MAX = 16_384;

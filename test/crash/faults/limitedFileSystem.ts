@@ -1,9 +1,13 @@
-/** A small separate file system that a run can fill: a tmpfs, or ext4 on a loop device. Needs root on Linux. */
+/**
+ * A small separate file system that a run can fill, or cut off like a power loss: a tmpfs, or ext4 on a loop device. Needs
+ * root on Linux.
+ */
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, truncateSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock as clock, every, sleep, type Timer } from '../../../src/runtime/clock.ts';
+import { SHUT_DOWN_EXT4 } from '../../support/shutDownExt4.ts';
 import type { FileSystemKind } from '../command.ts';
 
 const SIZE_MIB = 64;
@@ -29,12 +33,12 @@ export class LimitedFileSystem {
   }
 
   /** @throws Error Names the requirements: root, mount, and mkfs.ext4 with loop devices. */
-  static mount(kind: FileSystemKind): LimitedFileSystem {
-    if (process.getuid?.() !== 0) throw new Error('--fault disk-full needs root: it mounts a file system');
+  static mount(kind: FileSystemKind, sizeMib = SIZE_MIB): LimitedFileSystem {
+    if (process.getuid?.() !== 0) throw new Error('this fault needs root: it mounts a file system');
     const files = new LimitedFileSystem(kind, mkdtempSync(join(tmpdir(), 'underround-disk-')));
     mkdirSync(files.#mountPoint);
     try {
-      files.#mount();
+      files.#make(sizeMib);
     } catch (error) {
       rmSync(files.#place, { recursive: true, force: true });
       throw new Error(`cannot mount ${kind}: ${error instanceof Error ? error.message : String(error)}`);
@@ -43,17 +47,39 @@ export class LimitedFileSystem {
     return files;
   }
 
-  #mount(): void {
-    const run = (command: string, words: string[]) => execFileSync(command, words, { stdio: 'pipe' });
+  #make(sizeMib: number): void {
     if (this.kind === 'tmpfs') {
-      run('mount', ['-t', 'tmpfs', '-o', `size=${SIZE_MIB}m`, 'tmpfs', this.#mountPoint]);
+      run('mount', ['-t', 'tmpfs', '-o', `size=${sizeMib}m`, 'tmpfs', this.#mountPoint]);
       return;
     }
-    const image = join(this.#place, 'image');
-    closeSync(openSync(image, 'w'));
-    truncateSync(image, SIZE_MIB * 1024 * 1024);
-    run('mkfs.ext4', ['-q', '-m', '0', image]);
-    run('mount', ['-o', 'loop', image, this.#mountPoint]);
+    closeSync(openSync(this.#image, 'w'));
+    truncateSync(this.#image, sizeMib * 1024 * 1024);
+    run('mkfs.ext4', ['-q', '-m', '0', this.#image]);
+    this.#mountImage();
+  }
+
+  #mountImage(): void {
+    run('mount', ['-o', 'loop', this.#image, this.#mountPoint]);
+  }
+
+  get #image(): string {
+    return join(this.#place, 'image');
+  }
+
+  /** Writes everything to the disk. */
+  sync(): void {
+    run('sync', ['--file-system', this.#mountPoint]);
+  }
+
+  /** Makes each access to an ext4 fail; what was not synced is lost. */
+  cutPower(): void {
+    run('python3', ['-c', SHUT_DOWN_EXT4, this.#mountPoint]);
+  }
+
+  /** Mounts an ext4 again after `cutPower`, when no process uses it any more. */
+  async remount(): Promise<void> {
+    await this.#whenUnmounted();
+    this.#mountImage();
   }
 
   /** Uses all space, including space freed later, until `free`. */
@@ -85,18 +111,26 @@ export class LimitedFileSystem {
   async unmount(): Promise<void> {
     if (!this.#isMounted) return;
     this.free();
+    await this.#whenUnmounted();
+    this.#isMounted = false;
+    rmSync(this.#place, { recursive: true, force: true });
+  }
+
+  async #whenUnmounted(): Promise<void> {
     for (let tries = 1; ; tries++) {
       try {
-        execFileSync('umount', [this.#mountPoint], { stdio: 'pipe' });
-        break;
+        run('umount', [this.#mountPoint]);
+        return;
       } catch (error) {
         if (tries >= UNMOUNT_TRIES_MAX) throw error;
         await sleep(clock, UNMOUNT_PAUSE_MS);
       }
     }
-    this.#isMounted = false;
-    rmSync(this.#place, { recursive: true, force: true });
   }
+}
+
+function run(command: string, words: string[]): void {
+  execFileSync(command, words, { stdio: 'pipe' });
 }
 
 function fillBy(file: number, chunk: Buffer): void {

@@ -7,6 +7,7 @@ import type { FaultOptions, FaultResult } from './faultRig.ts';
 import { runKillRounds } from './killRounds.ts';
 import { runLimitRounds } from './limitRounds.ts';
 import { runMigrationRounds } from './migrationRounds.ts';
+import { runPowerRounds } from './powerRounds.ts';
 import { runStallRounds, runStarveRounds } from './slowRounds.ts';
 
 /** The run of each `--fault`. */
@@ -16,6 +17,7 @@ export const FAULT_RUNS: Record<
 > = {
   kill: runKillRounds,
   'disk-full': runDiskRounds,
+  power: runPowerRounds,
   stall: runStallRounds,
   starve: runStarveRounds,
   descriptors: (options) => runLimitRounds('descriptors', options),
