@@ -1,19 +1,18 @@
 import { write, writeSync } from 'node:fs';
 import { promisify } from 'node:util';
+import { type BackoffLimits, backoffDelayMs } from './backoff.ts';
 import type { Clock, Timer } from './clock.ts';
 
 const writeBytes = promisify(write);
 
 /** How long a line may wait for others: under load many share one write, and a reader notices no delay. */
 const JOINED_MS = 10;
-/**
- * A full disk or a slow reader of a pipe may need a moment; later it is tried less often. After the last of these retries
- * the next line causes the next one, so that a command can end.
- */
-const RETRY_MS = 100;
-const LATER_RETRY_MS = 1_000;
-const EARLY_RETRIES = 10;
-const RETRIES_MAX = 14;
+/** A slow reader of a pipe needs a moment, a full disk a person. */
+const RETRY: BackoffLimits = { firstMs: 10, maxMs: 1_000 };
+/** After the last of these retries the next line causes the next one, so that a command can end. */
+const RETRIES_MAX = 10;
+/** The retries of a process that exits: a good second. */
+const EXIT_RETRIES_MAX = 7;
 /** Text that waits while nothing can be written: hours of a quiet service, seconds of a busy one. */
 const WAITING_CHARACTERS_MAX = 8 * 2 ** 20;
 
@@ -87,22 +86,25 @@ export class LineWriter {
   writeNow(): void {
     for (let piece = this.#nextPiece(); piece !== null && !this.#isUnread; piece = this.#nextPiece()) {
       this.#piece = piece;
-      if (this.#failures > EARLY_RETRIES) return;
+      if (this.#failures > EXIT_RETRIES_MAX) return;
       try {
         this.#piece = rest(piece, this.#target.writeNow(piece));
       } catch {
         this.#failures += 1;
-        this.#target.pause(RETRY_MS);
+        if (this.#failures <= EXIT_RETRIES_MAX) this.#target.pause(this.#retryMs());
       }
     }
   }
 
   #writeLater(): void {
-    const retryMs = this.#failures > EARLY_RETRIES ? LATER_RETRY_MS : RETRY_MS;
-    this.#timer = this.#clock.after(this.#failures === 0 ? JOINED_MS : retryMs, () => {
+    this.#timer = this.#clock.after(this.#failures === 0 ? JOINED_MS : this.#retryMs(), () => {
       this.#timer = null;
       void this.#writePiece();
     });
+  }
+
+  #retryMs(): number {
+    return backoffDelayMs(RETRY, this.#failures - 1, () => 1);
   }
 
   async #writePiece(): Promise<void> {
