@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { syncDirectory } from '../runtime/durableFile.ts';
 import { BackupDamagedError } from '../runtime/errors.ts';
 import { makeDirectories } from '../runtime/makeDirectories.ts';
 import { readDiskSpace } from '../store/engine/diskGuard.ts';
 import { claimDirectory } from '../store/journal/claimDirectory.ts';
-import { syncDirectory } from '../store/journal/durableFile.ts';
 import type { BackupStorage } from './backupStorage.ts';
 
 /** Objects are written here and renamed into place. */

@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { type Clock, every } from '../runtime/clock.ts';
+import { replaceFile } from '../runtime/durableFile.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import { replaceFile } from '../store/journal/durableFile.ts';
 import type { Readiness } from './readiness.ts';
 
 const FILE_NAME = 'backup.json';

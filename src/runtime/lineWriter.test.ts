@@ -122,7 +122,7 @@ test('without a reader of the pipe nothing is kept, and nothing is tried again',
   expect([file.text, file.attempts, lost(), clock.waiting]).toEqual(['', 1, 0, 0]);
 });
 
-test('a process that exits writes what waits, however few bytes the file takes at a time', async () => {
+test('a process that exits writes all waiting lines, even if the file takes a few bytes at a time', async () => {
   const { clock, file, lines } = rig();
   file.error = 'EAGAIN';
   lines.write('first\n');

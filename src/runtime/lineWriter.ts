@@ -44,7 +44,7 @@ export class LineWriter {
   readonly #lossLine: (count: number) => string;
   readonly #onLost: () => void;
   #waiting = '';
-  /** What is left of the text before `#waiting`, unless another thread is writing it. */
+  /** The bytes to write before `#waiting`; null while another thread writes them. */
   #piece: Buffer | null = null;
   #timer: Timer | null = null;
   #isWriting = false;
@@ -80,8 +80,8 @@ export class LineWriter {
   }
 
   /**
-   * Writes what waits before it returns, for a process that exits. It gives up after a second without a success: such a
-   * write could also wait forever. A piece that another thread is writing may appear later.
+   * For a process that exits: writes all waiting lines before it returns. It gives up where no write succeeded for a
+   * second, because one more could wait forever. Lines that another thread is writing may appear later.
    */
   writeNow(): void {
     for (let piece = this.#nextPiece(); piece !== null && !this.#isUnread; piece = this.#nextPiece()) {

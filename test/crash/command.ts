@@ -55,7 +55,7 @@ answer. Exit status 2: the run could not be made. Progress goes to standard erro
 
   --fault kill        kills the service, its engine or both while the CPU is busy (default ${DEFAULTS.kill.rounds} rounds)
   --fault disk-full   fills the file system of the data directory, then frees it (${DEFAULTS['disk-full'].rounds}; needs root)
-  --fault power       makes the disk fail and forget what was not synced, then mounts it again (${DEFAULTS.power.rounds}; needs root)
+  --fault power       makes the disk fail and lose its unsynced data, then mounts it again (${DEFAULTS.power.rounds}; needs root)
   --fault stall       stops the engine with SIGSTOP, then continues it (${DEFAULTS.stall.rounds})
   --fault starve      gives service and engine a share of one core (${DEFAULTS.starve.rounds}; needs root)
   --fault descriptors lets service and engine open no further file while the API is asked (${DEFAULTS.descriptors.rounds})

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { SHUT_DOWN_EXT4 } from './shutDownExt4.ts';
+import { shutDownExt4 } from './shutDownExt4.ts';
 import { temporaryDirectory } from './temporaryDirectory.ts';
 
 export type DiskKind = 'tmpfs' | 'ext4';
@@ -43,9 +43,9 @@ export interface LimitedDisk {
   fillFiles(): void;
   /** Removes what `fillFiles` made. */
   freeFiles(): void;
-  /** Makes each access to an ext4 fail, like a broken disk. What was not written yet is lost. */
+  /** Every access to this ext4 fails from now on, and its unsynced data is lost. */
   fail(): void;
-  /** Mounts the disk again after `fail`, when no process uses it any more. */
+  /** Mounts the disk again after `fail`. No process may use it. */
   repair(): void;
 }
 
@@ -81,7 +81,7 @@ export function limitedDisk(
     free: () => truncateSync(filler, 0),
     fillFiles: () => makeFiles(fillers),
     freeFiles: () => rmSync(fillers, { recursive: true }),
-    fail: () => void execFileSync('python3', ['-c', SHUT_DOWN_EXT4, path]),
+    fail: () => shutDownExt4(path),
     repair: () => {
       execFileSync('umount', [path]);
       mount();

@@ -1,11 +1,11 @@
 /** Files of rows that the store cannot hold: `journal/rejected`. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { syncDirectory, syncFile } from '../../runtime/durableFile.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { KindedRecord } from '../../schema/records.ts';
 import type { TableName } from '../tables/schema.ts';
-import { syncDirectory, syncFile } from './durableFile.ts';
 import { encodeSegmentHead, encodeWrite } from './journalFormat.ts';
 import type { RowBuffer } from './rowBuffer.ts';
 import { TARGETS } from './segment.ts';

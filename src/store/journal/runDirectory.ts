@@ -6,10 +6,10 @@
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { type Clock, sleep } from '../../runtime/clock.ts';
+import { syncDirectory } from '../../runtime/durableFile.ts';
 import { ConfigError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/log.ts';
 import { livingProcess, thisProcess } from '../../runtime/processIdentity.ts';
-import { syncDirectory } from './durableFile.ts';
 
 const OWNER_FILE = 'owner';
 const ALIVE_FILE = 'alive';

@@ -1,5 +1,6 @@
 import type { Counter } from 'prom-client';
 import { every, sleep, type Timer } from '../../runtime/clock.ts';
+import { syncDirectory, syncFile } from '../../runtime/durableFile.ts';
 import type {
   BookRecord,
   GapRecord,
@@ -13,7 +14,6 @@ import type {
   UnderlyingRecord,
 } from '../../schema/records.ts';
 import { appendRecord, ENCODERS } from '../tables/encoders.ts';
-import { syncDirectory, syncFile } from './durableFile.ts';
 import type { PreviousRun } from './journalScan.ts';
 import type { RecoveryReport } from './recovery.ts';
 import { disown, forgetDeadRuns, segmentPath } from './runDirectory.ts';

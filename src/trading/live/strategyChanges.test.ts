@@ -183,7 +183,7 @@ test('a position that a stop known late undoes is deleted, though the table does
   });
 });
 
-test('corrected terms apply to what is traded after them, and are written once', () => {
+test('corrected terms of a market apply to later trades, and are stored once', () => {
   const trader = traderOf(BOUGHT, [liveStrategyOf('ps_1', BUYS)]);
   const corrected = marketAt({ ...market, takerDelayMs: 700 });
   expect(trader.process(corrected)).toMatchObject([

@@ -206,7 +206,7 @@ test('a read of the strategies that fails is counted, and is repeated at the nex
   await trader.close();
 });
 
-test('the trader is told how the stored strategies differ from those that it runs, and of no other', async () => {
+test('the trader hears of exactly those stored strategies that differ from the ones it runs', async () => {
   const active = Number.POSITIVE_INFINITY;
   const live = (strategyId: string, activeFromMs: number, untilMs: number) =>
     ({ strategyId, activeFromMs, entries: { untilMs } }) as const;

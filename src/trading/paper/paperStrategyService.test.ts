@@ -11,7 +11,7 @@ import { liveStrategy, PaperStrategyService, type StrategyChanges } from './pape
 import { PositionReader } from './positions.ts';
 import { StrategyRepository } from './strategies.ts';
 
-/** The service on a trader that only notes what it is told. */
+/** The service, and a trader that only records the calls. */
 async function begin({ submit = stubBacktests.submit }: Partial<ComparisonJobs> = {}) {
   const database = await openControlDatabase({ dataDir: temporaryDirectory(), databaseUrl: null });
   onTestFinished(() => database.destroy());
@@ -39,7 +39,7 @@ async function begin({ submit = stubBacktests.submit }: Partial<ComparisonJobs> 
   return { clock, userId, told, service, create };
 }
 
-test('the trader is told of what was stored, and of nothing else', async () => {
+test('the trader hears only of changes that were stored', async () => {
   const { clock, userId, told, service, create } = await begin();
   const made = await create('one', 1);
   if (typeof made === 'string') throw new Error(made);

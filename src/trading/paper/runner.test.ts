@@ -66,7 +66,7 @@ test('a session that fails is counted and logged', async () => {
   await runner.close();
 });
 
-test('a gap that is published delays what is decided after it', async () => {
+test('a published gap delays the decisions after it', async () => {
   const { runner, changed, bus } = running(liveStrategyOf('ps_1', BUYS));
   runner.start(bus, { held: [] });
   bus.publish('market', { ...marketOf(BOUGHT), seq: 0 });

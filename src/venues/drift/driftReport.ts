@@ -1,6 +1,7 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { replaceFile } from '../../runtime/durableFile.ts';
 import { InvalidInputError } from '../../runtime/errors.ts';
 import {
   DRIFT_CATEGORIES,
@@ -63,10 +64,8 @@ function parseReport(text: string, dataDir: string): z.infer<typeof report> {
 
 /** Replaces the report at once, so that a reader never reads half of it. */
 export async function writeDriftReport(dataDir: string, drift: VenueDrift, nowMs: number): Promise<void> {
-  const path = join(dataDir, FILE_NAME);
   const saved = { savedMs: nowMs, findings: drift.findings(), overflow: drift.overflow() };
-  await writeFile(`${path}.new`, JSON.stringify(saved), { mode: 0o600, flush: true });
-  await rename(`${path}.new`, path);
+  await replaceFile(join(dataDir, FILE_NAME), JSON.stringify(saved));
 }
 
 /** Moves a damaged report aside, so that nothing of it is lost. */

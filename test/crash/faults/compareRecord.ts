@@ -67,6 +67,11 @@ export const COUNTS_NONE: Counts = {
   doubled: 0,
 };
 
+/** The counts of a comparison, for the progress of a run. */
+export function countsLine({ rows, found, coveredByGaps, missing, trustedInsideGaps }: Counts): string {
+  return `${rows} rows, ${found} found, ${coveredByGaps} in gaps, ${missing} missing, ${trustedInsideGaps} trusted inside gaps`;
+}
+
 interface Comparison extends Counts {
   /** The first faults, as text. */
   readonly examples: readonly string[];

@@ -1,7 +1,7 @@
 /** Kills the service, its engine or both at random moments, and lets the service continue to record. */
 import { systemClock as clock, sleep } from '../../../src/runtime/clock.ts';
 import type { FaultRunOptions } from '../command.ts';
-import { COUNTS_NONE, type Counts } from './compareRecord.ts';
+import { COUNTS_NONE, type Counts, countsLine } from './compareRecord.ts';
 import { type FaultOptions, type FaultResult, FaultRig } from './faultRig.ts';
 import { READY_LIMIT_MS, type ServiceProcess } from './serviceProcess.ts';
 
@@ -95,6 +95,5 @@ function progressLine(
 ): string {
   const at = `${round} of ${rounds} kills`;
   if (!isCompared) return at;
-  const { rows, found, coveredByGaps, missing, trustedInsideGaps } = counts;
-  return `${at}: ${rows} rows, ${found} found, ${coveredByGaps} in gaps, ${missing} missing, ${trustedInsideGaps} trusted inside gaps`;
+  return `${at}: ${countsLine(counts)}`;
 }

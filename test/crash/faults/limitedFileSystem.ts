@@ -1,13 +1,13 @@
 /**
- * A small separate file system that a run can fill, or cut off like a power loss: a tmpfs, or ext4 on a loop device. Needs
- * root on Linux.
+ * A small separate file system that a run can fill: a tmpfs, or ext4 on a loop device. A run can also cut the power of the
+ * ext4. Needs root on Linux.
  */
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, truncateSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock as clock, every, sleep, type Timer } from '../../../src/runtime/clock.ts';
-import { SHUT_DOWN_EXT4 } from '../../support/shutDownExt4.ts';
+import { shutDownExt4 } from '../../support/shutDownExt4.ts';
 import type { FileSystemKind } from '../command.ts';
 
 const SIZE_MIB = 64;
@@ -71,12 +71,12 @@ export class LimitedFileSystem {
     run('sync', ['--file-system', this.#mountPoint]);
   }
 
-  /** Makes each access to an ext4 fail; what was not synced is lost. */
+  /** Every access to this ext4 fails from now on, and its unsynced data is lost. */
   cutPower(): void {
-    run('python3', ['-c', SHUT_DOWN_EXT4, this.#mountPoint]);
+    shutDownExt4(this.#mountPoint);
   }
 
-  /** Mounts an ext4 again after `cutPower`, when no process uses it any more. */
+  /** Mounts the ext4 again after `cutPower`, as soon as no process uses it. */
   async remount(): Promise<void> {
     await this.#whenUnmounted();
     this.#mountImage();

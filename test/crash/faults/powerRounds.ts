@@ -1,16 +1,16 @@
 /**
- * Cuts the power of the disk again and again: the file system of the data directory fails at once and forgets what was
- * not synced, as after a power loss. Then it is mounted again, and the service must start and continue.
+ * Power losses, one after the other. In each, the file system of the data directory fails and loses its unsynced data. It
+ * is then mounted again, and the service must start and continue.
  */
 import { systemClock as clock, sleep } from '../../../src/runtime/clock.ts';
 import type { FaultRunOptions } from '../command.ts';
-import { COUNTS_NONE, type Counts } from './compareRecord.ts';
+import { COUNTS_NONE, type Counts, countsLine } from './compareRecord.ts';
 import { type FaultOptions, type FaultResult, FaultRig } from './faultRig.ts';
 import { LimitedFileSystem } from './limitedFileSystem.ts';
 
 const SIZE_MIB = 1_024;
 const DISK_RESERVE = '64MiB';
-/** Linux writes what was not synced after 5 to 35 s: some cuts hit before, others after. */
+/** Linux writes unsynced data to the disk after 5 to 35 s: some cuts come before that, others after it. */
 const LIFE_MS_MAX = 20_000;
 /** How long the processes live on the failing disk. */
 const FAILING_MS_MAX = 4_000;
@@ -21,7 +21,7 @@ export function runPowerRounds(options: FaultOptions & FaultRunOptions): Promise
     const files = LimitedFileSystem.mount('ext4', SIZE_MIB);
     rig.whenOver(() => files.unmount());
     const service = await rig.service(files.dataDir, { UNDERROUND_DISK_RESERVE: DISK_RESERVE });
-    // Without its key the run could not read what was recorded.
+    // A power loss must not take the key with which the run reads the API.
     files.sync();
     let neverTrusted = 0;
     let counts: Counts = COUNTS_NONE;
@@ -41,10 +41,7 @@ export function runPowerRounds(options: FaultOptions & FaultRunOptions): Promise
         if (!(await rig.whenTrusted(service))) neverTrusted++;
         counts = await rig.compare(service);
       }
-      const { rows, found, coveredByGaps, missing } = counts;
-      const so = isCompared
-        ? `: ${rows} rows, ${found} found, ${coveredByGaps} in gaps, ${missing} missing`
-        : '';
+      const so = isCompared ? `: ${countsLine(counts)}` : '';
       rig.say(`${round} of ${options.rounds} power losses${so}`);
     }
     if (isUp) rig.endpointErrors += (await rig.askAll(service, (status) => status === 200)).length;

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
+import { replaceFile } from '../../../runtime/durableFile.ts';
 import type { Logger } from '../../../runtime/log.ts';
-import { replaceFile } from '../../journal/durableFile.ts';
 
 const MARK_CACHE_BYTES = 256 * 1024 * 1024;
 /**

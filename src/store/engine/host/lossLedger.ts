@@ -4,8 +4,8 @@
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { replaceFile } from '../../../runtime/durableFile.ts';
 import type { Logger } from '../../../runtime/log.ts';
-import { replaceFile } from '../../journal/durableFile.ts';
 import type { LostPart } from '../../journal/lostPart.ts';
 
 const FILE_NAME = 'lost-parts.json';

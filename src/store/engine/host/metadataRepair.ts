@@ -6,8 +6,8 @@
 import { existsSync } from 'node:fs';
 import { lstat, readdir, readFile, readlink, unlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { replaceFile } from '../../../runtime/durableFile.ts';
 import type { Logger } from '../../../runtime/log.ts';
-import { replaceFile } from '../../journal/durableFile.ts';
 import { DATABASE, TABLE_NAMES, TABLES, type Table } from '../../tables/schema.ts';
 import { tableMetadata } from '../../tables/statements.ts';
 

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
+import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
 import { replaceFile } from './durableFile.ts';
 
 test('a file that cannot be replaced leaves no draft', async () => {
