@@ -20,13 +20,14 @@ test.each([
   ['a failed write to the disk', 778],
   ['a full disk', 13],
   ['no file descriptor', 14],
+  ['a file that looks damaged, as on a failing disk', 11],
+  ['a file that looks like no database', 26],
 ])('%s (%i) may be retried', (_, errcode) => {
   expect(outwardOf(errcode)).toEqual(new StoreUnavailableError('control database: disk I/O error'));
 });
 
 test.each([
   ['a broken constraint', 1555],
-  ['a damaged file', 11],
   ['no code', undefined],
 ])('%s (%s) is reported as it is', (_, errcode) => {
   expect(outwardOf(errcode)).toBe('unchanged');

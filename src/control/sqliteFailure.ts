@@ -2,10 +2,11 @@ import { StoreUnavailableError } from '../runtime/errors.ts';
 
 /**
  * SQLite's primary result codes that are worth a retry: another connection's lock (BUSY), a file system that became
- * read-only (READONLY), a failing disk (IOERR), no space (FULL), no file descriptor or directory (CANTOPEN).
+ * read-only (READONLY), a failing disk (IOERR, CORRUPT, NOTADB: what it reads from one may look damaged), no space
+ * (FULL), no file descriptor or directory (CANTOPEN).
  * @see https://www.sqlite.org/rescode.html
  */
-const UNAVAILABLE: readonly number[] = [5, 8, 10, 13, 14];
+const UNAVAILABLE: readonly number[] = [5, 8, 10, 11, 13, 14, 26];
 
 export function isUnavailable(error: unknown): boolean {
   const { errcode } = error as { errcode?: unknown };

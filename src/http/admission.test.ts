@@ -104,26 +104,6 @@ describe('requests read in one turn of the event loop', () => {
     await nextTurn();
     expect(events.slice(5)).toEqual(['a: Unknown API key', 'd admitted', 'b admitted', 'c: no answer']);
   });
-
-  test('are all refused if the database read fails; the next turn reads again', async () => {
-    let fails = true;
-    const moment = () => {
-      if (fails) throw new StoreUnavailableError('no version');
-      return 0;
-    };
-    const { events, read } = rig({ moment });
-    read('a');
-    read('b');
-    await nextTurn();
-    fails = false;
-    read('c');
-    await nextTurn();
-    expect(events.filter((event) => !event.endsWith(' read'))).toEqual([
-      'a: no version',
-      'b: no version',
-      'c admitted',
-    ]);
-  });
 });
 
 test.each([

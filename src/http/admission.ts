@@ -83,13 +83,7 @@ export class Admission {
   #decideSome(): void {
     const arrived = this.#arrived.splice(0, DECISIONS_A_TURN);
     if (this.#arrived.length > 0) setImmediate(() => this.#decideSome());
-    let moment: Moment;
-    try {
-      moment = this.#parts.accounts.moment();
-    } catch (error) {
-      for (const { decided } of arrived) decided(error as Error);
-      return;
-    }
+    const moment = this.#parts.accounts.moment();
     for (const { call, decided } of arrived) {
       let waiting: void | Promise<void>;
       try {

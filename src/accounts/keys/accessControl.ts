@@ -17,7 +17,7 @@ export interface SignedIn {
 
 /** Access decisions for a request. The result is synchronous if it is cached, otherwise a promise. */
 export interface AccessControl {
-  /** Call once per request: cached rows count if they are still valid at this moment. */
+  /** Call once per request: cached rows count if they are still valid at this moment. Never throws. */
   moment(): Moment;
   maintenance(moment: Moment): Maintenance | null | Promise<Maintenance | null>;
   /** @param authorization The header as received. */

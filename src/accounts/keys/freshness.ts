@@ -10,18 +10,28 @@ export type Moment = number;
 
 /** Decides whether rows read from the control database are still valid. */
 export interface Freshness {
-  /** The present moment. Take it before each read of rows, and once for each request. */
+  /** The present moment. Take it before each read of rows, and once for each request. Never throws. */
   moment(): Moment;
   /** Whether rows read at `readAt` are valid at `moment`. */
   holds(readAt: Moment, moment: Moment): boolean;
 }
 
 /**
- * For a database with a version: rows are valid until any process commits.
- * @param version Changes with every commit of any process. Cheap enough for every request.
+ * For a database with a version: rows are valid until any process commits. While the version cannot be read, no row
+ * read before is valid, so whoever needs one asks the database, and what needs none goes on.
+ * @param version Changes with every commit of any process, and is positive. Cheap enough for every request.
  */
 export function versionFreshness(version: () => number): Freshness {
-  return { moment: version, holds: (readAt, moment) => readAt === moment };
+  let unreadable = 0;
+  const moment = () => {
+    try {
+      return version();
+    } catch {
+      // Another one each time, and none that a version can be.
+      return --unreadable;
+    }
+  };
+  return { moment, holds: (readAt, now) => readAt === now };
 }
 
 /** For a remote database, which cannot report changes cheaply: rows are valid for a lease. */

@@ -65,6 +65,27 @@ describe('by version', () => {
     expect(await cache.get('a', freshness.moment())).not.toBe('before');
   });
 
+  it('while the version cannot be read, each moment asks the database again, and keeps nothing', async () => {
+    const { rows, asked, find } = database();
+    let version: number | null = 1;
+    const freshness = versionFreshness(() => {
+      if (version === null) throw new Error('the disk fails');
+      return version;
+    });
+    const cache = new RowCache(freshness, find);
+    rows.set('a', 'first');
+    await cache.get('a', freshness.moment());
+    version = null;
+    rows.set('a', 'second');
+    const moment = freshness.moment();
+    expect(await Promise.all([cache.get('a', moment), cache.get('a', moment)])).toEqual(['second', 'second']);
+    rows.set('a', 'third');
+    expect(await cache.get('a', freshness.moment())).toBe('third');
+    version = 1;
+    expect(await cache.get('a', freshness.moment())).toBe('third');
+    expect(asked).toEqual(['a', 'a', 'a', 'a']);
+  });
+
   it('concurrent requests share one query, and a failure is not cached', async () => {
     let fail = true;
     let asked = 0;
