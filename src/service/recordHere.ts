@@ -68,6 +68,7 @@ function source(
     priceSources: () => feeds.collector.priceSources.status(),
     addChecks: (readiness) => {
       readiness.addReasons(() => store.writer.reasons());
+      readiness.addReasons(() => store.parts.reasons());
       readiness.addReasons(() => feeds.reasons());
       readiness.addReasons(() => store.guard.reasons());
       readiness.addDegraded(() => feeds.degraded());

@@ -11,7 +11,8 @@ type CoverLosses = (lost: readonly LostPart[]) => Promise<void>;
 
 /**
  * Makes the engine read its new parts completely every few seconds. It knows until when inserted rows are in readable
- * parts, and passes on the losses of broken parts.
+ * parts, and passes on the losses of broken parts. Until gaps cover a loss, rows beside the lost ones look proven: the
+ * service is then not ready.
  */
 export class PartWatch {
   readonly #options: { access: EngineAccess; clock: Clock; log: Logger };
@@ -20,6 +21,8 @@ export class PartWatch {
   #brokenBefore = 0;
   #readableUpToMs = Number.NEGATIVE_INFINITY;
   #acknowledged: readonly string[] = [];
+  /** Losses without their gaps; null before the first round, which reports those of earlier runs. */
+  #uncovered: readonly LostPart[] | null = null;
   #cover: CoverLosses | null = null;
   #round: Promise<void> | null = null;
   #stopped = false;
@@ -48,6 +51,16 @@ export class PartWatch {
     void this.check();
   }
 
+  /** Why the service is not ready: lost rows that no gap covers yet. Read from memory. */
+  reasons(): string[] {
+    if (this.#options.access.checkParts === undefined) return [];
+    if (this.#uncovered === null) return ['it is not known yet whether the engine lost stored rows'];
+    if (this.#uncovered.length === 0) return [];
+    return [
+      `rows lost with broken parts of the engine (${this.#uncovered.length}) are not covered by gaps yet`,
+    ];
+  }
+
   /** Runs one round; concurrent calls share it. */
   check(): Promise<void> {
     this.#round ??= this.#check().finally(() => {
@@ -73,9 +86,11 @@ export class PartWatch {
       this.#brokenTotal.inc(broken >= this.#brokenBefore ? broken - this.#brokenBefore : broken);
       this.#brokenBefore = broken;
       if (complete) this.#readableUpToMs = beganAtMs;
+      this.#uncovered = lost;
       if (lost.length === 0 || this.#cover === null || this.#stopped) return;
       await this.#cover(lost);
       this.#acknowledged = lost.map(({ id }) => id);
+      this.#uncovered = [];
     } catch (error) {
       if (!this.#stopped) log.warn({ err: error }, 'store.parts.not_checked');
     }

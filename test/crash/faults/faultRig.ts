@@ -216,17 +216,19 @@ export class FaultRig {
     this.say(`the service's log ends: ${service.log.slice(-LOG_CHARACTERS_MAX)}`);
   }
 
-  /** Waits until the store has the rows of dead runs: until then the service reports a lag. */
+  /** Waits until the service is ready and the store has the rows of dead runs: until then it reports a lag. */
   async #whenRecovered(service: ServiceProcess): Promise<void> {
     const deadline = clock.monotonic() + RECOVERY_LIMIT_MS;
-    let lag = 'unknown';
+    let [lag, readiness] = ['unknown', 'unknown'];
     while (clock.monotonic() < deadline && service.isRunning) {
       const { status, body } = await service.get('/metrics');
       lag = /^underround_store_lag_seconds(?:\{[^}]*\})? (\S+)/m.exec(body)?.[1] ?? 'unknown';
-      if (status === 200 && Number(lag) <= RECOVERED_LAG_SECONDS) return;
+      const ready = await service.get('/readyz');
+      readiness = ready.body;
+      if (status === 200 && Number(lag) <= RECOVERED_LAG_SECONDS && ready.status === 200) return;
       await sleep(clock, SETTLE_PAUSE_MS);
     }
-    this.say(`the store is still behind: underround_store_lag_seconds ${lag}`);
+    this.say(`the store is still behind: underround_store_lag_seconds ${lag}; /readyz ${readiness}`);
   }
 
   /** @returns The final counts, and the markets with missing rows, which must be compared again. */

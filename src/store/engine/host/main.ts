@@ -70,7 +70,7 @@ async function main(dataDir: string, socket: string): Promise<void> {
   const spool = await Spool.open(spoolDirs(dataDir), { log, keepFreeBytes });
   const engine = new Engine({ pool, spool, log, clock: systemClock });
   const ledger = await LossLedger.open(dataDir, log);
-  const repair = new PartRepair({ queries: engine, ledger, log });
+  const repair = new PartRepair({ queries: engine, ledger, clock: systemClock, log });
   const keeper = new PartKeeper({ repair, ledger, log, startedMs: systemClock.now() });
   await keeper.start();
   engine.onReadFailure = (error) => keeper.relieve(error);

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, test } from 'vitest';
 import { silentLogger } from '../../../runtime/log.ts';
 import { LossLedger } from './lossLedger.ts';
 import { PartKeeper } from './partKeeper.ts';
@@ -20,6 +20,7 @@ let active: readonly string[];
 let broken: ReadonlySet<string>;
 /** Statements that fail because the disk is full. */
 let failing: RegExp | null;
+let nowMs: number;
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'underround-repair-'));
   tableDir = join(dataDir, 'trades');
@@ -27,7 +28,7 @@ beforeEach(async () => {
     await mkdir(join(tableDir, name), { recursive: true });
     await writeFile(join(tableDir, name, 'data.bin'), name);
   }
-  [active, broken, failing] = [[MERGED], new Set([MERGED]), null];
+  [active, broken, failing, nowMs] = [[MERGED], new Set([MERGED]), null, 1_700_000_200_000];
 });
 afterEach(() => rm(dataDir, { recursive: true, force: true }));
 
@@ -67,14 +68,14 @@ async function detachedParts(): Promise<DetachedPart[]> {
   const names = await readdir(join(tableDir, 'detached')).catch(() => []);
   return names.map((name) => ({
     ...{ table: 'trades', name, path: join(tableDir, 'detached', name) },
-    reason: name.startsWith('broken_') ? 'broken' : '',
+    reason: /^(broken[a-z-]*)_/.exec(name)?.[1] ?? '',
   }));
 }
 
 async function start(): Promise<{ repair: PartRepair; ledger: LossLedger; keeper: PartKeeper }> {
   const log = silentLogger;
   const ledger = await LossLedger.open(dataDir, log);
-  const repair = new PartRepair({ queries, ledger, log });
+  const repair = new PartRepair({ queries, ledger, clock: { now: () => nowMs }, log });
   return { repair, ledger, keeper: new PartKeeper({ repair, ledger, log, startedMs: 1_700_000_200_000 }) };
 }
 
@@ -123,4 +124,17 @@ it('a replaced part is not reported as lost at any later start', async () => {
     await keeper.start();
     expect(ledger.pending).toEqual([]);
   }
+});
+
+test.each([
+  ['on its day', Date.UTC(2023, 10, 14, 15), Date.UTC(2023, 10, 14, 15)],
+  ['on a later day', Date.UTC(2023, 10, 16), Date.UTC(2023, 10, 15) - 1],
+  ['a moment before its day begins here', Date.UTC(2023, 10, 14) - 1, Date.UTC(2023, 10, 14)],
+])('a part without metadata, found %s, has lost rows of the day until then', async (_, foundMs, toMs) => {
+  nowMs = foundMs;
+  active = [];
+  await mkdir(join(tableDir, 'detached', `broken-on-start_${MERGED}`), { recursive: true });
+  const { repair } = await start();
+  const lost = { table: 'trades', part: MERGED, rows: null, fromMs: Date.UTC(2023, 10, 14), toMs };
+  expect(await repair.settleDetached()).toEqual([{ id: `trades/broken-on-start_${MERGED}`, ...lost }]);
 });

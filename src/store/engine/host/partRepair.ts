@@ -5,6 +5,7 @@
  */
 import { link, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/log.ts';
 import type { LostPart } from '../../journal/lostPart.ts';
 import { DATABASE } from '../../tables/schema.ts';
@@ -47,11 +48,18 @@ const LIST = `SELECT table, name, active, rows, bytes_on_disk AS bytes, path,
 export class PartRepair {
   readonly #queries: HostQueries;
   readonly #ledger: LossLedger;
+  readonly #clock: Pick<Clock, 'now'>;
   readonly #log: Logger;
 
-  constructor(options: { queries: HostQueries; ledger: LossLedger; log: Logger }) {
+  constructor(options: {
+    queries: HostQueries;
+    ledger: LossLedger;
+    clock: Pick<Clock, 'now'>;
+    log: Logger;
+  }) {
     this.#queries = options.queries;
     this.#ledger = options.ledger;
+    this.#clock = options.clock;
     this.#log = options.log;
   }
 
@@ -140,7 +148,7 @@ export class PartRepair {
       const id = `${table}/${name}`;
       if (!(reason ?? '').startsWith('broken') || this.#ledger.isAccounted(id)) continue;
       const part = name.slice((reason ?? '').length + 1);
-      const loss = { id, table, part, ...(await boundsOf(path, part)) };
+      const loss = { id, table, part, ...(await boundsOf(path, part, this.#clock.now())) };
       const whole = parsePartName(part.replace(/_try\d+$/, ''));
       const others = active.filter((one) => one.table === table).map((one) => parsePartName(one.name));
       const inside = others.filter((one) => one !== null && whole !== null && contains(whole, one));
@@ -230,8 +238,15 @@ async function linkDirectory(from: string, to: string): Promise<void> {
   }
 }
 
-/** Row count and time bounds from a detached part's own files; the bounds of its day where the files have none. */
-async function boundsOf(path: string, part: string): Promise<Pick<LostPart, 'rows' | 'fromMs' | 'toMs'>> {
+/**
+ * Row count and time bounds from a detached part's own files. Where they have none: the bounds of its day, as far as it
+ * has passed, because what is recorded from now on is not lost.
+ */
+async function boundsOf(
+  path: string,
+  part: string,
+  nowMs: number,
+): Promise<Pick<LostPart, 'rows' | 'fromMs' | 'toMs'>> {
   const count = (await readFile(join(path, 'count.txt'), 'utf8').catch(() => '')).trim();
   const rows = /^\d+$/.test(count) ? Number(count) : null;
   const minmax = await readFile(join(path, 'minmax_ts.idx')).catch(() => Buffer.alloc(0));
@@ -241,5 +256,6 @@ async function boundsOf(path: string, part: string): Promise<Pick<LostPart, 'row
   const day = /^(\d{4})(\d\d)(\d\d)_/.exec(part);
   if (day === null) return { rows, fromMs: null, toMs: null };
   const fromMs = Date.UTC(Number(day[1]), Number(day[2]) - 1, Number(day[3]));
-  return { rows, fromMs, toMs: fromMs + DAY_MS - 1 };
+  // A venue's clock may be ahead of ours at midnight.
+  return { rows, fromMs, toMs: Math.max(fromMs, Math.min(fromMs + DAY_MS - 1, nowMs)) };
 }
