@@ -3,6 +3,7 @@ import type { Config } from '../config.ts';
 import type { RandomBytes } from '../control/base62.ts';
 import { checkpointBeside } from '../control/checkpoints.ts';
 import { watchVersion } from '../control/databaseVersion.ts';
+import { commitKeeper } from '../control/keptCommits.ts';
 import type { Database } from '../control/schema.ts';
 import { SQLITE_FILE_NAME } from '../control/sqliteFile.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -54,6 +55,8 @@ export interface Accounts {
   issueOwnKey(owner: { userId: string; label: string }): Promise<IssuedKey | null>;
   /** Resolves once every process sees the changes committed so far: see `freshness.ts`. */
   settled(): Promise<void>;
+  /** Resolves once no power loss undoes the changes committed so far: see `keptCommits.ts`. */
+  kept(): Promise<void>;
   readonly authenticator: Authenticator;
   /** Watches the keys of open connections. */
   readonly liveKeys: LiveKeys;
@@ -112,6 +115,7 @@ export async function openAccounts(parts: {
     issueOwnKey: (owner) =>
       issueOwnKey(database, { clock, randomBytes, logger }, { ...owner, environment: config.keyEnvironment }),
     settled: () => (version ? Promise.resolve() : leaseOver(clock)),
+    kept: commitKeeper(config),
     authenticator,
     liveKeys,
     access: {

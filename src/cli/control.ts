@@ -53,12 +53,18 @@ export async function withControl(
     } finally {
       await control.database.destroy();
     }
+    if (access !== 'read') await keepCommits(control.config);
     const { sayPlace } = await import('./settings.ts');
     sayPlace(control.config, useOf(access));
   } catch (error) {
     printFailure(error);
     process.exitCode = 1;
   }
+}
+
+async function keepCommits(config: Config): Promise<void> {
+  const { commitKeeper } = await import('../control/keptCommits.ts');
+  await commitKeeper(config)();
 }
 
 /** Adds an action of the command line to the events shown on the operator page. */

@@ -47,10 +47,11 @@ export const unaskedStore: ApiDependencies['store'] = {
   stream: () => Promise.reject(new Error('the store was asked')),
 };
 
-/** A component that fails when used, for tests that must not reach it. */
-function unasked<T extends object>(part: string): T {
-  return new Proxy({} as T, {
+/** A component that fails when more than `known` of it is used, for tests that must not reach it. */
+function unasked<T extends object>(part: string, known: Partial<T> = {}): T {
+  return new Proxy(known as T, {
     get: (_, name) => {
+      if (name in known) return Reflect.get(known, name);
       throw new Error(`${part}.${String(name)} was asked`);
     },
   });
@@ -86,7 +87,7 @@ export function uncheckedApi(
       authenticate: (header) => (header === KEY.authorization ? IDENTITY : REFUSED),
       signedIn: async () => null,
     },
-    control: unasked<ApiDependencies['control']>('control'),
+    control: unasked<ApiDependencies['control']>('control', { kept: async () => undefined }),
     secondFactors: unasked<ApiDependencies['secondFactors']>('secondFactors'),
     backtests: stubBacktests,
     paper: stubPaper,

@@ -1,0 +1,36 @@
+import { dirname, join } from 'node:path';
+import type { Config } from '../config.ts';
+import { syncDirectory, syncFile } from '../runtime/durableFile.ts';
+import { SQLITE_FILE_NAME } from './sqliteFile.ts';
+
+/**
+ * Returns the function that resolves once no power loss undoes what has been committed before its call. SQLite syncs its
+ * log only when it copies it into the database, so a commit alone waits for no disk; PostgreSQL syncs each commit. Calls
+ * that wait at the same time share one sync. It rejects with the disk's error.
+ */
+export function commitKeeper({
+  dataDir,
+  databaseUrl,
+}: Pick<Config, 'dataDir' | 'databaseUrl'>): () => Promise<void> {
+  if (databaseUrl !== null) return async () => undefined;
+  const path = join(dataDir, SQLITE_FILE_NAME);
+  const sync = async () => {
+    // Without a log, SQLite has synced the database itself when it was last closed.
+    await syncFile(`${path}-wal`);
+    await syncDirectory(dirname(path));
+  };
+  let last: Promise<void> = Promise.resolve();
+  /** A sync that has not begun, and so will include what is committed now. */
+  let next: Promise<void> | null = null;
+  return () => {
+    if (next !== null) return next;
+    next = last
+      .catch(() => undefined)
+      .then(() => {
+        next = null;
+        return sync();
+      });
+    last = next;
+    return next;
+  };
+}
