@@ -29,18 +29,23 @@ test('syncs the log of commits, and the directory that names it', async () => {
 
 test('calls that wait at the same time share a sync, and none shares one that began before it', async () => {
   const { file, kept } = openFile();
-  const syncs: (() => void)[] = [];
-  vi.mocked(durableFile.syncFile).mockImplementation(
-    () => new Promise((resolve) => void syncs.push(() => resolve())),
-  );
+  let begun = () => {};
+  let release = () => {};
+  const beginning = new Promise<void>((resolve) => {
+    begun = resolve;
+  });
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  vi.mocked(durableFile.syncFile).mockImplementation(() => {
+    begun();
+    return held;
+  });
   const first = kept();
-  await expect.poll(() => syncs.length).toBe(1);
+  await beginning;
   const others = [kept(), kept()];
-  syncs[0]?.();
-  await first;
-  await expect.poll(() => syncs.length).toBe(2);
-  syncs[1]?.();
-  await Promise.all(others);
+  release();
+  await Promise.all([first, ...others]);
   expect(durableFile.syncFile).toHaveBeenCalledTimes(2);
   vi.mocked(durableFile.syncFile).mockReset();
   file.close();

@@ -78,6 +78,8 @@ const outboxFile = of('src/bus/outbox/outboxFile.ts', 'src/bus/outbox/outboxFile
 const readPosition = of('src/bus/nats/readPosition.ts', 'src/bus/nats/readPosition.test.ts');
 const publisher = of('src/bus/nats/orderedPublisher.ts', 'src/bus/nats/orderedPublisher.test.ts');
 const ladderHash = of('src/recorder/publish/ladderHash.ts', 'src/recorder/publish/ladderHash.test.ts');
+const partWatch = of('src/store/engine/partWatch.ts', 'src/store/engine/partWatch.test.ts');
+const partRepair = of('src/store/engine/host/partRepair.ts', 'src/store/engine/host/partRepair.test.ts');
 const diskGuard = of('src/store/engine/diskGuard.ts', 'src/store/engine/diskGuard.test.ts');
 
 /** Faults in the recorder (trust, gaps, clocks, the merge of several collectors) and in the journal of the store. */
@@ -184,6 +186,14 @@ export const RECORDING_MUTANTS: readonly TestedMutant[] = [
   outboxFile('await handle.truncate(this.#length).catch(() => undefined);', ''),
   readPosition('this.#next = seq + 1;', 'this.#next = seq + 2;'),
   diskGuard('this.#space.freeBytes - this.#reserve());', 'this.#space.freeBytes);'),
+  partWatch('      this.#uncovered = lost;', ''),
+  partWatch('      this.#uncovered = [];', ''),
+  partWatch('LostPart[] | null = null;', 'LostPart[] | null = [];'),
+  partRepair('Math.max(fromMs, Math.min(fromMs + DAY_MS - 1, nowMs))', 'fromMs + DAY_MS - 1'),
+  partRepair(
+    'Math.max(fromMs, Math.min(fromMs + DAY_MS - 1, nowMs))',
+    'Math.min(fromMs + DAY_MS - 1, nowMs)',
+  ),
   publisher('this.#inFlightBytes -= message.payload.length;', ''),
   ladderHash('hash.update(`', 'void (`'),
   keptRuns('ofOther === -1 ? waiting : waiting.slice(0, ofOther)', 'waiting'),

@@ -123,6 +123,8 @@ const places = of(
 );
 const authenticate = of('src/accounts/keys/authenticate.ts', 'src/accounts/keys/authenticate.test.ts');
 const rowCache = of('src/accounts/keys/rowCache.ts', 'src/accounts/keys/rowCache.test.ts');
+const freshness = of('src/accounts/keys/freshness.ts', 'src/accounts/keys/rowCache.test.ts');
+const keptCommits = of('src/control/keptCommits.ts', 'src/control/keptCommits.test.ts');
 const liveKeys = of('src/accounts/keys/liveKeys.ts', 'src/accounts/keys/liveKeys.test.ts');
 const keys = of('src/accounts/keys/keys.ts', 'src/accounts/keys/keys.test.ts');
 const maintenance = of('src/accounts/maintenance.ts', 'src/accounts/maintenance.test.ts');
@@ -271,6 +273,10 @@ export const SERVING_MUTANTS: readonly TestedMutant[] = [
   authenticate("row.revoked_ms !== null ? 'revoked' :", ''),
   authenticate("if (parsed.environment !== this.#environment) return 'wrong_environment';", ''),
   rowCache('if (this.#asking.get(hash)?.readAt === moment) this', 'this'),
+  freshness('return --unreadable;', 'return unreadable;'),
+  keptCommits('    if (next !== null) return next;\n', ''),
+  keptCommits('        next = null;\n', ''),
+  keptCommits('      .catch(() => undefined)\n', ''),
   limitsWindow('this.#used(index, nowMs) < requests', 'this.#used(index, nowMs) <= requests'),
   limitsWindow('this.#leavesInMs(tail, windowMs, nowMs) <= 0', 'this.#leavesInMs(tail, windowMs, nowMs) < 0'),
   rateCounters('Math.ceil(waitMs / 1000)', 'Math.floor(waitMs / 1000)'),
