@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
 import * as durableFile from '../runtime/durableFile.ts';
+import { StoreUnavailableError } from '../runtime/errors.ts';
 import { commitKeeper } from './keptCommits.ts';
 import { SqliteFile } from './sqliteFile.ts';
 
@@ -55,7 +56,9 @@ test('rejects when the disk fails, and tries again at the next call', async () =
   const { dataDir, file, kept } = openFile();
   file.close();
   rmSync(dataDir, { recursive: true });
-  await expect(kept()).rejects.toThrow('ENOENT');
+  await expect(kept()).rejects.toThrow(
+    new StoreUnavailableError('control database: a change is not on the disk yet'),
+  );
   mkdirSync(dataDir);
   await kept();
 });

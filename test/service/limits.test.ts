@@ -1,0 +1,115 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { holdAtPresentUse } from '../crash/faults/processLimit.ts';
+import { commandAbsent, underround } from '../support/builtCommand.ts';
+import {
+  enginePidOf,
+  eventually,
+  isRunning,
+  type RunningService,
+  startService,
+  startVenues,
+} from '../support/runningService.ts';
+import { temporaryDirectory } from '../support/temporaryDirectory.ts';
+import { makeCertificate, opensslAbsent, WebhookReceiver } from '../support/webhookReceiver.ts';
+
+const absent = commandAbsent || opensslAbsent !== null || !existsSync('/usr/bin/prlimit');
+/** Nearly always without a result: no daily market has ended in a recording this young. */
+const JOB = {
+  strategy: { type: 'threshold_entry', threshold: 0.4, direction: 'below', side: 'buy_yes' },
+  universe: { ticker: 'BTC', event_type: 'daily_up_down' },
+  market_limit: 5,
+};
+/** Buys and sells again and again, so that it shows whether it still trades. */
+const TRADES = {
+  ...{ type: 'condition_based', side: 'buy_yes', max_trades_per_market: 100 },
+  entry: [{ metric: 'token_price', operator: 'below', value: 0.97 }],
+  take_profit: [{ metric: 'token_price', operator: 'above', value: 0.001 }],
+};
+/** Requests of each kind while the processes are at their limit. */
+const REQUESTS = 20;
+const REQUEST_MS_MAX = 5_000;
+
+/** @returns The body of a success; null for a refusal, or without an answer. */
+async function post<T>({ url, key }: RunningService, path: string, body: object): Promise<T | null> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const signal = AbortSignal.timeout(REQUEST_MS_MAX);
+  const sent = fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body), signal });
+  const answer = await sent.catch(() => null);
+  return answer?.ok ? ((await answer.json()) as T) : null;
+}
+
+interface Equity {
+  readonly n_closed_positions: number;
+}
+
+interface Job {
+  readonly status: string;
+  readonly error: string | null;
+}
+
+describe.skipIf(absent)(
+  'jobs, paper trading and webhooks (skipped without a build, openssl or prlimit)',
+  () => {
+    it.each(['descriptors', 'memory'] as const)('survive a service at its limit of %s', async (kind) => {
+      const dataDir = temporaryDirectory();
+      const venues = await startVenues();
+      const certificate = makeCertificate();
+      const receiver = await new WebhookReceiver(certificate).listen();
+      const ca = join(dataDir, 'ca.pem');
+      writeFileSync(ca, certificate.cert);
+      const variables = { UNDERROUND_WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8', NODE_EXTRA_CA_CERTS: ca };
+      const environment = { ...variables, ...venues.urls(), UNDERROUND_DATA_DIR: dataDir };
+      await underround(['users', 'create', '--email', 'a@example.com', '--tier', 'premium'], environment);
+      const json = async (...words: string[]) =>
+        JSON.parse(await underround(['webhooks', ...words, '--json'], environment));
+      const { webhook_id: webhookId } = await json(
+        ...['create', '--email', 'a@example.com', '--url', receiver.url(), '--label', 'limits'],
+      );
+      let service = await startService(dataDir, venues, variables);
+      const started = await post<{ paper_strategy_id: string }>(service, '/v1/paper/strategies', {
+        ...{ name: 'limits', strategy: TRADES, size_usd: 10 },
+        universe: { ticker: 'BTC', event_type: '5m' },
+      });
+      const trades = async () =>
+        (await service.get<Equity>(`/v1/paper/strategies/${started?.paper_strategy_id}/equity`))
+          .n_closed_positions;
+      await eventually('a trade', async () => (await trades()) > 0);
+
+      const pids = [service.child.pid as number, enginePidOf(service)];
+      const release = holdAtPresentUse(() => pids.filter(isRunning), kind);
+      const jobs: string[] = [];
+      const deliveries: string[] = [];
+      for (let n = 0; n < REQUESTS; n++) {
+        const job = await post<{ job_id: string }>(service, '/v1/backtest', JOB);
+        if (job !== null) jobs.push(job.job_id);
+        if (n % 5 === 0) deliveries.push((await json('test', webhookId)).delivery_id);
+      }
+      release();
+      if (!isRunning(service.child.pid as number)) service = await startService(dataDir, venues, variables);
+
+      await eventually('a ready service', async () => (await fetch(`${service.url}/readyz`)).status === 200);
+      await eventually('every delivery', async () => {
+        const received = new Set(receiver.received.map(({ headers }) => headers['webhook-id']));
+        return deliveries.every((id) => received.has(id));
+      });
+      const later = await eventually('a job after it', () =>
+        post<{ job_id: string }>(service, '/v1/backtest', JOB),
+      );
+      for (const id of [...jobs, later.job_id]) {
+        const { status, error } = await eventually('the end of a job', async () => {
+          const job = await service.get<Job>(`/v1/backtest/${id}`);
+          return job.status !== 'queued' && job.status !== 'running' && job;
+        });
+        // At its limit the service may fail a job, and then names the reason.
+        expect(status === 'complete' || (error ?? '')).toBeTruthy();
+      }
+      const before = await trades();
+      await eventually('a trade after it', async () => (await trades()) > before);
+      expect(await service.stop()).toBe(0);
+      await receiver.close();
+      await venues.stop();
+    });
+  },
+);
