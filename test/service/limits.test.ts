@@ -87,10 +87,17 @@ describe.skipIf(absent)(
         if (n % 5 === 0) deliveries.push((await json('test', webhookId)).delivery_id);
       }
       release();
-      if (!isRunning(service.child.pid as number)) service = await startService(dataDir, venues, variables);
+      /** A process that cannot go on at its limit ends, perhaps a moment later; then it is started again. */
+      const goesOn = async () => {
+        if (!isRunning(service.child.pid as number)) service = await startService(dataDir, venues, variables);
+      };
 
-      await eventually('a ready service', async () => (await fetch(`${service.url}/readyz`)).status === 200);
+      await eventually('a ready service', async () => {
+        await goesOn();
+        return (await fetch(`${service.url}/readyz`)).status === 200;
+      });
       await eventually('every delivery', async () => {
+        await goesOn();
         const received = new Set(receiver.received.map(({ headers }) => headers['webhook-id']));
         return deliveries.every((id) => received.has(id));
       });
@@ -99,6 +106,7 @@ describe.skipIf(absent)(
       );
       for (const id of [...jobs, later.job_id]) {
         const { status, error } = await eventually('the end of a job', async () => {
+          await goesOn();
           const job = await service.get<Job>(`/v1/backtest/${id}`);
           return job.status !== 'queued' && job.status !== 'running' && job;
         });
