@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { syncDirectory } from '../runtime/durableFile.ts';
+import { syncDirectory, writeSynced } from '../runtime/durableFile.ts';
 import { BackupDamagedError } from '../runtime/errors.ts';
 import { makeDirectories } from '../runtime/makeDirectories.ts';
 import { readDiskSpace } from '../store/engine/diskGuard.ts';
@@ -48,13 +48,7 @@ export class DirectoryStorage implements BackupStorage {
 
   async write(name: string, bytes: Uint8Array): Promise<void> {
     const draft = join(this.name, INCOMING, randomBytes(16).toString('hex'));
-    const file = await open(draft, 'wx', 0o600);
-    try {
-      await file.writeFile(bytes);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    await writeSynced(draft, bytes, 'wx');
     const path = join(this.name, name);
     makeDirectories(dirname(path));
     await rename(draft, path);

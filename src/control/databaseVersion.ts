@@ -1,4 +1,3 @@
-import { StoreUnavailableError } from '../runtime/errors.ts';
 import { SqliteFile } from './sqliteFile.ts';
 
 /** Detects commits to a SQLite file. */
@@ -6,7 +5,7 @@ interface DatabaseVersion {
   /**
    * Returns another number whenever any connection of any process has committed since the last call; takes about 3
    * microseconds.
-   * @throws {StoreUnavailableError} When the file cannot be read.
+   * @throws The driver's own error, when the file cannot be read.
    */
   read(): number;
   close(): void;
@@ -20,14 +19,5 @@ interface DatabaseVersion {
 export function watchVersion(path: string): DatabaseVersion {
   const file = new SqliteFile(path, { readOnly: true });
   const version = file.value('PRAGMA data_version');
-  return {
-    read: () => {
-      try {
-        return version() as number;
-      } catch (cause) {
-        throw new StoreUnavailableError('control database: its version cannot be read', { cause });
-      }
-    },
-    close: () => file.close(),
-  };
+  return { read: () => version() as number, close: () => file.close() };
 }

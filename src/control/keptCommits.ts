@@ -25,7 +25,7 @@ export function commitKeeper({
     }
   };
   let last: Promise<void> = Promise.resolve();
-  /** A sync that has not begun, and so will include what is committed now. */
+  /** The next sync, until it begins: it includes each commit before that. */
   let next: Promise<void> | null = null;
   return () => {
     if (next !== null) return next;

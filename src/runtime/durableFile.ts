@@ -9,19 +9,24 @@ export async function replaceFile(path: string, text: string): Promise<void> {
   if ((await readFile(path, 'utf8').catch(() => null)) === text) return;
   const draft = `${path}.draft`;
   try {
-    const file = await open(draft, 'w', 0o600);
-    try {
-      await file.writeFile(text);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    await writeSynced(draft, text, 'w');
     await rename(draft, path);
   } catch (error) {
     await unlink(draft).catch(() => undefined);
     throw error;
   }
   await syncDirectory(dirname(path));
+}
+
+/** Writes a file that only its owner may read, and syncs its content to the disk. @param flags As for `open`. */
+export async function writeSynced(path: string, content: string | Uint8Array, flags: string): Promise<void> {
+  const file = await open(path, flags, 0o600);
+  try {
+    await file.writeFile(content);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
 }
 
 /** Syncs renames and new files in a directory to the disk. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { underround } from '../support/builtCommand.ts';
 import { limitedDisk, mayMount } from '../support/limitedDisk.ts';
-import { eventually, type RunningCommand, setupTokenOf, startCommand } from '../support/runningService.ts';
+import { type RunningCommand, setupTokenOf, startCommand } from '../support/runningService.ts';
 import { VENUES_OFF } from '../support/venuesOff.ts';
 
 const DISK_MIB = 512;
@@ -38,10 +38,7 @@ it.skipIf(!mayMount('ext4'))(
     const { key } = JSON.parse(await underround(words, environment));
     disk.fail();
     await service.stop('SIGKILL');
-    await eventually('the end of its engine', async () => {
-      disk.repair();
-      return true;
-    });
+    await disk.repair();
 
     const again = await startCommand(['serve'], environment);
     expect(await statusOf(again, '/app/me', { cookie: String(cookie) })).toBe(200);

@@ -53,7 +53,7 @@ it('a service whose stored files are empty is ready once gaps cover the lost row
   const proven = await provenBooks(again, market);
   const { gaps } = await again.get<{ gaps: { cause: string }[] }>(`/v1/gaps?market_id=${market}`);
   expect(gaps.map(({ cause }) => cause)).toContain('data_lost');
-  // What is proven once stays so.
+  // Each of these books stays proven.
   await eventually(
     'a newer proven book',
     async () => (await provenBooks(again, market)).length > proven.length,

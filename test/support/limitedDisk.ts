@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { eventually } from './runningService.ts';
 import { shutDownExt4 } from './shutDownExt4.ts';
 import { temporaryDirectory } from './temporaryDirectory.ts';
 
@@ -45,8 +46,8 @@ export interface LimitedDisk {
   freeFiles(): void;
   /** Every access to this ext4 fails from now on, and its unsynced data is lost. */
   fail(): void;
-  /** Mounts the disk again after `fail`. No process may use it. */
-  repair(): void;
+  /** Mounts the disk again after `fail`, as soon as no process uses it. */
+  repair(): Promise<void>;
 }
 
 /** @param whenOver Receives the unmount function; by default it runs at the end of the running test. */
@@ -82,8 +83,11 @@ export function limitedDisk(
     fillFiles: () => makeFiles(fillers),
     freeFiles: () => rmSync(fillers, { recursive: true }),
     fail: () => shutDownExt4(path),
-    repair: () => {
-      execFileSync('umount', [path]);
+    repair: async () => {
+      await eventually('the end of the processes on the disk', async () => {
+        execFileSync('umount', [path], { stdio: 'ignore' });
+        return true;
+      });
       mount();
     },
   };

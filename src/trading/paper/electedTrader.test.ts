@@ -206,7 +206,7 @@ test('a read of the strategies that fails is counted, and is repeated at the nex
   await trader.close();
 });
 
-test('the trader hears of exactly those stored strategies that differ from the ones it runs', async () => {
+test('the trader gets each stored strategy that differs from the one it runs, and no other', async () => {
   const active = Number.POSITIVE_INFINITY;
   const live = (strategyId: string, activeFromMs: number, untilMs: number) =>
     ({ strategyId, activeFromMs, entries: { untilMs } }) as const;

@@ -239,8 +239,8 @@ async function linkDirectory(from: string, to: string): Promise<void> {
 }
 
 /**
- * Row count and time bounds from a detached part's own files. Where they have none: the bounds of its day, as far as it
- * has passed, because what is recorded from now on is not lost.
+ * Row count and time bounds from a detached part's own files. Without bounds there: its day, up to now, because the part
+ * has no rows recorded later.
  */
 async function boundsOf(
   path: string,
