@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { Agent, request } from 'node:http';
 import { createInterface } from 'node:readline';
 import { type Clock, sleep } from '../../runtime/clock.ts';
-import { StoreUnavailableError } from '../../runtime/errors.ts';
+import { ConfigError, StoreUnavailableError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { PartCheck } from '../journal/lostPart.ts';
@@ -135,14 +135,26 @@ export class Supervisor implements EngineAccess {
     const { clock, log } = this.#options;
     const deadline = clock.monotonic() + limitMs;
     for (let backoffMs = BACKOFF_MS_MIN; !this.#closed; backoffMs = Math.min(backoffMs * 2, BACKOFF_MS_MAX)) {
-      prepareSocketDirectory(this.#options.dataDir);
-      if (this.#mayUseFound() && (await this.#ping())) return true;
-      if (await this.#spawn()) return true;
+      if (await this.#tryOnce()) return true;
       if (clock.monotonic() + backoffMs > deadline) return false;
       log.warn({ backoffMs }, 'store.engine.start_retried');
       await sleep(clock, backoffMs);
     }
     return false;
+  }
+
+  /** @throws {ConfigError} When another user may have created the socket's directory. */
+  async #tryOnce(): Promise<boolean> {
+    try {
+      prepareSocketDirectory(this.#options.dataDir);
+      if (this.#mayUseFound() && (await this.#ping())) return true;
+      return await this.#spawn();
+    } catch (error) {
+      if (error instanceof ConfigError) throw error;
+      // Without a descriptor left neither file nor process can be opened. A later try may.
+      this.#options.log.error({ err: error }, 'store.engine.not_started');
+      return false;
+    }
   }
 
   /** Whether a host that answers is good enough, whoever started it. */
@@ -165,11 +177,14 @@ export class Supervisor implements EngineAccess {
         ...(listen ? { UNDERROUND_STORE_PASSWORD: listen.password.reveal() } : {}),
       },
     });
+    const { stdout } = child;
+    // Node makes no pipe where the process may open no further file; it then reports only an error.
+    if (!stdout) return new Promise((_, reject) => child.once('error', reject));
     this.#child = child;
     child.stdin?.on('error', () => undefined);
     return new Promise((resolve) => {
       let ready = false;
-      createInterface({ input: child.stdout }).on('line', (line) => {
+      createInterface({ input: stdout }).on('line', (line) => {
         const [word, value] = line.split(' ');
         if (word === 'listening') this.#port = Number(value);
         if (word === 'refused') this.#onRefusedLogin();
@@ -184,7 +199,7 @@ export class Supervisor implements EngineAccess {
         if (!ready || this.#closed) return;
         this.#restarts.inc();
         log.error({ exitCode, signal }, 'store.engine.died');
-        void this.#ensure(START_LIMIT_MS);
+        this.#ensure(START_LIMIT_MS).catch((err: unknown) => log.error({ err }, 'store.engine.not_started'));
       });
     });
   }

@@ -4,6 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { orAtLimit } from '../../../runtime/atLimit.ts';
 import { replaceFile } from '../../../runtime/durableFile.ts';
 import type { Logger } from '../../../runtime/log.ts';
 import type { LostPart } from '../../journal/lostPart.ts';
@@ -31,7 +32,7 @@ export class LossLedger {
   /** An unreadable file counts as empty: losses are then reported once more, which writes the same gaps. */
   static async open(dataDir: string, log: Logger): Promise<LossLedger> {
     const path = join(dataDir, FILE_NAME);
-    const text = await readFile(path, 'utf8').catch(() => '');
+    const text = await readFile(path, 'utf8').catch(orAtLimit(''));
     let ledger: LedgerText = { accounted: [], pending: [] };
     try {
       if (text !== '') ledger = JSON.parse(text) as LedgerText;

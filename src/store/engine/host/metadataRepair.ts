@@ -6,6 +6,7 @@
 import { existsSync } from 'node:fs';
 import { lstat, readdir, readFile, readlink, unlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { orAtLimit } from '../../../runtime/atLimit.ts';
 import { replaceFile } from '../../../runtime/durableFile.ts';
 import type { Logger } from '../../../runtime/log.ts';
 import { DATABASE, TABLE_NAMES, TABLES, type Table } from '../../tables/schema.ts';
@@ -113,9 +114,9 @@ async function linkedUuid(path: string): Promise<string | null> {
 }
 
 function textOf(path: string): Promise<string> {
-  return readFile(path, 'utf8').catch(() => '');
+  return readFile(path, 'utf8').catch(orAtLimit(''));
 }
 
 function namesIn(path: string): Promise<string[]> {
-  return readdir(path).catch(() => []);
+  return readdir(path).catch(orAtLimit<string[]>([]));
 }

@@ -20,6 +20,7 @@ let active: readonly string[];
 let broken: ReadonlySet<string>;
 /** Statements that fail because the disk is full. */
 let failing: RegExp | null;
+let reason: string;
 let nowMs: number;
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'underround-repair-'));
@@ -29,6 +30,7 @@ beforeEach(async () => {
     await writeFile(join(tableDir, name, 'data.bin'), name);
   }
   [active, broken, failing, nowMs] = [[MERGED], new Set([MERGED]), null, 1_700_000_200_000];
+  reason = 'unreadable';
 });
 afterEach(() => rm(dataDir, { recursive: true, force: true }));
 
@@ -37,7 +39,7 @@ const queries = {
   async rows<T>(query: string): Promise<T[]> {
     if (failing?.test(query)) throw new Error('Code: 243. NOT_ENOUGH_SPACE');
     const [, verb, name = ''] = /(CHECK|DETACH|ATTACH).* PART '(\w+)'/.exec(query) ?? [];
-    if (verb === 'CHECK') return [{ is_passed: broken.has(name) ? 0 : 1, message: 'unreadable' }] as T[];
+    if (verb === 'CHECK') return [{ is_passed: broken.has(name) ? 0 : 1, message: reason }] as T[];
     if (verb === 'DETACH') await takeOut(name);
     if (verb === 'ATTACH') await putBack(name);
     if (query.includes('system.parts')) return parts() as T[];
@@ -89,6 +91,20 @@ it('a loss is known after a kill while the readable parts were being attached', 
   await keeper.start();
   expect(ledger.pending).toEqual([LOSS]);
   expect(active).toHaveLength(1);
+});
+
+test.each([
+  'Cannot open file data.bin, errno: 24, strerror: Too many open files',
+  'Allocator: Cannot malloc 1.00 MiB., errno: 12, strerror: Cannot allocate memory',
+  'Query memory limit exceeded. (MEMORY_LIMIT_EXCEEDED)',
+])('a part that the engine cannot read at a limit stays: %s', async (text) => {
+  reason = text;
+  const { keeper } = await start();
+  await expect(keeper.round(new Set())).rejects.toThrow(text);
+  expect(active).toEqual([MERGED]);
+  reason = 'unreadable';
+  await keeper.round(new Set());
+  expect(active).not.toContain(MERGED);
 });
 
 it('a part that could not be detached is not reported as lost', async () => {

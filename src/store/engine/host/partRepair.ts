@@ -5,6 +5,7 @@
  */
 import { link, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { orAtLimit } from '../../../runtime/atLimit.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/log.ts';
 import type { LostPart } from '../../journal/lostPart.ts';
@@ -15,6 +16,9 @@ import { contains, covers, outermost, type PartName, parsePartName } from './par
 const DAY_MS = 86_400_000;
 /** Prefix of detached broken parts; the engine uses the same one. */
 const BROKEN_PREFIX = 'broken_';
+
+/** The engine reads no part at a limit of descriptors or memory, whole ones neither. */
+const LIMIT = /Too many open files|Cannot allocate memory|MEMORY_LIMIT_EXCEEDED/;
 
 export interface ListedPart {
   readonly table: string;
@@ -75,6 +79,8 @@ export class PartRepair {
         `CHECK TABLE ${DATABASE}.${table} PART '${name}' SETTINGS check_query_single_value_result = 0, max_threads = 1`,
       );
       if (answer === undefined || answer.is_passed === 1) return 'good';
+      if (LIMIT.test(answer.message))
+        throw new Error(`part ${name} of ${table} cannot be read now: ${answer.message}`);
       this.#log.error({ table, part: name, reason: answer.message }, 'store.host.broken_part');
       return 'broken';
     } catch (error) {
@@ -85,7 +91,7 @@ export class PartRepair {
 
   /** Whether one of its files is empty: a full disk leaves such files, and finding them needs no read. */
   async hasEmptyFile({ path }: { path: string }): Promise<boolean> {
-    for (const name of await readdir(path).catch(() => [])) {
+    for (const name of await readdir(path).catch(orAtLimit<string[]>([]))) {
       const file = await stat(join(path, name)).catch(() => null);
       if (file?.isFile() && file.size === 0) return true;
     }
@@ -247,9 +253,9 @@ async function boundsOf(
   part: string,
   nowMs: number,
 ): Promise<Pick<LostPart, 'rows' | 'fromMs' | 'toMs'>> {
-  const count = (await readFile(join(path, 'count.txt'), 'utf8').catch(() => '')).trim();
+  const count = (await readFile(join(path, 'count.txt'), 'utf8').catch(orAtLimit(''))).trim();
   const rows = /^\d+$/.test(count) ? Number(count) : null;
-  const minmax = await readFile(join(path, 'minmax_ts.idx')).catch(() => Buffer.alloc(0));
+  const minmax = await readFile(join(path, 'minmax_ts.idx')).catch(orAtLimit(Buffer.alloc(0)));
   if (minmax.length === 16) {
     return { rows, fromMs: Number(minmax.readBigInt64LE(0)), toMs: Number(minmax.readBigInt64LE(8)) };
   }
