@@ -1,8 +1,9 @@
 import { link, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import { type Clock, every } from '../runtime/clock.ts';
+import { namesIn } from '../runtime/namesIn.ts';
 import { readChunks } from '../store/journal/journalFormat.ts';
-import { keptPath, namesIn, segmentNumber } from '../store/journal/runDirectory.ts';
+import { keptPath, segmentNumber } from '../store/journal/runDirectory.ts';
 import type { FileSource } from './pack.ts';
 
 /** A segment is open for a second and stays longer until its rows are inserted; many looks fit into that time. */

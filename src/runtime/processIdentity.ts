@@ -1,15 +1,22 @@
 /** Files that name the process that owns something, so that another one finds out whether it still runs. */
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { isAtLimit, orAtLimit } from './atLimit.ts';
 
-/** The text that identifies this process in a file. */
+/**
+ * The text that identifies this process in a file.
+ * @throws The system's error at a limit of descriptors or memory, as `livingProcess`.
+ */
 export function thisProcess(): string {
   return JSON.stringify({ pid: process.pid, start: processStart(process.pid) });
 }
 
-/** Id of the process that a file names; null where it has ended or the file does not exist. */
+/**
+ * Id of the process that a file names; null where it has ended or the file does not exist.
+ * @throws The system's error at a limit of descriptors or memory: the process may live.
+ */
 export async function livingProcess(file: string): Promise<number | null> {
-  const owner = ownerIn(await readFile(file, 'utf8').catch(() => ''));
+  const owner = ownerIn(await readFile(file, 'utf8').catch(orAtLimit('')));
   if (owner === null) return null;
   // Process ids are reused, in containers within seconds; the start time distinguishes two processes.
   if (owner.start !== processStart(owner.pid)) return null;
@@ -41,7 +48,8 @@ function processStart(pid: number): string | null {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The name in brackets may contain spaces; the 20th field after it is the start time.
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
-  } catch {
+  } catch (error) {
+    if (isAtLimit(error)) throw error;
     return null;
   }
 }

@@ -1,6 +1,7 @@
 import { appendFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { descriptorLimit } from '../../../test/support/descriptorLimit.ts';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
 import { silentLogger } from '../../runtime/log.ts';
@@ -146,6 +147,20 @@ describe('an outbox', () => {
     const rig = await new Rig(living.directory).open();
     expect(rig.outbox.isEmpty).toBe(true);
     expect(await living.drain()).toEqual(ids(1, 3));
+  });
+
+  it('leaves the files of a dead run that cannot be listed now to a later start', async () => {
+    const before = await new Rig().open();
+    before.push(1, 3);
+    await before.outbox.close();
+    const limit = descriptorLimit((path) => path.startsWith(`${before.directory}/`));
+    const between = await new Rig(before.directory).open();
+    expect(between.outbox.isEmpty).toBe(true);
+    expect(limit.refused).not.toEqual([]);
+    limit.lift();
+    await between.outbox.close();
+    const rig = await new Rig(before.directory).open();
+    expect(await rig.drain()).toEqual(ids(1, 3));
   });
 
   it('ignores a message at the end of a file that was cut short', async () => {

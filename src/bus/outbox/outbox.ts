@@ -78,7 +78,7 @@ export class Outbox {
   }
 
   static async open(options: OutboxOptions): Promise<Outbox> {
-    const directory = await OutboxDirectory.open(options.directory);
+    const directory = await OutboxDirectory.open(options.directory, options.log);
     const { length } = directory.earlier;
     if (length > 0) options.log.info({ files: length }, 'outbox.earlier_run');
     return new Outbox(options, directory);

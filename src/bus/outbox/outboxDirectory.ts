@@ -5,7 +5,9 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Logger } from '../../runtime/log.ts';
 import { makeDirectories } from '../../runtime/makeDirectories.ts';
+import { namesIn } from '../../runtime/namesIn.ts';
 import { livingProcess, thisProcess } from '../../runtime/processIdentity.ts';
 import { OutboxFile } from './outboxFile.ts';
 
@@ -26,11 +28,11 @@ export class OutboxDirectory {
     this.#lastNumber = earlier.length;
   }
 
-  static async open(directory: string): Promise<OutboxDirectory> {
+  static async open(directory: string, log: Logger): Promise<OutboxDirectory> {
     makeDirectories(directory);
     const runs = await runsIn(directory);
     const path = await createRun(directory, runs);
-    return new OutboxDirectory(path, await takeOver(directory, runs, path));
+    return new OutboxDirectory(path, await takeOver({ directory, runs, own: path, log }));
   }
 
   next(): OutboxFile {
@@ -74,13 +76,29 @@ async function createRun(directory: string, runs: readonly string[]): Promise<st
   }
 }
 
-/** Moves the files of dead runs into this run's directory. Of two processes that try it, one gets each file. */
-async function takeOver(directory: string, runs: readonly string[], own: string): Promise<OutboxFile[]> {
+/**
+ * Moves the files of dead runs into this run's directory. Of two processes that try it, one gets each file. A run that
+ * cannot be read now stays for the next start.
+ */
+async function takeOver({
+  directory,
+  runs,
+  own,
+  log,
+}: {
+  directory: string;
+  runs: readonly string[];
+  own: string;
+  log: Logger;
+}): Promise<OutboxFile[]> {
   const files: OutboxFile[] = [];
   for (const run of runs) {
     const path = join(directory, run);
-    if ((await livingProcess(join(path, OWNER_FILE))) !== null) continue;
-    const names = (await readdir(path).catch(() => [])).filter((name) => name.endsWith(SUFFIX)).sort();
+    const names = await messagesOfDead(path).catch((error: unknown) => {
+      log.error({ err: error, path }, 'outbox.run_not_read');
+      return null;
+    });
+    if (names === null) continue;
     for (const name of names) {
       const target = filePath(own, files.length + 1);
       try {
@@ -93,4 +111,10 @@ async function takeOver(directory: string, runs: readonly string[], own: string)
     await rm(path, { recursive: true, force: true });
   }
   return files;
+}
+
+/** Names of a dead run's files, oldest first; null for a living run. */
+async function messagesOfDead(path: string): Promise<string[] | null> {
+  if ((await livingProcess(join(path, OWNER_FILE))) !== null) return null;
+  return (await namesIn(path)).filter((name) => name.endsWith(SUFFIX));
 }

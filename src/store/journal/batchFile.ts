@@ -1,6 +1,7 @@
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { orAtLimit } from '../../runtime/atLimit.ts';
 
 const BATCH_FILE = 'batch';
 const RECORD_BYTES = 12;
@@ -49,7 +50,7 @@ export class BatchFile {
 
   /** The batch recorded last; null without one. */
   static async read(runPath: string): Promise<SegmentRange | null> {
-    const record = await readFile(join(runPath, BATCH_FILE)).catch(() => Buffer.alloc(0));
+    const record = await readFile(join(runPath, BATCH_FILE)).catch(orAtLimit(Buffer.alloc(0)));
     if (record.length !== RECORD_BYTES) return null;
     if (crc32(record.subarray(0, CRC_AT)) !== record.readUInt32LE(CRC_AT)) return null;
     return { first: record.readUInt32LE(0), last: record.readUInt32LE(4) };

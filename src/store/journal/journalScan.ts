@@ -4,6 +4,7 @@ import { mkdir, rename } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LATE_AFTER_MS } from '../../core/lateness.ts';
+import { isAtLimit, whenBelowLimit } from '../../runtime/atLimit.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { SegmentSize } from './joinedBatch.ts';
@@ -15,6 +16,7 @@ import { WaitingRowIndex } from './waitingRowIndex.ts';
 
 /** Waiting prices of this long before the scan are kept in memory: strikes and volatility are computed from them. */
 const PRICES_MS = 3_600_000;
+const LIMIT_WAIT_MS = 10_000;
 
 export interface PreviousRun {
   /** Whether it ended through `close`, so that none of its records is missing. Also true without a previous run. */
@@ -52,6 +54,13 @@ export interface JournalScan {
   readonly lastJournalTimeMs: number | null;
 }
 
+/** How a start waits at a limit of descriptors or memory. */
+interface Patience {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly forMs: number;
+}
+
 interface ScanOptions {
   readonly dataDir: string;
   readonly writerName?: string;
@@ -59,7 +68,10 @@ interface ScanOptions {
   readonly log: Logger;
 }
 
-/** @throws {ConfigError} When another process records into the directory: every change would be stored twice. */
+/**
+ * @throws {ConfigError} When another process records into the directory: every change would be stored twice.
+ * @throws The system's error at a lasting limit of descriptors or memory. No file was set aside then.
+ */
 export async function scanJournals(options: ScanOptions): Promise<JournalScan> {
   const { dataDir, writerName = 'main', clock } = options;
   const journalDir = join(dataDir, 'journal');
@@ -72,8 +84,9 @@ export async function scanJournals(options: ScanOptions): Promise<JournalScan> {
   const runs: ScannedRun[] = [];
   let tornBytes = 0;
   let lastJournalTimeMs: number | null = null;
-  for (const run of await deadRuns(journalDir)) {
-    const scanned = await scanRun(run, { rejectedDir, waiting, log: options.log });
+  const patience = { clock, log: options.log, forMs: LIMIT_WAIT_MS };
+  for (const run of await whenBelowLimit(() => deadRuns(journalDir), patience)) {
+    const scanned = await scanRun(run, { rejectedDir, waiting, patience });
     const lastAliveTimeMs = later(run.lastAliveTimeMs, scanned.lastTimeMs);
     lastJournalTimeMs = later(lastJournalTimeMs, scanned.lastTimeMs);
     tornBytes += scanned.tornBytes;
@@ -98,9 +111,10 @@ export async function releaseRuns(scan: Promise<JournalScan>): Promise<void> {
 /** Reads a run's segments one at a time, oldest first: together they may be larger than memory. */
 async function scanRun(
   run: DeadRun,
-  { rejectedDir, waiting, log }: { rejectedDir: string; waiting: WaitingRowIndex; log: Logger },
+  { rejectedDir, waiting, patience }: { rejectedDir: string; waiting: WaitingRowIndex; patience: Patience },
 ): Promise<ScannedRun & { lastTimeMs: number | null; tornBytes: number }> {
-  const claim = run.segments.length > 0 || run.kept.length > 0 ? await RunClaim.of(run.path) : null;
+  const isLeft = run.segments.length > 0 || run.kept.length > 0;
+  const claim = isLeft ? await whenBelowLimit(() => RunClaim.of(run.path), patience) : null;
   const segments: WaitingSegment[] = [];
   let tornBytes = 0;
   let lastTimeMs: number | null = null;
@@ -116,7 +130,7 @@ async function scanRun(
     };
     const summary = await readSegment(path, onChunk, {
       rejectedPath: rejectedPath(rejectedDir, run.runId, path),
-      log,
+      patience,
     });
     if (summary === null) continue;
     tornBytes += summary.tornBytes;
@@ -131,16 +145,19 @@ async function scanRun(
 async function readSegment(
   path: string,
   onChunk: (chunk: JournalChunk, targets: Targets) => void,
-  { rejectedPath, log }: { rejectedPath: string; log: Logger },
+  { rejectedPath, patience }: { rejectedPath: string; patience: Patience },
 ): Promise<SegmentSummary | null> {
   try {
     // A start has hundreds of small files and should be fast: an asynchronous read of each costs several times more.
-    const summary = readChunks(readFileSync(path), onChunk);
+    const bytes = await whenBelowLimit(() => readFileSync(path), patience);
+    const summary = readChunks(bytes, onChunk);
     await nextTurn();
     return summary;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    log.error({ err: error, path: rejectedPath }, 'store.segment.set_aside');
+    // The file may be whole.
+    if (isAtLimit(error)) throw error;
+    patience.log.error({ err: error, path: rejectedPath }, 'store.segment.set_aside');
     await rename(path, rejectedPath);
     return null;
   }

@@ -1,5 +1,6 @@
 /** Segments whose rows are in the engine, kept on disk until the parts with those rows were read back. */
 import { rename, rm, stat } from 'node:fs/promises';
+import { orAtLimit, whenBelowLimit } from '../../runtime/atLimit.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
 import { batchLength, batchToken, joinTables, type SegmentSize } from './joinedBatch.ts';
@@ -67,15 +68,18 @@ export class KeptSegmentRegistry {
 
   /** Adopts the files that a dead run kept. `reinsert` then checks whether the engine still has their rows. */
   async adopt(run: DeadRun): Promise<void> {
+    const files = [];
     for (const path of run.kept) {
-      const file = await stat(path).catch(() => null);
-      if (file === null) continue;
+      const file = await stat(path).catch(orAtLimit(null));
+      if (file !== null) files.push({ path, size: file.size });
+    }
+    for (const { path, size } of files) {
       // A segment has at most as many rows as bytes; batches of unknown row counts are bounded by bytes only.
       this.#push({
         runId: run.runId,
         path,
         rows: 0,
-        bytes: file.size,
+        bytes: size,
         insertedAtMs: Number.POSITIVE_INFINITY,
       });
     }
@@ -141,7 +145,9 @@ export class KeptSegmentRegistry {
     { inserter, signal, round }: { inserter: RowInserter; signal: AbortSignal; round: string },
   ): Promise<number> {
     const parsed = [];
-    for (const { path } of batch) parsed.push(await new SegmentFile(path).load());
+    const patience = { ...this.#options, signal };
+    for (const { path } of batch)
+      parsed.push(await whenBelowLimit(() => new SegmentFile(path).load(), patience));
     const [oldest] = batch as [KeptSegment];
     const range = { first: segmentNumber(oldest.path), last: segmentNumber((batch.at(-1) ?? oldest).path) };
     const prefix = `${batchToken(oldest.runId, range)}/${round}`;

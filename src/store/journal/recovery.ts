@@ -1,9 +1,11 @@
 /** Inserts the journals of dead runs into the engine while recording continues. */
 import { rename } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { whenBelowLimit } from '../../runtime/atLimit.ts';
 import { type Clock, sleep } from '../../runtime/clock.ts';
 import { StoreRefusedError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/log.ts';
+import { namesIn } from '../../runtime/namesIn.ts';
 import type { TableName } from '../tables/schema.ts';
 import { BatchFile, type SegmentRange } from './batchFile.ts';
 import { atOnce, batchLength, batchToken, INSERTS_AT_ONCE, joinTables } from './joinedBatch.ts';
@@ -18,7 +20,7 @@ import {
 import { KeptSegmentRegistry } from './keptSegmentRegistry.ts';
 import { RowInserter } from './rowInserter.ts';
 import { RunClaim } from './runClaim.ts';
-import { type DeadRun, namesIn } from './runDirectory.ts';
+import type { DeadRun } from './runDirectory.ts';
 import { SegmentFile } from './segmentFile.ts';
 import type { WriterOptions } from './writerOptions.ts';
 
@@ -106,6 +108,12 @@ export class JournalRecovery {
     scan.waiting.clear();
   }
 
+  /** A limit of descriptors or memory says nothing about a file, so none is set aside or passed over because of it. */
+  #whenPossible<T>(work: () => Promise<T>): Promise<T> {
+    const { clock, log } = this.#parts;
+    return whenBelowLimit(work, { clock, log, signal: this.#stop.signal });
+  }
+
   #finished(path: string): void {
     if (!this.#waiting.delete(path)) return;
     this.#parts.onProgress?.({ segments: this.#segments, done: this.#segments - this.#waiting.size });
@@ -136,10 +144,10 @@ export class JournalRecovery {
     const { clock } = this.#parts;
     for (;;) {
       this.#stop.signal.throwIfAborted();
-      const left = new Set(await namesIn(run.path));
+      const left = new Set(await this.#whenPossible(() => namesIn(run.path)));
       for (const { path } of segments) if (!left.has(basename(path))) this.#finished(path);
       if (segments.every(({ path }) => !this.#waiting.has(path))) return false;
-      const taken = await RunClaim.of(run.path);
+      const taken = await this.#whenPossible(() => RunClaim.of(run.path));
       if (taken !== null) {
         this.#claims.push(taken);
         return true;
@@ -149,7 +157,7 @@ export class JournalRecovery {
   }
 
   async #recoverRun({ run, segments }: ScannedRun): Promise<void> {
-    const noted = await BatchFile.read(run.path);
+    const noted = await this.#whenPossible(() => BatchFile.read(run.path));
     const batchFile = new BatchFile(run.path);
     const left = segments.filter(({ path }) => this.#waiting.has(path));
     const { report } = this;
@@ -166,7 +174,7 @@ export class JournalRecovery {
     } finally {
       await batchFile.close();
     }
-    await this.#parts.kept.adopt(run);
+    await this.#whenPossible(() => this.#parts.kept.adopt(run));
   }
 
   /**
@@ -231,7 +239,8 @@ export class JournalRecovery {
 
   async #insertBatch(run: DeadRun, { range, segments }: RecoveryBatch): Promise<void> {
     const parsed: ParsedSegment[] = [];
-    for (const { path } of segments) parsed.push(await new SegmentFile(path).load());
+    for (const { path } of segments)
+      parsed.push(await this.#whenPossible(() => new SegmentFile(path).load()));
     const tables = joinTables(parsed.map((segment) => segment.tables));
     const counts = { recoveredRows: 0, skippedRows: 0 };
     await atOnce(INSERTS_AT_ONCE, [...tables], async ([table, rows]) => {

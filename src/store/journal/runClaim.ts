@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDiskFull } from '../../runtime/diskFull.ts';
+import { namesIn } from '../../runtime/namesIn.ts';
 import { livingProcess, thisProcess } from '../../runtime/processIdentity.ts';
-import { namesIn } from './runDirectory.ts';
 
 const CLAIM_PREFIX = 'claim-';
 const UNSEEN_PREFIX = `new-${CLAIM_PREFIX}`;
@@ -58,16 +58,26 @@ export class RunClaim {
       await rm(unseen, { force: true });
       throw error;
     }
-    for (const other of await namesIn(directory)) {
-      if (!isClaim(other) || other === name) continue;
-      if ((await livingProcess(join(directory, other))) === null) {
-        await rm(join(directory, other), { force: true });
-        continue;
-      }
+    try {
+      if (await claim.#isAlone(directory)) return claim;
+    } catch (error) {
+      // Left behind, it would keep out this process too.
       await claim.release();
-      return null;
+      throw error;
     }
-    return claim;
+    await claim.release();
+    return null;
+  }
+
+  /** Whether no other living process has a claim. Removes those of dead ones. */
+  async #isAlone(directory: string): Promise<boolean> {
+    for (const other of await namesIn(directory)) {
+      const file = join(directory, other);
+      if (!isClaim(other) || file === this.#file) continue;
+      if ((await livingProcess(file)) !== null) return false;
+      await rm(file, { force: true });
+    }
+    return true;
   }
 
   async release(): Promise<void> {

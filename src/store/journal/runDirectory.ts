@@ -5,10 +5,12 @@
  */
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
+import { orAtLimit, whenBelowLimit } from '../../runtime/atLimit.ts';
 import { type Clock, sleep } from '../../runtime/clock.ts';
 import { syncDirectory } from '../../runtime/durableFile.ts';
 import { ConfigError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/log.ts';
+import { namesIn } from '../../runtime/namesIn.ts';
 import { livingProcess, thisProcess } from '../../runtime/processIdentity.ts';
 
 const OWNER_FILE = 'owner';
@@ -97,16 +99,6 @@ export async function forgetDeadRuns(journalDir: string, writerName: string): Pr
   }
 }
 
-/** File names in a run's directory, sorted; empty where another process has removed it. */
-export async function namesIn(path: string): Promise<string[]> {
-  try {
-    return (await readdir(path)).sort();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
-  }
-}
-
 /**
  * Waits a while for the previous writer to stop.
  * @throws {ConfigError} When it keeps running: every change would be stored twice.
@@ -117,7 +109,8 @@ export async function waitToBeAlone(
   { clock, log }: { clock: Clock; log: Logger },
 ): Promise<void> {
   for (let waitedMs = 0; ; waitedMs += LEAVE_POLL_MS) {
-    const pid = await otherWriter(journalDir, writerName);
+    const patience = { clock, log, forMs: LEAVE_LIMIT_MS };
+    const pid = await whenBelowLimit(() => otherWriter(journalDir, writerName), patience);
     if (pid === null) return;
     if (waitedMs >= LEAVE_LIMIT_MS)
       throw new ConfigError(
@@ -176,7 +169,7 @@ export class AliveFile {
 }
 
 async function readAlive(path: string): Promise<{ clean: boolean; lastAliveTimeMs: number | null }> {
-  const bytes = await readFile(join(path, ALIVE_FILE)).catch(() => Buffer.alloc(0));
+  const bytes = await readFile(join(path, ALIVE_FILE)).catch(orAtLimit(Buffer.alloc(0)));
   if (bytes.length < ALIVE_BYTES) return { clean: false, lastAliveTimeMs: null };
   return { clean: bytes.readUInt8(8) === 1, lastAliveTimeMs: bytes.readDoubleLE(0) };
 }
