@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { Bus } from '../src/bus/bus.ts';
 import { publishingSink } from '../src/bus/publishingSink.ts';
-import { checkpointBeside } from '../src/control/checkpoints.ts';
 import { openSqlite } from '../src/control/databaseSqlite.ts';
 import type { Database } from '../src/control/schema.ts';
+import { startWalThread } from '../src/control/walThread.ts';
 import { MIGRATIONS } from '../src/controlDatabase.ts';
 import { Recorder } from '../src/recorder/recorder.ts';
 import { systemClock } from '../src/runtime/clock.ts';
@@ -44,8 +44,8 @@ const NO_STORE = {
 async function publishedTimes(directory: string): Promise<Float64Array> {
   const path = join(directory, 'published.sqlite');
   const database = await openSqlite(path, MIGRATIONS);
-  const checkpoints = await checkpointBeside(database, { path, log: silentLogger });
   const parts = { clock: systemClock, log: silentLogger, metrics: new Metrics() };
+  const walThread = await startWalThread(database, { path, ...parts });
   const bus = new Bus(parts);
   const recorder = new Recorder({ ...parts, sink: publishingSink(NO_STORE, bus), timeBy: 'receipt' });
   const store = { rows: async () => [], stream: () => Promise.reject(new Error('unused')) };
@@ -73,7 +73,7 @@ async function publishedTimes(directory: string): Promise<Float64Array> {
     times[i] = performance.now() - begun;
   }
   await signals.close();
-  await checkpoints.close();
+  await walThread.close();
   await database.destroy();
   return times.sort();
 }

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { WebSocket } from 'ws';
 import { Bus } from '../src/bus/bus.ts';
 import { publishingSink } from '../src/bus/publishingSink.ts';
-import { checkpointBeside } from '../src/control/checkpoints.ts';
 import { openSqlite } from '../src/control/databaseSqlite.ts';
+import { startWalThread } from '../src/control/walThread.ts';
 import { MIGRATIONS } from '../src/controlDatabase.ts';
 import { Recorder } from '../src/recorder/recorder.ts';
 import { every, systemClock } from '../src/runtime/clock.ts';
@@ -47,8 +47,8 @@ export async function run(): Promise<Figure[]> {
   const directory = mkdtempSync(join(tmpdir(), 'underround-latency-'));
   const path = join(directory, 'control.sqlite');
   const database = await openSqlite(path, MIGRATIONS);
-  const checkpoints = await checkpointBeside(database, { path, log: silentLogger });
   const parts = { clock: systemClock, log: silentLogger, metrics: new Metrics() };
+  const walThread = await startWalThread(database, { path, ...parts });
   const bus = new Bus(parts);
   const recorder = new Recorder({ ...parts, sink: publishingSink(NO_STORE, bus), timeBy: 'clock' });
   const store = { rows: async () => [], stream: () => Promise.reject(new Error('unused')) };
@@ -77,7 +77,7 @@ export async function run(): Promise<Figure[]> {
   server.close();
   await signals.close();
   recorder.close();
-  await checkpoints.close();
+  await walThread.close();
   await database.destroy();
   rmSync(directory, { recursive: true, force: true });
   return [...figures(published, 'endgame'), ...figures(published, 'pair')];

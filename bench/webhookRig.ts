@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { UserRepository } from '../src/accounts/users/users.ts';
-import { checkpointBeside } from '../src/control/checkpoints.ts';
 import { SQLITE_FILE_NAME } from '../src/control/sqliteFile.ts';
+import { startWalThread } from '../src/control/walThread.ts';
 import { openControlDatabase } from '../src/controlDatabase.ts';
 import { systemClock as clock } from '../src/runtime/clock.ts';
 import { createLogger } from '../src/runtime/log.ts';
@@ -47,7 +47,8 @@ export async function openRig(paths: readonly string[]): Promise<WebhookRig> {
   const [port] = (await once(worker, 'message')) as [number];
   const db = await openControlDatabase({ dataDir, databaseUrl: null });
   const log = createLogger('error');
-  const checkpoints = await checkpointBeside(db, { path: join(dataDir, SQLITE_FILE_NAME), log });
+  const metrics = new Metrics();
+  const walThread = await startWalThread(db, { path: join(dataDir, SQLITE_FILE_NAME), log, metrics });
   const sources = { clock, randomBytes };
   const config = { dataDir, secretKey: null, webhookAllowedNetworks: ['127.0.0.0/8'], ...FOLLOWED };
   const webhooks = openWebhooks(db, { config, sources });
@@ -60,7 +61,7 @@ export async function openRig(paths: readonly string[]): Promise<WebhookRig> {
     await webhooks.registry.create({ userId, url, label: path, tiers: null, tickers: null });
   }
   const dispatcher = new Dispatcher({
-    ...{ db, clock, random: Math.random, log, metrics: new Metrics() },
+    ...{ db, clock, random: Math.random, log, metrics },
     directory: new WebhookDirectory({ box: webhooks.box, clock }),
     sender: new WebhookSender({ clock, guard: webhooks.guard, ca }),
     soleSender: ALONE,
@@ -75,7 +76,7 @@ export async function openRig(paths: readonly string[]): Promise<WebhookRig> {
     },
     close: async () => {
       await dispatcher.close();
-      await checkpoints.close();
+      await walThread.close();
       await db.destroy();
       await worker.terminate();
       rmSync(dataDir, { recursive: true, force: true });

@@ -82,7 +82,7 @@ describe.skipIf(commandAbsent)('the packed npm package (skipped without a build)
       'backtest/worker',
       'strategy/worker',
       'venues/receiveWorker',
-      'control/checkpointWorker',
+      'control/walWorker',
     ];
     expect(paths).toEqual(expect.arrayContaining(programs.map((name) => `dist/${name}.js`)));
   });

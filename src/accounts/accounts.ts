@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import type { RandomBytes } from '../control/base62.ts';
-import { checkpointBeside } from '../control/checkpoints.ts';
 import { watchVersion } from '../control/databaseVersion.ts';
 import { commitKeeper } from '../control/keptCommits.ts';
 import type { Database } from '../control/schema.ts';
 import { SQLITE_FILE_NAME } from '../control/sqliteFile.ts';
+import { startWalThread } from '../control/walThread.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
@@ -82,7 +82,7 @@ export async function openAccounts(parts: {
   // Of a database on another machine the version would cost a round trip a request.
   const path = config.databaseUrl === null ? join(config.dataDir, SQLITE_FILE_NAME) : null;
   const version = path === null ? null : watchVersion(path);
-  const checkpoints = path === null ? null : await checkpointBeside(database, { path, log: logger });
+  const walThread = path === null ? null : await startWalThread(database, { path, log: logger, metrics });
   const freshness = version ? versionFreshness(version.read) : leaseFreshness(clock);
   const lastUsed = new LastUsed(database, { clock, logger, metrics });
   const usage = new Usage(database, { clock, logger, metrics });
@@ -129,7 +129,7 @@ export async function openAccounts(parts: {
       await lastUsed.close();
       await usage.close();
       version?.close();
-      await checkpoints?.close();
+      await walThread?.close();
       await database.destroy();
     },
   };

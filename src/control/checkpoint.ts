@@ -1,5 +1,6 @@
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, readSync } from 'node:fs';
 import type { SqliteFile } from './sqliteFile.ts';
+import { openWal } from './walSync.ts';
 
 /** Log length in pages from which a checkpoint pays: each round costs two disk syncs, and the next commit one more. */
 const PAGES_DUE = 8_000;
@@ -43,7 +44,7 @@ export function checkpointWhenDue(file: Pick<SqliteFile, 'path' | 'rows'>, pages
 function isLogAsLongAs(pages: number, file: Pick<SqliteFile, 'path' | 'rows'>): boolean {
   const [{ page_size }] = file.rows<{ page_size: number }>('PRAGMA page_size') as [{ page_size: number }];
   const lastFrameAt = LOG_HEADER.bytes + (pages - 1) * (FRAME_HEADER.bytes + page_size);
-  const log = openLog(file.path);
+  const log = openWal(`${file.path}-wal`);
   if (log === null) return false;
   try {
     const saltsAt = (offset: number) => {
@@ -54,15 +55,5 @@ function isLogAsLongAs(pages: number, file: Pick<SqliteFile, 'path' | 'rows'>): 
     return last !== null && saltsAt(LOG_HEADER.saltsAt)?.equals(last) === true;
   } finally {
     closeSync(log);
-  }
-}
-
-/** Null without a log: nothing was written since the file was last closed. SQLite does not lock the log file. */
-function openLog(path: string): number | null {
-  try {
-    return openSync(`${path}-wal`, 'r');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
   }
 }

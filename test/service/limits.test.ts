@@ -2,6 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { holdAtPresentUse } from '../crash/faults/processLimit.ts';
+import { TRADES } from '../support/alwaysTrades.ts';
 import { commandAbsent, underround } from '../support/builtCommand.ts';
 import {
   enginePidOf,
@@ -20,12 +21,6 @@ const JOB = {
   strategy: { type: 'threshold_entry', threshold: 0.4, direction: 'below', side: 'buy_yes' },
   universe: { ticker: 'BTC', event_type: 'daily_up_down' },
   market_limit: 5,
-};
-/** Buys and sells again and again, so that it shows whether it still trades. */
-const TRADES = {
-  ...{ type: 'condition_based', side: 'buy_yes', max_trades_per_market: 100 },
-  entry: [{ metric: 'token_price', operator: 'below', value: 0.97 }],
-  take_profit: [{ metric: 'token_price', operator: 'above', value: 0.001 }],
 };
 /** Requests of each kind while the processes are at their limit. */
 const REQUESTS = 20;

@@ -5,11 +5,12 @@ import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
 import { MIGRATIONS } from '../controlDatabase.ts';
+import { Metrics } from '../runtime/metrics.ts';
 import { checkpointWhenDue } from './checkpoint.ts';
-import { checkpointBeside } from './checkpoints.ts';
 import { openSqlite } from './databaseSqlite.ts';
 import type { Database } from './schema.ts';
 import { SqliteFile } from './sqliteFile.ts';
+import { startWalThread } from './walThread.ts';
 
 const PAGE_BYTES = 4_096;
 /** Log length that counts as due in these tests. */
@@ -136,12 +137,39 @@ test('commits still checkpoint a long log, and do it alone once the thread has e
   const line = new Promise<string>((resolve) => {
     said = resolve;
   });
-  const beside = await checkpointBeside(db, { path, log: pino({}, { write: (text) => said(text) }), entry });
+  const log = pino({}, { write: (text) => said(text) });
+  const thread = await startWalThread(db, { path, log, metrics: new Metrics(), entry });
   expect(await pagesAlone(db)).toBe(16_000);
   expect(JSON.parse(await line)).toMatchObject({
-    ...{ msg: 'accounts.checkpoints_ended', err: { message: 'ended' } },
+    ...{ msg: 'accounts.log_thread_ended', err: { message: 'ended' } },
   });
   expect(await pagesAlone(db)).toBe(1_000);
-  await beside.close();
+  await thread.close();
+  await db.destroy();
+});
+
+test('a log that cannot be synced is logged once and counted each time', async () => {
+  const directory = temporaryDirectory();
+  const path = join(directory, 'control.sqlite');
+  const db = await openSqlite(path, MIGRATIONS);
+  const entry = join(directory, 'failing.mjs');
+  const messages = ['EIO', 'EIO', null, 'EIO'];
+  writeFileSync(
+    entry,
+    `import { parentPort } from 'node:worker_threads';
+    for (const syncFailure of ${JSON.stringify(messages)}) parentPort.postMessage({ syncFailure });`,
+  );
+  const lines: { msg: string; reason?: string }[] = [];
+  const log = pino({}, { write: (text) => lines.push(JSON.parse(text)) });
+  const metrics = new Metrics();
+  const thread = await startWalThread(db, { path, log, metrics, entry });
+  await expect.poll(() => lines.length).toBe(3);
+  const failed = ['accounts.log_not_synced', 'EIO'];
+  const again = ['accounts.log_synced_again', undefined];
+  expect(lines.map(({ msg, reason }) => [msg, reason])).toEqual([failed, again, failed]);
+  expect(await metrics.registry.getSingleMetricAsString('underround_control_sync_failures_total')).toMatch(
+    / 3$/,
+  );
+  await thread.close();
   await db.destroy();
 });
