@@ -13,6 +13,7 @@ describe('the arguments of the crash command', () => {
     ['--fault kill --load 0', { options: { load: 0 } }],
     ['--fault disk-full --file-system ext4', { options: { fileSystem: 'ext4', seconds: null } }],
     ['--fault stall --seconds 20', { options: { seconds: 20 } }],
+    ['--fault slow-disk', { rounds: 1, options: { seconds: 60 } }],
     ['--fault backup', { fault: 'backup', rounds: 50 }],
     ['--fault memory --seconds 5', { rounds: 3, options: { seconds: 5 } }],
     ['--fault starve', { options: { seconds: 180, percent: 20 } }],
@@ -30,7 +31,7 @@ describe('the arguments of the crash command', () => {
     ['webhooks --rounds 3', '--rounds is for --fault, not for webhooks'],
     [
       '--fault fire',
-      '--fault must be kill, disk-full, power, stall, starve, descriptors, memory, cluster, backup, restore, migration, backup-truth: fire',
+      '--fault must be kill, disk-full, slow-disk, power, stall, starve, descriptors, memory, cluster, backup, restore, migration, backup-truth: fire',
     ],
     ['--fault kill webhooks', '--fault takes no further word: webhooks'],
     ['--fault kill --rounds 0', '--rounds must be a whole number from 1 to 100000: 0'],

@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 const FAULTS = [
   'kill',
   'disk-full',
+  'slow-disk',
   'power',
   'stall',
   'starve',
@@ -31,6 +32,7 @@ interface FaultDefaults {
 const DEFAULTS: Record<Fault, FaultDefaults> = {
   kill: { rounds: 100, density: 0.01, seconds: 0 },
   'disk-full': { rounds: 10, density: 0.05, seconds: 10 },
+  'slow-disk': { rounds: 1, density: 0.05, seconds: 60 },
   power: { rounds: 20, density: 0.05, seconds: 0 },
   stall: { rounds: 1, density: 0.25, seconds: 60 },
   starve: { rounds: 1, density: 0.1, seconds: 180 },
@@ -55,6 +57,7 @@ answer. Exit status 2: the run could not be made. Progress goes to standard erro
 
   --fault kill        kills the service, its engine or both while the CPU is busy (default ${DEFAULTS.kill.rounds} rounds)
   --fault disk-full   fills the file system of the data directory, then frees it (${DEFAULTS['disk-full'].rounds}; needs root)
+  --fault slow-disk   freezes the file system of the data directory again and again, and kills the service on it (${DEFAULTS['slow-disk'].rounds}; needs root)
   --fault power       makes the disk fail and lose its unsynced data, then mounts it again (${DEFAULTS.power.rounds}; needs root)
   --fault stall       stops the engine with SIGSTOP, then continues it (${DEFAULTS.stall.rounds})
   --fault starve      gives service and engine a share of one core (${DEFAULTS.starve.rounds}; needs root)
@@ -69,7 +72,7 @@ answer. Exit status 2: the run could not be made. Progress goes to standard erro
   --rounds N          number of rounds
   --seed TEXT         seed of all random choices (default: 1)
   --density X         live book changes as a share of the real venue, 0.001 to 1
-  --seconds S         stall, starve, descriptors, memory: duration of the fault (default ${DEFAULTS.stall.seconds}, ${DEFAULTS.starve.seconds}, ${DEFAULTS.memory.seconds});
+  --seconds S         stall, slow-disk, starve, descriptors, memory: duration of the fault (default ${DEFAULTS.stall.seconds}, ${DEFAULTS['slow-disk'].seconds}, ${DEFAULTS.starve.seconds}, ${DEFAULTS.memory.seconds});
                       disk-full: fixed duration; cluster: pause (${DEFAULTS.cluster.seconds})
   --load N            kill: processes that keep the CPU busy, 0 to 64 (default: one per core)
   --percent P         starve: share of one core in percent (default 20)
@@ -115,7 +118,7 @@ export function parseCrashCommand(words: readonly string[]): CrashCommand {
   only('percent', ['starve']);
   only('load', ['kill']);
   only('file-system', ['disk-full']);
-  only('seconds', ['stall', 'starve', 'descriptors', 'memory', 'disk-full', 'cluster']);
+  only('seconds', ['stall', 'slow-disk', 'starve', 'descriptors', 'memory', 'disk-full', 'cluster']);
   only('victims', ['cluster']);
   const defaults = DEFAULTS[fault];
   const rounds = numberOf('--rounds', values.rounds, { min: 1, max: ROUNDS_MAX, isWhole: true });

@@ -2,10 +2,11 @@
  * A small separate file system that a run can fill: a tmpfs, or ext4 on a loop device. A run can also cut the power of the
  * ext4. Needs root on Linux.
  */
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, truncateSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { systemClock as clock, every, sleep, type Timer } from '../../../src/runtime/clock.ts';
 import { shutDownExt4 } from '../../support/shutDownExt4.ts';
 import type { FileSystemKind } from '../command.ts';
@@ -71,6 +72,15 @@ export class LimitedFileSystem {
     run('sync', ['--file-system', this.#mountPoint]);
   }
 
+  /** Writes to this ext4, and its syncs, wait from now on until `thaw`. */
+  async freeze(): Promise<void> {
+    await runAside('fsfreeze', ['--freeze', this.#mountPoint]);
+  }
+
+  async thaw(): Promise<void> {
+    await runAside('fsfreeze', ['--unfreeze', this.#mountPoint]);
+  }
+
   /** Every access to this ext4 fails from now on, and its unsynced data is lost. */
   cutPower(): void {
     shutDownExt4(this.#mountPoint);
@@ -128,6 +138,9 @@ export class LimitedFileSystem {
     }
   }
 }
+
+/** Without stopping this process: it is the venue too. */
+const runAside = promisify(execFile);
 
 function run(command: string, words: string[]): void {
   execFileSync(command, words, { stdio: 'pipe' });

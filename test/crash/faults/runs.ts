@@ -8,7 +8,7 @@ import { runKillRounds } from './killRounds.ts';
 import { runLimitRounds } from './limitRounds.ts';
 import { runMigrationRounds } from './migrationRounds.ts';
 import { runPowerRounds } from './powerRounds.ts';
-import { runStallRounds, runStarveRounds } from './slowRounds.ts';
+import { runSlowDiskRounds, runStallRounds, runStarveRounds } from './slowRounds.ts';
 
 /** The run of each `--fault`. */
 export const FAULT_RUNS: Record<
@@ -17,6 +17,7 @@ export const FAULT_RUNS: Record<
 > = {
   kill: runKillRounds,
   'disk-full': runDiskRounds,
+  'slow-disk': runSlowDiskRounds,
   power: runPowerRounds,
   stall: runStallRounds,
   starve: runStarveRounds,

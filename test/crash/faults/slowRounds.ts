@@ -1,13 +1,16 @@
 /**
  * Makes the store slow for some time and then releases it: `stall` stops the engine with SIGSTOP, `starve` limits
- * service and engine to a share of one core. The lag must be reported, and be gone within 15 s; no row may be lost.
+ * service and engine to a share of one core, `slow-disk` freezes the file system of the data directory again and again,
+ * and kills and starts the service on it. The lag must be reported, and be gone within 15 s; no row may be lost.
  */
 import { systemClock as clock, sleep } from '../../../src/runtime/clock.ts';
 import type { FaultRunOptions } from '../command.ts';
 import { addCounts, COUNTS_NONE, type Counts } from './compareRecord.ts';
 import { CpuGroup } from './cpuGroup.ts';
 import { type FaultOptions, type FaultResult, FaultRig } from './faultRig.ts';
+import { LimitedFileSystem } from './limitedFileSystem.ts';
 import type { ServiceProcess } from './serviceProcess.ts';
+import { SlowDisk } from './slowDisk.ts';
 import { notReady, storedLagMs } from './storedLag.ts';
 
 const POLL_MS = 500;
@@ -19,8 +22,15 @@ const CURRENT_WITHIN_MS = 15_000;
 const CURRENT_WAIT_MS = 300_000;
 /** Normally rows reach the store within a second or two. */
 const CURRENT_LAG_MS = 3_000;
+const DISK_MIB = 1_024;
 
-type Slow = (rig: FaultRig, service: ServiceProcess) => { release(): void };
+interface Slowness {
+  /** Runs before the release, while the store is still slow. */
+  atEnd?(): Promise<void>;
+  release(): void | Promise<void>;
+}
+
+type Slow = (rig: FaultRig, service: ServiceProcess) => Slowness;
 type Options = FaultOptions & FaultRunOptions;
 
 export function runStallRounds(options: Options): Promise<FaultResult> {
@@ -41,6 +51,25 @@ export function runStarveRounds(options: Options): Promise<FaultResult> {
   });
 }
 
+export async function runSlowDiskRounds(options: Options): Promise<FaultResult> {
+  let files: LimitedFileSystem;
+  const dataDirOf = (rig: FaultRig) => {
+    files = LimitedFileSystem.mount('ext4', DISK_MIB);
+    rig.whenOver(() => files.unmount());
+    return files.dataDir;
+  };
+  const slow: Slow = (rig, service) => {
+    const disk = new SlowDisk(files, rig.random);
+    rig.whenOver(() => disk.release());
+    const atEnd = async () => {
+      await service.killAll();
+      await rig.start(service);
+    };
+    return { atEnd, release: () => disk.release() };
+  };
+  return await runSlowRounds(options, slow, dataDirOf);
+}
+
 interface Round {
   readonly framesPerSecond: number;
   /** The largest lag observed while the store was slow. */
@@ -52,14 +81,18 @@ interface Round {
   readonly currentAfterMs: number | null;
 }
 
-async function runSlowRounds(options: Options, slow: Slow): Promise<FaultResult> {
+async function runSlowRounds(
+  options: Options,
+  slow: Slow,
+  dataDirOf = (rig: FaultRig) => rig.temporaryDirectory(),
+): Promise<FaultResult> {
   return FaultRig.with(options, async (rig) => {
     let counts: Counts = COUNTS_NONE;
     let notInTime = 0;
     const rounds: Round[] = [];
     for (let n = 1; n <= options.rounds; n++) {
       rig.record.forgetAll();
-      const service = await rig.service(rig.temporaryDirectory());
+      const service = await rig.service(dataDirOf(rig));
       if (!(await rig.start(service))) continue;
       const round = await runRound(rig, service, { slow, seconds: options.seconds ?? 0 });
       counts = addCounts(counts, await rig.compare(service));
@@ -85,10 +118,11 @@ async function runRound(
   await rig.whenTrusted(service);
   await rig.whenSettled(service);
   const [framesBefore, startMs] = [rig.record.framesSent, clock.monotonic()];
-  const { release } = slow(rig, service);
+  const { atEnd, release } = slow(rig, service);
   const shown = await watchSlow(rig, service, startMs + seconds * 1_000);
   const framesPerSecond = ((rig.record.framesSent - framesBefore) * 1_000) / (clock.monotonic() - startMs);
-  release();
+  await atEnd?.();
+  await release();
   const currentAfterMs = await whenCurrent(rig, service);
   rig.say(`current ${currentAfterMs} ms after the fault ended`);
   return { framesPerSecond: Math.round(framesPerSecond), ...shown, currentAfterMs };
