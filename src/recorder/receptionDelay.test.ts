@@ -50,7 +50,7 @@ test('the process says that it is behind, and is not ready beyond 10 s', async (
   expect([delay.reasons(), delay.degraded()]).toEqual([[], ['recording 10.0 s behind what was received']]);
   lagMs = 10_001;
   expect(delay.reasons()).toEqual([
-    'recording is 10 s behind what was received: this process gets too little CPU',
+    'recording is 10 s behind what was received: this process gets too little CPU, or waits for its disk',
   ]);
 });
 

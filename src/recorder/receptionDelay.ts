@@ -39,7 +39,7 @@ export class ReceptionDelay {
     const lagMs = this.#options.lagMs();
     if (lagMs <= NOT_READY_MS) return [];
     return [
-      `recording is ${Math.floor(lagMs / 1_000)} s behind what was received: this process gets too little CPU`,
+      `recording is ${Math.floor(lagMs / 1_000)} s behind what was received: this process gets too little CPU, or waits for its disk`,
     ];
   }
 

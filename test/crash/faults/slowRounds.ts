@@ -23,11 +23,18 @@ const CURRENT_WAIT_MS = 300_000;
 /** Normally rows reach the store within a second or two. */
 const CURRENT_LAG_MS = 3_000;
 const DISK_MIB = 1_024;
+const DISK_RESERVE = '64MiB';
 
 interface Slowness {
   /** Runs before the release, while the store is still slow. */
   atEnd?(): Promise<void>;
   release(): void | Promise<void>;
+}
+
+/** Where the services of a run have their data. */
+interface Place {
+  dataDirOf(rig: FaultRig): string;
+  readonly environment: Readonly<Record<string, string>>;
 }
 
 type Slow = (rig: FaultRig, service: ServiceProcess) => Slowness;
@@ -67,7 +74,10 @@ export async function runSlowDiskRounds(options: Options): Promise<FaultResult> 
     };
     return { atEnd, release: () => disk.release() };
   };
-  return await runSlowRounds(options, slow, dataDirOf);
+  return await runSlowRounds(options, slow, {
+    dataDirOf,
+    environment: { UNDERROUND_DISK_RESERVE: DISK_RESERVE },
+  });
 }
 
 interface Round {
@@ -84,7 +94,7 @@ interface Round {
 async function runSlowRounds(
   options: Options,
   slow: Slow,
-  dataDirOf = (rig: FaultRig) => rig.temporaryDirectory(),
+  place: Place = { dataDirOf: (rig) => rig.temporaryDirectory(), environment: {} },
 ): Promise<FaultResult> {
   return FaultRig.with(options, async (rig) => {
     let counts: Counts = COUNTS_NONE;
@@ -92,7 +102,7 @@ async function runSlowRounds(
     const rounds: Round[] = [];
     for (let n = 1; n <= options.rounds; n++) {
       rig.record.forgetAll();
-      const service = await rig.service(dataDirOf(rig));
+      const service = await rig.service(place.dataDirOf(rig), place.environment);
       if (!(await rig.start(service))) continue;
       const round = await runRound(rig, service, { slow, seconds: options.seconds ?? 0 });
       counts = addCounts(counts, await rig.compare(service));
