@@ -1,10 +1,11 @@
 /** A copy of the control database while a service writes to it. */
-import { existsSync } from 'node:fs';
+import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { migrationsIn } from '../control/appliedMigrations.ts';
 import { SQLITE_FILE_NAME, SqliteFile } from '../control/sqliteFile.ts';
 import { StoreUnavailableError } from '../runtime/errors.ts';
+import { nullIfAbsent } from '../runtime/nullIfAbsent.ts';
 import type { Manifest } from './manifest.ts';
 import { copyPostgres } from './postgresCopy.ts';
 
@@ -26,7 +27,7 @@ export async function snapshotControl(
     return { kind: 'postgres', migrations: migrationsIn(path) };
   }
   const source = join(dataDir, SQLITE_FILE_NAME);
-  if (!existsSync(source)) return { kind: 'none', migrations: [] };
+  if ((await nullIfAbsent(lstat(source))) === null) return { kind: 'none', migrations: [] };
   try {
     const file = new SqliteFile(source);
     try {

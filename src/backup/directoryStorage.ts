@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { syncDirectory, writeSynced } from '../runtime/durableFile.ts';
 import { BackupDamagedError } from '../runtime/errors.ts';
 import { makeDirectories } from '../runtime/makeDirectories.ts';
+import { nullIfAbsent } from '../runtime/nullIfAbsent.ts';
 import { readDiskSpace } from '../store/engine/diskGuard.ts';
 import { claimDirectory } from '../store/journal/claimDirectory.ts';
 import type { BackupStorage } from './backupStorage.ts';
@@ -26,8 +27,8 @@ export class DirectoryStorage implements BackupStorage {
   async list(prefix: string): Promise<ReadonlyMap<string, number>> {
     const root = join(this.name, prefix);
     const found = new Map<string, number>();
-    if (!existsSync(root)) return found;
-    for (const entry of await readdir(root, { withFileTypes: true, recursive: true })) {
+    const entries = await nullIfAbsent(readdir(root, { withFileTypes: true, recursive: true }));
+    for (const entry of entries ?? []) {
       if (!entry.isFile()) continue;
       const path = join(entry.parentPath, entry.name);
       found.set(path.slice(this.name.length + 1), (await stat(path)).size);

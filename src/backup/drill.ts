@@ -1,5 +1,4 @@
 /** Proves that a backup can be restored: restores it, starts the store on it, and compares the rows. */
-import { existsSync } from 'node:fs';
 import { link, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -128,8 +127,7 @@ async function keepSegments(dataDir: string): Promise<string[]> {
   const [journal, kept] = [join(dataDir, 'journal'), join(dataDir, '..', 'segments')];
   await mkdir(kept, { recursive: true });
   const segments: string[] = [];
-  if (!existsSync(journal)) return segments;
-  for (const run of (await readdir(journal)).filter((name) => name.includes('.'))) {
+  for (const run of (await namesIn(journal)).filter((name) => name.includes('.'))) {
     for (const name of (await readdir(join(journal, run))).filter((file) => file.endsWith('.seg'))) {
       const path = join(kept, `${run}-${name}`);
       await link(join(journal, run, name), path);

@@ -1,17 +1,19 @@
 /** A copy of the embedded engine's tables by hard links, which the engine makes while it runs. */
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { lstat, readdir, readFile, readlink, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { nullIfAbsent } from '../runtime/nullIfAbsent.ts';
 import type { StoreClient } from '../store/engine/client.ts';
+import { namesIn } from '../store/journal/runDirectory.ts';
 import { DATABASE, TABLES, type TableName } from '../store/tables/schema.ts';
 import { engineLinks } from './engineLinks.ts';
+import { namedRead } from './namedRead.ts';
 import type { FileSource } from './pack.ts';
 import { linkFiles } from './plainFiles.ts';
 
 /** Names in `engine/shadow` that this module made. The engine writes other characters than these in escapes. */
 const FREEZE_PREFIX = 'underround_backup_';
-const CHECKSUMS = 'checksums.txt';
+const [CHECKSUMS, COUNT] = ['checksums.txt', 'count.txt'];
 
 interface EngineTable {
   readonly name: string;
@@ -46,8 +48,7 @@ export function engineFreezeName(id: string, attempt: number): string {
 /** Removes the links of this and of cut backups. */
 export async function removeFrozen(dataDir: string): Promise<void> {
   const shadow = join(dataDir, 'engine', 'shadow');
-  if (!existsSync(shadow)) return;
-  for (const name of await readdir(shadow))
+  for (const name of await namesIn(shadow))
     if (name.startsWith(FREEZE_PREFIX)) await rm(join(shadow, name), { recursive: true, force: true });
 }
 
@@ -107,17 +108,18 @@ async function tableStates(
 async function frozenParts(frozen: string, { name, uuid }: EngineTable): Promise<EnginePart[]> {
   const place = tablePath(uuid);
   const directory = join(frozen, place);
-  if (!existsSync(directory)) return [];
   const parts: EnginePart[] = [];
-  for (const entry of await readdir(directory, { withFileTypes: true })) {
+  for (const entry of (await nullIfAbsent(readdir(directory, { withFileTypes: true }))) ?? []) {
     if (!entry.isDirectory()) continue;
     const path = join(directory, entry.name);
     const files = await filesIn(path, `engine/${place}/${entry.name}`);
     // The engine's checksums cover every file of the part.
     const identity = createHash('sha256').update(`${uuid}/${entry.name}\n`);
-    identity.update(await readFile(join(path, CHECKSUMS)));
+    const checksums = join(path, CHECKSUMS);
+    identity.update(await namedRead(checksums, readFile(checksums)));
     for (const file of files) identity.update(`${file.path} ${file.bytes}\n`);
-    const rows = Number(await readFile(join(path, 'count.txt'), 'utf8'));
+    const count = join(path, COUNT);
+    const rows = Number(await namedRead(count, readFile(count, 'utf8')));
     parts.push({ table: name, rows, identity: identity.digest('hex'), files });
   }
   return parts;
@@ -143,7 +145,7 @@ async function definitionFiles(dataDir: string, tables: readonly EngineTable[]):
   const wanted = [join(engine, 'metadata', `${DATABASE}.sql`)];
   for (const { uuid } of tables) wanted.push(join(engine, tablePath(uuid), 'format_version.txt'));
   const database = join(engine, 'metadata', DATABASE);
-  for (const name of await readdir(database).catch(() => []))
+  for (const name of await namesIn(database))
     if (name.endsWith('.sql')) wanted.push(join(engine, 'metadata', await readlink(database), name));
   const files: FileSource[] = [];
   for (const source of wanted) {
@@ -155,12 +157,12 @@ async function definitionFiles(dataDir: string, tables: readonly EngineTable[]):
 
 async function contentHash(files: readonly FileSource[]): Promise<string> {
   const sum = createHash('sha256');
-  for (const { path, source } of files) sum.update(path).update(await readFile(source));
+  for (const { path, source } of files) sum.update(path).update(await namedRead(source, readFile(source)));
   return sum.digest('hex');
 }
 
 /** Id of the database of a data directory's engine; null without one. */
 export async function recordingId(dataDir: string): Promise<string | null> {
-  const target = await readlink(join(dataDir, 'engine', 'metadata', DATABASE)).catch(() => '');
-  return /[0-9a-f-]{36}/.exec(target)?.[0] ?? null;
+  const target = await nullIfAbsent(readlink(join(dataDir, 'engine', 'metadata', DATABASE)));
+  return /[0-9a-f-]{36}/.exec(target ?? '')?.[0] ?? null;
 }

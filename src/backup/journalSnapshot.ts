@@ -2,8 +2,10 @@ import { link, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promise
 import { basename, extname, join } from 'node:path';
 import { type Clock, every } from '../runtime/clock.ts';
 import { namesIn } from '../runtime/namesIn.ts';
+import { nullIfAbsent } from '../runtime/nullIfAbsent.ts';
 import { readChunks } from '../store/journal/journalFormat.ts';
 import { keptPath, segmentNumber } from '../store/journal/runDirectory.ts';
+import { namedRead } from './namedRead.ts';
 import type { FileSource } from './pack.ts';
 
 /** A segment is open for a second and stays longer until its rows are inserted; many looks fit into that time. */
@@ -137,7 +139,8 @@ export class JournalCollector {
   async #aliveFiles(): Promise<FileSource[]> {
     const files: FileSource[] = [];
     for (const name of this.#runs.keys()) {
-      const bytes = await readFile(join(this.#journalDir, name, 'alive')).catch(() => null);
+      const path = join(this.#journalDir, name, 'alive');
+      const bytes = await namedRead(path, nullIfAbsent(readFile(path)));
       if (bytes === null) continue;
       const source = join(this.#stageDir, name, 'alive');
       await writeFile(source, bytes, { mode: 0o600 });
@@ -153,7 +156,7 @@ export class JournalCollector {
       for (const name of (await readdir(join(this.#stageDir, run.name))).sort()) {
         if (!name.endsWith(SEGMENT)) continue;
         const source = join(this.#stageDir, run.name, name);
-        const content = await readFile(source);
+        const content = await namedRead(join(this.#journalDir, run.name, name), readFile(source));
         const { tornBytes, lastTimeMs: writtenMs } = readChunks(content, (chunk) => {
           rows += chunk.rows;
           for (let row = 0; row < chunk.rows; row++) seqMax = Math.max(seqMax ?? 0, chunk.seq(row));
@@ -167,5 +170,5 @@ export class JournalCollector {
 }
 
 async function changeTime(path: string): Promise<number> {
-  return (await stat(path).catch(() => null))?.mtimeMs ?? Number.NaN;
+  return (await nullIfAbsent(stat(path)))?.mtimeMs ?? Number.NaN;
 }

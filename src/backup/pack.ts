@@ -4,6 +4,7 @@ import { open } from 'node:fs/promises';
 import { BackupDamagedError } from '../runtime/errors.ts';
 import { type BackupStorage, backupPieceName, sha256Of } from './backupStorage.ts';
 import type { Pack } from './manifest.ts';
+import { namedRead } from './namedRead.ts';
 
 /** Largest piece: one is in memory at a time, and one request uploads it. */
 const PIECE_BYTES = 32 * 1024 * 1024;
@@ -61,12 +62,12 @@ export async function writePack(
   return pack;
 }
 
-async function* readFileChunks({ source, bytes }: FileSource): AsyncGenerator<Buffer> {
-  const file = await open(source, 'r');
+async function* readFileChunks({ path, source, bytes }: FileSource): AsyncGenerator<Buffer> {
+  const file = await namedRead(path, open(source, 'r'));
   try {
     for (let at = 0; at < bytes; ) {
       const chunk = Buffer.alloc(Math.min(READ_BYTES, bytes - at));
-      const { bytesRead } = await file.read(chunk, 0, chunk.length, at);
+      const { bytesRead } = await namedRead(path, file.read(chunk, 0, chunk.length, at));
       if (bytesRead === 0) throw new Error(`${source} has ${at} bytes instead of ${bytes}`);
       at += bytesRead;
       yield chunk.subarray(0, bytesRead);

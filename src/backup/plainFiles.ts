@@ -1,6 +1,7 @@
 import { link, lstat, mkdir, readdir } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { SECRET_KEY_FILE_NAME } from '../control/secretBox.ts';
+import { nullIfAbsent } from '../runtime/nullIfAbsent.ts';
 import type { FileSource } from './pack.ts';
 
 /**
@@ -32,23 +33,19 @@ export async function linkFiles(files: readonly FileSource[], stage: string): Pr
   for (const file of files) {
     const source = join(stage, file.path);
     await mkdir(dirname(source), { recursive: true, mode: 0o700 });
-    try {
-      await link(file.source, source);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') continue;
-      throw error;
-    }
+    if ((await nullIfAbsent(link(file.source, source))) === null) continue;
     linked.push({ ...file, source, bytes: (await lstat(source)).size });
   }
   return linked;
 }
 
 async function filesAt(dataDir: string, source: string): Promise<FileSource[]> {
-  const stats = await lstat(source).catch(() => null);
+  const stats = await nullIfAbsent(lstat(source));
   if (stats === null) return [];
   if (stats.isFile()) return [{ path: relative(dataDir, source), source, bytes: stats.size }];
   if (!stats.isDirectory()) return [];
-  const names = (await readdir(source)).filter((name) => !PASSING.test(name)).sort();
+  const entries = (await nullIfAbsent(readdir(source))) ?? [];
+  const names = entries.filter((name) => !PASSING.test(name)).sort();
   const found = await Promise.all(names.map((name) => filesAt(dataDir, join(source, name))));
   return found.flat();
 }

@@ -3,8 +3,7 @@
  * manifest is written last, so a backup that was cut does not exist. Pieces are stored under the hash of their content,
  * and the engine's parts never change, so a further backup writes only what is new.
  */
-import { existsSync } from 'node:fs';
-import { mkdir, readdir, rm, rmdir, stat } from 'node:fs/promises';
+import { lstat, mkdir, readdir, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { SECRET_KEY_FILE_NAME } from '../control/secretBox.ts';
@@ -13,6 +12,7 @@ import type { Clock } from '../runtime/clock.ts';
 import { InvalidInputError, StoreUnavailableError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
+import { nullIfAbsent } from '../runtime/nullIfAbsent.ts';
 import { formatTime, formatTimeOrNull } from '../schema/time.ts';
 import { API_VERSION } from '../schema/version.ts';
 import { StoreClient } from '../store/engine/client.ts';
@@ -130,7 +130,7 @@ async function takeSnapshot(
 
 /** @throws {InvalidInputError} If the copy of the control database would use the disk reserve. */
 async function requireCopySpace({ dataDir, diskReserve }: BackupOptions['config']): Promise<void> {
-  const bytes = (await stat(join(dataDir, SQLITE_FILE_NAME)).catch(() => null))?.size ?? 0;
+  const bytes = (await nullIfAbsent(stat(join(dataDir, SQLITE_FILE_NAME))))?.size ?? 0;
   const { freeBytes, totalBytes } = await readDiskSpace(dataDir);
   const neededBytes = bytes + reserveBytes(diskReserve, totalBytes);
   if (freeBytes < neededBytes)
@@ -144,7 +144,8 @@ async function snapshotRecording(
   { id, stage }: { id: string; stage: string },
 ): Promise<Omit<Snapshot, 'control'>> {
   const { dataDir } = config;
-  const hasEngine = config.clickhouseUrl === null && existsSync(join(dataDir, 'engine'));
+  const hasEngine =
+    config.clickhouseUrl === null && (await nullIfAbsent(lstat(join(dataDir, 'engine')))) !== null;
   const entry = hostEntry === undefined ? {} : { hostEntry };
   const reach = { dataDir, clickhouseUrl: null, diskReserve: config.diskReserve, clock, log };
   const access = hasEngine ? await reachEngine({ ...reach, metrics: new Metrics(), ...entry }) : null;

@@ -9,9 +9,9 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: 'its disk is full',
   EDQUOT: "this user's disk quota is used up",
   EIO: 'its disk fails',
-  EMFILE: 'this process may open no further file; raise its limit of open files (ulimit -n)',
-  ENFILE: 'the machine may open no further file; end other programs, or raise its limit (fs.file-max)',
-  ENOMEM: 'no memory is left for it',
+  EMFILE: 'this process may open no further file (raise its limit of descriptors, `ulimit -n`)',
+  ENFILE: 'this machine may open no further file (raise fs.file-max)',
+  ENOMEM: 'there is no free memory',
 };
 
 /** Why a file could not be read or written, without its path; the message of any other error. */
