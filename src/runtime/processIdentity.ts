@@ -1,31 +1,51 @@
 /** Files that name the process that owns something, so that another one finds out whether it still runs. */
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { isAtLimit, orAtLimit } from './atLimit.ts';
+import { orAtLimit } from './atLimit.ts';
 
-/**
- * The text that identifies this process in a file.
- * @throws The system's error at a limit of descriptors or memory, as `livingProcess`.
- */
+const nullUnlessAtLimit = orAtLimit(null);
+
+/** The text that identifies this process in a file. */
 export function thisProcess(): string {
-  return JSON.stringify({ pid: process.pid, start: processStart(process.pid) });
+  ownStart ??= startIn(ownStat());
+  return JSON.stringify({ pid: process.pid, start: ownStart });
 }
+
+function ownStat(): string | null {
+  try {
+    return readFileSync(statFile(process.pid), 'utf8');
+  } catch (error) {
+    return nullUnlessAtLimit(error);
+  }
+}
+
+/** Read once, because it never changes and a later read may meet a limit. */
+let ownStart: string | null = null;
 
 /**
  * Id of the process that a file names; null where it has ended or the file does not exist.
- * @throws The system's error at a limit of descriptors or memory: the process may live.
+ * @throws The system's error at a limit of this process: the other one may be alive.
  */
 export async function livingProcess(file: string): Promise<number | null> {
-  const owner = ownerIn(await readFile(file, 'utf8').catch(orAtLimit('')));
+  const owner = ownerIn((await textOf(file)) ?? '');
   if (owner === null) return null;
   // Process ids are reused, in containers within seconds; the start time distinguishes two processes.
-  if (owner.start !== processStart(owner.pid)) return null;
+  if (owner.start !== startIn(await textOf(statFile(owner.pid)))) return null;
+  return isAlive(owner.pid) ? owner.pid : null;
+}
+
+/** Whether a process of this id exists, of this user or another. */
+function isAlive(pid: number): boolean {
   try {
-    process.kill(owner.pid, 0);
-    return owner.pid;
+    process.kill(pid, 0);
+    return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM' ? owner.pid : null;
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
+}
+
+async function textOf(path: string): Promise<string | null> {
+  return await readFile(path, 'utf8').catch(nullUnlessAtLimit);
 }
 
 /**
@@ -42,14 +62,12 @@ function ownerIn(text: string): { pid: number; start: string | null } | null {
   }
 }
 
+function statFile(pid: number): string {
+  return `/proc/${pid}/stat`;
+}
+
 /** Start time of a process in kernel ticks; null where the system does not provide it or the process does not exist. */
-function processStart(pid: number): string | null {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name in brackets may contain spaces; the 20th field after it is the start time.
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
-  } catch (error) {
-    if (isAtLimit(error)) throw error;
-    return null;
-  }
+function startIn(stat: string | null): string | null {
+  // The name in brackets may contain spaces; the 20th field after it is the start time.
+  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
 }

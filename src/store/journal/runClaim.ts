@@ -43,7 +43,7 @@ export class RunClaim {
 
   /**
    * @returns Null where another living process has a claim.
-   * @throws The system's error where the claim cannot be written.
+   * @throws The system's error where the claim cannot be written, or another one cannot be read.
    */
   static async orFail(directory: string): Promise<RunClaim | null> {
     const name = `${CLAIM_PREFIX}${process.pid}-${randomUUID()}`;
