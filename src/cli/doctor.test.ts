@@ -1,6 +1,8 @@
-import { rmSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { commandLine } from '../../test/support/commandLine.ts';
 import { VENUES_OFF } from '../../test/support/venuesOff.ts';
@@ -135,6 +137,18 @@ it('checks this machine and its configuration, each with the next step', async (
   expect((await runAll('doctor')).out.at(-1)).toMatch(
     /^\nChecks\nSTATE +CHECK +FINDING +NEXT STEP\nok +versions /,
   );
+});
+
+it('names an engine that holds the directory and does not answer', async () => {
+  const child = spawn(process.execPath, ['-e', 'process.stdin.resume()', '--', '--socket', '/s']);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  mkdirSync(join(dataDir(), 'engine'), { recursive: true });
+  writeFileSync(join(dataDir(), 'engine', 'status'), `PID: ${child.pid}\n`);
+  expect((await checks()).get('engine')).toMatchObject({
+    state: 'fail',
+    finding: `process ${child.pid} is the embedded engine and does not answer`,
+    next: expect.stringContaining(`kill -CONT ${child.pid}`),
+  });
 });
 
 it('warns when no proven backup is young enough', async () => {

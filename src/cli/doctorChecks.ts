@@ -11,6 +11,7 @@ import type { Clock } from '../runtime/clock.ts';
 import { formatTime } from '../schema/time.ts';
 import { API_VERSION } from '../schema/version.ts';
 import { readDiskSpace, reserveBytes } from '../store/engine/diskGuard.ts';
+import { endHolder, engineHolder } from '../store/engine/engineHolder.ts';
 import { engineLibraryProblem } from '../store/engine/engineLibrary.ts';
 import { socketPath } from '../store/engine/paths.ts';
 import { otherWriter } from '../store/journal/runDirectory.ts';
@@ -74,6 +75,14 @@ async function engineCheck({ dataDir, clickhouseUrl }: Config, pid: number | nul
     };
   if (await pingEngine(dataDir))
     return { check, state: 'ok', finding: 'the embedded engine answers', next: null };
+  const holder = await engineHolder(dataDir);
+  if (holder !== null)
+    return {
+      check,
+      state: 'fail',
+      finding: `process ${holder} is the embedded engine and does not answer`,
+      next: endHolder(holder),
+    };
   if (pid === null) return { check, state: 'ok', finding: 'the embedded engine is not running', next: null };
   const next = 'read the lines store.engine.died and store.engine.start_retried of the service’s log';
   return { check, state: 'fail', finding: 'the embedded engine does not answer', next };

@@ -35,7 +35,7 @@ export async function livingProcess(file: string): Promise<number | null> {
 }
 
 /** Whether a process of this id exists, of this user or another. */
-function isAlive(pid: number): boolean {
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

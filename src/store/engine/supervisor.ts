@@ -8,6 +8,7 @@ import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { PartCheck } from '../journal/lostPart.ts';
 import { type EngineAccess, type SharedListening, STREAM_CONNECTIONS_MAX } from './access.ts';
+import { endHolder, engineHolder } from './engineHolder.ts';
 import { prepareSocketDirectory, socketPath } from './paths.ts';
 
 /** libuv threads of the host: one for each engine session and some for files. The default of 4 starves queries. */
@@ -73,9 +74,24 @@ export class Supervisor implements EngineAccess {
     const supervisor = new Supervisor(options);
     if (await supervisor.#ensure(START_LIMIT_MS)) return supervisor;
     await supervisor.close();
-    throw new StoreUnavailableError(
+    throw await supervisor.#startFailure();
+  }
+
+  async #startFailure(): Promise<StoreUnavailableError> {
+    const { dataDir } = this.#options;
+    const pid = await engineHolder(dataDir);
+    if (pid !== null && (await this.#ping()))
+      return new StoreUnavailableError(
+        `process ${pid} runs the engine of ${dataDir} already, for another process of this service; stop that one first`,
+      );
+    if (pid !== null)
+      return new StoreUnavailableError(
+        `process ${pid} holds the engine of ${dataDir} and does not answer; ${endHolder(pid)}`,
+      );
+    return new StoreUnavailableError(
       `the embedded engine did not start within ${START_LIMIT_MS} ms; its own reason is in the lines before this one. ` +
-        `Free space if the disk is full and start again; else move what the reason names out of ${options.dataDir}/engine`,
+        `Free space if the disk is full and start again; if the reason is a lock, end the process that holds it, perhaps in ` +
+        `another container; else move what the reason names out of ${dataDir}/engine`,
     );
   }
 
