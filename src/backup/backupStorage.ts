@@ -16,7 +16,13 @@ export interface BackupStorage {
    * Keeps other backups out and removes what a cut backup left.
    * @throws {InvalidInputError} If another process writes a backup there.
    */
-  claim(): Promise<{ release(): Promise<void> }>;
+  claim(): Promise<StorageClaim>;
+}
+
+export interface StorageClaim {
+  /** Removes the objects that were written since the claim, where their space is needed. */
+  discard(): Promise<void>;
+  release(): Promise<void>;
 }
 
 export const MANIFEST_PREFIX = 'backups/';

@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { lstat, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { isDiskFull } from '../runtime/diskFull.ts';
 import { syncDirectory, writeSynced } from '../runtime/durableFile.ts';
-import { BackupDamagedError } from '../runtime/errors.ts';
+import { BackupDamagedError, InvalidInputError } from '../runtime/errors.ts';
 import { makeDirectories } from '../runtime/makeDirectories.ts';
 import { nullIfAbsent } from '../runtime/nullIfAbsent.ts';
 import { readDiskSpace } from '../store/engine/diskGuard.ts';
 import { claimDirectory } from '../store/journal/claimDirectory.ts';
-import type { BackupStorage } from './backupStorage.ts';
+import type { BackupStorage, StorageClaim } from './backupStorage.ts';
 
 /** Objects are written here and renamed into place. */
 const INCOMING = 'incoming';
@@ -19,6 +20,8 @@ const UNREADABLE = ['EIO', 'EBADMSG', 'EUCLEAN', 'EISDIR'];
 /** Backups in a directory: one file for each object. */
 export class DirectoryStorage implements BackupStorage {
   readonly name: string;
+  /** Names of the objects that were added since the claim. */
+  readonly #added = new Set<string>();
 
   constructor(directory: string) {
     this.name = resolve(directory);
@@ -49,11 +52,22 @@ export class DirectoryStorage implements BackupStorage {
 
   async write(name: string, bytes: Uint8Array): Promise<void> {
     const draft = join(this.name, INCOMING, randomBytes(16).toString('hex'));
-    await writeSynced(draft, bytes, 'wx');
     const path = join(this.name, name);
-    makeDirectories(dirname(path));
-    await rename(draft, path);
-    await syncDirectory(dirname(path));
+    const isNew = (await nullIfAbsent(lstat(path))) === null;
+    try {
+      await writeSynced(draft, bytes, 'wx');
+      makeDirectories(dirname(path));
+      await rename(draft, path);
+      if (isNew) this.#added.add(name);
+      await syncDirectory(dirname(path));
+    } catch (cause) {
+      await rm(draft, { force: true }).catch(() => undefined);
+      // An object whose name may be lost with the power is not stored.
+      if (this.#added.delete(name)) await rm(path, { force: true }).catch(() => undefined);
+      if (!isDiskFull(cause)) throw cause;
+      const message = `the disk of ${this.name} is full; free space there or name another place`;
+      throw new InvalidInputError(message, { cause });
+    }
   }
 
   async freeBytes(): Promise<number> {
@@ -62,12 +76,19 @@ export class DirectoryStorage implements BackupStorage {
     return (await readDiskSpace(existing)).freeBytes;
   }
 
-  async claim(): Promise<{ release(): Promise<void> }> {
+  async claim(): Promise<StorageClaim> {
     const incoming = join(this.name, INCOMING);
     makeDirectories(incoming);
     const claim = await claimDirectory(incoming, `another process writes a backup into ${this.name}`);
     const drafts = (await readdir(incoming)).filter((name) => /^[0-9a-f]{32}$/.test(name));
     for (const name of drafts) await rm(join(incoming, name), { force: true });
-    return claim;
+    this.#added.clear();
+    return {
+      discard: async () => {
+        for (const name of this.#added) await rm(join(this.name, name), { force: true });
+        this.#added.clear();
+      },
+      release: () => claim.release(),
+    };
   }
 }

@@ -22,7 +22,7 @@ function rig() {
       written.push(bytes.length);
     },
     freeBytes: async () => null,
-    claim: async () => ({ release: async () => {} }),
+    claim: async () => ({ discard: async () => {}, release: async () => {} }),
   };
   const directory = temporaryDirectory();
   const stored = new Map<string, number>();

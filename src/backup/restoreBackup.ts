@@ -5,6 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { SQLITE_FILE_NAME } from '../control/sqliteFile.ts';
 import { MIGRATIONS } from '../controlDatabase.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { isDiskFull } from '../runtime/diskFull.ts';
 import { syncDirectory } from '../runtime/durableFile.ts';
 import { InvalidInputError } from '../runtime/errors.ts';
 import { makeDirectories } from '../runtime/makeDirectories.ts';
@@ -53,8 +54,13 @@ export async function restoreBackup(options: RestoreOptions): Promise<Manifest> 
     requireUnused(dataDir);
     await moveInto(content, dataDir);
     if (options.databaseUrl !== null && manifest.control !== 'none') await endRestore(options.databaseUrl);
+  } catch (cause) {
+    if (!isDiskFull(cause)) throw cause;
+    const message = `the disk of ${dirname(dataDir)} is full; free space there and restore again`;
+    throw new InvalidInputError(message, { cause });
   } finally {
-    await rm(content, { recursive: true, force: true });
+    // The next restore removes what this one cannot; that must not hide why this one failed.
+    await rm(content, { recursive: true, force: true }).catch(() => undefined);
     await claim.release();
     // Not with its files: another restore may have claimed it meanwhile.
     await rmdir(draft).catch(() => undefined);

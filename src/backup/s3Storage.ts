@@ -5,7 +5,7 @@ import { type Clock, sleep } from '../runtime/clock.ts';
 import { BackupDamagedError, InvalidInputError, TransportError } from '../runtime/errors.ts';
 import { formatTime } from '../schema/time.ts';
 import { type AwsCredentials, encodeRfc3986, signRequest } from './awsSignature.ts';
-import type { BackupStorage } from './backupStorage.ts';
+import type { BackupStorage, StorageClaim } from './backupStorage.ts';
 
 const TRIES_MAX = 6;
 const BACKOFF = { firstMs: 500, maxMs: 10_000 };
@@ -80,10 +80,11 @@ export class S3Storage implements BackupStorage {
     return null;
   }
 
-  async claim(): Promise<{ release(): Promise<void> }> {
+  async claim(): Promise<StorageClaim> {
     // Reports a wrong bucket or key before anything is copied.
     await this.list('backups/');
-    return { release: async () => undefined };
+    // A bucket is not full, and the next backup uses the pieces that this one stored.
+    return { discard: async () => undefined, release: async () => undefined };
   }
 
   #key(name: string): string {

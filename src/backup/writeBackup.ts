@@ -9,6 +9,7 @@ import type { Config } from '../config.ts';
 import { SECRET_KEY_FILE_NAME } from '../control/secretBox.ts';
 import { SQLITE_FILE_NAME } from '../control/sqliteFile.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { isDiskFull } from '../runtime/diskFull.ts';
 import { InvalidInputError, StoreUnavailableError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
@@ -83,7 +84,7 @@ interface Snapshot {
  * @throws {StoreUnavailableError} If the engine does not answer.
  */
 export async function writeBackup(options: BackupOptions): Promise<BackupResult> {
-  const { config, storage, clock } = options;
+  const { config, storage, clock, log } = options;
   const stage = join(config.dataDir, STAGE);
   await mkdir(stage, { recursive: true, mode: 0o700 });
   const own = await claimDirectory(stage, `another process backs up ${config.dataDir}`);
@@ -95,11 +96,20 @@ export async function writeBackup(options: BackupOptions): Promise<BackupResult>
       await clearStage(config.dataDir, stage);
       const snapshot = await takeSnapshot(options, { id, stage });
       return await store(options, { id, startedMs, snapshot });
+    } catch (error) {
+      if (isDiskFull((error as Error).cause)) await claim.discard().catch(() => undefined);
+      throw error;
     } finally {
       await claim.release();
     }
+  } catch (cause) {
+    // The storage names itself; this is a link or copy in the data directory.
+    if (!isDiskFull(cause)) throw cause;
+    const message = `the disk of ${config.dataDir} is full; free space there and back up again`;
+    throw new InvalidInputError(message, { cause });
   } finally {
-    await clearStage(config.dataDir, stage);
+    // The next backup removes what this one cannot; that must not hide why this one failed.
+    await clearStage(config.dataDir, stage).catch((err: unknown) => log.warn({ err }, 'backup.stage_left'));
     await own.release();
     // Not with its files: another backup may have claimed it meanwhile.
     await rmdir(stage).catch(() => undefined);

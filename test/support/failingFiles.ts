@@ -3,7 +3,7 @@ import { promises } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { onTestFinished } from 'vitest';
 
-type FileCall = 'link' | 'lstat' | 'open' | 'readdir' | 'readFile' | 'readlink' | 'rm' | 'stat';
+type FileCall = 'link' | 'lstat' | 'open' | 'readdir' | 'readFile' | 'readlink' | 'rename' | 'rm' | 'stat';
 
 /**
  * Until the test ends, each of these calls rejects where its path matches.
