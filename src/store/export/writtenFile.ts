@@ -2,9 +2,10 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { nameFullDisk } from '../../runtime/diskFull.ts';
 import { InvalidInputError, StoreUnavailableError } from '../../runtime/errors.ts';
 import { type ExportManifest, exportManifestShape } from '../../schema/api/exportManifest.ts';
 import type { ExportFormat, ExportRange, ExportSubject } from '../../schema/export.ts';
@@ -51,7 +52,7 @@ export async function writeExport(reader: ExportReader, file: FileToWrite): Prom
 async function writeOnce(reader: ExportReader, file: FileToWrite): Promise<ExportManifest | null> {
   const { subject, range, format, path, signal } = file;
   const { store } = reader;
-  const part = `${path}.part`;
+  const [part, manifestPart] = [`${path}.part`, `${manifestPath(path)}.part`];
   try {
     const sources = await openSources(reader, subject, { range, signal });
     const before = await revisions(store, sources, signal);
@@ -62,12 +63,18 @@ async function writeOnce(reader: ExportReader, file: FileToWrite): Promise<Expor
     const written = { name, bytes: sum.bytes, sha256: sum.digest() };
     const manifest = await buildManifest(store, sources, { ...file, file: written });
     if ((await revisions(store, sources, signal)) !== before) return null;
+    await writeFile(manifestPart, `${JSON.stringify(manifest, null, 2)}\n`);
     await rename(part, path);
-    await writeFile(`${manifestPath(path)}.part`, `${JSON.stringify(manifest, null, 2)}\n`);
-    await rename(`${manifestPath(path)}.part`, manifestPath(path));
+    // A file without its manifest is not finished, but it would use space.
+    await rename(manifestPart, manifestPath(path)).catch(async (error: unknown) => {
+      await rm(path, { force: true });
+      throw error;
+    });
     return manifest;
+  } catch (error) {
+    throw nameFullDisk(error, dirname(path));
   } finally {
-    await rm(part, { force: true });
+    for (const name of [part, manifestPart]) await rm(name, { force: true });
   }
 }
 

@@ -4,6 +4,7 @@ import { appendFile, mkdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path';
 
 import { pipeline } from 'node:stream/promises';
+import { nameFullDisk } from '../../../runtime/diskFull.ts';
 import type { TokenName } from '../../queries/engineEvents.ts';
 import type { StoreReader } from '../../reader.ts';
 import { hashFile } from '../writtenFile.ts';
@@ -96,6 +97,8 @@ export async function writeWhole(
     const written = await hashFile(part);
     await rename(part, path);
     return written;
+  } catch (error) {
+    throw nameFullDisk(error, dirname(path));
   } finally {
     await rm(part, { force: true });
   }
