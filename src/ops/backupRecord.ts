@@ -6,11 +6,14 @@ import { type Clock, every } from '../runtime/clock.ts';
 import { replaceFile } from '../runtime/durableFile.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
+import { formatTime } from '../schema/time.ts';
 import type { Readiness } from './readiness.ts';
 
 const FILE_NAME = 'backup.json';
 const DAY_MS = 86_400_000;
 const READ_PERIOD_MS = 60_000;
+/** How far a clock may step back after a check without a warning, as time servers correct it. */
+const AHEAD_MS_MAX = 60_000;
 
 const entry = z.object({ id: z.string(), place: z.string(), time_ms: z.number() });
 const recordSchema = z.object({ written: entry.nullable(), proven: entry.nullable() });
@@ -34,6 +37,11 @@ export async function noteBackup(dataDir: string, change: Partial<BackupRecord>)
   await replaceFile(join(dataDir, FILE_NAME), `${JSON.stringify(record)}\n`);
 }
 
+/** Whether the clock was ahead when the backup was checked: how long ago that was is unknown. */
+function isFuture(proven: { time_ms: number }, nowMs: number): boolean {
+  return proven.time_ms > nowMs + AHEAD_MS_MAX;
+}
+
 /** What to warn the operator of; null without a limit or within it. */
 export function backupWarning(
   { proven }: BackupRecord,
@@ -42,6 +50,8 @@ export function backupWarning(
   if (maxAgeDays === null) return null;
   const next = `UNDERROUND_BACKUP_MAX_AGE is ${maxAgeDays}; run \`underround backup\` with --verify`;
   if (proven === null) return `no backup has passed verify; ${next}`;
+  if (isFuture(proven, nowMs))
+    return `the last backup that passed verify was checked at ${formatTime(proven.time_ms)}, which is in the future, so its age is unknown; ${next}`;
   const days = (nowMs - proven.time_ms) / DAY_MS;
   if (days <= maxAgeDays) return null;
   return `the last backup that passed verify was checked ${Math.floor(days)} days ago; ${next}`;
@@ -72,9 +82,13 @@ export async function watchBackups(
   });
   metrics.gauge(
     'underround_backup_proven_timestamp_seconds',
-    'When a backup last passed verify or restore --check; 0 if none did',
+    'When a backup last passed verify or restore --check; 0 if none did, or if that time is in the future',
     [],
-    (gauge) => gauge.set((record.proven?.time_ms ?? 0) / 1_000),
+    (gauge) => {
+      const { proven } = record;
+      const isKnown = proven !== null && !isFuture(proven, clock.now());
+      gauge.set(isKnown ? proven.time_ms / 1_000 : 0);
+    },
   );
   return { stop: () => timer.cancel() };
 }
