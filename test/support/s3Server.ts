@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { signRequest } from '../../src/backup/awsSignature.ts';
-import { sha256Of } from '../../src/backup/backupStorage.ts';
+import { PIECE_PREFIX, sha256Of } from '../../src/backup/backupStorage.ts';
 import { Secret } from '../../src/runtime/secret.ts';
 
 const CREDENTIALS = { accessKeyId: 'AKTEST', secretAccessKey: new Secret('s3cret/+'), sessionToken: null };
@@ -22,6 +22,8 @@ interface S3Server {
   failNext(count: number): void;
   /** The next request is answered with this. */
   answerNext(reply: { status: number; body: string }): void;
+  /** Called with each request of a piece of a backup, before it is answered. */
+  onPiece(run: (method: 'GET' | 'PUT') => void): void;
   readonly requests: { readonly method: string; readonly status: number }[];
   stop(): Promise<void>;
 }
@@ -37,6 +39,7 @@ export async function startS3(bucket: string): Promise<S3Server> {
   const requests: { method: string; status: number }[] = [];
   let failures = 0;
   let given: { status: number; body: string } | null = null;
+  let beforePiece: (method: 'GET' | 'PUT') => void = () => undefined;
   const answer = (method: string, url: URL, body: Buffer): { status: number; body: Buffer | string } => {
     const [, found, ...rest] = decodeURIComponent(url.pathname).split('/');
     const key = rest.join('/');
@@ -72,6 +75,7 @@ export async function startS3(bucket: string): Promise<S3Server> {
       const body = Buffer.concat(chunks);
       const url = new URL(`http://${request.headers.host}${request.url}`);
       const method = request.method as 'GET' | 'PUT';
+      if (url.pathname.includes(`/${PIECE_PREFIX}`)) beforePiece(method);
       const time = String(request.headers['x-amz-date']);
       const timeMs = Date.parse(time.replace(/^(....)(..)(..T..)(..)(..)Z$/, '$1-$2-$3:$4:$5Z'));
       const wanted = signRequest({ method, url, body }, { credentials: CREDENTIALS, region: REGION, timeMs });
@@ -98,6 +102,9 @@ export async function startS3(bucket: string): Promise<S3Server> {
     requests,
     failNext: (count) => {
       failures = count;
+    },
+    onPiece: (run) => {
+      beforePiece = run;
     },
     answerNext: (reply) => {
       given = reply;

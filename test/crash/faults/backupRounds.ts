@@ -87,7 +87,8 @@ async function recordingService(rig: FaultRig): Promise<ServiceProcess> {
   return service;
 }
 
-function isComplete(dataDir: string, { packs }: Manifest): boolean {
+/** Whether a restored directory has every file of the backup with its bytes. */
+export function isComplete(dataDir: string, { packs }: Manifest): boolean {
   return packs.every(({ files }) =>
     files.every(({ path, sha256 }) => {
       const file = join(dataDir, path);

@@ -10,6 +10,7 @@ const NAME: Readonly<Record<LimitKind, string>> = {
   descriptors: 'Max open files',
   memory: 'Max address space',
 };
+const STANDARD_STREAMS = 3;
 const PAGE_BYTES = 4_096;
 /** Address space that a process may still reserve: enough for small answers, less than a large one needs. */
 const SPARE_BYTES = 48 * 1024 * 1024;
@@ -27,14 +28,22 @@ function setLimit(pid: number, kind: LimitKind, soft: string): void {
   execFileSync('prlimit', ['--pid', String(pid), `${OPTION[kind]}=${soft}:`]);
 }
 
+function addressSpace(pid: number): number {
+  return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[0]) * PAGE_BYTES;
+}
+
 /** A limit at which a process can open no further descriptor, or reserve only a little further memory. */
 function limitAtUse(pid: number, kind: LimitKind): number {
-  if (kind === 'memory')
-    return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[0]) * PAGE_BYTES + SPARE_BYTES;
+  if (kind === 'memory') return addressSpace(pid) + SPARE_BYTES;
   const open = new Set(readdirSync(`/proc/${pid}/fd`).map(Number));
   let free = 0;
   while (open.has(free)) free++;
   return free;
+}
+
+/** Lets a process open no file from now on, also not with the number of one that it closes, or reserve no memory. */
+export function limitToNothing(pid: number, kind: LimitKind): void {
+  setLimit(pid, kind, String(kind === 'descriptors' ? STANDARD_STREAMS : addressSpace(pid)));
 }
 
 /**
