@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { openTestStore, type TestStore, testHostEntry } from '../../test/support/store.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
 import { openControlDatabase } from '../controlDatabase.ts';
@@ -104,6 +104,28 @@ test('a backup taken while rows are recorded restores to every row up to its mar
   expect(manifests.map(({ mark }) => mark.seq)).toEqual(
     manifests.map(({ mark }) => mark.seq).sort((a, b) => Number(a) - Number(b)),
   );
+});
+
+test('a backup to a disk slower than the recording has every row up to its mark, and none after it', async () => {
+  const { store, dataDir } = await opened();
+  let seq = 0;
+  const record = async () => {
+    for (let i = 0; i < 20; i++) write(store, ++seq);
+    await store.writer.flush();
+  };
+  await record();
+  const storage = new DirectoryStorage(temporaryDirectory());
+  const writeObject = storage.write.bind(storage);
+  vi.spyOn(storage, 'write').mockImplementation(async (name, bytes) => {
+    await record();
+    await writeObject(name, bytes);
+  });
+  const { manifest } = await backUp(dataDir, storage);
+  expect(manifest.mark.seq).toBe(20);
+  expect(seq).toBeGreaterThan(60);
+  const copy = await opened({ dataDir: await restore(storage) });
+  await copy.store.writer.flush();
+  expect(await rowsUpTo(copy.store, Number.MAX_SAFE_INTEGER)).toEqual(await rowsUpTo(store, 20));
 });
 
 test('rows that wait in the journal belong to the backup', async () => {

@@ -10,6 +10,7 @@ import { nullIfAbsent } from '../runtime/nullIfAbsent.ts';
 import { readDiskSpace } from '../store/engine/diskGuard.ts';
 import { claimDirectory } from '../store/journal/claimDirectory.ts';
 import type { BackupStorage, StorageClaim } from './backupStorage.ts';
+import { namedWrite } from './namedAccess.ts';
 
 /** Objects are written here and renamed into place. */
 const INCOMING = 'incoming';
@@ -55,7 +56,7 @@ export class DirectoryStorage implements BackupStorage {
     const path = join(this.name, name);
     const isNew = (await nullIfAbsent(lstat(path))) === null;
     try {
-      await writeSynced(draft, bytes, 'wx');
+      await namedWrite(`${name} in ${this.name}`, writeSynced(draft, bytes, 'wx'));
       makeDirectories(dirname(path));
       await rename(draft, path);
       if (isNew) this.#added.add(name);

@@ -7,7 +7,7 @@ import type { StoreClient } from '../store/engine/client.ts';
 import { namesIn } from '../store/journal/runDirectory.ts';
 import { DATABASE, TABLES, type TableName } from '../store/tables/schema.ts';
 import { engineLinks } from './engineLinks.ts';
-import { namedRead } from './namedRead.ts';
+import { namedRead } from './namedAccess.ts';
 import type { FileSource } from './pack.ts';
 import { linkFiles } from './plainFiles.ts';
 

@@ -129,6 +129,6 @@ test.each(['EMFILE', 'EIO'])('a failed clean-up (%s) does not hide why the resto
     if (name.startsWith(PIECE_PREFIX)) failFileCalls(['rm'], /restoring\/content$/, code);
     return await read(name);
   });
-  await expect(restore(join(root, 'data'))).rejects.toMatchObject({ code: 'EACCES' });
+  await expect(restore(join(root, 'data'))).rejects.toThrow(/quarantine\/a .*: this user has no permission$/);
   expect(existsSync(join(root, 'data'))).toBe(false);
 });

@@ -5,7 +5,7 @@ import { namesIn } from '../runtime/namesIn.ts';
 import { nullIfAbsent } from '../runtime/nullIfAbsent.ts';
 import { readChunks } from '../store/journal/journalFormat.ts';
 import { keptPath, segmentNumber } from '../store/journal/runDirectory.ts';
-import { namedRead } from './namedRead.ts';
+import { namedRead } from './namedAccess.ts';
 import type { FileSource } from './pack.ts';
 
 /** A segment is open for a second and stays longer until its rows are inserted; many looks fit into that time. */

@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises';
 import { BackupDamagedError } from '../runtime/errors.ts';
 import { type BackupStorage, backupPieceName, sha256Of } from './backupStorage.ts';
 import type { Pack } from './manifest.ts';
-import { namedRead } from './namedRead.ts';
+import { namedRead } from './namedAccess.ts';
 
 /** Largest piece: one is in memory at a time, and one request uploads it. */
 const PIECE_BYTES = 32 * 1024 * 1024;

@@ -15,6 +15,7 @@ import { claimDirectory } from '../store/journal/claimDirectory.ts';
 import { TABLES } from '../store/tables/schema.ts';
 import type { BackupStorage } from './backupStorage.ts';
 import { contentBytes, type Manifest, readManifest } from './manifest.ts';
+import { namedWrite } from './namedAccess.ts';
 import { readPack } from './pack.ts';
 import { endRestore, fillPostgres } from './postgresCopy.ts';
 
@@ -135,19 +136,22 @@ async function writeFiles(directory: string, manifest: Manifest, options: Restor
   await mkdir(directory, { recursive: true, mode: 0o700 });
   let bytes = 0;
   let file: FileHandle | null = null;
+  let name = '';
+  const written = <T>(writing: Promise<T>) => namedWrite(`${name} of ${options.dataDir}`, writing);
   const receiver = {
     onFile: async (path: string) => {
+      name = path;
       const target = join(directory, path);
       await mkdir(dirname(target), { recursive: true, mode: 0o700 });
       for (let at = dirname(target); at.length > directory.length; at = dirname(at)) directories.add(at);
-      file = await open(target, 'wx', 0o600);
+      file = await written(open(target, 'wx', 0o600));
     },
     onBytes: async (part: Buffer) => {
-      await file?.writeFile(part);
+      if (file !== null) await written(file.writeFile(part));
       bytes += part.length;
     },
     onFileEnd: async () => {
-      await file?.sync();
+      if (file !== null) await written(file.sync());
       await file?.close();
       file = null;
     },
