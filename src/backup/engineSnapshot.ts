@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import { lstat, readdir, readFile, readlink, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { namesIn } from '../runtime/namesIn.ts';
 import { nullIfAbsent } from '../runtime/nullIfAbsent.ts';
 import type { StoreClient } from '../store/engine/client.ts';
-import { namesIn } from '../store/journal/runDirectory.ts';
 import { DATABASE, TABLES, type TableName } from '../store/tables/schema.ts';
 import { engineLinks } from './engineLinks.ts';
 import { namedRead } from './namedAccess.ts';

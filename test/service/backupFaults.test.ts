@@ -1,6 +1,6 @@
-/** The commands `backup` and `restore` while they are suspended, killed, or at a limit of the operating system. */
+/** The commands `backup` and `restore` while they are suspended, killed, or without a descriptor left. */
 import { spawn } from 'node:child_process';
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { backupIds, readManifest } from '../../src/backup/manifest.ts';
@@ -8,7 +8,7 @@ import { openBackupStorage } from '../../src/backup/openStorage.ts';
 import { verifyBackup } from '../../src/backup/verifyBackup.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { isComplete } from '../crash/faults/backupRounds.ts';
-import { limitToNothing } from '../crash/faults/processLimit.ts';
+import { refuseDescriptors } from '../crash/faults/processLimit.ts';
 import { commandAbsent, underround } from '../support/builtCommand.ts';
 import { keptDataDirectory } from '../support/dataDirectories.ts';
 import { S3_VARIABLES, startS3 } from '../support/s3Server.ts';
@@ -109,35 +109,17 @@ describe.skipIf(commandAbsent)('suspended in the middle (skipped without a build
   });
 });
 
-describe.skipIf(noLimits)('at a limit (skipped without a build or prlimit)', () => {
-  it('of descriptors a backup and a restore fail with the reason and leave nothing', async () => {
+describe.skipIf(noLimits)('without a descriptor left (skipped without a build or prlimit)', () => {
+  it('a backup and a restore fail with the reason and leave nothing', async () => {
     const { root, target, backup, restore, backups, problems, isRestored, startUntilPiece } = await rig();
-    const limit = (pid: number) => limitToNothing(pid, 'descriptors');
     const reason = expect.stringMatching(/^underround: \S+ .*this process may open no further file/m);
-    expect(await (await startUntilPiece(backup, limit)).ended).toEqual({ code: 1, log: reason });
+    expect(await (await startUntilPiece(backup, refuseDescriptors)).ended).toEqual({ code: 1, log: reason });
     expect(await backups()).toEqual([]);
     await underround(backup, VARIABLES);
     expect(await problems()).toEqual([]);
 
-    expect(await (await startUntilPiece(restore, limit)).ended).toEqual({ code: 1, log: reason });
+    expect(await (await startUntilPiece(restore, refuseDescriptors)).ended).toEqual({ code: 1, log: reason });
     expect(existsSync(target)).toBe(false);
-    await underround(restore, VARIABLES);
-    expect(await isRestored()).toBe(true);
-    expect(readdirSync(root)).toEqual(['restored']);
-  });
-
-  it('of memory a backup and a restore succeed or leave nothing', async () => {
-    const { root, target, backup, restore, backups, problems, isRestored, startUntilPiece } = await rig();
-    const limit = (pid: number) => limitToNothing(pid, 'memory');
-    const first = await (await startUntilPiece(backup, limit)).ended;
-    expect(await backups()).toHaveLength(first.code === 0 ? 1 : 0);
-    await underround(backup, VARIABLES);
-    expect(await problems()).toEqual([]);
-
-    const second = await (await startUntilPiece(restore, limit)).ended;
-    expect(await isRestored()).toBe(second.code === 0);
-    expect(existsSync(target)).toBe(second.code === 0);
-    rmSync(target, { recursive: true, force: true });
     await underround(restore, VARIABLES);
     expect(await isRestored()).toBe(true);
     expect(readdirSync(root)).toEqual(['restored']);

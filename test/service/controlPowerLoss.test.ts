@@ -88,7 +88,9 @@ it.skipIf(!mayMount('ext4'))('a power loss undoes no position that is older than
 
   // Read from the file itself: a start would trade the missed moments once more.
   const file = new SqliteFile(join(dataDir, 'control.sqlite'));
-  const kept = file.rows<{ id: string }>('SELECT position_id AS id FROM paper_positions').map((row) => row.id);
+  const kept = file
+    .rows<{ id: string }>('SELECT position_id AS id FROM paper_positions')
+    .map((row) => row.id);
   file.close();
   expect(kept).toEqual(expect.arrayContaining([...known]));
 });

@@ -1,7 +1,7 @@
 import { appendFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { descriptorLimit } from '../../../test/support/descriptorLimit.ts';
+import { refuseDescriptors } from '../../../test/support/failingFiles.ts';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
 import { silentLogger } from '../../runtime/log.ts';
@@ -153,11 +153,11 @@ describe('an outbox', () => {
     const before = await new Rig().open();
     before.push(1, 3);
     await before.outbox.close();
-    const limit = descriptorLimit((path) => path.startsWith(`${before.directory}/`));
+    const limit = refuseDescriptors((path) => path.startsWith(`${before.directory}/`));
     const between = await new Rig(before.directory).open();
     expect(between.outbox.isEmpty).toBe(true);
-    expect(limit.refused).not.toEqual([]);
-    limit.lift();
+    expect(limit.failed).not.toEqual([]);
+    limit.end();
     await between.outbox.close();
     const rig = await new Rig(before.directory).open();
     expect(await rig.drain()).toEqual(ids(1, 3));

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { descriptorLimit } from '../../../test/support/descriptorLimit.ts';
+import { refuseDescriptors } from '../../../test/support/failingFiles.ts';
 import { away, range, WriterRig } from '../../../test/support/writerRig.ts';
 
 let rig: WriterRig;
@@ -32,11 +32,11 @@ test.each([
   ['the kernel’s list of processes', (path: string) => path.startsWith('/proc/')],
 ])('a start without a descriptor for %s waits, and recovers every row', async (_, holds) => {
   await killedRun(range(1, 5));
-  const limit = descriptorLimit(holds);
+  const limit = refuseDescriptors(holds);
   const opening = rig.open();
   opening.catch(() => undefined);
-  await rig.until(() => limit.refused.length > 0);
-  limit.lift();
+  await rig.until(() => limit.failed.length > 0);
+  limit.end();
   const writer = await rig.whileTimePasses(opening);
   expect(rig.engine.trades()).toEqual(range(1, 5));
   expect(writer.previousRun.clean).toBe(false);
@@ -45,10 +45,10 @@ test.each([
 
 test('a start that gets no descriptor in 10 s fails with the reason, and the next one recovers every row', async () => {
   await killedRun(range(1, 5));
-  const limit = descriptorLimit((path) => path.endsWith('.seg'));
+  const limit = refuseDescriptors((path) => path.endsWith('.seg'));
   await expect(rig.whileTimePasses(rig.open())).rejects.toMatchObject({ code: 'EMFILE' });
   expect(rejected()).toEqual([]);
-  limit.lift();
+  limit.end();
   // The failed start was a process of its own.
   await rig.killRuns();
   rig.engine.present = null;
@@ -61,11 +61,11 @@ test('a recovery beside recording waits for descriptors, and sets no row aside',
   rig.engine.answer = away;
   const writer = await rig.open({ recovery: 'background' });
   await rig.until(() => rig.engine.tried.length > 0, 1_000);
-  const limit = descriptorLimit((path) => path.endsWith('.seg'));
+  const limit = refuseDescriptors((path) => path.endsWith('.seg'));
   rig.engine.answer = () => null;
-  await rig.until(() => limit.refused.length > 1, 1_000);
+  await rig.until(() => limit.failed.length > 1, 1_000);
   expect(writer.lagMs()).toBeGreaterThan(0);
-  limit.lift();
+  limit.end();
   await rig.whileTimePasses(writer.flush());
   expect(rig.engine.trades().sort((a, b) => a - b)).toEqual(range(1, 5));
   expect(rejected()).toEqual([]);

@@ -28,22 +28,19 @@ function setLimit(pid: number, kind: LimitKind, soft: string): void {
   execFileSync('prlimit', ['--pid', String(pid), `${OPTION[kind]}=${soft}:`]);
 }
 
-function addressSpace(pid: number): number {
-  return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[0]) * PAGE_BYTES;
-}
-
 /** A limit at which a process can open no further descriptor, or reserve only a little further memory. */
 function limitAtUse(pid: number, kind: LimitKind): number {
-  if (kind === 'memory') return addressSpace(pid) + SPARE_BYTES;
+  if (kind === 'memory')
+    return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[0]) * PAGE_BYTES + SPARE_BYTES;
   const open = new Set(readdirSync(`/proc/${pid}/fd`).map(Number));
   let free = 0;
   while (open.has(free)) free++;
   return free;
 }
 
-/** Lets a process open no file from now on, also not with the number of one that it closes, or reserve no memory. */
-export function limitToNothing(pid: number, kind: LimitKind): void {
-  setLimit(pid, kind, String(kind === 'descriptors' ? STANDARD_STREAMS : addressSpace(pid)));
+/** Lets a process open no file from now on, also not with the number of one that it closes. */
+export function refuseDescriptors(pid: number): void {
+  setLimit(pid, 'descriptors', String(STANDARD_STREAMS));
 }
 
 /**
