@@ -6,6 +6,7 @@ import { SHARE, SignalRig, T0 } from '../../test/support/signalRig.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
 import type { Database } from '../control/schema.ts';
 import { openControlDatabase } from '../controlDatabase.ts';
+import { DEFAULT_TICKERS, type Ticker } from '../schema/market.ts';
 import { AuditLog } from '../signals/auditLog.ts';
 import { AuditReader } from '../signals/auditReader.ts';
 import { OpportunityStream } from '../stream/opportunityStream.ts';
@@ -22,8 +23,8 @@ const board = {
   },
   outlook: () => null,
 };
-const apiOn = (database: Database) =>
-  testApi({ store: unaskedStore, clock, signals: { board, audit: new AuditReader(database) } });
+const apiOn = (database: Database, tickers: readonly Ticker[] = DEFAULT_TICKERS) =>
+  testApi({ store: unaskedStore, clock, tickers, signals: { board, audit: new AuditReader(database) } });
 
 beforeEach(async () => {
   db = await openControlDatabase({ dataDir: temporaryDirectory(), databaseUrl: null });
@@ -81,6 +82,19 @@ test('the aggregate has every bucket in order; only by_event_type leaves out dai
       ],
     },
   });
+});
+
+test('the totals are those of the followed assets, also after one was removed', async () => {
+  const api = apiOn(db, ['ETH', 'SOL']);
+  const { body } = await api.inject({ url: '/v1/arb/audit/aggregate', headers: KEY });
+  await api.close();
+  const { since, overall, ...parted } = JSON.parse(body);
+  expect(overall).toMatchObject({ total: 1, resolved: 0, open: 1, logical_total: 0 });
+  for (const by of ['by_ticker', 'by_tier']) {
+    const totals = parted[by].map(({ total }: { total: number }) => total);
+    expect([by, totals.reduce((sum: number, total: number) => sum + total, 0)]).toEqual([by, 1]);
+  }
+  expect(since).toBe(overall.first_detection);
 });
 
 test('a window counts from its start; an empty audit has nulls and zeros', async () => {

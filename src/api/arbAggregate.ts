@@ -4,13 +4,15 @@ import { formatTime, formatTimeOrNull } from '../schema/time.ts';
 import type { AuditSums } from '../signals/auditReader.ts';
 
 /**
- * The aggregate of the audit log as the API returns it: every bucket is present, and averages over nothing are null.
+ * The aggregate of the audit log as the API returns it: every bucket is present, and averages over nothing are null. Rows
+ * of assets that are no longer followed have no bucket, so no total counts them.
  * @param asked `sinceMs` null: since the first detection.
  */
 export function aggregateBody(
-  sums: readonly AuditSums[],
+  all: readonly AuditSums[],
   asked: FollowedAssets & { window: AuditAggregateBody['window']; sinceMs: number | null; asOfMs: number },
 ): AuditAggregateBody {
+  const sums = all.filter(({ ticker }) => asked.tickers.includes(ticker));
   const { total, resolved, ...averages } = figures(sums);
   const firstMs = sums.length === 0 ? null : Math.min(...sums.map((part) => part.firstMs));
   const lastMs = sums.length === 0 ? null : Math.max(...sums.map((part) => part.lastMs));
