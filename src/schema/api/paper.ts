@@ -9,7 +9,9 @@ import { universeType } from './universe.ts';
 
 const NAME_MAX = 128;
 const JOB_ID_MAX = 128;
-const name = jsonText(text({ minLength: 1, maxLength: NAME_MAX }));
+/** A character that is not a blank. */
+const NOT_BLANK = '\\S';
+const name = jsonText(text({ minLength: 1, maxLength: NAME_MAX, pattern: NOT_BLANK }));
 
 /** @param tickers The followed assets. */
 export const paperStrategyMembers = (tickers: readonly Ticker[]) => ({

@@ -268,6 +268,22 @@ test('a name is unique per user, and the tier caps the active strategies', async
   expect(await ask('PATCH', `/${body.paper_strategy_id}`, { active: true })).toEqual(capped);
 });
 
+test('a blank name is refused', async () => {
+  const ask = await served();
+  const { body } = await ask('POST', '', { ...BODY, name: 'one' });
+  for (const name of ['   ', '\t\n', '\u00a0']) {
+    const detail = [
+      {
+        ...{ loc: ['body', 'name'], type: 'string_pattern_mismatch', input: name },
+        ...{ msg: "String should match pattern '\\S'", ctx: { pattern: '\\S' } },
+      },
+    ];
+    expect(await ask('POST', '', { ...BODY, name })).toEqual({ status: 422, body: { detail } });
+    const renamed = await ask('PATCH', `/${body.paper_strategy_id}`, { name });
+    expect(renamed).toEqual({ status: 422, body: { detail } });
+  }
+});
+
 test('another user’s strategy and baseline are not found', async () => {
   const ask = await served();
   const { paper_strategy_id: id } = (await ask('POST', '', { ...BODY, name: 'mine' })).body;
