@@ -91,7 +91,7 @@ async function whyNotFree(address: Address, dataDir: string, clock: Clock): Prom
 }
 
 /** Listens briefly to test an address. @returns Null if the address is free. */
-async function tryListening(address: Address): Promise<NodeJS.ErrnoException | null> {
+export async function tryListening(address: Address): Promise<NodeJS.ErrnoException | null> {
   const server = createServer();
   try {
     const listening = once(server, 'listening');
@@ -104,6 +104,6 @@ async function tryListening(address: Address): Promise<NodeJS.ErrnoException | n
   return null;
 }
 
-function textOf({ host, port }: Address): string {
+export function textOf({ host, port }: Address): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

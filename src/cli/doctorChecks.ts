@@ -17,15 +17,8 @@ import { socketPath } from '../store/engine/paths.ts';
 import { otherWriter } from '../store/journal/runDirectory.ts';
 import { type DatasetDay, forecastDisk } from '../store/retention/removals.ts';
 import { DATABASE } from '../store/tables/schema.ts';
-import { busyAddresses } from './checkAddress.ts';
-
-export interface DoctorCheck {
-  readonly check: string;
-  readonly state: 'ok' | 'warn' | 'fail';
-  readonly finding: string;
-  /** What to do; null where nothing is to be done. */
-  readonly next: string | null;
-}
+import type { DoctorCheck } from './doctorCheck.ts';
+import { portChecks } from './doctorPort.ts';
 
 /** The service needs sockets for streams and files for parts. */
 const DESCRIPTORS_MIN = 4_096;
@@ -45,7 +38,7 @@ export async function localChecks(config: Config, clock: Clock): Promise<DoctorC
     await diskCheck(config, clock),
     ...(await datasetChecks(dataDir)),
     descriptorCheck(pid),
-    await portCheck(config, pid),
+    ...(await portChecks(config, pid)),
     credentialCheck(config),
     proxyCheck(config),
     await backupCheck(config, clock),
@@ -172,17 +165,6 @@ function descriptorCheck(pid: number | null): DoctorCheck {
   } catch (error) {
     return { check, state: 'ok', finding: `cannot be read: ${(error as Error).message}`, next: null };
   }
-}
-
-async function portCheck({ host, port, dataDir }: Config, pid: number | null): Promise<DoctorCheck> {
-  const check = 'port';
-  const text = `${host}:${port}`;
-  if (pid !== null)
-    return { check, state: 'ok', finding: `${text} belongs to the running service`, next: null };
-  const wanted = [{ address: { host, port }, setBy: 'UNDERROUND_HOST or UNDERROUND_PORT' }];
-  const [problem] = await busyAddresses(wanted, dataDir);
-  if (problem === undefined) return { check, state: 'ok', finding: `${text} is free`, next: null };
-  return { check, state: 'warn', finding: problem, next: 'stop the other program, or use another port' };
 }
 
 function credentialCheck({ polymarketCredentials }: Config): DoctorCheck {

@@ -1,7 +1,7 @@
 import { request } from 'undici';
 import type { Config } from '../config.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { DoctorCheck } from './doctorChecks.ts';
+import type { DoctorCheck } from './doctorCheck.ts';
 
 const ANSWER_LIMIT_MS = 5_000;
 /** The header `Date` has whole seconds; beyond this the machine's clock or the venue's is wrong. */
