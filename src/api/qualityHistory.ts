@@ -17,8 +17,10 @@ const INCIDENTS_MAX = 50;
 const REFRESH_MS = 60_000;
 /** Days before yesterday change only by retention and imports. */
 const OLD_DAYS_REFRESH_MS = 6 * 3_600_000;
-/** A client waits this long for the first reading; then the page says that there is none yet. */
-const FIRST_WAIT_MS = 3_000;
+/** A client waits this long for a reading; then the page has the one before, and says from when it is. */
+const WAIT_MS = 3_000;
+/** A reading older than this is shown as an old one. */
+export const HISTORY_OLD_MS = 2 * REFRESH_MS;
 
 /** The days and incidents of the recording, as last read. */
 export interface QualityReading {
@@ -48,7 +50,7 @@ export class QualityHistory {
     this.#parts = parts;
   }
 
-  /** Returns the newest reading. If it is old, starts the next one without waiting; only the first one is awaited. */
+  /** Returns the newest reading, after a new one if it is more than a minute old. */
   async read(): Promise<QualityReading> {
     const { clock } = this.#parts;
     if (this.#reading === null && clock.monotonic() - this.#triedAt >= REFRESH_MS) {
@@ -57,9 +59,9 @@ export class QualityHistory {
         this.#reading = null;
       });
     }
-    if (this.#known.readMs === null && this.#reading !== null) {
+    if (this.#reading !== null) {
       const limit = new AbortController();
-      await Promise.race([this.#reading, sleep(clock, FIRST_WAIT_MS, limit.signal)]);
+      await Promise.race([this.#reading, sleep(clock, WAIT_MS, limit.signal)]);
       limit.abort();
     }
     return this.#known;

@@ -20,10 +20,15 @@ function rig() {
   const asked: string[] = [];
   /** The start and the end of each query of days. */
   const ranges: (readonly [unknown, unknown])[] = [];
-  const state: { fails: boolean } = { fails: false };
+  /** `onSlow`: the store never answers; called when it is asked. */
+  const state: { fails: boolean; onSlow: (() => void) | null } = { fails: false, onSlow: null };
   const store: Pick<StoreReader, 'rows' | 'stream'> = {
     rows: async <T>(query: string, params: Record<string, unknown> = {}): Promise<T[]> => {
       asked.push(query);
+      if (state.onSlow !== null) {
+        state.onSlow();
+        return await new Promise<T[]>(() => {});
+      }
       if (state.fails) throw new StoreUnavailableError('away');
       const isRecent = Number(params.to_ms_at) > NOW_MS;
       if (query.includes('AS provenMs')) {
@@ -138,8 +143,33 @@ describe('the status', () => {
     const body = (await api.inject({ url: '/status.json' })).json<StatusBody>();
     expect(body).toMatchObject({ state: 'degraded', history_is_old: true, series: [{ ticker: 'BTC' }] });
     expect((await api.inject({ url: '/status' })).body).toContain(
-      'The store does not answer: days and incidents are those of 2026-11-20 01:00:00 UTC.',
+      'The store does not answer in time: days and incidents are those of 2026-11-20 01:00:00 UTC.',
     );
+  });
+
+  it('after an absence is read again before it is shown', async () => {
+    const parts = rig();
+    const api = publicApi(parts);
+    await api.inject({ url: '/status.json' });
+    await parts.clock.advance(6 * 60 * MINUTE_MS);
+    const body = (await api.inject({ url: '/status.json' })).json<StatusBody>();
+    expect([body.history_as_of, body.history_is_old]).toEqual([body.as_of, false]);
+  });
+
+  it('that a slow store cannot give in time is the one before, as an old one', async () => {
+    const parts = rig();
+    const api = publicApi(parts);
+    await api.inject({ url: '/status.json' });
+    await parts.clock.advance(6 * 60 * MINUTE_MS);
+    const isAsked = new Promise<void>((resolve) => {
+      parts.state.onSlow = resolve;
+    });
+    const asked = api.inject({ url: '/status' });
+    await isAsked;
+    await parts.clock.advance(3_000);
+    expect((await asked).body).toContain('days and incidents are those of 2026-11-20 01:00:00 UTC.');
+    const body = (await api.inject({ url: '/status.json' })).json<StatusBody>();
+    expect(body).toMatchObject({ history_as_of: '2026-11-20T01:00:00.000+00:00', history_is_old: true });
   });
 
   it('before the store has ever answered is only what memory knows', async () => {

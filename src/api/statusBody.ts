@@ -5,7 +5,7 @@ import type { Gap, GapCause } from '../schema/gap.ts';
 import { EVENT_TYPES, type EventType, type Ticker } from '../schema/market.ts';
 import { formatTime, formatTimeOrNull } from '../schema/time.ts';
 import type { SeriesDay, SeriesLag } from '../store/queries/quality.ts';
-import { DAY_MS, DAYS_SHOWN, type QualityReading } from './qualityHistory.ts';
+import { DAY_MS, DAYS_SHOWN, HISTORY_OLD_MS, type QualityReading } from './qualityHistory.ts';
 
 const MINUTE_MS = 60_000;
 const WINDOW_MS: Readonly<Record<EventType, number>> = {
@@ -40,7 +40,7 @@ export function statusBody(
     state: readiness.ok ? (isLate ? 'degraded' : 'ok') : 'down',
     store_lag_seconds: Math.floor(storeLagMs / 1_000),
     history_as_of: formatTimeOrNull(reading.readMs),
-    history_is_old: reading.failed,
+    history_is_old: reading.failed || (reading.readMs !== null && nowMs - reading.readMs > HISTORY_OLD_MS),
     feeds: feedsOf(now),
     series: seriesOf(reading, tickers, nowMs),
     incidents: reading.incidents.map(({ feed, cause, startMs, endMs, markets }) => ({

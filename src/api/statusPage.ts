@@ -77,7 +77,7 @@ function historyText({ history_as_of: readAt, history_is_old: isOld }: StatusBod
   if (readAt === null)
     return html`<p>${isOld ? 'The store does not answer: days and incidents are not known.' : 'Days and incidents are being read; reload in a moment.'}</p>`;
   if (isOld)
-    return html`<p>The store does not answer: days and incidents are those of ${clockText(readAt)} UTC.</p>`;
+    return html`<p>The store does not answer in time: days and incidents are those of ${clockText(readAt)} UTC.</p>`;
   return null;
 }
 

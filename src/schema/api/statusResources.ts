@@ -32,7 +32,7 @@ export const statusShape = z.strictObject({
   store_lag_seconds: z.number().nonnegative(),
   /** When the days and incidents were read from the store; null: not yet. */
   history_as_of: time.nullable(),
-  /** Whether the store did not answer when they were last read: they may be old. */
+  /** Whether the store did not answer when they were last read, or they are more than two minutes old. */
   history_is_old: z.boolean(),
   feeds: z.array(
     z.strictObject({
