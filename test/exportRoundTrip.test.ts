@@ -124,7 +124,12 @@ afterAll(() => Promise.all([source, ...empty].map((store) => store?.dispose())))
 
 function exportTo({ store }: TestStore, format: ExportFormat, out: string) {
   const asked = { datasets: RECORDED, filter: ALL, range: WHOLE, format, out };
-  return exportFolder(recordingReader(store), { ...asked, signal: NEVER, onFile: () => {} });
+  return exportFolder(recordingReader(store), {
+    ...asked,
+    clock: systemClock,
+    signal: NEVER,
+    onFile: () => {},
+  });
 }
 
 /** The names and bytes of all files below a folder. */
@@ -243,7 +248,8 @@ describe('an import of exported files', () => {
       const out = newFolder();
       const range = { startMs: endTimeMs, endMs: null };
       await exportFolder(recordingReader(from.store), {
-        ...{ datasets, filter: ALL, range, format: 'jsonl', out, signal: NEVER, onFile: () => {} },
+        ...{ datasets, filter: ALL, range, format: 'jsonl', out },
+        ...{ clock: systemClock, signal: NEVER, onFile: () => {} },
       });
       const paths = await exportedFilesBelow(out);
       for (const path of paths) expect((await verifyFile(path)).problems).toEqual([]);

@@ -11,7 +11,7 @@ import type { FollowedAssets } from '../schema/market.ts';
 import type { AuditReader } from '../signals/auditReader.ts';
 import { openSources } from '../store/export/controlRows.ts';
 import { exportFileName } from '../store/export/fileName.ts';
-import { buildManifest } from '../store/export/manifest.ts';
+import { buildManifest, hashRows } from '../store/export/manifest.ts';
 import { openExport } from '../store/export/openExport.ts';
 import { exportReader } from './exportReader.ts';
 
@@ -89,6 +89,7 @@ export function exportManifestRoute(parts: Parts): Route {
       const manifest = await buildManifest(store, sources, {
         ...asked,
         file: { name, bytes: null, sha256: null },
+        hashed: await hashRows(store, sources, signal),
         signal,
       });
       return { body: JSON.stringify(manifest) };

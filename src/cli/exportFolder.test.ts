@@ -5,6 +5,7 @@ import { recordingReader } from '../../test/support/exportReader.ts';
 import { openTestStore } from '../../test/support/store.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
 import { readConfig } from '../config.ts';
+import { systemClock } from '../runtime/clock.ts';
 import { exportedFilesBelow } from '../store/export/verify.ts';
 import { exportFolder } from './exportFolder.ts';
 import { importExports } from './importExports.ts';
@@ -28,6 +29,7 @@ test('a folder that was exported again after a further market was recorded can b
         range: { startMs: null, endMs: null },
         format: 'jsonl',
         out,
+        clock: systemClock,
         signal,
       },
       ...{ filter: { ticker: null, eventType: null, source: null, venue: null }, onFile: () => {} },

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Clock } from '../runtime/clock.ts';
 import { makeDirectories } from '../runtime/makeDirectories.ts';
 import type { ExportFormat, ExportRange } from '../schema/export.ts';
 import type { ExportReader } from '../store/export/controlRows.ts';
@@ -17,6 +18,7 @@ interface FolderOptions {
   readonly range: ExportRange;
   readonly format: ExportFormat;
   readonly out: string;
+  readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Called after each file with a line about it. */
   readonly onFile: (line: string) => void;
@@ -34,14 +36,14 @@ interface FolderResult {
 /** Writes one file for each series or asset and day. Keeps finished files whose rows have not changed. */
 export async function exportFolder(reader: ExportReader, options: FolderOptions): Promise<FolderResult> {
   const { store } = reader;
-  const { datasets, filter, range, format, out, signal, onFile } = options;
+  const { datasets, filter, range, format, out, clock, signal, onFile } = options;
   const parts: ExportPart[] = [];
   for (const dataset of datasets)
     parts.push(...(await exportParts(store, dataset, { filter, range, signal })));
   const result = { files: parts.length, kept: 0, rows: 0, bytes: 0 };
   for (const [index, part] of parts.entries()) {
     const path = join(out, part.folder, folderFileName(part.subject, { ...part, format }));
-    const file = { ...part, format, path, signal };
+    const file = { ...part, format, path, clock, signal };
     const counted = `[${index + 1}/${parts.length}]`;
     if (await isUpToDate(reader, file)) {
       result.kept++;

@@ -1,8 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { exportReader } from '../api/exportReader.ts';
 import { missingResult } from '../backtest/jobExport.ts';
+import { systemClock as clock } from '../runtime/clock.ts';
 import { InvalidInputError } from '../runtime/errors.ts';
 import { exportFields, exportSubject } from '../schema/api/exports.ts';
 import { readFields } from '../schema/api/fields.ts';
@@ -15,8 +16,10 @@ import {
 import { type ExportReader, openSources } from '../store/export/controlRows.ts';
 import { ENGINES, type EngineName, writeEngineFolder } from '../store/export/engines/engineFolder.ts';
 import { openExport } from '../store/export/openExport.ts';
+import { recordedState } from '../store/export/recordedState.ts';
 import { isImported } from '../store/export/recordOfRow.ts';
 import { writeExport } from '../store/export/writtenFile.ts';
+import { otherWriter } from '../store/journal/runDirectory.ts';
 import type { FolderDataset, PartFilter } from '../store/queries/exportParts.ts';
 import { findMarketKey } from '../store/queries/markets.ts';
 import { ControlDatabase } from './controlRows.ts';
@@ -55,6 +58,8 @@ interface AskedFolder extends Asked {
 /** What exports read, and the control database that checks a job. */
 interface CommandReader extends ExportReader {
   readonly control: ControlDatabase;
+  /** The export has the rows up to this arrival number. */
+  readonly upToSeq: number;
 }
 
 const FORMAT_DEFAULT: ExportFormat = 'jsonl';
@@ -71,14 +76,15 @@ export async function runExport(datasets: string, options: ExportOptions): Promi
       if (engine !== undefined) await writeEngine(engine, options, signal);
       else if (out !== undefined && isFolder(out)) {
         const asked = readFolder(datasets, options);
-        await reading(options, async (reader) => {
+        await reading({ ...options, signal }, async (reader) => {
           const onFile = (line: string) => console.error(line);
-          printFolder(await exportFolder(reader, { ...asked, out, signal, onFile }));
+          const range = { ...asked.range, upToSeq: reader.upToSeq };
+          printFolder(await exportFolder(reader, { ...asked, range, out, clock, signal, onFile }));
         });
       } else {
         const asked = readFile(datasets, options);
         if (out !== undefined) checkOut(out);
-        await reading(options, (reader) => writeOne(reader, asked, { out, signal }));
+        await reading({ ...options, signal }, (reader) => writeOne(reader, asked, { out, signal }));
       }
     } catch (error) {
       // The reader of standard output closed it, which is no failure.
@@ -100,9 +106,9 @@ async function writeEngine(engine: EngineName, options: ExportOptions, signal: A
   const { subject, values } = readOptions('markets', options);
   if ('msg' in subject) throw new InvalidInputError(`${engine} needs ${neededBy(subject.loc.at(-1))}`);
   const { markets } = subject as Extract<ExportSubject, { markets: unknown }>;
-  await reading(options, async (reader) => {
+  await reading({ ...options, signal }, async (reader) => {
     await checkSubject(reader, subject, signal);
-    const asked = { engine, markets, range: rangeOf(values), out, signal };
+    const asked = { engine, markets, range: rangeOf(values), upToSeq: reader.upToSeq, out, signal };
     const { files, kept } = await writeEngineFolder(reader.store, {
       ...asked,
       onFile: (line) => console.error(line),
@@ -194,14 +200,17 @@ const neededBy = (name: string | number | undefined) =>
   name === 'market_id' ? '--market-id, or --ticker with --event-type' : optionOf(name);
 
 async function reading(
-  { dataDir }: ExportOptions,
+  { dataDir, signal }: ExportOptions & { readonly signal: AbortSignal },
   run: (reader: CommandReader) => Promise<void>,
 ): Promise<void> {
   const config = await readSettings({ dataDir, use: 'read recording' });
   const store = await openRecording(config);
   const control = new ControlDatabase(config);
   try {
-    await run({ ...exportReader({ store, audit: control, jobs: control }), control });
+    const writer = await otherWriter(join(config.dataDir, 'journal'), 'main').catch(() => null);
+    const isRecording = writer !== null || config.clickhouseUrl !== null;
+    const upToSeq = await recordedState(store, { isRecording, clock, signal });
+    await run({ ...exportReader({ store, audit: control, jobs: control }), control, upToSeq });
   } finally {
     await Promise.all([store.close(), control.close()]);
   }
@@ -213,11 +222,12 @@ async function writeOne(
   { out, signal }: { out: string | undefined; signal: AbortSignal },
 ): Promise<void> {
   await checkSubject(reader, subject, signal);
+  const recorded = { ...range, upToSeq: reader.upToSeq };
   if (out !== undefined) {
-    await writeExport(reader, { subject, range, format, path: out, signal });
+    await writeExport(reader, { subject, range: recorded, format, path: out, clock, signal });
     return;
   }
-  const sources = await openSources(reader, subject, { range, signal });
+  const sources = await openSources(reader, subject, { range: recorded, signal });
   const rows = openExport(reader.store, sources, { dataset: subject.dataset, format, signal });
   await pipeline(rows, process.stdout, { end: false, signal });
 }

@@ -55,6 +55,8 @@ export type StoredSubject =
 export interface ExportRange {
   readonly startMs: number | null;
   readonly endMs: number | null;
+  /** Only rows with arrival numbers up to this one, and gaps found by then; absent: all. */
+  readonly upToSeq?: number;
 }
 
 /** Milliseconds after a detection: a fast reader, the venue's taker hold, a slow reader. */

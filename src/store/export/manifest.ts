@@ -19,11 +19,18 @@ import { HASH_BYTES, rowHash } from './rowHash.ts';
 const MARKETS_PER_QUERY = 1_000;
 const HASHES_PER_BLOCK = 8_192;
 
+/** The number of rows, and their hash. */
+export interface HashedRows {
+  readonly rows: number;
+  readonly sha256: string;
+}
+
 interface Described {
   readonly subject: ExportSubject;
   readonly range: ExportRange;
   readonly format: ExportFormat;
   readonly file: { readonly name: string; readonly bytes: number | null; readonly sha256: string | null };
+  readonly hashed: HashedRows;
   readonly signal: AbortSignal;
 }
 
@@ -32,8 +39,8 @@ export async function buildManifest(
   sources: readonly ExportSource[],
   described: Described,
 ): Promise<ExportManifest> {
-  const { subject, range, format, file, signal } = described;
-  const { rows, sha256 } = await hashRows(store, sources, signal);
+  const { subject, range, format, file, hashed, signal } = described;
+  const { rows, sha256 } = hashed;
   const { name, bytes } = file;
   return {
     manifest_version: 1,
@@ -54,7 +61,7 @@ export async function hashRows(
   store: StoreReader,
   sources: readonly ExportSource[],
   signal: AbortSignal,
-): Promise<{ rows: number; sha256: string }> {
+): Promise<HashedRows> {
   const all = createHash('sha256');
   let bytes = 0;
   for (const source of sources) {

@@ -5,6 +5,7 @@ import { recordingReader } from '../../../test/support/exportReader.ts';
 import { failFileCalls } from '../../../test/support/failingFiles.ts';
 import { openTestStore } from '../../../test/support/store.ts';
 import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
+import { systemClock } from '../../runtime/clock.ts';
 import { InvalidInputError, StoreUnavailableError } from '../../runtime/errors.ts';
 import { manifestPath, writeExport } from './writtenFile.ts';
 
@@ -16,7 +17,7 @@ test('a file that cannot be written again has no manifest any more: it is not fi
   const reader = { store: { rows: away, stream: away }, controlRows: () => expect.unreachable() };
   const writing = writeExport(reader, {
     ...{ subject: { dataset: 'markets', markets: 'all' }, range: { startMs: null, endMs: null } },
-    ...{ format: 'csv', path, signal: new AbortController().signal },
+    ...{ format: 'csv', path, clock: systemClock, signal: new AbortController().signal },
   });
   await expect(writing).rejects.toThrow('away');
   expect(readdirSync(folder)).toEqual(['markets.csv']);

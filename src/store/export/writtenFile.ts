@@ -5,25 +5,35 @@ import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { type Clock, sleep } from '../../runtime/clock.ts';
 import { nameFullDisk } from '../../runtime/diskFull.ts';
 import { InvalidInputError, StoreUnavailableError } from '../../runtime/errors.ts';
 import { type ExportManifest, exportManifestShape } from '../../schema/api/exportManifest.ts';
-import type { ExportFormat, ExportRange, ExportSubject } from '../../schema/export.ts';
+import {
+  EXPORT_COLUMNS,
+  type ExportFormat,
+  type ExportRange,
+  type ExportSubject,
+} from '../../schema/export.ts';
 import { revisionOf } from '../queries/exports.ts';
 import type { StoreReader } from '../reader.ts';
 import { type ExportReader, type ExportSource, openSources } from './controlRows.ts';
-import { buildManifest, hashRows, recordedPart } from './manifest.ts';
+import { rowsOfFile } from './fileRows.ts';
+import { buildManifest, type HashedRows, hashRows, recordedPart } from './manifest.ts';
 import { openExport } from './openExport.ts';
+import { RowHasher } from './rowHash.ts';
 
 const MANIFEST_SUFFIX = '.manifest.json';
-/** Rows that arrive, and gaps that are found, while a file is written change it; then it is written again. */
-const TRIES_MAX = 3;
+/** Rows that are removed, or arrive late, while a file is written change it; then it is written again. */
+const TRIES_MAX = 5;
+const RETRY_MS = 1_000;
 
 interface FileToWrite {
   readonly subject: ExportSubject;
   readonly range: ExportRange;
   readonly format: ExportFormat;
   readonly path: string;
+  readonly clock: Clock;
   readonly signal: AbortSignal;
 }
 
@@ -45,6 +55,8 @@ export async function writeExport(reader: ExportReader, file: FileToWrite): Prom
       throw new StoreUnavailableError(
         `${path}: its rows changed while they were written, ${TRIES_MAX} times`,
       );
+    await sleep(file.clock, RETRY_MS, file.signal);
+    file.signal.throwIfAborted();
   }
 }
 
@@ -55,14 +67,15 @@ async function writeOnce(reader: ExportReader, file: FileToWrite): Promise<Expor
   const [part, manifestPart] = [`${path}.part`, `${manifestPath(path)}.part`];
   try {
     const sources = await openSources(reader, subject, { range, signal });
-    const before = await revisions(store, sources, signal);
+    const before = await revision(store, sources, signal);
     const sum = new HashedBytes();
     const rows = openExport(store, sources, { dataset: subject.dataset, format, signal });
     await pipeline(rows, sum, createWriteStream(part), { signal });
     const name = basename(path);
     const written = { name, bytes: sum.bytes, sha256: sum.digest() };
-    const manifest = await buildManifest(store, sources, { ...file, file: written });
-    if ((await revisions(store, sources, signal)) !== before) return null;
+    const hashed = before === null ? await hashWritten(part, file) : await hashRows(store, sources, signal);
+    const manifest = await buildManifest(store, sources, { ...file, file: written, hashed });
+    if ((await revision(store, sources, signal)) !== before) return null;
     await writeFile(manifestPart, `${JSON.stringify(manifest, null, 2)}\n`);
     await rename(part, path);
     // A file without its manifest is not finished, but it would use space.
@@ -78,22 +91,34 @@ async function writeOnce(reader: ExportReader, file: FileToWrite): Promise<Expor
   }
 }
 
-async function revisions(
+/**
+ * Differs between two times where the rows changed in between. Null for rows that a service replaces all the time, like
+ * markets and signals: no later statement may find those of the file, so the file alone is hashed.
+ */
+async function revision(
   store: StoreReader,
   sources: readonly ExportSource[],
   signal: AbortSignal,
-): Promise<string> {
+): Promise<string | null> {
   const found: string[] = [];
   for (const source of sources) {
-    if ('read' in source) {
-      found.push((await hashRows(store, [source], signal)).sha256);
-      continue;
-    }
+    if ('read' in source || source.dataset === 'markets' || source.dataset === 'gaps') return null;
     const { query, params } = revisionOf(source);
     const [row] = await store.rows<{ revision: string }>(query, { ...params }, { signal });
     found.push(row?.revision ?? '');
   }
   return found.join(', ');
+}
+
+/** The number of rows of a file, and their hash. */
+async function hashWritten(part: string, { subject, format, signal }: FileToWrite): Promise<HashedRows> {
+  const columns = EXPORT_COLUMNS[subject.dataset];
+  const hasher = new RowHasher(columns);
+  for await (const row of rowsOfFile(part, { format, columns })) {
+    signal.throwIfAborted();
+    hasher.add(row);
+  }
+  return { rows: hasher.rows, sha256: hasher.digest() };
 }
 
 /** Whether a file is finished, its bytes are those that were written, and the rows and gaps are still the same. */
@@ -105,11 +130,9 @@ export async function isUpToDate(reader: ExportReader, file: FileToWrite): Promi
   if (found === null || found.sha256 !== manifest.file.sha256) return false;
   const sources = await openSources(reader, subject, { range, signal });
   const now = await buildManifest(reader.store, sources, {
-    subject,
-    range,
-    format,
+    ...{ subject, range, format, signal },
     file: manifest.file,
-    signal,
+    hashed: await hashRows(reader.store, sources, signal),
   });
   return JSON.stringify(recordedPart(now)) === JSON.stringify(recordedPart(manifest));
 }

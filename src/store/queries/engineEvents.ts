@@ -6,9 +6,14 @@ import { booksOf } from './books.ts';
 import { levels } from './ladders.ts';
 import { tradesOf } from './lists.ts';
 import { SEEN_LIVE, type Source } from './sql.ts';
-import { TRUST_REVISION, TRUSTED } from './trust.ts';
+import { TRUSTED_THEN, trustRevisionThen } from './trust.ts';
 
 export type TokenName = 'yes' | 'no';
+/** A market up to an arrival number: later rows may be stored while its files are written. */
+interface MarketState {
+  readonly marketId: string;
+  readonly upToSeq: number;
+}
 type Query = Pick<Source, 'params'> & { readonly query: string };
 
 /** Of an event: hftbacktest and NautilusTrader have the same four kinds of a change under other numbers. */
@@ -23,6 +28,9 @@ const CHANGE = 'Array(Tuple(kind UInt8, side UInt8, price Int64, size Int64))';
 
 const exact = (side: string) =>
   `arrayMap(l -> (toInt64(round(l.1 * 10000)), toInt64(round(l.2 * 1000000))), ${side})`;
+
+const IN_STATE = 't.seq <= {state_seq:UInt64}';
+const paramsOf = ({ marketId, upToSeq }: MarketState) => ({ market_id: marketId, state_seq: upToSeq });
 
 /** The changes of one side: removals come first, so that no change crosses the book for a moment. */
 const removed = (side: number, now: string, before: string) =>
@@ -44,15 +52,15 @@ function bookChanges(token: TokenName): string {
         was_good, ${cleared}, []), '${CHANGE}') AS changes
     FROM (SELECT ts, received, seq, good, bids, asks, lagInFrame(good, 1, false) OVER w AS was_good,
         lagInFrame(bids) OVER w AS old_bids, lagInFrame(asks) OVER w AS old_asks
-      FROM (SELECT t.ts AS ts, t.received AS received, t.seq AS seq, ${TRUSTED} AS good,
+      FROM (SELECT t.ts AS ts, t.received AS received, t.seq AS seq, ${TRUSTED_THEN} AS good,
           if(good, ${exact(levels(bids))}, []) AS bids, if(good, ${exact(levels(asks))}, []) AS asks
-        FROM books AS t WHERE ${booksOf('').conditions.join(' AND ')} AND ${SEEN_LIVE})
+        FROM books AS t WHERE ${booksOf('').conditions.join(' AND ')} AND ${IN_STATE} AND ${SEEN_LIVE})
       WINDOW w AS (ORDER BY received, seq ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW))
     WHERE notEmpty(changes)`;
 }
 
 const tradeRows = (token: TokenName, columns: string) => `SELECT ${columns} FROM trades AS t
-  WHERE ${tradesOf('').conditions.join(' AND ')} AND endsWith(t.side, '_${token.toUpperCase()}')`;
+  WHERE ${tradesOf('').conditions.join(' AND ')} AND ${IN_STATE} AND endsWith(t.side, '_${token.toUpperCase()}')`;
 
 const nanos = (time: string) => `toUnixTimestamp64Milli(${time}) * 1000000`;
 
@@ -66,7 +74,7 @@ const TRADE = 5;
  * book changes, so that a queue is not shortened twice. Times never fall: a venue time before an earlier event's is
  * raised to it, and a receive time is at least the venue time.
  */
-export function hftbacktestEvents(marketId: string, token: TokenName): Query {
+export function hftbacktestEvents(state: MarketState, token: TokenName): Query {
   const books = `SELECT ts, received, 1 AS is_book, seq, is_snapshot, arrayFlatten(arrayMap(c ->
       if(c.1 = ${CLEAR}, [(c.1, toUInt8(${BID}), c.3, c.4), (c.1, toUInt8(${ASK}), toInt64(10000), c.4)], [c]), changes)) AS changes
     FROM (${bookChanges(token)})`;
@@ -83,7 +91,7 @@ export function hftbacktestEvents(marketId: string, token: TokenName): Query {
       WINDOW w AS (ORDER BY received, is_book, seq ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW))
     ARRAY JOIN changes AS change, arrayEnumerate(changes) AS place
     ORDER BY received, is_book, seq, place`;
-  return { query, params: { market_id: marketId } };
+  return { query, params: paramsOf(state) };
 }
 
 /** Bits of a delta's `flags`: the last of an event, and of a snapshot. */
@@ -94,38 +102,40 @@ const fixed = (value: string, zeros: number, type: 'Int128' | 'UInt128') =>
   `CAST(reinterpretAsString(to${type}(${value}) * to${type}('1${'0'.repeat(zeros)}')), 'FixedString(16)')`;
 
 /** Columns of NautilusTrader's `OrderBookDelta`. */
-export function nautilusDeltas(marketId: string, token: TokenName): Query {
+export function nautilusDeltas(state: MarketState, token: TokenName): Query {
   const query = `SELECT change.1 AS action, change.2 AS side, ${fixed('change.3', 12, 'Int128')} AS price,
       ${fixed('change.4', 10, 'UInt128')} AS size, toUInt64(0) AS order_id,
       toUInt8(if(is_snapshot, ${F_SNAPSHOT}, 0) + if(place = length(changes), ${F_LAST}, 0)) AS flags,
       seq AS sequence, toUInt64(${nanos('ts')}) AS ts_event, toUInt64(${nanos('received')}) AS ts_init
     FROM (${bookChanges(token)}) ARRAY JOIN changes AS change, arrayEnumerate(changes) AS place
     ORDER BY received, seq, place`;
-  return { query, params: { market_id: marketId } };
+  return { query, params: paramsOf(state) };
 }
 
 /** A trade id of NautilusTrader has at most 36 characters; the last ones of the venue's are kept. */
 const TRADE_ID_CHARACTERS = 36;
 
 /** Columns of NautilusTrader's `TradeTick`. */
-export function nautilusTrades(marketId: string, token: TokenName): Query {
+export function nautilusTrades(state: MarketState, token: TokenName): Query {
   const columns = `${fixed('t.price', 12, 'Int128')} AS price, ${fixed('t.size', 10, 'UInt128')} AS size,
     toUInt8(if(startsWith(t.side, 'BUY'), 1, 2)) AS aggressor_side,
     right(t.trade_id, ${TRADE_ID_CHARACTERS}) AS trade_id,
     toUInt64(${nanos('t.ts')}) AS ts_event, toUInt64(${nanos('t.received')}) AS ts_init`;
   return {
     query: `${tradeRows(token, columns)} ORDER BY t.received, t.seq`,
-    params: { market_id: marketId },
+    params: paramsOf(state),
   };
 }
 
 /** Differs between two times where the events of the market, or their trust, changed in between. */
-export function eventsRevision(marketId: string): Query {
-  const of = (table: string, condition: string) =>
-    `(SELECT concat(toString(count()), ' ', toString(sum(t.seq))) FROM ${table} AS t WHERE ${condition})`;
-  const here = 't.market_id = {market_id:String}';
+export function eventsRevision(state: MarketState): Query {
+  const of = (table: string) =>
+    `SELECT count() AS rows, sum(t.seq) AS seqs, max(t.ts) AS last_ts, max(t.received) AS last_received
+     FROM ${table} AS t WHERE t.market_id = {market_id:String} AND ${IN_STATE}`;
+  const trust = trustRevisionThen({ ts: 'b.last_ts', received: 'b.last_received' });
   return {
-    query: `SELECT concat(${of('books', here)}, ' ', ${of('trades', here)}, ' ', toString(${TRUST_REVISION})) AS revision`,
-    params: { market_id: marketId },
+    query: `SELECT concat(toString(b.rows), ' ', toString(b.seqs), ' ', toString(t.rows), ' ', toString(t.seqs), ' ',
+        toString(${trust})) AS revision FROM (${of('books')}) AS b CROSS JOIN (${of('trades')}) AS t`,
+    params: paramsOf(state),
   };
 }

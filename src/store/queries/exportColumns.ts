@@ -3,7 +3,6 @@ import { EXPORT_COLUMNS, type ExportColumn, type StoredDataset } from '../../sch
 import { levels } from './ladders.ts';
 import { ownTakerDelay } from './markets.ts';
 import { isoTime } from './sql.ts';
-import { TRUSTED } from './trust.ts';
 
 const TIME = "DateTime64(3, 'UTC')";
 /** Engine type of each kind of column: of a Parquet file, and of the bytes of a row that are hashed. */
@@ -22,10 +21,13 @@ const pairs = (side: string) =>
   `arrayMap((p, s) -> [toFloat64(p), toFloat64(s)], t.${side}_px, t.${side}_sz)`;
 const best = (side: string) => `if(empty(t.${side}_px), NULL, toFloat64(t.${side}_px[1]))`;
 
+/** Stands for the trust of the rows, which the caller names. */
+const TRUST = '{trust}';
+
 /** Columns whose expression is not the stored column of the same name. */
 const COMMON: Readonly<Record<string, string>> = {
   received_at: 't.received',
-  trusted: TRUSTED,
+  trusted: TRUST,
   trusted_on_arrival: 't.trusted',
   underlying_price: 't.underlying',
 };
@@ -74,18 +76,22 @@ const EXPRESSIONS: Readonly<Record<StoredDataset, Readonly<Record<string, string
 /** How the rows are printed; `hash` is one hash per row, whatever the file's format. */
 export type RowForm = 'json' | 'spreadsheet' | 'typed' | 'hash';
 
-/** The SELECT list of a dataset's rows under the alias `t`. */
-export function exportList(dataset: StoredDataset, form: RowForm): string {
+/** The SELECT list of a dataset's rows under the alias `t`. @param trusted Their trust. */
+export function exportList(
+  dataset: StoredDataset,
+  { form, trusted }: { form: RowForm; trusted: string },
+): string {
   const columns = EXPORT_COLUMNS[dataset];
+  const value = (column: ExportColumn) => typed(dataset, column, trusted);
   if (form !== 'hash') {
-    return columns.map((column) => `${printed(dataset, column, form)} AS ${quoted(column.name)}`).join(', ');
+    return columns
+      .map((column) => `${printed(value(column), column, form)} AS ${quoted(column.name)}`)
+      .join(', ');
   }
-  const values = columns.map((column) => typed(dataset, column)).join(', ');
-  return `SHA256(formatRow('RowBinary', ${values})) AS hash`;
+  return `SHA256(formatRow('RowBinary', ${columns.map(value).join(', ')})) AS hash`;
 }
 
-function printed(dataset: StoredDataset, column: ExportColumn, form: Exclude<RowForm, 'hash'>): string {
-  const value = typed(dataset, column);
+function printed(value: string, column: ExportColumn, form: Exclude<RowForm, 'hash'>): string {
   if (form === 'typed') return value;
   const { kind } = column;
   if (kind === 'time') return isoTime(value);
@@ -94,8 +100,9 @@ function printed(dataset: StoredDataset, column: ExportColumn, form: Exclude<Row
   return kind === 'text' ? withoutFormula(value) : value;
 }
 
-function typed(dataset: StoredDataset, { name, kind, nullable }: ExportColumn): string {
-  const value = EXPRESSIONS[dataset][name] ?? `t.${quoted(name)}`;
+function typed(dataset: StoredDataset, { name, kind, nullable }: ExportColumn, trusted: string): string {
+  const stored = EXPRESSIONS[dataset][name] ?? `t.${quoted(name)}`;
+  const value = stored === TRUST ? trusted : stored;
   const type = nullable ? `Nullable(${TYPES[kind]})` : TYPES[kind];
   return `CAST(${value}, '${type.replaceAll("'", "\\'")}')`;
 }

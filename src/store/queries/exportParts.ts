@@ -118,6 +118,7 @@ async function daysOf(
   return days.map(({ day, startMs }) => ({
     day,
     range: {
+      ...range,
       startMs: Math.max(startMs, range.startMs ?? startMs),
       endMs: Math.min(startMs + DAY_MS, range.endMs ?? startMs + DAY_MS),
     },

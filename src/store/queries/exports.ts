@@ -13,7 +13,7 @@ import { exportList, type RowForm } from './exportColumns.ts';
 import { levels } from './ladders.ts';
 import { perpDepthOf, tradesOf, underlyingOf } from './lists.ts';
 import { type Bound, rangeConditions, rowsFrom, rowsUpTo, storedTime, timeParam, where } from './sql.ts';
-import { TRUST_REVISION, TRUSTED } from './trust.ts';
+import { TRUST_REVISION, TRUSTED, TRUSTED_THEN, trustRevisionThen } from './trust.ts';
 
 type Params = Record<string, string | number | readonly string[]>;
 
@@ -88,11 +88,21 @@ const TABLE_OF: Readonly<Record<MarketDataset, string>> = {
 };
 
 function inRange(source: RowSource, range: ExportRange): RowSource {
-  const bounds = rangeConditions('t.ts', range);
+  const bounds = rowConditions(range);
   return {
     ...source,
     conditions: [...source.conditions, ...bounds.conditions],
     params: { ...source.params, ...bounds.params },
+  };
+}
+
+/** Where rows stored after an export began are not part of it. */
+function rowConditions(range: ExportRange): { conditions: string[]; params: Record<string, number> } {
+  const { conditions, params } = rangeConditions('t.ts', range);
+  if (range.upToSeq === undefined) return { conditions, params };
+  return {
+    conditions: [...conditions, 't.seq <= {state_seq:UInt64}'],
+    params: { ...params, state_seq: range.upToSeq },
   };
 }
 
@@ -115,6 +125,10 @@ export function listSource(dataset: ListDataset, markets: MarketSelection, range
   if (range.endMs !== null) {
     conditions.push(`t.start_time < ${timeParam('range_end')}`);
     params.range_end = storedTime(Math.ceil(range.endMs));
+  }
+  if (dataset === 'gaps' && range.upToSeq !== undefined) {
+    conditions.push('ifNull(t.known_seq, 0) <= {state_seq:UInt64}');
+    params.state_seq = range.upToSeq;
   }
   const order = dataset === 'markets' ? ['start_time', 'market_id'] : ['start_time', 'market_id', 'gap_id'];
   return { dataset, table: dataset, conditions, params, order, marketId: null };
@@ -181,7 +195,7 @@ export function rowsOfMarkets(
   range: ExportRange,
 ): Pick<RowSource, 'table' | 'conditions' | 'params'> {
   const { conditions, params } = selectedMarkets(markets);
-  const bounds = rangeConditions('t.ts', range);
+  const bounds = rowConditions(range);
   return {
     table: TABLE_OF[dataset],
     conditions: [`t.market_id IN (${marketIdsOf(conditions)})`, ...bounds.conditions],
@@ -195,17 +209,20 @@ export function exportRows(source: RowSource, form: RowForm, stretch: Stretch = 
   const places = stretchConditions(stretch, dataset === 'deltas');
   const params = { ...source.params, ...places.params };
   const conditions = where([...source.conditions, ...places.conditions]);
-  const list = exportList(dataset, form);
+  const trusted = trustOf(source);
+  const list = exportList(dataset, { form, trusted });
   const by = order.map((column) => `t.${column}`).join(', ');
   if (dataset === 'deltas') {
     return {
-      query: `SELECT ${list} FROM (${changes(conditions, stretch)}) AS t ORDER BY ${by}, t.place`,
+      query: `SELECT ${list} FROM (${changes({ conditions, trusted }, stretch)}) AS t ORDER BY ${by}, t.place`,
       params,
     };
   }
   const final = dataset === 'markets' || dataset === 'gaps' ? 'FINAL' : '';
   return { query: `SELECT ${list} FROM ${table} AS t ${final} ${conditions} ORDER BY ${by}`, params };
 }
+
+const trustOf = ({ params }: RowSource) => ('state_seq' in params ? TRUSTED_THEN : TRUSTED);
 
 const place = (name: string): Bound => ({ time: timeParam(`${name}_ms`), seq: `{${name}_seq:UInt64}` });
 
@@ -227,7 +244,10 @@ function stretchConditions({ after, upTo }: Stretch, withLast: boolean) {
 const SIDES = ['yes_bid', 'yes_ask', 'no_bid', 'no_ask'] as const;
 
 /** The levels that differ from the book before; all levels of the first book of a source. */
-function changes(conditions: string, { after }: Stretch): string {
+function changes(
+  { conditions, trusted }: { conditions: string; trusted: string },
+  { after }: Stretch,
+): string {
   const sides = SIDES.map((side) => levels(side)).join(', ');
   const names = SIDES.map((side) => `('${side.split('_').join("', '")}')`).join(', ');
   const perSide = `arrayMap((cur, old, name) -> arrayConcat(
@@ -236,7 +256,7 @@ function changes(conditions: string, { after }: Stretch): string {
     sides, earlier, [${names}])`;
   return `SELECT market_id, ts, received_at, trusted, seq, is_snapshot, place,
       change.1 AS token, change.2 AS side, change.3 AS price, change.4 AS size
-    FROM (SELECT t.market_id AS market_id, t.ts AS ts, t.received AS received_at, ${TRUSTED} AS trusted, t.seq AS seq,
+    FROM (SELECT t.market_id AS market_id, t.ts AS ts, t.received AS received_at, ${trusted} AS trusted, t.seq AS seq,
         [${sides}] AS sides, ${after === null ? 'row_number() OVER w = 1' : 'false'} AS is_snapshot,
         lagInFrame(sides, 1, [[], [], [], []]::Array(Array(Tuple(price Float64, size Float64)))) OVER w AS earlier
       FROM books AS t ${conditions}
@@ -258,10 +278,13 @@ export function stretchEnds({ table, conditions, params }: RowSource, rows: numb
 
 /** Differs between two times where the rows of the source, or their trust, changed in between. */
 export function revisionOf({ dataset, table, conditions, params, marketId }: RowSource): Query {
-  const gaps = marketId === null || dataset === 'trades' ? '0' : TRUST_REVISION;
+  const hasTrust = marketId !== null && dataset !== 'trades';
+  const then = trustRevisionThen({ ts: 'last_ts', received: 'last_received' });
+  const trust = !hasTrust ? '0' : 'state_seq' in params ? then : TRUST_REVISION;
   return {
-    query: `SELECT concat(toString(count()), ' ', toString(sum(t.seq)), ' ', toString(${gaps})) AS revision
-      FROM ${table} AS t ${where(conditions)}`,
+    query: `SELECT concat(toString(rows), ' ', toString(seqs), ' ', toString(${trust})) AS revision
+      FROM (SELECT count() AS rows, sum(t.seq) AS seqs, max(t.ts) AS last_ts, max(t.received) AS last_received
+        FROM ${table} AS t ${where(conditions)})`,
     params,
   };
 }

@@ -6,10 +6,11 @@ const NEVER = `toDateTime64('2299-12-31', 3, 'UTC')`;
 /**
  * For each gap of the market: start and end by `ts`, both by receive time, and whether only receive times are known.
  */
-const GAPS = `(
+const gapsOf = (and = '') => `(
   SELECT groupArray((start_time, ifNull(end_time, ${NEVER}), ${GAP_START_RECEIVED}, ifNull(${GAP_END_RECEIVED}, ${NEVER}),
     isNull(start_received)))
-  FROM gaps FINAL WHERE market_id = {market_id:String})`;
+  FROM gaps FINAL WHERE market_id = {market_id:String}${and})`;
+const GAPS = gapsOf();
 
 /**
  * Whether a row is inside a gap. Rows with a `ts` outside the gap are not, whatever their receive time; for rows with
@@ -28,7 +29,27 @@ export const TRUST_REVISION =
  * after some rows inside it were stored as good; the gap then begins at the last verified row before them. The rows at
  * a gap's two ends are good. Parameter: `market_id`.
  */
-export const TRUSTED = `(t.trusted AND NOT arrayExists(gap -> ${IS_INSIDE}, ${GAPS}))`;
+export const TRUSTED = trustedOutside(GAPS);
+
+/** Gaps found up to an arrival number; gaps of earlier releases do not have the number of their detection. */
+const GAPS_THEN = gapsOf(' AND ifNull(known_seq, 0) <= {state_seq:UInt64}');
+
+/** The same by the gaps that were found up to an arrival number. Parameters: `market_id`, `state_seq`. */
+export const TRUSTED_THEN = trustedOutside(GAPS_THEN);
+
+/**
+ * Differs between two times where `TRUSTED_THEN` of rows up to a last one may have changed: a gap that ends after all of
+ * them may end, or still be open. Parameters: `market_id`, `state_seq`.
+ * @param last Expressions of the newest `ts` and the newest receive time of the rows.
+ */
+export function trustRevisionThen(last: { ts: string; received: string }): string {
+  const isLater = `gap.2 > ${last.ts} AND gap.4 > ${last.received}`;
+  return `cityHash64(arraySort(arrayMap(gap -> (gap.1, gap.3, gap.5, if(${isLater}, (${NEVER}, ${NEVER}), (gap.2, gap.4))), ${GAPS_THEN})))`;
+}
+
+function trustedOutside(gaps: string): string {
+  return `(t.trusted AND NOT arrayExists(gap -> ${IS_INSIDE}, ${gaps}))`;
+}
 
 /**
  * The same for the row in force at a venue time: within a gap the last good state no longer applies to that time.

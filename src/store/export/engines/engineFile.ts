@@ -31,6 +31,16 @@ export interface EngineMarket {
   readonly seq: number;
 }
 
+/** The events of one token of a market that a writer writes. */
+export interface AskedEvents {
+  readonly market: EngineMarket;
+  readonly token: TokenName;
+  /** Rows up to this arrival number. */
+  readonly upToSeq: number;
+  readonly signal: AbortSignal;
+  readonly pathOf: (path: string) => string;
+}
+
 export interface EngineFile {
   /** Relative to the folder, with `/`. */
   readonly path: string;

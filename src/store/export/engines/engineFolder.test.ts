@@ -77,7 +77,7 @@ afterAll(() => opened?.dispose());
 
 async function written(engine: EngineName, out = `${temporaryDirectory()}/`) {
   const lines: string[] = [];
-  const asked = { engine, markets: { marketIds: [M] }, range: WHOLE, out, signal: NEVER };
+  const asked = { engine, markets: { marketIds: [M] }, range: WHOLE, upToSeq: 1_000_000, out, signal: NEVER };
   const result = await writeEngineFolder(opened.store, { ...asked, onFile: (line) => lines.push(line) });
   const all = readdirSync(out, { recursive: true, encoding: 'utf8' });
   return { out, result, lines, paths: all.filter((path) => /\.(npz|parquet)$/.test(path)).sort() };

@@ -7,7 +7,14 @@ import { eventsRevision, type TokenName } from '../../queries/engineEvents.ts';
 import { listSource } from '../../queries/exports.ts';
 import { where } from '../../queries/sql.ts';
 import type { StoreReader } from '../../reader.ts';
-import { type EngineFile, type EngineMarket, hasListedBytes, listedFiles, listFile } from './engineFile.ts';
+import {
+  type AskedEvents,
+  type EngineFile,
+  type EngineMarket,
+  hasListedBytes,
+  listedFiles,
+  listFile,
+} from './engineFile.ts';
 import { writeHftbacktest } from './hftbacktest.ts';
 import { writeNautilus } from './nautilusCatalog.ts';
 
@@ -20,12 +27,14 @@ interface FolderOptions {
   readonly markets: MarketSelection;
   /** Of markets: their windows overlap it. A market's file is always complete. */
   readonly range: ExportRange;
+  /** Rows up to this arrival number: `recordedState`. */
+  readonly upToSeq: number;
   readonly out: string;
   readonly signal: AbortSignal;
   readonly onFile: (line: string) => void;
 }
 
-/** Rows that arrive while a file is written change it; then it is written again. */
+/** Rows that are removed, or arrive late, while a file is written change it; then it is written again. */
 const TRIES_MAX = 3;
 const TOKENS: readonly TokenName[] = ['yes', 'no'];
 
@@ -34,12 +43,12 @@ export async function writeEngineFolder(
   store: StoreReader,
   options: FolderOptions,
 ): Promise<{ files: number; kept: number }> {
-  const { out, signal, onFile } = options;
+  const { out, upToSeq, signal, onFile } = options;
   const listed = [...(await listedFiles(out)).values()];
   const result = { files: 0, kept: 0 };
   for (const market of await marketsOf(store, options)) {
     for (const token of TOKENS) {
-      const revision = await revisionOf(store, market, signal);
+      const revision = await revisionOf(store, { market, upToSeq, signal });
       const earlier = listed.filter((file) => file.market_id === market.market_id && file.token === token);
       const known = earlier.filter((file) => file.revision === revision);
       const kept = known.length > 0 && (await areWhole(out, known));
@@ -63,12 +72,13 @@ async function writeToken(
   store: StoreReader,
   asked: FolderOptions & { market: EngineMarket; token: TokenName; earlier: readonly EngineFile[] },
 ): Promise<EngineFile[]> {
-  const { engine, market, token, out, signal, earlier } = asked;
+  const { engine, market, upToSeq, token, out, signal, earlier } = asked;
+  const state = { market, upToSeq, signal };
   for (let tries = 1; tries <= TRIES_MAX; tries++) {
-    const revision = await revisionOf(store, market, signal);
+    const revision = await revisionOf(store, state);
     const pathOf = (path: string) => join(out, path);
-    const parts = await WRITERS[engine](store, { market, token, signal, pathOf });
-    if ((await revisionOf(store, market, signal)) !== revision) continue;
+    const parts = await WRITERS[engine](store, { ...state, token, pathOf });
+    if ((await revisionOf(store, state)) !== revision) continue;
     const { yes_token_id: yes, no_token_id: no, seq: _, question: _question, ...shown } = market;
     const files = parts.map((part) => ({
       ...part,
@@ -88,8 +98,11 @@ async function writeToken(
   );
 }
 
-async function revisionOf(store: StoreReader, market: EngineMarket, signal: AbortSignal): Promise<string> {
-  const { query, params } = eventsRevision(market.market_id);
+async function revisionOf(
+  store: StoreReader,
+  { market, upToSeq, signal }: Pick<AskedEvents, 'market' | 'upToSeq' | 'signal'>,
+): Promise<string> {
+  const { query, params } = eventsRevision({ marketId: market.market_id, upToSeq });
   const [row] = await store.rows<{ revision: string }>(query, { ...params }, { signal });
   return `${row?.revision ?? ''} ${market.seq}`;
 }

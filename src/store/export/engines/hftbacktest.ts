@@ -1,7 +1,7 @@
 /** Files for hftbacktest: one `.npz` for each token of a market. */
-import { hftbacktestEvents, type TokenName } from '../../queries/engineEvents.ts';
+import { hftbacktestEvents } from '../../queries/engineEvents.ts';
 import type { StoreReader } from '../../reader.ts';
-import { type EngineMarket, engineBytes, type WrittenPart, writeWhole } from './engineFile.ts';
+import { type AskedEvents, engineBytes, type WrittenPart, writeWhole } from './engineFile.ts';
 import { npzOf } from './npzFile.ts';
 
 const SAFE = /[^\w.-]/g;
@@ -9,14 +9,9 @@ const SAFE = /[^\w.-]/g;
 /** @returns Null for a token without events. */
 export async function writeHftbacktest(
   store: StoreReader,
-  {
-    market,
-    token,
-    signal,
-    pathOf,
-  }: { market: EngineMarket; token: TokenName; signal: AbortSignal; pathOf: (path: string) => string },
+  { market, token, upToSeq, signal, pathOf }: AskedEvents,
 ): Promise<WrittenPart[]> {
-  const events = hftbacktestEvents(market.market_id, token);
+  const events = hftbacktestEvents({ marketId: market.market_id, upToSeq }, token);
   const [counted] = await store.rows<{ rows: number }>(
     `SELECT count() AS rows FROM (${events.query})`,
     { ...events.params },

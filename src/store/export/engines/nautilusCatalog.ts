@@ -6,7 +6,13 @@
 import { nautilusDeltas, nautilusTrades, type TokenName } from '../../queries/engineEvents.ts';
 import type { StoreReader } from '../../reader.ts';
 import { addMetadata } from '../parquetFile.ts';
-import { type EngineMarket, engineBytes, type WrittenPart, writeWhole } from './engineFile.ts';
+import {
+  type AskedEvents,
+  type EngineMarket,
+  engineBytes,
+  type WrittenPart,
+  writeWhole,
+} from './engineFile.ts';
 
 /** Decimal places: of the store's ticks, and of its sizes. */
 const PRICE_PRECISION = 4;
@@ -18,16 +24,10 @@ const SETTINGS = {
   output_format_parquet_string_as_string: 1,
 };
 
-interface Asked {
-  readonly market: EngineMarket;
-  readonly token: TokenName;
-  readonly signal: AbortSignal;
-  readonly pathOf: (path: string) => string;
-}
-
 /** Writes the instrument of a token, its book changes and its trades. @returns Nothing for a token without events. */
-export async function writeNautilus(store: StoreReader, asked: Asked): Promise<WrittenPart[]> {
-  const { market, token } = asked;
+export async function writeNautilus(store: StoreReader, asked: AskedEvents): Promise<WrittenPart[]> {
+  const { market, token, upToSeq } = asked;
+  const state = { marketId: market.market_id, upToSeq };
   const tokenId = token === 'yes' ? market.yes_token_id : market.no_token_id;
   const instrumentId = `${market.market_id}-${tokenId}.POLYMARKET`;
   const metadata = {
@@ -36,8 +36,8 @@ export async function writeNautilus(store: StoreReader, asked: Asked): Promise<W
   };
   const parts: WrittenPart[] = [];
   for (const [folder, rows] of [
-    ['order_book_deltas', nautilusDeltas(market.market_id, token)],
-    ['trade_tick', nautilusTrades(market.market_id, token)],
+    ['order_book_deltas', nautilusDeltas(state, token)],
+    ['trade_tick', nautilusTrades(state, token)],
   ] as const) {
     parts.push(...(await writeTable(store, asked, { folder: `${folder}/${instrumentId}`, rows, metadata })));
   }
@@ -55,7 +55,7 @@ interface Rows {
 /** The file is named by the first and the last `ts_init`. */
 async function writeTable(
   store: StoreReader,
-  { signal, pathOf }: Asked,
+  { signal, pathOf }: AskedEvents,
   { folder, rows, metadata }: { folder: string; rows: Rows; metadata: Readonly<Record<string, string>> },
 ): Promise<WrittenPart[]> {
   const [found] = await store.rows<{ rows: number; first: string; last: string }>(
