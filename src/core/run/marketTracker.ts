@@ -10,6 +10,7 @@ import { MarketRules } from '../marketRules.ts';
 import { TICKS_PER_USDC } from '../money.ts';
 import { Random } from '../random.ts';
 import { GapEnds } from '../session/gapEnds.ts';
+import { BOOKS_LATE_MS } from '../session/prepare.ts';
 import type { SkipReason } from '../session/replay.ts';
 import { bestAt, bestPricesAt, RowBuilder, type Rows } from '../session/rows.ts';
 import type { Ladders, Resolution, TapeMarket } from '../session/tape.ts';
@@ -50,6 +51,10 @@ export class MarketTracker implements DeskListener {
   readonly #coverage: Coverage;
   readonly #onReport: TrackerOptions['onReport'];
   #resolution: Resolution | null = null;
+  /** When best prices of the window were first proven; null: not before the first book. */
+  #pricedMs: number | null = null;
+  /** That was long before the first book. */
+  #lacksBooks = false;
 
   constructor(market: TapeMarket, { underlying, ledger, terms, onReport }: TrackerOptions) {
     this.market = { ...market };
@@ -84,6 +89,9 @@ export class MarketTracker implements DeskListener {
     const { yesBid, yesAsk, noBid, noAsk } = this.rows;
     const [bidBefore, askBefore, noBidBefore, noAskBefore] = [yesBid[0], yesAsk[0], noBid[0], noAsk[0]];
     const trustedBefore = this.rows.trusted[0];
+    // Every best price is that of a book: the store has removed the books of the time between.
+    if (this.#pricedMs !== null && this.ladders.target === null)
+      this.#lacksBooks = timeMs - this.#pricedMs > BOOKS_LATE_MS;
     this.ladders.target = ladders;
     const yesBids = ladders.side(book, 'yes', 'bids');
     const yesAsks = ladders.side(book, 'yes', 'asks');
@@ -108,6 +116,7 @@ export class MarketTracker implements DeskListener {
   /** @returns False if the book has already shown the same values. */
   quote({ timeMs, trusted, yesBid, yesAsk, noBid, noAsk, underlying }: QuoteItem): boolean {
     this.underlying?.pushBesideQuote({ receivedMs: timeMs, price: underlying });
+    if (trusted && this.ladders.target === null) this.#pricedMs ??= Math.max(this.market.startTimeMs, timeMs);
     const isNew = this.#builder.quote({ receivedMs: timeMs, trusted, yesBid, yesAsk, noBid, noAsk });
     if (isNew) this.#onMessage();
     return isNew;
@@ -203,7 +212,7 @@ export class MarketTracker implements DeskListener {
     if (this.#resolution === null) return 'unresolved';
     if (this.ladders.target === null) return 'no_books';
     if (!this.#coverage.hasRow) return 'no_data';
-    if (!this.#coverage.hasTrustedRow) return 'gap';
+    if (!this.#coverage.hasTrustedRow || this.#lacksBooks) return 'gap';
     const isBlind = needsModel && (strikePrice === null || strikeKnownTimeMs === null);
     return isBlind && this.trades().length === 0 ? 'no_strike' : null;
   }

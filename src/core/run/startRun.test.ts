@@ -426,3 +426,16 @@ test('a market without books, data or resolution is listed with the reason', () 
   expect(skipped(empty, WON)).toBe('no_books');
   expect(skipped(quiet().tape(), WON)).toBe(null);
 });
+
+test('a market whose first books are no longer stored is left out, as in a gap', () => {
+  const tape = new TapeWriter()
+    .quote({ at: 5, bid: 0.3, ask: 0.4, trusted: true })
+    .book({ at: 100_000, bids: [[0.3, 1]], asks: [[0.5, 1]] })
+    .tape();
+  const runs = [{ tape, resolution: WON }];
+  const result = resultOf(
+    strategyOf(() => {}),
+    { runs },
+  );
+  expect(result.markets[0]?.skipped).toBe('gap');
+});

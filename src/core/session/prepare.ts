@@ -22,6 +22,8 @@ export interface PreparedMarket {
   readonly lastGapRow: number;
   /** Rows inside the window, those of them with a proven book, and how long one was valid. */
   readonly inside: { readonly rows: number; readonly trusted: number; readonly coveredMs: number };
+  /** `none`: the tape has no book. `late`: best prices of the window were proven long before its first book. */
+  readonly missingBooks: 'none' | 'late' | null;
 }
 
 /** Merges the streams of a tape in their order of arrival. */
@@ -74,7 +76,21 @@ export function prepareMarket(tape: MarketTape, needs: RowNeeds): PreparedMarket
     trades: trades === null ? null : { trades, nextRow },
     lastGapRow: rows.kind.lastIndexOf(ROW_GAP_KNOWN),
     inside: insideOf(market, rows),
+    missingBooks: missingBooksOf(tape),
   };
+}
+
+/** A day of books is removed as a whole, so what is missing of a window is longer than this. */
+export const BOOKS_LATE_MS = 60_000;
+
+/** Every best price is that of a book: where a recording has only the prices, the store has removed the books. */
+function missingBooksOf({ market, quotes, books }: MarketTape): PreparedMarket['missingBooks'] {
+  const firstMs = books?.receivedMs[0];
+  if (firstMs === undefined) return 'none';
+  const proven = quotes.trusted.indexOf(1);
+  if (proven < 0) return null;
+  const fromMs = Math.max(market.startTimeMs, quotes.receivedMs[proven] as number);
+  return firstMs - fromMs > BOOKS_LATE_MS ? 'late' : null;
 }
 
 /**

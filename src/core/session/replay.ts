@@ -10,13 +10,13 @@ import type { Resolution } from './tape.ts';
 export type SkipReason =
   /** The venue has not named an outcome. */
   | 'unresolved'
-  /** The book was never proven inside the window. */
+  /** The book was never proven inside the window, or books of a part of it are no longer stored. */
   | 'gap'
   /** Nothing was recorded inside the window. */
   | 'no_data'
   /** Nothing was traded, the strategy needs the strike, and it was never known. */
   | 'no_strike'
-  /** Orders walk the book, or the strategy reads it, and no book was recorded. */
+  /** Orders walk the book, or the strategy reads it, and no book was recorded, or none is stored any more. */
   | 'no_books'
   /** The recording exceeds a replay's memory limit; reported by the tape loader. */
   | 'too_large';
@@ -80,12 +80,14 @@ function strikeKnown({ strikePrice, strikeKnownTimeMs }: PreparedMarket['market'
 }
 
 function skipReason(
-  { ladders, inside }: PreparedMarket,
+  { ladders, inside, missingBooks }: PreparedMarket,
   { strategy, params }: SessionTerms,
   resolution: Resolution | null,
 ): SkipReason | null {
   if (resolution === null) return 'unresolved';
-  if (ladders === null && (params.fill_mode === 'walk_book' || strategy.needs.books)) return 'no_books';
+  const needsBooks = params.fill_mode === 'walk_book' || strategy.needs.books;
+  if (ladders === null && needsBooks) return 'no_books';
   if (inside.rows === 0) return 'no_data';
-  return inside.trusted === 0 ? 'gap' : null;
+  if (missingBooks === 'none' && needsBooks) return 'no_books';
+  return inside.trusted === 0 || (missingBooks === 'late' && needsBooks) ? 'gap' : null;
 }

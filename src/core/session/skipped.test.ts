@@ -25,6 +25,30 @@ function at(times: readonly number[], trusted = true, market = {}): TapeWriter {
   return writer;
 }
 
+/** Best prices from before the window on, and the books that are still stored: those from this time on. */
+function booksFrom(storedFrom: number): MarketTape {
+  const writer = new TapeWriter();
+  for (const [n, time] of [-1_000, 0, 60_000, 120_000].entries())
+    writer.book({ at: time, bids: [[0.3 + n / 100, 1]], asks: [[0.5, 1]] });
+  const tape = writer.tape();
+  const { books } = tape;
+  if (books === null) throw new Error('a tape with books has some');
+  const first = books.receivedMs.findIndex((receivedMs) => receivedMs >= START_MS + storedFrom);
+  const from = first < 0 ? books.seq.length : first;
+  const side = ({ offsets, ...levels }: typeof books.yesBids) => ({
+    ...levels,
+    offsets: offsets.slice(from),
+  });
+  return {
+    ...tape,
+    books: {
+      ...books,
+      ...{ seq: books.seq.slice(from), receivedMs: books.receivedMs.slice(from) },
+      ...{ trusted: books.trusted.slice(from), yesBids: side(books.yesBids), yesAsks: side(books.yesAsks) },
+    },
+  };
+}
+
 function skippedOf(
   tape: MarketTape,
   {
@@ -44,6 +68,17 @@ test.each<[string, MarketTape, Parameters<typeof skippedOf>[1], ReturnType<typeo
   ['without books to walk', at([0]).tape({ books: false }), {}, 'no_books'],
   ['without books to read', at([0]).tape({ books: false }), { strategy: heavyBids, mode: 'mid' }, 'no_books'],
   ['not without books that nobody needs', at([0]).tape({ books: false }), { mode: 'mid' }, null],
+  ['without a stored book to walk', booksFrom(Number.POSITIVE_INFINITY), {}, 'no_books'],
+  [
+    'without a stored book to read',
+    booksFrom(Number.POSITIVE_INFINITY),
+    { strategy: heavyBids, mode: 'mid' },
+    'no_books',
+  ],
+  ['not without a stored book that nobody needs', booksFrom(Number.POSITIVE_INFINITY), { mode: 'mid' }, null],
+  ['without stored books in a first part of its window', booksFrom(61_000), {}, 'gap'],
+  ['not without those that nobody needs', booksFrom(61_000), { mode: 'mid' }, null],
+  ['not with the first stored book a minute after its start', booksFrom(60_000), {}, null],
   ['without a row in its window', at([-1, LENGTH_MS]).tape(), {}, 'no_data'],
   ['without a proven row in its window', at([0, LENGTH_MS - 1], false).tape(), {}, 'gap'],
   [

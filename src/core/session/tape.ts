@@ -107,6 +107,8 @@ export interface TapeGap {
   /** Arrival numbers of its detection and of its end; recordings of earlier releases do not have them. */
   readonly knownSeq?: number;
   readonly endSeq?: number;
+  /** The gap is one of these rows alone, because the operator had some removed or thinned; absent: of all. */
+  readonly of?: 'books' | 'quotes' | 'trades';
 }
 
 export interface MarketTape {
