@@ -15,6 +15,8 @@ export interface TapeGap {
   readonly endMs: number | null;
   readonly knownSeq?: number;
   readonly endSeq?: number;
+  /** The gap is one of these rows alone, because the operator had some removed or thinned; absent: of all. */
+  readonly of?: 'books' | 'quotes' | 'trades';
 }
 
 /** A market as recorded, with the members that a replay reads; times are Unix milliseconds. */

@@ -4,6 +4,7 @@ import { type Clock, every, sleep, type Timer } from '../runtime/clock.ts';
 import { StoreUnavailableError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
+import { type REMOVAL_CAUSES, removalFeed } from '../schema/gap.ts';
 import { readDiskSpace, reserveBytes } from '../store/engine/diskGuard.ts';
 import type { StoreReader } from '../store/reader.ts';
 import {
@@ -21,7 +22,6 @@ import type { Recorder } from './recorder.ts';
 const PERIOD_MS = 600_000;
 /** Windows end at most a day late; a market without an outcome does not keep its rows for ever. */
 const OPEN_SECONDS_MAX = 86_400;
-const FEED = 'underround';
 /** Gaps that are stored nowhere after this long are written again in the next round, and their rows stay until then. */
 const SAVE_LIMIT_MS = 60_000;
 /** How often a wait for the engine checks whether it may still get rows. */
@@ -208,14 +208,14 @@ export class RetentionKeeper {
   /** The gaps are stored before the rows are gone. */
   async #writeGaps(
     markets: readonly RemovedMarket[],
-    { cause, table }: { cause: 'retention' | 'thinned'; table: RetainedDataset },
+    { cause, table }: { cause: (typeof REMOVAL_CAUSES)[number]; table: RetainedDataset },
   ): Promise<void> {
     const { recorder, clock } = this.#options;
     if (markets.length === 0) return;
     for (const { marketId, fromMs, toMs, receivedFromMs, receivedToMs } of markets) {
       const start = { eventTimeMs: fromMs, receivedTimeMs: receivedFromMs };
       const end = { eventTimeMs: toMs, receivedTimeMs: receivedToMs };
-      const gap = { marketId, cause, feed: `${FEED}.${table}`, start } as const;
+      const gap = { marketId, cause, feed: removalFeed(table), start } as const;
       recorder.gaps.lost({ ...gap, knownTimeMs: clock.now() }, end);
     }
     await this.#saveGaps();

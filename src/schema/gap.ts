@@ -17,6 +17,21 @@ export const GAP_CAUSES = [
 ] as const;
 export type GapCause = (typeof GAP_CAUSES)[number];
 
+/** Causes of gaps of one table alone: the operator had rows of it removed or thinned. */
+export const REMOVAL_CAUSES = ['retention', 'thinned'] as const satisfies readonly GapCause[];
+
+/** Before the name of the table, the feed of a gap whose rows were removed or thinned. */
+export const REMOVAL_FEED = 'underround.';
+
+/** The feed of the gaps of a table whose rows were removed or thinned. */
+export const removalFeed = (table: string) => `${REMOVAL_FEED}${table}`;
+
+/** Whether a gap concerns the rows of a table. A removal that names no table concerns all. */
+export function isGapOf(table: string, { cause, feed }: { cause: string; feed: string }): boolean {
+  const isRemoval = (REMOVAL_CAUSES as readonly string[]).includes(cause) && feed.startsWith(REMOVAL_FEED);
+  return !isRemoval || feed === removalFeed(table);
+}
+
 /** The two clocks of a stored row: the venue's time (its `ts`) and the receive time. */
 export interface RowTimes {
   readonly eventTimeMs: number;

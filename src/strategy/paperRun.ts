@@ -15,7 +15,6 @@ import {
   loadPerpSpan,
   loadPriceSpan,
   loadTape,
-  loadTrades,
   type SeqRange,
   type TapeRows,
 } from '../store/queries/tapeReader.ts';
@@ -154,13 +153,12 @@ export class PaperRun {
   async #tape(market: Market, stretch: SeqRange, from: TapeRows): Promise<MarketPart> {
     const { source, signal } = this.#options;
     const gaps = (await source.gaps([market.marketId])).get(market.marketId) ?? [];
-    const terms = { depth: DEPTH, prices: false };
+    const terms = { depth: DEPTH, prices: false, trades: true };
     const known = gaps.filter(({ knownSeq = 0 }) => knownSeq <= stretch.toSeq);
     const rows = await loadTape(from, { market, gaps: known, terms, stretch }, signal);
-    const trades = await loadTrades(from, { market, stretch }, signal);
     const floorMs = Math.max(this.#processedMs, this.#facts.timeMs);
     return {
-      tape: { ...rows, trades, market: this.#facts.market(tapeMarketOf(market), floorMs) },
+      tape: { ...rows, market: this.#facts.market(tapeMarketOf(market), floorMs) },
       resolution: this.#facts.resolution(market.marketId, resolutionOf(market), floorMs),
       paidMs: this.#facts.paidMs(market.marketId),
     };

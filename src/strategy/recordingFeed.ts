@@ -9,7 +9,7 @@ import { decidingSource } from '../core/venueRules.ts';
 import { TooMuchDataError } from '../runtime/errors.ts';
 import type { UnderlyingSource } from '../schema/events.ts';
 import type { Market, Ticker } from '../schema/market.ts';
-import { loadPerpSpan, loadPriceSpan, loadTape, loadTrades } from '../store/queries/tapeReader.ts';
+import { loadPerpSpan, loadPriceSpan, loadTape } from '../store/queries/tapeReader.ts';
 import { columnsHash, tapeHash } from '../store/tapeHash.ts';
 import type { RunSegment } from './runTape.ts';
 import type { TapeSource } from './tapeSource.ts';
@@ -99,13 +99,10 @@ export class RecordingFeed {
     const gaps = this.#terms.gaps.get(market.marketId) ?? [];
     const { rows } = this.#source;
     try {
-      const asked = { market, gaps, terms: { depth: DEPTH, prices: false } };
-      const [tape, trades] = await Promise.all([
-        loadTape(rows, asked, this.#signal),
-        loadTrades(rows, { market }, this.#signal),
-      ]);
+      const asked = { market, gaps, terms: { depth: DEPTH, prices: false, trades: true } };
+      const tape = await loadTape(rows, asked, this.#signal);
       const resolution = resolutionOf(market);
-      const value = { tape: { ...tape, trades }, resolution };
+      const value = { tape, resolution };
       return { value, hash: tapeHash(value.tape, resolution) };
     } catch (error) {
       if (!(error instanceof TooMuchDataError)) throw error;

@@ -31,3 +31,25 @@ test.each([
   const found = (await verifyFile(path)).problems;
   expect(found.map((problem) => problem.slice(path.length))).toEqual(problems);
 });
+
+test.each([
+  ['quotes', 'underround.books', 'retention', 0],
+  ['quotes', 'underround.quotes', 'retention', 1],
+  ['quotes', 'underround.books', 'thinned', 0],
+  ['quotes', 'underround.books', 'data_lost', 1],
+  ['snapshots', 'underround.books', 'thinned', 1],
+  ['snapshots', 'underround.trades', 'retention', 0],
+  ['snapshots', 'polymarket.clob', 'retention', 1],
+] as const)('%s beside a removal of %s (%s) have problems: %i', async (dataset, feed, cause, count) => {
+  const path = join(temporaryDirectory(onTestFinished), 'rows.jsonl');
+  const ladders = { yes_bids: [], yes_asks: [], no_bids: [], no_asks: [] };
+  const row = { market_id: 'm', ts: at(500), received_at: at(540), seq: 1 };
+  const known = {
+    ...{ market_id: 'm', gap_id: 'gap_1', start: at(0), end: at(1_000), start_received: at(40) },
+    ...{ end_received: at(1_040), repaired_by: null, known_time: null, known_seq: null, seq: 2 },
+    ...{ cause, feed },
+  };
+  const rows = [dataset === 'quotes' ? row : { ...row, ...ladders }];
+  await writeExportedFile(path, { dataset, rows, gaps: [known] });
+  expect((await verifyFile(path)).problems).toHaveLength(count);
+});

@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { InvalidInputError } from '../../runtime/errors.ts';
 import type { ExportManifest } from '../../schema/api/exportManifest.ts';
 import type { ExportColumn } from '../../schema/export.ts';
+import { isGapOf } from '../../schema/gap.ts';
 import { rowsOfFile } from './fileRows.ts';
 import { RowHasher } from './rowHash.ts';
 import type { RowValues } from './rowValues.ts';
@@ -53,7 +54,7 @@ async function problemsOf(path: string, manifest: ExportManifest): Promise<strin
   differs('its SHA-256 is', sha256, manifest.file.sha256);
   const columns = columnsOf(manifest);
   const rows = new RowHasher(columns);
-  const gaps = new GapCheck(columns, manifest.gaps);
+  const gaps = new GapCheck(columns, manifest);
   try {
     for await (const row of rowsOfFile(path, { format: manifest.file.format, columns })) {
       rows.add(row);
@@ -93,7 +94,7 @@ class GapCheck {
   readonly #found = new Set<KnownGap>();
   #row = 0;
 
-  constructor(columns: readonly ExportColumn[], gaps: ExportManifest['gaps']) {
+  constructor(columns: readonly ExportColumn[], { gaps, asked }: ExportManifest) {
     const at = (name: string) => columns.findIndex((column) => column.name === name);
     this.#at = {
       market_id: at('market_id'),
@@ -102,7 +103,8 @@ class GapCheck {
       trusted: at('trusted'),
     };
     if (this.#at.trusted < 0) return;
-    for (const gap of gaps) {
+    const table = asked.dataset === 'quotes' ? 'quotes' : 'books';
+    for (const gap of gaps.filter((one) => isGapOf(table, one))) {
       const start = Date.parse(gap.start);
       const end = timeOf(gap.end, Number.POSITIVE_INFINITY);
       const known = {

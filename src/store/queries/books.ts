@@ -27,7 +27,7 @@ const LADDERS = ['px', 'sz', 'szw'].flatMap((suffix) =>
 export function bookColumns({
   hasDepth,
   time = 't.ts',
-  trusted = TRUSTED,
+  trusted = TRUSTED.books,
   underlying = 't.underlying',
 }: {
   hasDepth: boolean;

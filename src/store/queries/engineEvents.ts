@@ -52,7 +52,7 @@ function bookChanges(token: TokenName): string {
         was_good, ${cleared}, []), '${CHANGE}') AS changes
     FROM (SELECT ts, received, seq, good, bids, asks, lagInFrame(good, 1, false) OVER w AS was_good,
         lagInFrame(bids) OVER w AS old_bids, lagInFrame(asks) OVER w AS old_asks
-      FROM (SELECT t.ts AS ts, t.received AS received, t.seq AS seq, ${TRUSTED_THEN} AS good,
+      FROM (SELECT t.ts AS ts, t.received AS received, t.seq AS seq, ${TRUSTED_THEN.books} AS good,
           if(good, ${exact(levels(bids))}, []) AS bids, if(good, ${exact(levels(asks))}, []) AS asks
         FROM books AS t WHERE ${booksOf('').conditions.join(' AND ')} AND ${IN_STATE} AND ${SEEN_LIVE})
       WINDOW w AS (ORDER BY received, seq ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW))
@@ -132,7 +132,7 @@ export function eventsRevision(state: MarketState): Query {
   const of = (table: string) =>
     `SELECT count() AS rows, sum(t.seq) AS seqs, max(t.ts) AS last_ts, max(t.received) AS last_received
      FROM ${table} AS t WHERE t.market_id = {market_id:String} AND ${IN_STATE}`;
-  const trust = trustRevisionThen({ ts: 'b.last_ts', received: 'b.last_received' });
+  const trust = trustRevisionThen('books', { ts: 'b.last_ts', received: 'b.last_received' });
   return {
     query: `SELECT concat(toString(b.rows), ' ', toString(b.seqs), ' ', toString(t.rows), ' ', toString(t.seqs), ' ',
         toString(${trust})) AS revision FROM (${of('books')}) AS b CROSS JOIN (${of('trades')}) AS t`,

@@ -222,7 +222,8 @@ export function exportRows(source: RowSource, form: RowForm, stretch: Stretch = 
   return { query: `SELECT ${list} FROM ${table} AS t ${final} ${conditions} ORDER BY ${by}`, params };
 }
 
-const trustOf = ({ params }: RowSource) => ('state_seq' in params ? TRUSTED_THEN : TRUSTED);
+const trustOf = ({ table, params }: RowSource) =>
+  ('state_seq' in params ? TRUSTED_THEN : TRUSTED)[table === 'quotes' ? 'quotes' : 'books'];
 
 const place = (name: string): Bound => ({ time: timeParam(`${name}_ms`), seq: `{${name}_seq:UInt64}` });
 
@@ -279,7 +280,8 @@ export function stretchEnds({ table, conditions, params }: RowSource, rows: numb
 /** Differs between two times where the rows of the source, or their trust, changed in between. */
 export function revisionOf({ dataset, table, conditions, params, marketId }: RowSource): Query {
   const hasTrust = marketId !== null && dataset !== 'trades';
-  const then = trustRevisionThen({ ts: 'last_ts', received: 'last_received' });
+  const last = { ts: 'last_ts', received: 'last_received' };
+  const then = trustRevisionThen(table === 'quotes' ? 'quotes' : 'books', last);
   const trust = !hasTrust ? '0' : 'state_seq' in params ? then : TRUST_REVISION;
   return {
     query: `SELECT concat(toString(rows), ' ', toString(seqs), ' ', toString(${trust})) AS revision

@@ -35,7 +35,7 @@ export function underlyingOf(ticker: string, source: string): Source {
 }
 
 /** True where the YES mid exists: the book has both sides and is trusted. */
-export const HAS_MID = `(${TRUSTED} AND t.yes_bid IS NOT NULL AND t.yes_ask IS NOT NULL)`;
+export const HAS_MID = `(${TRUSTED.quotes} AND t.yes_bid IS NOT NULL AND t.yes_ask IS NOT NULL)`;
 
 /** One division halves and scales the sum, so 0.53 and 0.55 give exactly 0.54. */
 export const YES_MID = '(toUInt32(assumeNotNull(t.yes_bid)) + toUInt32(assumeNotNull(t.yes_ask))) / 20000';

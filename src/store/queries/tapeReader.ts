@@ -93,9 +93,15 @@ export async function loadTape(
   ]);
   return {
     market: tapeMarketOf(market),
-    ...{ quotes, books, prices, gaps },
+    ...{ quotes, books, prices, gaps: gapsRead(gaps, terms) },
     ...(trades === null ? {} : { trades }),
   };
+}
+
+/** The gaps of what the tape reads. */
+function gapsRead(gaps: readonly TapeGap[], { depth, trades = false }: TapeTerms): TapeGap[] {
+  const isRead = { quotes: true, books: depth !== null, trades };
+  return gaps.flatMap(({ of, ...gap }) => (of === undefined || isRead[of] ? [gap] : []));
 }
 
 /**
@@ -160,7 +166,7 @@ async function loadBooks(read: Read, params: object) {
 }
 
 /** Trades of a market within the times of its tape. */
-export async function loadTrades(
+async function loadTrades(
   reader: TapeRows,
   { market, stretch = ALL }: { market: Market; stretch?: SeqRange },
   signal: AbortSignal,

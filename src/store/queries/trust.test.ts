@@ -314,3 +314,46 @@ test('a replay reads rows as stored: a later detected gap takes effect at its de
   expect([...(tape.books?.trusted ?? [])]).toEqual([1, 1, 1]);
   expect(tape.gaps).toEqual([{ startMs: T0 + 150, endMs: T0 + 460, knownMs: T0 + 150.5 }]);
 });
+
+test.each([
+  ['books', 'retention', { books: 4, mids: 6, gaps: 0 }],
+  ['books', 'thinned', { books: 4, mids: 6, gaps: 0 }],
+  ['quotes', 'retention', { books: 6, mids: 4, gaps: 1 }],
+  ['trades', 'retention', { books: 6, mids: 6, gaps: 0 }],
+  ['books', 'data_lost', { books: 4, mids: 4, gaps: 1 }],
+] as const)('a gap of %s (%s) leaves the rows of other tables trusted', async (table, cause, left) => {
+  const { writer } = opened.store;
+  const marketId = `0x${table}${cause}`;
+  const facts = marketRecord({ marketId, startTimeMs: T0, endTimeMs: T0 + 10_000 });
+  writer.market({ ...facts, seq: 1 });
+  for (let index = 0; index < 6; index++) {
+    const times = { eventTimeMs: T0 + index * STEP_MS, receivedTimeMs: T0 + index * STEP_MS };
+    const yesAsks: [number, number][] = [[5200 + index, 1_000_000]];
+    const levels = { yesBids: [[5000, 1_000_000]], yesAsks } as const;
+    writer.book({ ...bookRecord({ seq: 100 + 2 * index, marketId, timeMs: 0, ...levels }), ...times });
+    writer.quote({
+      ...{ ...times, marketId, seq: 101 + 2 * index, yesBid: 5000, yesAsk: 5200 + index },
+      ...{ noBid: null, noAsk: null, yesChanged: true, trusted: true, underlyingPrice: null },
+    });
+  }
+  writer.gap(
+    oneClock({
+      ...{ gapId: 'removed', marketId, seq: 500, cause, feed: `underround.${table}`, repairedBy: null },
+      ...{ startTimeMs: T0 + STEP_MS, endTimeMs: T0 + 4 * STEP_MS, knownTimeMs: T0, knownSeq: 499 },
+    }),
+  );
+  await writer.flush();
+  const { snapshots } = await get(`/v1/snapshots?market_id=${marketId}`);
+  const series = (await get(`/v1/markets/${marketId}/timeseries`)).snapshots;
+  const gaps = (await loadTapeGaps(opened.store, [marketId])).get(marketId) ?? [];
+  const terms = { depth: null, prices: false };
+  const tape = await loadTape(opened.store, { market: facts, gaps, terms }, new AbortController().signal);
+  expect({
+    books: snapshots.filter(({ trusted }: { trusted: boolean }) => trusted).length,
+    mids: series.filter(({ mid_yes }: { mid_yes: number | null }) => mid_yes !== null).length,
+    gaps: tape.gaps.length,
+  }).toEqual(left);
+  const at = new Date(T0 + 2 * STEP_MS).toISOString();
+  const inForce = await get(`/v1/snapshot-at/${at}?market_id=${marketId}`);
+  expect(inForce.trusted).toBe(left.books === 6);
+});

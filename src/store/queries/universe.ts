@@ -1,6 +1,7 @@
 /** The markets of a backtest, and their known gaps. */
 import type { TapeGap } from '../../core/session/tape.ts';
 import { type BacktestUniverse, seriesSetOf } from '../../schema/backtest.ts';
+import { isGapOf } from '../../schema/gap.ts';
 import type { Market } from '../../schema/market.ts';
 import type { StoreReader } from '../reader.ts';
 import { MARKET_FIELDS } from './markets.ts';
@@ -49,7 +50,7 @@ export async function loadTapeGaps(
   if (marketIds.length === 0) return new Map();
   const rows = await reader.rows<GapRow>(
     `SELECT market_id AS marketId, toUnixTimestamp64Milli(${GAP_START_RECEIVED}) AS startMs, seq,
-       ${maybeMs(GAP_END_RECEIVED, 'endMs')}, ${maybeMs('known_time', 'knownMs')}, known_seq AS knownSeq
+       ${maybeMs(GAP_END_RECEIVED, 'endMs')}, ${maybeMs('known_time', 'knownMs')}, known_seq AS knownSeq, cause, feed
      FROM gaps FINAL WHERE market_id IN {market_ids:Array(String)} ORDER BY startMs, gap_id`,
     { market_ids: marketIds },
   );
@@ -70,10 +71,17 @@ interface GapRow {
   readonly knownSeq: number | null;
   /** `seq` of the gap's end where it has one: the newest row contains it. */
   readonly seq: number;
+  readonly cause: string;
+  readonly feed: string;
 }
 
-function tapeGapOf({ startMs, endMs, knownMs, knownSeq, seq }: GapRow): TapeGap {
+/** What a tape reads of a market. */
+const TAPE_TABLES = ['books', 'quotes', 'trades'] as const;
+
+function tapeGapOf({ startMs, endMs, knownMs, knownSeq, seq, ...gap }: GapRow): TapeGap {
+  const tables = TAPE_TABLES.filter((table) => isGapOf(table, gap));
+  const of = tables.length === 1 ? { of: tables[0] as (typeof TAPE_TABLES)[number] } : {};
   // A row received exactly at its start is the last good one.
-  if (knownMs === null || knownSeq === null) return { startMs, knownMs: startMs + 0.5, endMs };
-  return { startMs, knownMs, endMs, knownSeq, ...(endMs === null ? {} : { endSeq: seq }) };
+  if (knownMs === null || knownSeq === null) return { startMs, knownMs: startMs + 0.5, endMs, ...of };
+  return { startMs, knownMs, endMs, knownSeq, ...(endMs === null ? {} : { endSeq: seq }), ...of };
 }
