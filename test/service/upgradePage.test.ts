@@ -22,7 +22,17 @@ it.skipIf(commandAbsent)('every command of docs/UPGRADING.md does what the page 
     ...{ UNDERROUND_SECRET_KEY: KEPT_SECRET_KEY, UNDERROUND_DISK_RESERVE: '16MiB', ...VENUES_OFF },
   };
   let id = '';
+  // A reader of the page has a service that runs.
+  let runs = true;
+  let upgraded: Awaited<ReturnType<typeof startCommand>> | null = null;
   for (const command of commands) {
+    if (command.startsWith('npm install ')) continue;
+    if (command.startsWith('systemctl ')) {
+      expect(command).toBe(`systemctl ${runs ? 'stop' : 'start'} underround`);
+      runs = !runs;
+      if (runs) upgraded = await startCommand(['serve', '--data-dir', dataDir], environment);
+      continue;
+    }
     const words = command
       .replaceAll('/var/backups/underround', join(root, 'backups'))
       .replaceAll('/var/lib/underround-', join(root, 'restored-'))
@@ -44,7 +54,10 @@ it.skipIf(commandAbsent)('every command of docs/UPGRADING.md does what the page 
     const answer = JSON.parse(text) as Record<string, unknown>;
     if (words[0] === 'backup') id = String(answer.id);
     if (words[0] === 'migrate') expect(answer.applied).toBe(!words.includes('--dry-run'));
+    // It refuses a directory that a service records into.
+    if (answer.applied === true) expect(runs).toBe(false);
   }
+  expect(await upgraded?.stop()).toBe(0);
 });
 
 it.skipIf(commandAbsent)('a newer directory is refused with the one line of the page', async () => {
