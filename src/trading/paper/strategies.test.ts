@@ -42,12 +42,8 @@ async function opened(makeJobs?: (db: Database, clock: FakeClock) => ComparisonJ
       ...{ password_hash: null, operator_ms: null, suspended_ms: null },
     })
     .execute();
-  const identity = (id: string) => ({
-    keyId: 'key',
-    userId: id,
-    email: 'a@example.com',
-    tier: 'free' as const,
-  });
+  const own: { tier: 'free' | 'pro' } = { tier: 'free' };
+  const identity = (id: string) => ({ keyId: 'key', userId: id, email: 'a@example.com', tier: own.tier });
   const app = testApi({
     store: { rows: () => Promise.reject(new Error()), stream: () => Promise.reject(new Error()) },
     accounts: {
@@ -75,7 +71,7 @@ async function opened(makeJobs?: (db: Database, clock: FakeClock) => ComparisonJ
       ...(retryAfter === undefined ? {} : { retryAfter }),
     };
   };
-  return { ask, db, clock, userId };
+  return { ask, db, clock, userId, own };
 }
 
 /** Jobs that are never started. */
@@ -266,6 +262,27 @@ test('a name is unique per user, and the tier caps the active strategies', async
   await ask('PATCH', `/${body.paper_strategy_id}`, { active: false });
   expect((await ask('POST', '', { ...BODY, name: 'three' })).status).toBe(201);
   expect(await ask('PATCH', `/${body.paper_strategy_id}`, { active: true })).toEqual(capped);
+});
+
+test('after a downgrade no strategy is resumed or created beyond the cap of the lower tier', async () => {
+  const { ask, own } = await opened();
+  own.tier = 'pro';
+  const ids: string[] = [];
+  for (const name of ['one', 'two', 'three'])
+    ids.push((await ask('POST', '', { ...BODY, name })).body.paper_strategy_id);
+  const [one, two, three] = ids.map((id) => `/${id}`) as [string, string, string];
+  own.tier = 'free';
+  const capped = { status: 403, body: { detail: 'Your tier allows 2 active paper strategies' } };
+  expect((await ask('PATCH', one, { active: false })).status).toBe(200);
+  for (const change of [{ active: true }, { active: true, name: 'new' }]) {
+    expect(await ask('PATCH', one, change)).toEqual(capped);
+  }
+  expect(await ask('POST', '', { ...BODY, name: 'four' })).toEqual(capped);
+  // Those that go on keep their state, and may be renamed.
+  expect((await ask('PATCH', two, { name: 'second' })).status).toBe(200);
+  expect((await ask('PATCH', three, { active: false })).status).toBe(200);
+  expect((await ask('PATCH', one, { active: true })).status).toBe(200);
+  expect(await ask('PATCH', three, { active: true })).toEqual(capped);
 });
 
 test('a blank name is refused', async () => {
