@@ -32,7 +32,8 @@ test.each([/markets\.csv\.part$/, /manifest\.json\.part$/])(
     failFileCalls(['rename'], path, 'ENOSPC');
     const writing = writeExport(recordingReader(store), {
       ...{ subject: { dataset: 'markets', markets: 'all' }, range: { startMs: null, endMs: null } },
-      ...{ format: 'csv', path: join(folder, 'markets.csv'), signal: new AbortController().signal },
+      ...{ format: 'csv', path: join(folder, 'markets.csv'), clock: systemClock },
+      signal: new AbortController().signal,
     });
     await expect(writing).rejects.toThrow(
       new InvalidInputError(`the disk of ${folder} is full; free space there and repeat the command`),
