@@ -21,6 +21,8 @@ class WaitingFirst extends BaseSequencer {
   }
 }
 
+const TEARDOWN_MS_MAX = 120_000;
+
 /** Fails a run whose set-up leaves a process running: Vitest would end such a run with the status of the tests only. */
 const failWhatStaysOpen: Vite.Plugin = {
   name: 'fail-what-stays-open',
@@ -48,6 +50,8 @@ export default defineConfig({
     // first.
     testTimeout: 2 * WAIT_MS_MAX,
     hookTimeout: 2 * WAIT_MS_MAX,
+    // On a busy machine PostgreSQL alone may need more than the 10 s that Vitest gives the end of a run.
+    teardownTimeout: TEARDOWN_MS_MAX,
     expect: { poll: { timeout: WAIT_MS_MAX } },
   },
 });

@@ -35,6 +35,7 @@ import { MemoryValues } from '../support/memoryElection.ts';
 import { MemoryStreamServer } from '../support/memoryStream.ts';
 import { openTestStore, type TestStore, testHostEntry } from '../support/store.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
+import { WAIT_MS_MAX } from '../support/waitLimit.ts';
 
 /** Length of the recorded period; set the variable to 3600 for a whole hour. */
 const PERIOD_MS = Number(process.env.SAME_EXPORTS_SECONDS ?? '10') * 1_000;
@@ -227,6 +228,6 @@ describe('a recorded period, by one process and by several', () => {
       if (process.env.SAME_EXPORTS_SECONDS !== undefined)
         process.stdout.write(`${subjects.length} exports: ${sizes}\n`);
     },
-    PERIOD_MS * 15 + 240_000,
+    PERIOD_MS * 15 + 2 * WAIT_MS_MAX,
   );
 });
