@@ -160,3 +160,73 @@ test('an edge that prints as the requested minimum is shown', async () => {
   expect(rig.board({ minEdge: 0.005275 })).toHaveLength(1);
   expect(rig.board({ minEdge: 0.005275001 })).toEqual([]);
 });
+
+test('shows only the assets and lengths that are asked for, and of equal profits the smaller market id first', async () => {
+  const rig = await SignalRig.start();
+  const [hour, five, ether] = [3, 2, 1].map((digit) => `0x${String(digit).repeat(64)}`) as [
+    ...[string, string, string],
+  ];
+  rig.market({ marketId: hour, slug: 'btc-1h', ...MARKET });
+  rig.market({ marketId: five, slug: 'btc-5m' });
+  rig.market({ marketId: ether, slug: 'eth-5m', ticker: 'ETH' });
+  for (const marketId of [hour, five, ether])
+    rig.book({ yes: [[4_000, SHARE]], no: [[5_000, SHARE]] }, { marketId });
+  await rig.settle();
+  const ids = (query: Parameters<SignalRig['board']>[0]) => rig.board(query).map((row) => row.market_id);
+  expect(ids({})).toEqual([ether, five, hour]);
+  expect(ids({ eventTypes: ['1h'] })).toEqual([hour]);
+  expect(ids({ eventTypes: ['5m'] })).toEqual([ether, five]);
+  expect(ids({ tickers: ['BTC'] })).toEqual([five, hour]);
+});
+
+test('a row has the best prices, the strike and the time left, and no mid of a book with an empty side', async () => {
+  const rig = await SignalRig.start();
+  const marketId = rig.market();
+  for (const source of ['binance_spot', 'chainlink'] as const) rig.price(97_100, source);
+  rig.book({ yes: [[4_000, SHARE]], no: [[5_000, SHARE]] });
+  await rig.settle();
+  await rig.clock.advance(500);
+  expect(rig.board()).toMatchObject([
+    {
+      ...{ market_id: marketId, tier: 'logical', direction: 'BUY_BOTH' },
+      ...{ seconds_to_resolution: 289.5, resolution_at: '2026-11-20T12:05:00.000+00:00' },
+      ...{ strike_price: 97_000, underlying_now: 97_100, sigma_annual: null },
+      ...{ yes_bid: 0.01, yes_ask: 0.4, no_bid: 0.01, no_ask: 0.5, available_size: 1 },
+    },
+  ]);
+  const oneSided = { yesBids: [], yesAsks: [[4_000, SHARE]], no: { bids: [], asks: [[5_000, SHARE]] } };
+  const seq = 99;
+  rig.bus.publish(
+    'book',
+    bookRecord({ ...{ seq, marketId, timeMs: rig.clock.now() }, ...oneSided } as never),
+  );
+  await rig.settle();
+  expect(rig.board()).toMatchObject([{ yes_bid: null, market_yes_mid: null, mismatch_mid: null }]);
+});
+
+test('a logical opportunity comes before one of the model with a larger profit', async () => {
+  const rig = await atTheMoney();
+  const [marketId] = rig.markets.map((market) => market.marketId) as [string];
+  const pair = rig.market({ marketId: `0x${'f'.repeat(64)}`, slug: 'btc-5m', endTimeMs: T0 + 3_600_000 });
+  quote(rig, 3_000, 3_200);
+  rig.book({ yes: [[4_600, SHARE]], no: [[4_900, SHARE]] }, { marketId: pair });
+  await rig.settle();
+  const rows = rig.board();
+  const [first, second] = rows.map((row) => row.expected_pnl_per_share) as [number, number];
+  expect(rows.map(({ market_id, tier }) => [market_id, tier])).toEqual([
+    [pair, 'logical'],
+    [marketId, 'stale'],
+  ]);
+  expect(first).toBeLessThan(second);
+});
+
+test('the outlook of a market without a price has none, and a market that is not watched has no outlook', async () => {
+  const rig = await SignalRig.start();
+  const marketId = rig.market();
+  expect(rig.signals.board.outlook(marketId)).toMatchObject({
+    ...{ spot: null, sigmaAnnual: null, yesProb: null, fee: { rate: 0.07 } },
+  });
+  for (const source of ['binance_spot', 'chainlink'] as const) rig.price(97_100, source);
+  expect(rig.signals.board.outlook(marketId)).toMatchObject({ spot: 97_100 });
+  expect(rig.signals.board.outlook('0xother')).toBeNull();
+});
