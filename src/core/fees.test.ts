@@ -187,6 +187,15 @@ describe('the cost of a pair', () => {
     expect(pair(4_826, 4_826)).toBeGreaterThan(1);
   });
 
+  test('is whole for every rate of six decimals, which its double may just miss', () => {
+    for (const rate of [0.000123, 0.000253, 0.015626, 0.07])
+      for (const price of [1, 3_333, 5_000, 9_999])
+        expect([rate, price, fee({ rate }).shareCost(price) % 1]).toEqual([rate, price, 0]);
+    const missed = 0.015626;
+    expect(missed * 1e6).not.toBe(15_626);
+    expect(fee({ rate: missed }).shareCost(5_000)).toBe(5_000 * 1e10 + 15_626 * 5_000 * 5_000);
+  });
+
   test('is exactly 1 at the break-even price', () => {
     const free = fee({ rate: 0 });
     expect(free.shareCost(3_333) + free.shareCost(6_667)).toBe(COST_SCALE);

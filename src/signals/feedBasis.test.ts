@@ -63,3 +63,29 @@ test('the difference to another exchange is measured from scratch', () => {
   pairs(feed, { fromSecond: 12, count: 4, basis: 0 });
   expect(feed.value('binance_spot', at(16))).toBeNull();
 });
+
+test('a relayed point may be a minute late: the trades of 64 seconds are kept, and no older one is used', () => {
+  const late = (count: number) => {
+    const feed = new FeedBasis();
+    for (let second = 0; second < count; second++) feed.traded(at(second), 97_000 + second, 'binance_spot');
+    for (let second = 0; second < 5; second++) feed.relayed(at(second + 1), 97_000 + second);
+    return feed.value('binance_spot', at(5));
+  };
+  expect(late(64)).toBeCloseTo(0, 12);
+  expect(late(65)).toBeNull();
+});
+
+test('the newest of many pairs counts a thirtieth', () => {
+  const feed = new FeedBasis();
+  pairs(feed, { fromSecond: 0, count: 60, basis: 0 });
+  pairs(feed, { fromSecond: 60, count: 1, basis: 3 * BASIS_POINT });
+  expect(feed.value('binance_spot', at(61))).toBeCloseTo(0.1 * BASIS_POINT, 12);
+});
+
+test('a relayed point is not compared with a trade of the exchange used before', () => {
+  const feed = new FeedBasis();
+  for (let second = 0; second < 9; second++) feed.traded(at(second), 97_000, 'binance_spot');
+  feed.traded(at(9), 97_000, 'coinbase_spot');
+  for (let second = 1; second < 9; second++) feed.relayed(at(second), 97_000);
+  expect(feed.value('coinbase_spot', at(9))).toBeNull();
+});

@@ -107,6 +107,10 @@ test('a volatility that would buy the other side hides the row', async () => {
   expect(ofModel(600)).toMatchObject([{ direction: 'BUY_YES' }]);
   expect(ofModel(3600)).toMatchObject([{ direction: 'BUY_YES' }]);
   expect(ofModel(60)).toEqual([]);
+  const [engine, asked] = [ofModel(600)[0], ofModel(3_600)[0]];
+  const difference = (asked?.model_yes_prob ?? 0) - (engine?.model_yes_prob ?? 0);
+  expect(Math.abs(difference)).toBeGreaterThan(1e-6);
+  expect((asked?.edge_per_share ?? 0) - (engine?.edge_per_share ?? 0)).toBeCloseTo(difference, 12);
 });
 
 test('shows the larger expected profit first, down to the edge that is asked for', async () => {
@@ -229,4 +233,12 @@ test('the outlook of a market without a price has none, and a market that is not
   for (const source of ['binance_spot', 'chainlink'] as const) rig.price(97_100, source);
   expect(rig.signals.board.outlook(marketId)).toMatchObject({ spot: 97_100 });
   expect(rig.signals.board.outlook('0xother')).toBeNull();
+});
+
+test('a pair stays on the board where the model would buy one of its tokens', async () => {
+  const rig = await atTheMoney();
+  quote(rig, 3_900, 4_000, { bid: 4_800, ask: 4_900 });
+  await rig.settle();
+  for (const sigmaSeconds of [600, 3_600])
+    expect(shown(rig, sigmaSeconds).map(({ direction }) => direction)).toEqual(['BUY_BOTH', 'BUY_YES']);
 });

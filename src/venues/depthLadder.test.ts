@@ -81,3 +81,15 @@ test('is empty after it is cleared', () => {
   side.apply([['3', '1']]);
   expect(side.top()).toEqual([['3', '1']]);
 });
+
+test('a cleared side has no level, and takes the same prices anew', () => {
+  const ladder = new DepthSide('asks');
+  ladder.apply([
+    ['2', '1'],
+    ['1', '1'],
+  ]);
+  ladder.clear();
+  expect([ladder.count, ladder.top()]).toEqual([0, []]);
+  ladder.apply([['2', '5']]);
+  expect([ladder.count, ladder.top()]).toEqual([1, [['2', '5']]]);
+});

@@ -117,3 +117,12 @@ test('a position bought at two prices and annulled in part has its average purch
   position.settle(9, null);
   expect(position.trade().exitPrice).toBeCloseTo((0.45 * 2 + 0.35 * 6) / 8, 12);
 });
+
+test('the average of a pair is the sum of the averages of its legs, also over levels at several prices', () => {
+  const both: FilledLevel[] = [
+    { price: 4_000, size: MICRO },
+    { price: 4_200, size: 3 * MICRO },
+  ];
+  const pair = [{ levels: both }, { levels: levelsAt(5_000, [4 * MICRO]) }];
+  expect(averagePairPrice(pair, 4 * MICRO)).toBe(0.915);
+});

@@ -75,6 +75,16 @@ describe('buying for an amount', () => {
       expect(buyForBudget(asks, { budget: USDC, ...terms })).toMatchObject({ size, principal: USDC });
   });
 
+  test('with the fee on top, its fees leave the budget of the next level whole', () => {
+    const asks = side('asks', [
+      [0.5, 10],
+      [0.6, 1_000],
+    ]);
+    const fill = buyForBudget(asks, { budget: 11 * USDC, fee: TAKER, feeOnTop: true });
+    expect(fill).toMatchObject({ size: 20 * SHARE, principal: 11 * USDC });
+    expect(fill?.fee).toBe(175_000 + 168_000);
+  });
+
   test('includes the fee: of 100 USDC 96.525096 are principal at one half and rate 0.072', () => {
     const fee = new TakerFee({ ...RULE, rate: 0.072 });
     const fill = buyForBudget(side('asks', [[0.5, 1_000]]), { budget: 100 * USDC, fee });

@@ -47,6 +47,18 @@ describe('a strategy reads', () => {
     const [facts] = read('book', (context) => context.market(ID));
     const { marketId, ticker, eventType, startTimeMs, endTimeMs } = TAPE_MARKET;
     expect(facts).toMatchObject({ marketId, ticker, eventType, startTimeMs, endTimeMs, trusted: true });
+    expect(facts).toMatchObject({ tickSize: 0.01, minimumOrderSize: 5 });
+  });
+
+  test('no volatility before there are prices, and its annual value afterwards', () => {
+    const writer = quiet(0);
+    for (let at = 0; at <= 200_000; at += 1_000) writer.price(at, 97_000 + (at % 2_000 === 0 ? 10 : 0));
+    writer.book({ at: 201_000, bids: [[0.3, 1]], asks: [[0.4, 1]] });
+    const seen = read('book', (context) => context.model(ID).volatility, writer, { model: true });
+    expect(seen[0]).toBeNull();
+    expect(seen.at(-1)).toBeGreaterThan(0);
+    const unpriced = read('book', (context) => context.model(ID).volatility, quiet(), { model: true });
+    expect(unpriced.at(-1)).toBeNull();
   });
 
   test('whether the book is proven', () => {

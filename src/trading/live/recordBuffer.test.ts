@@ -88,3 +88,13 @@ describe('a buffer that keeps nothing', () => {
     buffer.drain({} as PaperMarket);
   });
 });
+
+test('a drained buffer has nothing left', () => {
+  const buffer = new RecordBuffer();
+  buffer.price({ seq: 1, receivedMs: 1, eventMs: 1, price: 97_000 });
+  const given: number[] = [];
+  const market = { price: ({ seq }: { seq: number }) => given.push(seq) } as unknown as PaperMarket;
+  buffer.drain(market);
+  buffer.drain(market);
+  expect(given).toEqual([1]);
+});

@@ -153,3 +153,60 @@ test('other work may run between two transactions', async () => {
   // Before the first one, and after each.
   expect(waits).toEqual([0, 1, 2]);
 });
+
+test('a writer that is abandoned during the pause after a refused write ends at once and writes nothing', async () => {
+  const { clock, triedAt, writer } = rig((attempt) => attempt === 1);
+  writer.changed(stateOf('ps_1'));
+  await clock.advance(10);
+  let hasEnded = false;
+  const ended = writer.abandon().then(() => {
+    hasEnded = true;
+  });
+  await clock.advance(0);
+  expect([hasEnded, clock.waiting, triedAt]).toEqual([true, 0, [0]]);
+  await ended;
+});
+
+test('a process that was replaced tries nothing again, also if its transaction could not end', async () => {
+  const { clock, triedAt, writer } = rig(
+    () => false,
+    () => {
+      throw new Error('the connection is lost');
+    },
+  );
+  writer.changed(stateOf('ps_1'));
+  await clock.advance(0);
+  expect(triedAt).toEqual([0]);
+  await Promise.all([writer.abandon(), clock.advance(0)]);
+  await clock.advance(10_000);
+  expect(triedAt).toEqual([0]);
+});
+
+test('a process that was replaced writes no later transaction of those that wait', async () => {
+  const { clock, triedAt, sets, writer } = rig(
+    () => false,
+    () => false,
+  );
+  for (let n = 0; n < SESSIONS; n++) writer.changed(stateOf(`ps_${n}`));
+  await clock.advance(1_000);
+  await writer.settled();
+  expect([triedAt, sets]).toEqual([[0], []]);
+});
+
+test('of one version of terms too many the oldest is lost', async () => {
+  const { clock, sets, writer } = rig(() => false);
+  for (let n = 0; n <= TERMS_MAX; n++)
+    writer.termsChanged({ ...firstTerms('0x1', TAPE_MARKET), afterSeq: n });
+  await clock.advance(1_000);
+  await writer.settled();
+  expect(sets).toHaveLength(TERMS_MAX);
+  expect(sets[0]).toMatchObject({ after_seq: 1 });
+});
+
+test('the pause after refused writes doubles, up to five seconds', async () => {
+  const { clock, triedAt, writer } = rig((attempt) => attempt < 11);
+  writer.changed(stateOf('ps_1'));
+  await clock.advance(60_000);
+  const pauses = triedAt.slice(1).map((atMs, n) => atMs - (triedAt[n] as number));
+  expect(pauses).toEqual([50, 100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000, 5_000]);
+});

@@ -194,3 +194,16 @@ it('counts a failed write, and writes the same frames with the next save', async
   await keeper.close();
   expect((await new Quarantine(dataDir).frames()).map(({ text }) => text)).toEqual(['a']);
 });
+
+it('saves a finding within ten seconds', async () => {
+  const { keeper, drift } = await running();
+  drift.note(FIELD, T0, () => 1);
+  const saved = async () => (await readDriftReport(dataDir, T0)).findings.length;
+  await clock.advance(9_999);
+  expect(await saved()).toBe(0);
+  await clock.advance(1);
+  // The write that the timer has begun ends before this one.
+  await keeper.save();
+  expect(await saved()).toBe(1);
+  await keeper.close();
+});

@@ -57,3 +57,17 @@ it.each([
     expect(row.detected_at).toBe(formatTime(beganMs + afterMs));
   },
 );
+
+it('the end of an incident has another id than its beginning, also in the same millisecond', () => {
+  const at = formatTime(1_795_219_200_000);
+  const incident = { type: 'system.lag', subject: 'store', summary: 'x', url: null, began_at: at } as const;
+  const idOf = (state: 'began' | 'ended', incident_id = 'inc_1') =>
+    toSystemEvent({ ...incident, state, incident_id, ended_at: state === 'ended' ? at : null }).row.event_id;
+  expect(new Set([idOf('began'), idOf('ended'), idOf('began', 'inc_2')]).size).toBe(3);
+  expect(idOf('began')).toBe(idOf('began'));
+});
+
+it('an opportunity that does not match the published schema is no event', () => {
+  expect(toEvent(opportunity({ nowMs: 0 }, { tier: 'other' as never }))).toBeNull();
+  expect(toEvent(opportunity({ nowMs: 0 }, { detected_at: 'yesterday' }))).toBeNull();
+});

@@ -44,6 +44,38 @@ describe('addresses', () => {
     expect(policy.refusal(text)).not.toBeNull();
   });
 
+  it.each([
+    ['0.1.2.3', 'this network'],
+    ['172.31.0.1', 'private'],
+    ['192.168.255.1', 'private'],
+    ['100.127.0.1', 'shared by carriers'],
+    ['168.63.129.16', 'a metadata service'],
+    ['198.19.0.1', 'for benchmarks'],
+    ['203.0.113.1', 'for documentation'],
+    ['255.0.0.1', 'reserved'],
+    ['239.0.0.1', 'multicast'],
+    ['::1', 'loopback'],
+    ['::', 'unspecified'],
+    ['fec0::1', 'site-local'],
+    ['fdff::1', 'private'],
+    ['64:ff9b:1::1', 'private'],
+    ['ff02::1', 'multicast'],
+    ['2001:db8::1', 'for documentation'],
+    ['3fff::1', 'for documentation'],
+    ['2001:2::1', 'reserved'],
+    ['4000::1', 'not public'],
+    ['2002:a00:1::', 'private'],
+    ['2001:0:a00:1::', 'private'],
+    ['2001:0:808:808:0:0:f5ff:fffe', 'private'],
+    ['2600::5efe:a00:1', 'private'],
+    ['2600::200:5efe:a00:1', 'private'],
+    ['172.32.0.1', null],
+    ['198.20.0.1', null],
+    ['2600::a00:1', null],
+  ])('%s is refused as %s', (text, reason) => {
+    expect(policy.refusal(text)).toBe(reason);
+  });
+
   it('a zone changes nothing', () => {
     expect(isAddress('fe80::1%eth0')).toBe(true);
     expect(policy.refusal('fe80::1%eth0')).toBe('link-local');
@@ -88,6 +120,13 @@ describe('networks that the operator allows', () => {
     ['169.254.169.254', false],
   ])('%s: %s', (address, allowed) => {
     expect(allowing.refusal(address) === null).toBe(allowed);
+  });
+
+  it('contain addresses, and no name', () => {
+    const named = new AddressPolicy(['10.1.0.0/16']);
+    expect(['10.1.2.3', '10.2.2.3', 'example.com', ''].map((text) => named.isNamed(text))).toEqual([
+      ...[true, false, false, false],
+    ]);
   });
 
   it.each(['10.0.0.0', '10.0.0.0/33', 'nonsense', '/8'])('%j is not a network', (text) => {

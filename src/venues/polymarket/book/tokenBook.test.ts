@@ -35,3 +35,23 @@ it('needs a new proof once a late frame has set a level', () => {
   book.setLate('BUY', 5_000, 1);
   expect(book.verified).toBe(false);
 });
+
+it('is not proven by a change without a hash', () => {
+  const book = new TokenBook('1');
+  const change = { tokenId: '1', side: 'BUY', price: 5_000, size: 1, hash: null } as const;
+  book.applyChange({ ...change, announcesBest: false, bestBid: null, bestAsk: null }, 1);
+  const context = { marketId: 'm', tickSize: '0.01', lastTradePrice: '', minOrderSize: '5', negRisk: false };
+  expect([book.verify({ ...context, version: null }, ''), book.verified]).toEqual([false, false]);
+});
+
+it('after a doubt is proven by nothing that was announced before', () => {
+  const book = new TokenBook('1');
+  const change = { tokenId: '1', side: 'BUY', price: 5_000, size: 1, hash: 'a' } as const;
+  book.applyChange({ ...change, announcesBest: true, bestBid: 5_000, bestAsk: null }, 1);
+  expect([book.announcedHash, book.agreesOnBest]).toEqual(['a', true]);
+  book.verified = true;
+  book.distrust();
+  expect([book.announcedHash, book.agreesOnBest, book.verified]).toEqual([null, false, false]);
+  book.applyChange({ ...change, announcesBest: true, bestBid: 5_000, bestAsk: null }, 2);
+  expect([book.announcedHash, book.agreesOnBest]).toEqual(['a', true]);
+});
