@@ -4,6 +4,7 @@ import { FakeClock } from '../../test/support/fakeClock.ts';
 import { StoreUnavailableError } from '../runtime/errors.ts';
 import { Metrics } from '../runtime/metrics.ts';
 import { type StatusBody, statusShape } from '../schema/api/statusResources.ts';
+import type { Gap } from '../schema/gap.ts';
 import type { StoreReader } from '../store/reader.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 20, 1);
@@ -57,7 +58,9 @@ function rig() {
   return { asked, ranges, state, store, clock, metrics };
 }
 
-function publicApi(parts: ReturnType<typeof rig>, live = idleLive) {
+type Live = NonNullable<Parameters<typeof uncheckedApi>[0]['live']>;
+
+function publicApi(parts: ReturnType<typeof rig>, live: Live = idleLive) {
   const { store, clock, metrics } = parts;
   // The committed description is that of the default, where the page is the operator's.
   return uncheckedApi({ store, clock, metrics, live, statusPage: 'public' });
@@ -114,6 +117,39 @@ describe('the status', () => {
     await api.inject({ url: '/status' });
     await api.inject({ url: '/status' });
     expect(parts.asked).toHaveLength(first + 3);
+  });
+
+  it('is made at most once a second, whoever asks, and no client may keep it', async () => {
+    const parts = rig();
+    let made = 0;
+    const storeLagMs = () => {
+      made++;
+      return 0;
+    };
+    const api = publicApi(parts, { ...idleLive, storeLagMs });
+    const ask = async (url: string) => (await api.inject({ url })).headers['cache-control'];
+    expect(await ask('/status.json')).toBe('no-store');
+    const first = made;
+    expect(first).toBeGreaterThan(0);
+    await parts.clock.advance(999);
+    expect(await ask('/status')).toBe('no-store');
+    expect(made).toBe(first);
+    await parts.clock.advance(1);
+    await ask('/status');
+    expect(made).toBe(2 * first);
+  });
+
+  it('has the open gaps, and the connections of the collectors instead of its own', async () => {
+    const row = { feed: 'binance', group: null, kind: 'socket', connections: 2, up: 2, failures: 0 } as const;
+    const feeds = [{ ...row, lastMessageMs: NOW_MS, sinceMs: null, lastFailure: null }];
+    const collectors = () => [{ name: 'c1', priceSources: [], feeds, unknownVersions: [] }] as never;
+    const openGaps = () => [{ feed: 'binance' } as Gap];
+    const answer = await publicApi(rig(), { ...idleLive, collectors, openGaps }).inject({
+      url: '/status.json',
+    });
+    expect(answer.json<StatusBody>().feeds).toMatchObject([
+      { feed: 'binance', state: 'up', connections: 2, gaps_open: 1 },
+    ]);
   });
 
   it('after midnight, the day before yesterday is read with the older days', async () => {

@@ -28,3 +28,54 @@ test('a user has as many connections to a stream as the tier permits, or as the 
 test('a service that stops admits nobody', () => {
   expect(statusAt(0, { isClosing: true })).toBe(503);
 });
+
+/** The refusal with the seconds after which to try again. */
+function refusalOf(parts: { streams: StreamHub | null; identity: typeof IDENTITY | null }) {
+  const request = { identity: parts.identity, limits: DEFAULT_TIERS.free };
+  try {
+    admit(request as never, 'market', { streams: parts.streams, begin: () => {} });
+  } catch (error) {
+    const { status, detail, headers } = error as RequestRefusedError;
+    return [status, detail, headers['retry-after']];
+  }
+  return null;
+}
+const hub = (isClosing: boolean) => ({ connections: { isClosing, count: () => 99 } }) as unknown as StreamHub;
+
+test('a refused client learns when to try again: later if its own connections must end first', () => {
+  const none = 'This process serves no streams';
+  expect(refusalOf({ streams: null, identity: IDENTITY })).toEqual([503, none, '5']);
+  expect(refusalOf({ streams: hub(false), identity: null })).toEqual([503, none, '5']);
+  expect(refusalOf({ streams: hub(true), identity: IDENTITY })).toEqual([
+    ...[503, 'The service is stopping', '5'],
+  ]);
+  const most = DEFAULT_TIERS.free.stream_connections;
+  expect(refusalOf({ streams: hub(false), identity: IDENTITY })).toEqual([
+    ...[429, `Tier free permits ${most} connections to this stream at once`, '10'],
+  ]);
+});
+
+test('an admitted handshake asks for the upgrade, and begins with its tier on the stream it asked for', () => {
+  const opened: unknown[] = [];
+  const begun: unknown[] = [];
+  const connections = {
+    isClosing: false,
+    count: () => 0,
+    open: (upgraded: unknown, { serve, ...facts }: { serve: (connection: unknown) => void }) => {
+      opened.push([upgraded, facts]);
+      serve('connection');
+    },
+  };
+  const request = { identity: IDENTITY, limits: DEFAULT_TIERS.free };
+  const { upgrade, ...answer } = admit(request, 'opportunity', {
+    streams: { connections } as unknown as StreamHub,
+    begin: (...given) => void begun.push(given),
+  });
+  expect(answer).toEqual({
+    ...{ status: 426, headers: { upgrade: 'websocket' } },
+    body: '{"detail":"This endpoint speaks WebSocket"}',
+  });
+  upgrade?.('socket' as never);
+  expect(opened).toEqual([['socket', { stream: 'opportunity', identity: IDENTITY }]]);
+  expect(begun).toEqual([['connection', 'free']]);
+});

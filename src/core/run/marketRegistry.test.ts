@@ -35,3 +35,11 @@ test('a market that has left play is still known as one that was, a market that 
     new RangeError('an item of market 0x2 before the market itself'),
   );
 });
+
+test('a strategy cannot change the list of open markets', () => {
+  const registry = new MarketRegistry({ nowMs: 0, seq: 0 });
+  registry.add(trackerOf('0x1'));
+  const open = registry.open(0);
+  expect([open.length, Object.isFrozen(open)]).toEqual([1, true]);
+  expect(registry.open(0)).toBe(open);
+});

@@ -167,7 +167,7 @@ test('a writer that is abandoned during the pause after a refused write ends at 
   await ended;
 });
 
-test('a process that was replaced tries nothing again, also if its transaction could not end', async () => {
+test('an abandoned writer tries nothing again, also after a check of its election that failed', async () => {
   const { clock, triedAt, writer } = rig(
     () => false,
     () => {

@@ -120,3 +120,14 @@ it('notices after five seconds that a user was suspended, which changes no regis
   await t.clock.advance(1);
   expect(await state()).toBe('paused');
 });
+
+it('knows whether the owner of a webhook is an operator', async () => {
+  const t = await openTestWebhooks();
+  await t.register();
+  const directory = new WebhookDirectory({ box: t.webhooks.box, clock: t.clock });
+  const isOperator = async () => (await directory.current(t.db)).map((webhook) => webhook.isOwnerOperator);
+  expect(await isOperator()).toEqual([false]);
+  await t.db.updateTable('users').set({ operator_ms: 1 }).execute();
+  await t.clock.advance(5_000);
+  expect(await isOperator()).toEqual([true]);
+});

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { VenueMessageError } from '../../../runtime/errors.ts';
 import { VenueDrift } from '../../../runtime/venueDrift.ts';
 import { MessageWatch } from '../../drift/messageWatch.ts';
+import { TIME_MS_MAX, TIME_MS_MIN } from '../../venueTime.ts';
 import { CLOB_KINDS } from './knownKeys.ts';
 import { mapClobFrame } from './mapper.ts';
 
@@ -124,6 +125,8 @@ test.each([
 
 test.each([
   ['seconds', '1791238858'],
+  ['milliseconds before the year 2000', String(TIME_MS_MIN - 1)],
+  ['milliseconds from the year 2100 on', String(TIME_MS_MAX)],
   ['microseconds', '1791238858575000'],
   ['a number', TIME_MS],
   ['no number', 'soon'],
@@ -131,6 +134,11 @@ test.each([
   expect(() => mapClobFrame(frameOf('book', { timestamp }), 7)).toThrow(
     new VenueMessageError('timestamp is not Unix milliseconds in a string'),
   );
+});
+
+test.each([TIME_MS_MIN, TIME_MS_MAX - 1])('a time of %i is taken as it is', (eventTimeMs) => {
+  const frame = frameOf('book', { timestamp: String(eventTimeMs) });
+  expect(mapClobFrame(frame, 7)).toMatchObject([{ eventTimeMs, receivedTimeMs: 7 }]);
 });
 
 const CHANGE = { asset_id: TOKEN, price: '0.5', size: '1', side: 'BUY' };
