@@ -23,8 +23,8 @@ const GAP = { marketId: M, feed: 'polymarket.clob', cause: 'disconnected', repai
 let opened: TestStore;
 let seq: number;
 
-/** Stores one more row of every kind, and a new version of the market. */
-async function recordMore(): Promise<void> {
+/** Writes one more row of every kind, and a new version of the market. */
+function writeMore(): void {
   const { writer } = opened.store;
   const timeMs = T0 + ++seq;
   const times = { marketId: M, eventTimeMs: timeMs, receivedTimeMs: timeMs + 40 };
@@ -41,7 +41,6 @@ async function recordMore(): Promise<void> {
   });
   const facts = { startTimeMs: T0, endTimeMs: T0 + 300_000, volume: seq };
   writer.market({ ...marketRecord({ marketId: M, ...facts }), seq: ++seq });
-  await writer.flush();
 }
 
 /** A gap that covers rows of the exported state. */
@@ -57,7 +56,8 @@ function growing(onRecord: () => Promise<void> = async () => {}): StoreReader {
   let statements = 0;
   const beforeStatement = async () => {
     if (statements++ % 3 !== 0) return;
-    await recordMore();
+    writeMore();
+    await opened.store.writer.flush();
     await onRecord();
   };
   return {
@@ -76,7 +76,8 @@ beforeEach(async () => {
   opened = await openTestStore();
   onTestFinished(opened.dispose);
   seq = 0;
-  for (let round = 0; round < 5; round++) await recordMore();
+  for (let round = 0; round < 5; round++) writeMore();
+  await opened.store.writer.flush();
 });
 
 const state = () => recordedState(opened.store, { isRecording: false, clock: systemClock, signal });
