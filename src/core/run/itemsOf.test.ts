@@ -241,6 +241,30 @@ test('feeds of a ticker are merged with the markets', () => {
   );
 });
 
+test('prices of two feeds of a ticker that arrived with the same number both come', () => {
+  const rows = new TapeWriter().price(0, 97_000).price(1_000, 97_001).tape().prices!;
+  const prices = (['coinbase_spot', 'binance_spot'] as const).map((source) => ({ source, rows }));
+  const items = [...itemsOf([], [{ ticker: 'BTC', fromMs: START_MS, prices, perpDepth: [] }])];
+  const seen = items.map((item) => (item.kind === 'price' ? [item.seq, item.price.source] : []));
+  expect(seen.toSorted()).toEqual([
+    [1, 'binance_spot'],
+    [1, 'coinbase_spot'],
+    [2, 'binance_spot'],
+    [2, 'coinbase_spot'],
+  ]);
+});
+
+test('a market without a record is listed at its start, unless the caller lists it itself', () => {
+  const listed = (isListedEmpty?: boolean) => {
+    const merge = new ItemMerge();
+    const tape = new TapeWriter({ strikePrice: null }).tape();
+    expect(merge.addMarket({ tape, resolution: null }, isListedEmpty)).toBe(Number.POSITIVE_INFINITY);
+    return [...merge.before(Number.POSITIVE_INFINITY)].map(({ kind, timeMs }) => [kind, timeMs]);
+  };
+  expect(listed()).toEqual([['market', START_MS]]);
+  expect(listed(false)).toEqual([]);
+});
+
 test('awaited recordings give the same items', async () => {
   async function* awaited<T>(all: Iterable<T>): AsyncGenerator<T> {
     yield* all;

@@ -199,6 +199,24 @@ describe('a fill', () => {
     expect(changes.at(-1)).toMatchObject({ state: 'taken_back', filledSize: 6 });
   });
 
+  test('at the very start of a gap or before it is kept, and its order stays filled', () => {
+    const writer = new TapeWriter();
+    for (let at = 0; at < 9_000; at += 1_000)
+      writer.book({ at, bids: [[0.38, 100 + at]], asks: [[0.4, 200 + at]] });
+    writer.gap({ start: 3_200, known: 6_500, end: 8_500 });
+    const acts = { 1000: place({}), 3000: place({}), 5000: place({}) };
+    const { ends, fills } = run(acts, [{ tape: writer.tape(), resolution: WON }]);
+    expect(fills.map(({ orderId, timeMs }) => [orderId, timeMs - START_MS])).toEqual([
+      [1, 1_200],
+      [2, 3_200],
+    ]);
+    expect(ends).toEqual([
+      ['filled', null],
+      ['filled', null],
+      ['taken_back', null],
+    ]);
+  });
+
   test('that is taken back changes the equity when the gap is detected', () => {
     const writer = new TapeWriter();
     for (let at = 0; at < 9_000; at += 1_000)
