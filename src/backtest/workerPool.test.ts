@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
 import { BacktestFailedError } from '../runtime/errors.ts';
@@ -27,6 +28,18 @@ function poolOf(
 /** What a user reads of a job that exceeds a limit. */
 const tooMuch = (limitMb: number) =>
   `the job needs more than the ${limitMb} MiB of memory of a worker thread; submit a smaller request: fewer cells or markets, or a smaller size_usd`;
+
+test('no thread starts before the first task', async () => {
+  let started = 0;
+  const onWorker = () => started++;
+  process.on('worker', onWorker);
+  onTestFinished(() => void process.off('worker', onWorker));
+  const pool = poolOf('export default () => "done"', { threads: 2 });
+  await nextTurn();
+  expect(started).toBe(0);
+  expect(await pool.run(TASK, NEVER)).toBe('done');
+  expect(started).toBeGreaterThan(0);
+});
 
 test('a thread that ends by itself, twice, is told as that and nothing else', async () => {
   const pool = poolOf('export default () => process.exit(3)');

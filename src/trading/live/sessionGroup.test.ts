@@ -94,6 +94,19 @@ test.each([
   expect(paper.trades).toHaveLength(bought);
 });
 
+test('a sleeping session that a gap awakens sees nothing once it was removed from the market', () => {
+  const { group, paper, book } = sleepingSession();
+  const [startMs, knownMs] = [START_MS + 2_500, START_MS + 2_600];
+  group.live.gapDetected({ startMs, knownMs });
+  group.stepAll();
+  group.live.gapEnded(START_MS + 2_900);
+  group.stepAll();
+  for (const at of [3_000, 4_000]) book(at, 5_000 + at / 1_000);
+  group.keep(() => false);
+  book(5_000, 2_500);
+  expect(paper.session.isIdle).toBe(true);
+});
+
 test('a session that fails on the row that wakes it is reported once', () => {
   const compiled = compileStrategy(BELOW);
   const broken: unknown[] = [];
