@@ -119,10 +119,19 @@ describe('the page', () => {
     expect(await text(body)).toBe(bodyOf([BOOK, BOOK]));
   });
 
+  it('is printed without the rows behind it', async () => {
+    const body = new SnapshotBody('BTC');
+    body.begin({ count: 1 }, AROUND, 2);
+    body.end(nativeBooks([BOOK, { ...BOOK, timeMs: BOOK.timeMs + 1 }, { ...BOOK, timeMs: BOOK.timeMs + 2 }]));
+    expect(await text(body)).toBe(bodyOf([BOOK]));
+  });
+
   it('is null if there are no rows', async () => {
     const body = new SnapshotBody('BTC');
     body.end();
     expect(await body.page(REQUEST)).toBeNull();
+    // Nobody reads it: the response of the engine is given up.
+    expect(body.destroyed).toBe(true);
   });
 
   it.each([
