@@ -113,6 +113,19 @@ test('a volatility that would buy the other side hides the row', async () => {
   expect((asked?.edge_per_share ?? 0) - (engine?.edge_per_share ?? 0)).toBeCloseTo(difference, 12);
 });
 
+test('a volatility that would buy neither side leaves the row on the board', async () => {
+  const rig = await atTheMoney({ calm: 0.02, below: 1.2 });
+  quote(rig, 4200, 4400);
+  await rig.settle();
+  const ofModel = (sigmaSeconds: number) =>
+    rig.board({ sigmaSeconds }).filter(({ tier }) => tier !== 'logical');
+  const [engine, asked] = [ofModel(600), ofModel(60)];
+  expect([engine, asked]).toMatchObject([[{ direction: 'BUY_YES' }], [{ direction: 'BUY_YES' }]]);
+  // On either side of the edge that the engine requires.
+  expect(engine[0]?.edge_per_share).toBeGreaterThan(0.04);
+  expect(asked[0]?.edge_per_share).toBeLessThan(0.04);
+});
+
 test('shows the larger expected profit first, down to the edge that is asked for', async () => {
   const rig = await SignalRig.start();
   const ids = [3, 1, 2].map((digit) => `0x${String(digit).repeat(64)}`);
