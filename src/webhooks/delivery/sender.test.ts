@@ -160,6 +160,17 @@ describe.skipIf(opensslAbsent)(`one attempt ${opensslAbsent ? `(skipped: ${opens
     expect(receiver.connections).toBe(2);
   });
 
+  it('ends an attempt in flight at `forget`', async () => {
+    receiver.respond = () => {};
+    const one = sender();
+    const results: unknown[] = [];
+    void one.attempt(webhook(receiver.url()), delivery()).then((result) => results.push(result));
+    await until(() => receiver.received.length > 0);
+    one.forget('wh_1');
+    await until(() => results.length > 0);
+    expect(results).toMatchObject([{ outcome: 'transport', status: null }]);
+  });
+
   it.each([
     [204, 'delivered', null],
     [299, 'delivered', null],

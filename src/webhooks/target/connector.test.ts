@@ -1,10 +1,17 @@
+import { type AddressInfo, createServer } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { buildConnector } from 'undici';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { WAIT_MS_MAX } from '../../../test/support/waitLimit.ts';
 import { TargetRefusedError } from '../../runtime/errors.ts';
 import { AddressPolicy } from './addresses.ts';
 import { BEGUN_A_TURN_MAX, guardedConnector } from './connector.ts';
 import { TargetGuard } from './target.ts';
+
+const noIpv6 = !Object.values(networkInterfaces()).some((own) =>
+  own?.some(({ address }) => address === '::1'),
+);
 
 function connector() {
   const lookedUp: string[] = [];
@@ -40,6 +47,21 @@ describe('connections', () => {
       expect(error).toEqual(new TargetRefusedError(reason));
     }
     expect(await ask('later.example')).toBeInstanceOf(TargetRefusedError);
+  });
+
+  it.skipIf(noIpv6)('reach an address of IPv6 that a name leads to', async () => {
+    const server = createServer((socket) => socket.destroy());
+    await new Promise<void>((resolve) => server.listen(0, '::1', resolve));
+    onTestFinished(() => void server.close());
+    const guard = new TargetGuard(new AddressPolicy(['::1/128']), async () => ['::1']);
+    const hostname = 'six.example';
+    const port = String((server.address() as AddressInfo).port);
+    const options = { hostname, host: hostname, protocol: 'http:', port } as buildConnector.Options;
+    const connect = guardedConnector(guard, { timeoutMs: WAIT_MS_MAX });
+    const reached = await new Promise((resolve) => {
+      connect(options, (error, socket) => resolve(error ?? socket?.remoteFamily));
+    });
+    expect(reached).toBe('IPv6');
   });
 
   it('to an address are refused without a look-up', async () => {
