@@ -1,4 +1,4 @@
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { buildConnector } from 'undici';
@@ -50,9 +50,13 @@ describe('connections', () => {
   });
 
   it.skipIf(noIpv6)('reach an address of IPv6 that a name leads to', async () => {
-    const server = createServer((socket) => socket.destroy());
+    const accepted: Socket[] = [];
+    const server = createServer((socket) => accepted.push(socket));
     await new Promise<void>((resolve) => server.listen(0, '::1', resolve));
-    onTestFinished(() => void server.close());
+    onTestFinished(() => {
+      for (const socket of accepted) socket.destroy();
+      server.close();
+    });
     const guard = new TargetGuard(new AddressPolicy(['::1/128']), async () => ['::1']);
     const hostname = 'six.example';
     const port = String((server.address() as AddressInfo).port);
