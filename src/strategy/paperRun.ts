@@ -187,10 +187,13 @@ export class PaperRun {
   /** A line that was printed must come again as it was. @returns The line if it is new. */
   #checked(line: PaperLine): string[] {
     const text = JSON.stringify(line);
-    this.#facts.add(line);
     const printed = this.#options.printed[this.#repeated];
-    if (printed === undefined) return [text];
+    if (printed === undefined) {
+      this.#facts.add(line);
+      return [text];
+    }
     this.#repeated++;
+    // Its facts are known, and newer ones of the same market too.
     if (printed === text) return [];
     throw new InvalidInputError(
       `line ${this.#repeated} of the run differs now; the recording, or something outside the file, has changed. Printed: ${printed} Now: ${text}`,
