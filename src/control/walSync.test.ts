@@ -8,9 +8,10 @@ import { WalSync } from './walSync.ts';
 /** Counts syncs; they fail while `failing` is set. */
 function countedSyncs() {
   const { fdatasyncSync } = fs;
-  const syncs = { count: 0, failing: false };
+  const syncs = { count: 0, failing: false, during: () => {} };
   fs.fdatasyncSync = () => {
     syncs.count++;
+    syncs.during();
     if (syncs.failing) throw Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' });
   };
   syncBuiltinESMExports();
@@ -58,7 +59,18 @@ test('a log that just changed is synced again in the next turn, because a later 
   expect(syncs.count).toBe(4);
 });
 
-test('a log that SQLite began anew with the same length and time is synced', () => {
+test('a commit during a slow sync is synced by the next turn', () => {
+  const syncs = countedSyncs();
+  const { time, log } = logFile();
+  syncs.during = () => {
+    time.nowMs += 1_000;
+  };
+  log.turn();
+  log.turn();
+  expect(syncs.count).toBe(2);
+});
+
+test('a new log file is synced, though its length and time are those of the old one', () => {
   const syncs = countedSyncs();
   const { path, time, log } = logFile();
   time.nowMs += 1_000;

@@ -5,8 +5,8 @@ import type { Clock } from '../runtime/clock.ts';
 const TIME_STEP_MS = 20;
 
 /**
- * Syncs SQLite's log to the disk, in turns of a thread: a power loss then undoes at most what was committed since the last
- * turn. SQLite itself syncs its log only when it copies it into the database.
+ * Syncs SQLite's log to the disk whenever `turn` is called. A power loss then undoes at most the commits since the last
+ * call. SQLite itself syncs its log only when it copies it into the database.
  */
 export class WalSync {
   readonly #path: string;
@@ -26,12 +26,14 @@ export class WalSync {
     // Without a log, SQLite has synced the database itself when it was last closed.
     if (log === null) return;
     try {
+      // Before the sync: a commit during a slow one may leave the time of change as it was.
+      const nowMs = this.#clock.now();
       const stats = fstatSync(log, { bigint: true });
       const state = stateOf(stats);
       if (state === this.#synced) return;
       this.#synced = null;
       fdatasyncSync(log);
-      if (this.#clock.now() - Number(stats.mtimeMs) > TIME_STEP_MS) this.#synced = state;
+      if (nowMs - Number(stats.mtimeMs) > TIME_STEP_MS) this.#synced = state;
     } finally {
       closeSync(log);
     }
