@@ -138,7 +138,7 @@ test('of each length as many windows are expected as have ended on the day so fa
   ]);
 });
 
-test('of a day the coverage is of the expected time, what is proven of the recorded time', () => {
+test('a day’s coverage is a share of the expected time, its proven share one of the recorded time', () => {
   const lost = seriesDay({ windows: 11, windowMs: 55 * MINUTE_MS, recordedMs: 54 * MINUTE_MS });
   expect(dayOf('2026-11-20', [{ ...lost, provenMs: 27 * MINUTE_MS, gaps: 2, longestGapMs: 89_500 }])).toEqual(
     {

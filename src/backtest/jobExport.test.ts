@@ -39,7 +39,7 @@ test('a job without a stored result has no rows', async () => {
   expect(await rowsOf(null, 'job_cells')).toEqual([]);
 });
 
-test('a trade has its times in milliseconds, 0 as 0, and null for what is missing or was not stored', async () => {
+test('a trade’s times are in milliseconds, a zero stays 0, and a value that was not stored is null', async () => {
   const [row, ...more] = await rowsOf({ trades: [trade({})] }, 'job_trades');
   expect(more).toEqual([]);
   expect(row).toMatchObject({

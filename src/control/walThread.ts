@@ -20,9 +20,9 @@ interface WalThread {
 }
 
 /**
- * Keeps the log of an open SQLite database in a thread: each commit is on the disk a quarter of a second later, and only
- * the thread waits for the disk. If the thread ends, commits run the checkpoints again, and a power loss may undo what was
- * committed since the last one.
+ * Starts a thread that syncs and checkpoints the log of an open SQLite database. Each commit is on the disk a quarter of a
+ * second later, and only the thread waits for the disk. If the thread ends, commits run the checkpoints themselves, and a
+ * power loss undoes all commits since the last checkpoint.
  * @param path Path of the file that `database` has open.
  */
 export async function startWalThread(

@@ -130,7 +130,7 @@ test('while a gap is open nothing is open, and only the end of the same gap ends
   host.close();
 });
 
-test('a best price that is no longer trusted closes what was open; the next trusted book opens it', async () => {
+test('a signal ends when its best price loses trust, and begins again with the next trusted book', async () => {
   const { clock, host, detected, market, show, quote, isOpen } = rig();
   market();
   show();

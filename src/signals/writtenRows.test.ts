@@ -87,7 +87,7 @@ test('a failed read is counted and repeated', async () => {
   expect(asked).toHaveLength(2);
 });
 
-test('a new leader writes what waits, and a process that stops waits no longer', async () => {
+test('a new leader writes the waiting rows, and a process that stops gives up its own', async () => {
   const { clock, rows } = rig();
   const [one, other] = [rows.wait(waited(1)), rows.wait(waited(2))];
   rows.handOver(async ({ auditId }) => ({ ...ROW, detectedMs: auditId === waited(1).auditId ? 1 : 2 }));

@@ -82,7 +82,7 @@ test('is empty after it is cleared', () => {
   expect(side.top()).toEqual([['3', '1']]);
 });
 
-test('a cleared side has no level, and takes the same prices anew', () => {
+test('a cleared side has no levels, and accepts a price that it had before', () => {
   const ladder = new DepthSide('asks');
   ladder.apply([
     ['2', '1'],

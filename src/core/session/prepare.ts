@@ -80,7 +80,7 @@ export function prepareMarket(tape: MarketTape, needs: RowNeeds): PreparedMarket
   };
 }
 
-/** A day of books is removed as a whole, so what is missing of a window is longer than this. */
+/** Retention removes the books of a whole day. A window that lost books that way has none for longer than this. */
 export const BOOKS_LATE_MS = 60_000;
 
 /** Every best price is that of a book: where a recording has only the prices, the store has removed the books. */

@@ -8,7 +8,7 @@ import { ClobConnection } from './connection.ts';
 
 const ALL_RESOLVED = 'closed 1000: all subscribed assets resolved';
 
-/** A connection on sockets that record what is sent. */
+/** A connection, and the messages that it sent. */
 function rig(tokens: string[] = ['1', '2']) {
   const clock = new FakeClock();
   const opened: { events: VenueSocketEvents; options: VenueSocketOptions }[] = [];
