@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { StoreUnavailableError } from '../runtime/errors.ts';
-import { outward } from './sqliteFailure.ts';
+import { isUnavailable, outward } from './sqliteFailure.ts';
 
 /** The error that the driver's failure with this code becomes. */
 function outwardOf(errcode: unknown): unknown {
@@ -31,6 +31,14 @@ test.each([
   ['no code', undefined],
 ])('%s (%s) is reported as it is', (_, errcode) => {
   expect(outwardOf(errcode)).toBe('unchanged');
+});
+
+test('an error of the system may be retried: the log could not be opened or read', () => {
+  const failure = Object.assign(new Error('EMFILE: too many open files, open'), {
+    code: 'EMFILE',
+    syscall: 'open',
+  });
+  expect(isUnavailable(failure)).toBe(true);
 });
 
 test('a call that succeeds returns its result', () => {

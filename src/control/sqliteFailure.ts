@@ -8,8 +8,10 @@ import { StoreUnavailableError } from '../runtime/errors.ts';
  */
 const UNAVAILABLE: readonly number[] = [5, 8, 10, 11, 13, 14, 26];
 
+/** Also true for the system's own error where SQLite's log is read directly: no descriptor is left, or the disk fails. */
 export function isUnavailable(error: unknown): boolean {
-  const { errcode } = error as { errcode?: unknown };
+  const { errcode, syscall } = error as { errcode?: unknown; syscall?: unknown };
+  if (syscall !== undefined) return true;
   // The low byte of an extended code is the primary code.
   return typeof errcode === 'number' && UNAVAILABLE.includes(errcode & 0xff);
 }
