@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { lstat, readdir, readFile, readlink, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { StoreUnavailableError } from '../runtime/errors.ts';
 import { namesIn } from '../runtime/namesIn.ts';
 import { nullIfAbsent } from '../runtime/nullIfAbsent.ts';
 import type { StoreClient } from '../store/engine/client.ts';
@@ -55,10 +56,11 @@ export async function removeFrozen(dataDir: string): Promise<void> {
 /**
  * Links every part of every table. The links of one table are made at once; the parts stay readable through them after
  * merges have replaced them.
- * @returns Null where a table's definition changed meanwhile, or the copy is incomplete: try again.
+ * @returns Null where a table's definition changed meanwhile, the engine died, or the copy is incomplete: try again
+ * with another name.
  */
 export async function snapshotEngine(
-  client: Pick<StoreClient, 'rows' | 'command'>,
+  client: Pick<StoreClient, 'rows' | 'commandOnce'>,
   { dataDir, name, stage }: { dataDir: string; name: string; stage: string },
 ): Promise<EngineSnapshot | null> {
   const tables = await client.rows<EngineTable>(
@@ -73,8 +75,7 @@ export async function snapshotEngine(
   const before = await tableStates(client, tables);
   const definitions = await linkFiles(await definitionFiles(dataDir, tables), stage);
   const definitionsBefore = await contentHash(definitions);
-  for (const table of tables)
-    await client.command(`ALTER TABLE ${DATABASE}.${table.name} FREEZE WITH NAME '${name}'`);
+  if (!(await linkParts(client, { tables, name }))) return null;
   if ((await contentHash(await definitionFiles(dataDir, tables))) !== definitionsBefore) return null;
   const parts: EnginePart[] = [];
   for (const table of tables)
@@ -91,6 +92,24 @@ export async function snapshotEngine(
   const links = await engineLinks(dataDir);
   const found = { parts, definitions, links, columns, rows, seqMax };
   return { ...found, recordingId: await recordingId(dataDir) };
+}
+
+/**
+ * False if the engine died: links may exist, and the engine would refuse to make them again.
+ * @throws {StoreRefusedError} When the engine refused to make a link.
+ */
+async function linkParts(
+  client: Pick<StoreClient, 'commandOnce'>,
+  { tables, name }: { tables: readonly EngineTable[]; name: string },
+): Promise<boolean> {
+  try {
+    for (const table of tables)
+      await client.commandOnce(`ALTER TABLE ${DATABASE}.${table.name} FREEZE WITH NAME '${name}'`);
+    return true;
+  } catch (error) {
+    if (error instanceof StoreUnavailableError) return false;
+    throw error;
+  }
 }
 
 /** Rows and newest seq of each table. */

@@ -88,14 +88,16 @@ function conforms(driver: Driver): void {
     dataDir = await mkdtemp(join(tmpdir(), 'underround-conformance-'));
     access = await driver.reach(dataDir);
     const parts = { access, clock: systemClock, log: silentLogger };
-    await new StoreClient({ ...parts, database: 'default' }).command(`CREATE DATABASE ${DATABASE}`);
+    await new StoreClient({ ...parts, database: 'default' }).command(
+      `CREATE DATABASE IF NOT EXISTS ${DATABASE}`,
+    );
     client = new StoreClient({ ...parts, database: DATABASE });
     await client.command(
-      `CREATE TABLE rows_in (ts DateTime64(3, 'UTC'), n UInt32) ENGINE = MergeTree PARTITION BY toDate(ts) ORDER BY n SETTINGS non_replicated_deduplication_window = 100`,
+      `CREATE TABLE IF NOT EXISTS rows_in (ts DateTime64(3, 'UTC'), n UInt32) ENGINE = MergeTree PARTITION BY toDate(ts) ORDER BY n SETTINGS non_replicated_deduplication_window = 100`,
     );
   });
   afterAll(async () => {
-    await client.command(`DROP DATABASE ${DATABASE}`);
+    await client.command(`DROP DATABASE IF EXISTS ${DATABASE}`);
     await client.close();
     await access.close();
     await rm(dataDir, { recursive: true, force: true });

@@ -221,7 +221,7 @@ describe('while the engine is away', () => {
 
 describe('rows that the store cannot hold', () => {
   test('are set aside alone; all others are stored', async () => {
-    await client.command('ALTER TABLE trades ADD CONSTRAINT small CHECK price < 9000');
+    await client.command('ALTER TABLE trades ADD CONSTRAINT IF NOT EXISTS small CHECK price < 9000');
     const writer = await open();
     const bad = [3, 17].map(
       (seq): KindedRecord => ({ kind: 'trade', record: { ...trade(seq), price: 9_999 } }),
@@ -229,7 +229,7 @@ describe('rows that the store cannot hold', () => {
     const good = trades(1, 20).filter(({ record }) => record.seq !== 3 && record.seq !== 17);
     const all = [...good, ...bad].sort((a, b) => a.record.seq - b.record.seq);
     await writer.insert([...all, ...books(21, 21)], 't/h1-21');
-    await client.command('ALTER TABLE trades DROP CONSTRAINT small');
+    await client.command('ALTER TABLE trades DROP CONSTRAINT IF EXISTS small');
     expect(await seqsIn('trades')).toEqual(good.map(({ record }) => record.seq));
     expect(await seqsIn('books')).toEqual([21]);
     expect(setAside()).toEqual(['trades-17.seg', 'trades-3.seg']);
@@ -272,10 +272,10 @@ describe('rows that the store cannot hold', () => {
 
   test('of a table that is missing are not set aside: the batch fails', async () => {
     const writer = await open();
-    await client.command('RENAME TABLE trades TO trades_away');
+    await client.command('RENAME TABLE IF EXISTS trades TO trades_away');
     const failing = writer.insert(trades(1, 3), 't/j1-3');
     await expect(failing).rejects.toMatchObject({ name: 'StoreRefusedError', storeCode: '60' });
-    await client.command('RENAME TABLE trades_away TO trades');
+    await client.command('RENAME TABLE IF EXISTS trades_away TO trades');
     expect(setAside()).toEqual([]);
     await writer.insert(trades(1, 3), 't/j1-3');
     expect(await seqsIn('trades')).toEqual(range(1, 3));

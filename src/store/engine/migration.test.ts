@@ -42,7 +42,7 @@ test('a store of an earlier release gets the new columns; old rows read null the
     hostEntry,
   });
   const client = new StoreClient({ ...common, access, database: 'default' });
-  await client.command(`CREATE DATABASE ${DATABASE}`);
+  await client.command(`CREATE DATABASE IF NOT EXISTS ${DATABASE}`);
   for (const statement of schemaStages(EMBEDDED_FORM)[0]!) await client.command(statement);
   for (const { name, columns } of GROWN) {
     const drops = columns.filter(({ added }) => added).map((column) => `DROP COLUMN ${column.name}`);
