@@ -1,6 +1,7 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type UserWorkspaceConfig, type ViteUserConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification, type Vite } from 'vitest/node';
 import { WAIT_MS_MAX } from './test/support/waitLimit.ts';
 
@@ -21,6 +22,7 @@ class WaitingFirst extends BaseSequencer {
   }
 }
 
+/** On a busy machine PostgreSQL alone may need more than the 10 s that Vitest gives the end of a run. */
 const TEARDOWN_MS_MAX = 120_000;
 
 /** Fails a run whose set-up leaves a process running: Vitest would end such a run with the status of the tests only. */
@@ -34,24 +36,55 @@ const failWhatStaysOpen: Vite.Plugin = {
   },
 };
 
-export default defineConfig({
+/** A test file whose text matches this changes or measures its process, so it gets a process of its own. */
+const OWN_PROCESS =
+  /\bvi\.|\bprocess\.(?!cwd|execPath|hrtime|kill|pid|platform)|\bglobalThis\b|\/(?:commandLine|failingFiles|heldMemory|keptFileHandles)\.ts'/;
+
+const SOURCES = new URL('src/', import.meta.url);
+/** Tests that share processes: loading the same modules for each of these files took as long as their tests. */
+const sharing = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
+  .filter(
+    (name) => name.endsWith('.test.ts') && !OWN_PROCESS.test(readFileSync(new URL(name, SOURCES), 'utf8')),
+  )
+  .map((name) => `src/${name}`);
+
+const TESTS = ['src/**/*.test.ts', 'test/**/*.test.ts'];
+const maxWorkers = availableParallelism() + 1;
+const shared = {
+  // In each project: Vitest ignores plugins outside of them.
   plugins: [failWhatStaysOpen],
   // The strategies in `examples` import the engine as their users do.
   resolve: { alias: { '@underround/engine': fileURLToPath(new URL('src/core/index.ts', import.meta.url)) } },
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    // Every test file gets a separate process.
-    pool: 'forks',
+    pool: 'forks' as const,
     // One more than the cores: many tests wait for the processes they started.
-    maxWorkers: availableParallelism() + 1,
-    sequence: { sequencer: WaitingFirst },
-    globalSetup: ['test/support/onePostgres.ts'],
+    maxWorkers,
     // These limits only end hanging tests; they measure nothing. A test that waits in vain fails with its own error
     // first.
     testTimeout: 2 * WAIT_MS_MAX,
     hookTimeout: 2 * WAIT_MS_MAX,
-    // On a busy machine PostgreSQL alone may need more than the 10 s that Vitest gives the end of a run.
-    teardownTimeout: TEARDOWN_MS_MAX,
     expect: { poll: { timeout: WAIT_MS_MAX } },
+  },
+} satisfies UserWorkspaceConfig;
+const run = {
+  maxWorkers,
+  teardownTimeout: TEARDOWN_MS_MAX,
+  sequence: { sequencer: WaitingFirst },
+  globalSetup: ['test/support/onePostgres.ts'],
+};
+
+/** Each test file in a process of its own. */
+export const base: ViteUserConfig = {
+  ...shared,
+  test: { ...shared.test, ...run, include: TESTS },
+};
+
+export default defineConfig({
+  test: {
+    ...run,
+    projects: [
+      { ...shared, test: { ...shared.test, name: 'own process', include: TESTS, exclude: sharing } },
+      { ...shared, test: { ...shared.test, name: 'shared process', include: sharing, isolate: false } },
+    ],
   },
 });

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig, mergeConfig } from 'vitest/config';
 import { misplacement, type TestedMutant } from './test/mutants/mutant.ts';
-import base from './vitest.config.ts';
+import { base } from './vitest.config.ts';
 
 /** The tests with one deliberate fault in one module: `npm run mutants` gives it. The file stays as it is. */
 const mutant: TestedMutant = JSON.parse(process.env.MUTANT ?? 'null');

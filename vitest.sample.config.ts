@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import base from './vitest.config.ts';
+import { base } from './vitest.config.ts';
 
 /** The tests among which `npm run mutants:sample` looks for one that notices a fault: patterns separated by blanks. */
 const tests = process.env.SAMPLE_TESTS?.split(' ');

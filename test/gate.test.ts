@@ -37,13 +37,20 @@ async function run(program: string, words: readonly string[], environment = {}):
 }
 
 /** A folder outside the project with one test file, run by the project's own runner and configuration. */
-function plant(body: string): string {
+function plant(body: string, options = '{}'): string {
   const folder = temporaryDirectory();
   mkdirSync(join(folder, 'src'));
   symlinkSync(join(PROJECT_ROOT, 'node_modules'), join(folder, 'node_modules'));
   writeFileSync(
     join(folder, 'src/planted.test.ts'),
     `import { afterAll, expect, it } from 'vitest';\nit('passes', () => {});\n${body}\n`,
+  );
+  writeFileSync(
+    join(folder, 'planted.config.ts'),
+    `import config from ${CONFIG};
+     const [project] = config.test.projects;
+     const planted = { ...project, test: { ...project.test, dir: import.meta.dirname } };
+     export default { ...config, test: { ...config.test, projects: [planted], ...${options} } };`,
   );
   return folder;
 }
@@ -56,18 +63,17 @@ async function gate(runners: string | readonly string[], checks = 'true', minute
   return { status, line: out.trimEnd().split('\n').at(-1), lines };
 }
 
-const runnerOf = (folder: string) => `${RUNNER} --dir "${folder}"`;
+const runnerOf = (folder: string) => `${RUNNER} --config "${join(folder, 'planted.config.ts')}"`;
 const OUTSIDE = 'gate: no test failed, but the test runner ended with status 1';
 const NO_RESULTS = 'gate: the test runner wrote no results (ENOENT)';
 const WITHOUT_RESULTS = { status: 1, line: '0 passed, 1 failed', lines: [NO_RESULTS] };
 
-it('.ci/run ends with the gate over the checks, all tests, and the service tests in each other supported Node', () => {
+it('.ci/run ends with the gate over the checks, all tests, and half of the service tests in each other Node', () => {
   expect(JSON.parse(read('package.json')).scripts.test).toBe(`node scripts/prepare.mjs ${RUNNER}`);
   const [, last] = read('.ci/run').split('node scripts/gate.mjs ');
   const others = ['22', '24'].map(
-    // The excluded tests wait for minutes on behaviour that does not depend on the version of Node.
-    (major) =>
-      `node scripts/prepare.mjs --node ${major} ${RUNNER} test/service --exclude "**/{clean,fault,paper}*"`,
+    (major, index) =>
+      `node scripts/prepare.mjs --node ${major} ${RUNNER} --config vitest.versions.config.ts --shard ${index + 1}/2`,
   );
   const commands = ['npm run check', 'npm test --', ...others];
   expect(last).toBe(
@@ -154,19 +160,14 @@ it('is red when PostgreSQL does not stop in order', async () => {
 });
 
 it('is red when the set-up of a run leaves a server running', async () => {
-  const folder = plant('');
+  const setUp =
+    "{ teardownTimeout: 100, globalSetup: [...config.test.globalSetup, import.meta.dirname + '/open.ts'] }";
+  const folder = plant('', setUp);
   writeFileSync(
     join(folder, 'open.ts'),
     "import { createServer } from 'node:http';\nexport const setup = () => void createServer().listen(0, '127.0.0.1');",
   );
-  writeFileSync(
-    join(folder, 'open.config.ts'),
-    `import config from ${CONFIG};
-     const globalSetup = [...config.test.globalSetup, ${JSON.stringify(join(folder, 'open.ts'))}];
-     export default { ...config, test: { ...config.test, globalSetup, teardownTimeout: 100 } };`,
-  );
-  const runner = `${runnerOf(folder)} --config "${join(folder, 'open.config.ts')}"`;
-  expect(await gate(runner)).toEqual({ status: 1, line: '1 passed, 1 failed', lines: [OUTSIDE] });
+  expect(await gate(runnerOf(folder))).toEqual({ status: 1, line: '1 passed, 1 failed', lines: [OUTSIDE] });
 });
 
 it('is red when the runner is killed, and PostgreSQL ends with it', async () => {
