@@ -4,7 +4,7 @@ import { StoreUnavailableError } from '../../src/runtime/errors.ts';
 import type { VenueServer } from '../../src/simulator/server.ts';
 import { slugOf, windowAt } from '../../src/venues/polymarket/lifecycle/windows.ts';
 import { marketRecord } from '../support/api.ts';
-import { commandAbsent } from '../support/builtCommand.ts';
+import { commandAbsent, underround } from '../support/builtCommand.ts';
 import { eventually, startService, startVenues } from '../support/runningService.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 import { WriterRig } from '../support/writerRig.ts';
@@ -20,7 +20,7 @@ describe.skipIf(commandAbsent)('a restart with 500 waiting segments (skipped wit
   });
   afterAll(() => venues.stop());
 
-  it('resumes the recording before it stores them, and stores every row once', async () => {
+  it('resumes the recording before it stores them, and stores every row once, suspended meanwhile', async () => {
     const killedMs = systemClock.now() - AGE_MS;
     const rig = await WriterRig.make({ dataDir: temporaryDirectory(), startMs: killedMs - SEGMENTS * 1_000 });
     rig.engine.answer = () => new StoreUnavailableError('away');
@@ -35,6 +35,17 @@ describe.skipIf(commandAbsent)('a restart with 500 waiting segments (skipped wit
     await rig.killRuns();
 
     const service = await startService(rig.dataDir, venues);
+    const pid = service.child.pid as number;
+    process.kill(pid, 'SIGSTOP');
+    // Waits for the suspended process, and takes nothing from it.
+    const second = underround(['serve'], {
+      ...{ UNDERROUND_DATA_DIR: rig.dataDir, UNDERROUND_PORT: '0' },
+      ...venues.urls(),
+    });
+    await expect(second).rejects.toThrow(
+      `process ${pid} already records into ${rig.dataDir}/journal; stop it first`,
+    );
+    process.kill(pid, 'SIGCONT');
     const path = '/v1/trades?market_id=m&limit=1000';
     const count = async () => (await service.get<{ count: number }>(path)).count;
     await eventually('every trade', async () => (await count()) >= SEGMENTS);
