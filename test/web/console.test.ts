@@ -1,6 +1,7 @@
 import type { Page, Route } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { recordingAbsent, useRecordedPages } from '../support/recordedPages.ts';
+import { eventually } from '../support/runningService.ts';
 
 const SKIPPED = 'the console on recorded answers (skipped without a build, Chromium or a recording)';
 const SINCE = '2026-11-01T12:00:00.000+00:00';
@@ -10,6 +11,15 @@ function userOf(name: string, columns: object = {}) {
     ...{ user_id: `usr_${name}`, email: `${name}@example.com`, tier: 'premium', operator: false },
     ...{ suspended: false, created_at: SINCE, ...columns },
   };
+}
+
+/** Presses its keys until it opens: a page that was just painted listens to keys a moment later. */
+async function openPalette(page: Page, isOpening: () => Promise<boolean>): Promise<void> {
+  await eventually('the palette', async () => {
+    if (await isOpening()) return true;
+    await page.keyboard.press('Control+k');
+    return await isOpening();
+  });
 }
 
 /**
@@ -136,8 +146,8 @@ describe.skipIf(recordingAbsent)(SKIPPED, () => {
 
   it('Ctrl-K finds a page by some letters, and arrows choose', async () => {
     const page = await pages.open('keys');
-    await page.keyboard.press('Control+k');
     const field = page.getByRole('combobox', { name: 'Find a page, a market or an action' });
+    await openPalette(page, async () => (await field.count()) > 0);
     await field.fill('calib');
     expect(await page.getByRole('option').allTextContents()).toEqual(['Calibrationpage']);
     await page.keyboard.press('Enter');
@@ -158,21 +168,17 @@ describe.skipIf(recordingAbsent)(SKIPPED, () => {
 
   it('letters typed while the palette loads are in its field, and select no table row', async () => {
     const page = await pages.open('markets');
-    let onAsked: () => void = () => undefined;
+    let isAsked = false;
     let load: () => void = () => undefined;
-    const asked = new Promise<void>((resolve) => {
-      onAsked = resolve;
-    });
     const loading = new Promise<void>((resolve) => {
       load = resolve;
     });
     await page.route('**/CommandPalette*', async (route) => {
-      onAsked();
+      isAsked = true;
       await loading;
       await route.continue();
     });
-    await page.keyboard.press('Control+k');
-    await asked;
+    await openPalette(page, async () => isAsked);
     await page.keyboard.type('jcalibx');
     await page.keyboard.press('Backspace');
     load();
