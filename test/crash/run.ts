@@ -22,6 +22,7 @@ const BAD = [
     'endpointErrors',
     'exits',
     'notInTime',
+    'jobsLost',
     'between',
     'commandsFailed',
   ],

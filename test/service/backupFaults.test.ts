@@ -1,4 +1,4 @@
-/** The commands `backup` and `restore` while they are suspended, killed, or without a descriptor left. */
+/** The commands `backup` and `restore` while they are suspended, killed, or without a descriptor or memory left. */
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { openBackupStorage } from '../../src/backup/openStorage.ts';
 import { verifyBackup } from '../../src/backup/verifyBackup.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { isComplete } from '../crash/faults/backupRounds.ts';
-import { refuseDescriptors } from '../crash/faults/processLimit.ts';
+import { refuseDescriptors, refuseMemory } from '../crash/faults/processLimit.ts';
 import { commandAbsent, underround } from '../support/builtCommand.ts';
 import { keptDataDirectory } from '../support/dataDirectories.ts';
 import { S3_VARIABLES, startS3 } from '../support/s3Server.ts';
@@ -123,5 +123,21 @@ describe.skipIf(noLimits)('without a descriptor left (skipped without a build or
     await underround(restore, VARIABLES);
     expect(await isRestored()).toBe(true);
     expect(readdirSync(root)).toEqual(['restored']);
+  });
+});
+
+describe.skipIf(noLimits)('without further memory (skipped without a build or prlimit)', () => {
+  it('what is cut counts as no backup and no restored directory, and the next one succeeds', async () => {
+    const { target, backup, restore, backups, problems, isRestored, startUntilPiece } = await rig();
+    // V8 may end them at any moment, or never.
+    await (await startUntilPiece(backup, refuseMemory)).ended;
+    if ((await backups()).length > 0) expect(await problems()).toEqual([]);
+    await underround(backup, VARIABLES);
+    expect(await problems()).toEqual([]);
+
+    await (await startUntilPiece(restore, refuseMemory)).ended;
+    expect(existsSync(target)).toBe(await isRestored());
+    if (!existsSync(target)) await underround(restore, VARIABLES);
+    expect(await isRestored()).toBe(true);
   });
 });

@@ -43,6 +43,11 @@ export function refuseDescriptors(pid: number): void {
   setLimit(pid, 'descriptors', String(STANDARD_STREAMS));
 }
 
+/** Lets a process reserve no further memory: V8 ends it as soon as it needs some. */
+export function refuseMemory(pid: number): void {
+  setLimit(pid, 'memory', String(PAGE_BYTES));
+}
+
 /**
  * Holds processes at what they have.
  * @param pidsNow The processes at the time of the call: one that was started meanwhile inherited the limit.

@@ -126,10 +126,20 @@ export class ServiceProcess {
     }
   }
 
-  async get(path: string, limitMs = ANSWER_LIMIT_MS): Promise<Reply> {
+  get(path: string, limitMs = ANSWER_LIMIT_MS): Promise<Reply> {
+    return this.#ask(path, { method: 'GET' }, limitMs);
+  }
+
+  post(path: string, body: object, limitMs = ANSWER_LIMIT_MS): Promise<Reply> {
+    return this.#ask(path, { method: 'POST', body: JSON.stringify(body) }, limitMs);
+  }
+
+  async #ask(path: string, sent: { method: string; body?: string }, limitMs: number): Promise<Reply> {
+    const type = sent.body === undefined ? {} : { 'content-type': 'application/json' };
     try {
       const answer = await fetch(`${this.url}${path}`, {
-        headers: { authorization: `Bearer ${this.#key}` },
+        ...sent,
+        headers: { authorization: `Bearer ${this.#key}`, ...type },
         signal: AbortSignal.timeout(limitMs),
       });
       return { status: answer.status, body: await answer.text() };

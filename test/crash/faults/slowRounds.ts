@@ -1,10 +1,12 @@
 /**
  * Makes the store slow for some time and then releases it: `stall` stops the engine with SIGSTOP, `starve` limits
  * service and engine to a share of one core, `slow-disk` freezes the file system of the data directory again and again,
- * and kills and starts the service on it. The lag must be reported, and be gone within 15 s; no row may be lost.
+ * and kills and starts the service on it. The lag must be reported, and be gone within 15 s; no row may be lost, and no
+ * backtest that the service accepted meanwhile.
  */
 import { systemClock as clock, sleep } from '../../../src/runtime/clock.ts';
 import type { FaultRunOptions } from '../command.ts';
+import { AcceptedJobs } from './acceptedJobs.ts';
 import { addCounts, COUNTS_NONE, type Counts } from './compareRecord.ts';
 import { CpuGroup } from './cpuGroup.ts';
 import { type FaultOptions, type FaultResult, FaultRig } from './faultRig.ts';
@@ -22,6 +24,8 @@ const CURRENT_WITHIN_MS = 15_000;
 const CURRENT_WAIT_MS = 300_000;
 /** Normally rows reach the store within a second or two. */
 const CURRENT_LAG_MS = 3_000;
+/** How long the answer to a backtest may take: as long as a slow disk is frozen. */
+const JOB_LIMIT_MS = 5_000;
 const DISK_MIB = 1_024;
 const DISK_RESERVE = '64MiB';
 
@@ -89,6 +93,9 @@ interface Round {
   readonly isShownLate: boolean;
   /** From the end of the fault until stored data was current and `/readyz` was 200; null: not within minutes. */
   readonly currentAfterMs: number | null;
+  /** Backtests accepted while the store was slow, and those of them that never ended. */
+  readonly jobs: number;
+  readonly jobsLost: number;
 }
 
 async function runSlowRounds(
@@ -98,7 +105,7 @@ async function runSlowRounds(
 ): Promise<FaultResult> {
   return FaultRig.with(options, async (rig) => {
     let counts: Counts = COUNTS_NONE;
-    let notInTime = 0;
+    let [notInTime, jobs, jobsLost] = [0, 0, 0];
     const rounds: Round[] = [];
     for (let n = 1; n <= options.rounds; n++) {
       rig.record.forgetAll();
@@ -108,6 +115,8 @@ async function runSlowRounds(
       counts = addCounts(counts, await rig.compare(service));
       rig.endpointErrors += (await rig.askAll(service, (status) => status === 200)).length;
       await service.end('SIGTERM');
+      jobs += round.jobs;
+      jobsLost += round.jobsLost;
       if (round.isShownLate) notInTime++;
       if (round.currentAfterMs === null || round.currentAfterMs > CURRENT_WITHIN_MS) notInTime++;
       rounds.push(round);
@@ -116,7 +125,7 @@ async function runSlowRounds(
       );
     }
     const { startsFailed, endpointErrors } = rig;
-    return { ...counts, ...worstOf(rounds), notInTime, startsFailed, endpointErrors };
+    return { ...counts, ...worstOf(rounds), notInTime, jobs, jobsLost, startsFailed, endpointErrors };
   });
 }
 
@@ -129,24 +138,36 @@ async function runRound(
   await rig.whenSettled(service);
   const [framesBefore, startMs] = [rig.record.framesSent, clock.monotonic()];
   const { atEnd, release } = slow(rig, service);
-  const shown = await watchSlow(rig, service, startMs + seconds * 1_000);
+  const jobs = new AcceptedJobs();
+  const shown = await watchSlow(rig, service, { jobs, untilMs: startMs + seconds * 1_000 });
   const framesPerSecond = ((rig.record.framesSent - framesBefore) * 1_000) / (clock.monotonic() - startMs);
   await atEnd?.();
   await release();
   const currentAfterMs = await whenCurrent(rig, service);
   rig.say(`current ${currentAfterMs} ms after the fault ended`);
-  return { framesPerSecond: Math.round(framesPerSecond), ...shown, currentAfterMs };
+  const ended = { currentAfterMs, jobs: jobs.accepted, jobsLost: await jobs.lost(service) };
+  return { framesPerSecond: Math.round(framesPerSecond), ...shown, ...ended };
 }
 
 /**
  * Polls the lag and the service's report of it. The lag of a store that does not answer is its last lag plus the time
  * since the first unanswered request.
  */
-async function watchSlow(rig: FaultRig, service: ServiceProcess, untilMs: number) {
+async function watchSlow(
+  rig: FaultRig,
+  service: ServiceProcess,
+  { jobs, untilMs }: { jobs: AcceptedJobs; untilMs: number },
+) {
   const started = clock.monotonic();
   let measured = { lagMs: 0, atMs: started };
   let [lagMsMax, behindAtMs, shownAtMs]: [number, number | null, number | null] = [0, null, null];
-  let isAsking = false;
+  let [isAsking, isOffering] = [false, false];
+  const offer = async () => {
+    if (isOffering) return;
+    isOffering = true;
+    await jobs.offer(service, JOB_LIMIT_MS);
+    isOffering = false;
+  };
   const ask = async () => {
     if (isAsking) return;
     isAsking = true;
@@ -157,6 +178,7 @@ async function watchSlow(rig: FaultRig, service: ServiceProcess, untilMs: number
   };
   while (clock.monotonic() < untilMs) {
     void ask();
+    void offer();
     const { isShown, reasons } = notReady(await service.get('/readyz', POLL_MS * 4));
     const nowMs = clock.monotonic();
     const silentMs = nowMs - measured.atMs;
