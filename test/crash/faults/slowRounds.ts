@@ -161,24 +161,15 @@ async function watchSlow(
   const started = clock.monotonic();
   let measured = { lagMs: 0, atMs: started };
   let [lagMsMax, behindAtMs, shownAtMs]: [number, number | null, number | null] = [0, null, null];
-  let [isAsking, isOffering] = [false, false];
-  const offer = async () => {
-    if (isOffering) return;
-    isOffering = true;
-    await jobs.offer(service, JOB_LIMIT_MS);
-    isOffering = false;
-  };
-  const ask = async () => {
-    if (isAsking) return;
-    isAsking = true;
+  const ask = unlessRunning(async () => {
     const atMs = clock.monotonic();
     const lagMs = await storedLagMs(service, rig.record);
     if (lagMs !== null) measured = { lagMs, atMs };
-    isAsking = false;
-  };
+  });
+  const offer = unlessRunning(() => jobs.offer(service, JOB_LIMIT_MS));
   while (clock.monotonic() < untilMs) {
-    void ask();
-    void offer();
+    ask();
+    offer();
     const { isShown, reasons } = notReady(await service.get('/readyz', POLL_MS * 4));
     const nowMs = clock.monotonic();
     const silentMs = nowMs - measured.atMs;
@@ -197,6 +188,18 @@ async function watchSlow(
   const hadTime = behindAtMs !== null && untilMs - behindAtMs > SHOWN_WITHIN_MS;
   const isShownLate = hadTime && (shownAfterMs === null || shownAfterMs > SHOWN_WITHIN_MS);
   return { lagMsMax: Math.round(lagMsMax), shownAfterMs, isShownLate };
+}
+
+/** A function that starts the call, unless the one before it has not ended. */
+function unlessRunning(call: () => Promise<void>): () => void {
+  let isRunning = false;
+  return () => {
+    if (isRunning) return;
+    isRunning = true;
+    void call().finally(() => {
+      isRunning = false;
+    });
+  };
 }
 
 async function whenCurrent(rig: FaultRig, service: ServiceProcess): Promise<number | null> {
