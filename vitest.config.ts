@@ -49,7 +49,6 @@ const sharing = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
   .map((name) => `src/${name}`);
 
 const TESTS = ['src/**/*.test.ts', 'test/**/*.test.ts'];
-const maxWorkers = availableParallelism() + 1;
 const shared = {
   // In each project: Vitest ignores plugins outside of them.
   plugins: [failWhatStaysOpen],
@@ -57,8 +56,6 @@ const shared = {
   resolve: { alias: { '@underround/engine': fileURLToPath(new URL('src/core/index.ts', import.meta.url)) } },
   test: {
     pool: 'forks' as const,
-    // One more than the cores: many tests wait for the processes they started.
-    maxWorkers,
     // These limits only end hanging tests; they measure nothing. A test that waits in vain fails with its own error
     // first.
     testTimeout: 2 * WAIT_MS_MAX,
@@ -67,7 +64,8 @@ const shared = {
   },
 } satisfies UserWorkspaceConfig;
 const run = {
-  maxWorkers,
+  // One more than the cores: many tests wait for the processes they started.
+  maxWorkers: availableParallelism() + 1,
   teardownTimeout: TEARDOWN_MS_MAX,
   sequence: { sequencer: WaitingFirst },
   globalSetup: ['test/support/onePostgres.ts'],

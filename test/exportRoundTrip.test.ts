@@ -21,7 +21,6 @@ import { EXPORT_DATASETS, EXPORT_FORMATS, type ExportFormat } from '../src/schem
 import { generateHistory } from '../src/simulator/history.ts';
 import { VenueModel } from '../src/simulator/model.ts';
 import { StoreClient } from '../src/store/engine/client.ts';
-import { reachEngine } from '../src/store/engine/engineAccess.ts';
 import { importFiles } from '../src/store/export/importFiles.ts';
 import { isImported } from '../src/store/export/recordOfRow.ts';
 import { exportedFilesBelow, verifyFile } from '../src/store/export/verify.ts';
@@ -33,7 +32,7 @@ import { M, T0, writeDataSet } from './support/apiDataSet.ts';
 import { recordingReader } from './support/exportReader.ts';
 import { FakeClock } from './support/fakeClock.ts';
 import { oneClock } from './support/gaps.ts';
-import { openTestStore, type TestStore, testHostEntry } from './support/store.ts';
+import { openTestStore, reachTestEngine, type TestStore } from './support/store.ts';
 import { temporaryDirectory } from './support/temporaryDirectory.ts';
 
 const PERIOD_MS = 3_000;
@@ -79,10 +78,7 @@ async function openWithPartition() {
   const dataDir = newFolder();
   const parts = { clock: systemClock, log };
   const metrics = new Metrics();
-  const access = await reachEngine({
-    ...{ dataDir, hostEntry: await testHostEntry(), clickhouseUrl: null, metrics },
-    ...parts,
-  });
+  const access = await reachTestEngine(dataDir, { ...parts, metrics });
   const opened = await openTestStore({ dataDir, engine: Promise.resolve(access) });
   const client = new StoreClient({ access, ...parts });
   const writer = await PartitionWriter.open({ ...parts, client, partition: 0, dataDir, metrics });

@@ -2,27 +2,18 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openTestStore, testHostEntry } from '../../test/support/store.ts';
+import { openTestStore, reachTestEngine } from '../../test/support/store.ts';
 import { trade } from '../../test/support/writerRig.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { StoreUnavailableError } from '../runtime/errors.ts';
 import { silentLogger } from '../runtime/log.ts';
-import { Metrics } from '../runtime/metrics.ts';
 import { StoreClient } from '../store/engine/client.ts';
-import { reachEngine } from '../store/engine/engineAccess.ts';
 import { removeFrozen, snapshotEngine } from './engineSnapshot.ts';
 
 test('an engine that dies after making links does not end the backup: the copy is made again', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'underround-links-'));
   const common = { clock: systemClock, log: silentLogger };
-  const hostEntry = await testHostEntry();
-  const access = await reachEngine({
-    ...common,
-    dataDir,
-    clickhouseUrl: null,
-    metrics: new Metrics(),
-    hostEntry,
-  });
+  const access = await reachTestEngine(dataDir);
   const { dispose, store } = await openTestStore({ dataDir, engine: Promise.resolve(access) });
   const client = new StoreClient({ ...common, access });
   onTestFinished(async () => {

@@ -6,12 +6,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { book } from '../../test/support/records.ts';
-import { openTestStore, testHostEntry } from '../../test/support/store.ts';
+import { openTestStore, reachTestEngine } from '../../test/support/store.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
 import { StoreClient } from '../store/engine/client.ts';
-import { reachEngine } from '../store/engine/engineAccess.ts';
 import { socketPath } from '../store/engine/paths.ts';
 import { loadGapsOf } from '../store/queries/resume.ts';
 import { thinBooks } from '../store/retention/thinBooks.ts';
@@ -32,9 +31,7 @@ type Commands = Omit<Parameters<typeof thinBooks>[0], 'rows'>;
 
 async function start(dataDir: string) {
   const common = { clock: systemClock, log: silentLogger };
-  const hostEntry = await testHostEntry();
-  const reached = { ...common, dataDir, clickhouseUrl: null, metrics: new Metrics(), hostEntry };
-  const access = await reachEngine(reached);
+  const access = await reachTestEngine(dataDir);
   const { store } = await openTestStore({ dataDir, engine: Promise.resolve(access) });
   // A connection of its own for each call: clients that share an agent close each other's idle connections.
   const agent = new Agent({ keepAlive: false, ...{ socketPath: socketPath(dataDir) } });

@@ -127,9 +127,8 @@ describe.skipIf(noLimits)('without a descriptor left (skipped without a build or
 });
 
 describe.skipIf(noLimits)('without further memory (skipped without a build or prlimit)', () => {
-  it('what is cut counts as no backup and no restored directory, and the next one succeeds', async () => {
+  it('V8 may end a backup or a restore: it leaves all or nothing, and the next one succeeds', async () => {
     const { target, backup, restore, backups, problems, isRestored, startUntilPiece } = await rig();
-    // V8 may end them at any moment, or never.
     await (await startUntilPiece(backup, refuseMemory)).ended;
     if ((await backups()).length > 0) expect(await problems()).toEqual([]);
     await underround(backup, VARIABLES);

@@ -23,7 +23,6 @@ import {
 import { generateHistory, type RecordedFrame } from '../../src/simulator/history.ts';
 import { VenueModel } from '../../src/simulator/model.ts';
 import { StoreClient } from '../../src/store/engine/client.ts';
-import { reachEngine } from '../../src/store/engine/engineAccess.ts';
 import { rowsOfFile } from '../../src/store/export/fileRows.ts';
 import { openExport } from '../../src/store/export/openExport.ts';
 import { RowHasher } from '../../src/store/export/rowHash.ts';
@@ -33,7 +32,7 @@ import type { StoreReader } from '../../src/store/reader.ts';
 import { FakeClock } from '../support/fakeClock.ts';
 import { MemoryValues } from '../support/memoryElection.ts';
 import { MemoryStreamServer } from '../support/memoryStream.ts';
-import { openTestStore, type TestStore, testHostEntry } from '../support/store.ts';
+import { openTestStore, reachTestEngine, type TestStore } from '../support/store.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 import { WAIT_MS_MAX } from '../support/waitLimit.ts';
 
@@ -81,8 +80,7 @@ async function recordAlone(): Promise<TestStore> {
 async function openWritten({ stream, values }: { stream: RecordStream; values: SharedValues }) {
   const dataDir = temporaryDirectory();
   const parts = { clock: systemClock, log };
-  const entry = { hostEntry: await testHostEntry(), clickhouseUrl: null, metrics: new Metrics() };
-  const access = await reachEngine({ dataDir, ...entry, ...parts });
+  const access = await reachTestEngine(dataDir, parts);
   const opened = await openTestStore({ dataDir, engine: Promise.resolve(access) });
   const client = new StoreClient({ access, ...parts });
   const metrics = new Metrics();

@@ -8,6 +8,8 @@ import { rolldown } from 'rolldown';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { silentLogger } from '../../src/runtime/log.ts';
 import { Metrics } from '../../src/runtime/metrics.ts';
+import type { EngineAccess } from '../../src/store/engine/access.ts';
+import { reachEngine } from '../../src/store/engine/engineAccess.ts';
 import { openStore, type Store, type StoreOptions } from '../../src/store/store.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -42,6 +44,19 @@ let hostEntry: Promise<string> | null = null;
 export function testHostEntry(): Promise<string> {
   hostEntry ??= bundle('src/store/engine/host/main.ts');
   return hostEntry;
+}
+
+/** The real embedded engine of a directory, for tests that need it beside the store or without one. */
+export async function reachTestEngine(
+  dataDir: string,
+  options: Partial<Parameters<typeof reachEngine>[0]> = {},
+): Promise<EngineAccess> {
+  return await reachEngine({
+    ...{ clickhouseUrl: null, clock: systemClock, log: silentLogger, metrics: new Metrics() },
+    hostEntry: await testHostEntry(),
+    ...options,
+    dataDir,
+  });
 }
 
 export interface TestStore {

@@ -2,15 +2,13 @@ import { cp, mkdtemp, readdir, rm, stat, truncate, unlink, writeFile } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openTestStore, type TestStore, testHostEntry } from '../../../test/support/store.ts';
+import { openTestStore, reachTestEngine, type TestStore } from '../../../test/support/store.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { silentLogger } from '../../runtime/log.ts';
-import { Metrics } from '../../runtime/metrics.ts';
 import type { PartCheck } from '../journal/lostPart.ts';
 import { TABLE_NAMES } from '../tables/schema.ts';
 import type { EngineAccess } from './access.ts';
 import { StoreClient } from './client.ts';
-import { reachEngine } from './engineAccess.ts';
 
 const START_MS = 1_700_000_000_000;
 const ROWS_A_BATCH = 10;
@@ -32,9 +30,7 @@ afterEach(async () => {
 
 async function open(): Promise<OpenEngine> {
   const common = { clock: systemClock, log: silentLogger };
-  const hostEntry = await testHostEntry();
-  const reached = { ...common, dataDir, clickhouseUrl: null, metrics: new Metrics(), hostEntry };
-  const access = (await reachEngine(reached)) as Required<EngineAccess>;
+  const access = (await reachTestEngine(dataDir)) as Required<EngineAccess>;
   const store = await openTestStore({ dataDir, engine: Promise.resolve(access) });
   const client = new StoreClient({ ...common, access });
   const check = (acknowledged: readonly string[] = []) => access.checkParts(acknowledged);

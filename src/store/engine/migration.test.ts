@@ -3,11 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { oneClock } from '../../../test/support/gaps.ts';
-import { openTestStore, testHostEntry } from '../../../test/support/store.ts';
+import { openTestStore, reachTestEngine } from '../../../test/support/store.ts';
 import { MARKET } from '../../../test/support/wire.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { silentLogger } from '../../runtime/log.ts';
-import { Metrics } from '../../runtime/metrics.ts';
 import type { PerpVenueName } from '../../schema/events.ts';
 import { NO_SETTLEMENT } from '../../schema/market.ts';
 import { perpDepthOf } from '../queries/lists.ts';
@@ -17,7 +16,6 @@ import { loadTapeGaps } from '../queries/universe.ts';
 import { DATABASE, TABLES, writtenColumns } from '../tables/schema.ts';
 import { EMBEDDED_FORM, schemaStages } from '../tables/statements.ts';
 import { StoreClient } from './client.ts';
-import { reachEngine } from './engineAccess.ts';
 
 /** The tables that gained columns after their first version. */
 const GROWN = Object.values(TABLES).filter(({ columns }) => columns.some(({ added }) => added));
@@ -33,14 +31,7 @@ const OLD_GAP = {
 test('a store of an earlier release gets the new columns; old rows read null there', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'underround-migration-'));
   const common = { clock: systemClock, log: silentLogger };
-  const hostEntry = await testHostEntry();
-  const access = await reachEngine({
-    ...common,
-    dataDir,
-    clickhouseUrl: null,
-    metrics: new Metrics(),
-    hostEntry,
-  });
+  const access = await reachTestEngine(dataDir);
   const client = new StoreClient({ ...common, access, database: 'default' });
   await client.command(`CREATE DATABASE IF NOT EXISTS ${DATABASE}`);
   for (const statement of schemaStages(EMBEDDED_FORM)[0]!) await client.command(statement);

@@ -5,13 +5,11 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type DiskKind, type LimitedDisk, limitedDisk, mayMount } from '../../../test/support/limitedDisk.ts';
 import { eventually } from '../../../test/support/runningService.ts';
-import { openTestStore, testHostEntry } from '../../../test/support/store.ts';
+import { openTestStore, reachTestEngine } from '../../../test/support/store.ts';
 import { Random } from '../../core/random.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { silentLogger } from '../../runtime/log.ts';
-import { Metrics } from '../../runtime/metrics.ts';
 import { StoreClient } from '../engine/client.ts';
-import { reachEngine } from '../engine/engineAccess.ts';
 import { Spool } from '../engine/host/spool.ts';
 import type { Store } from '../store.ts';
 import { SegmentFile } from './segmentFile.ts';
@@ -143,9 +141,7 @@ describe.each(['tmpfs', 'ext4'] satisfies DiskKind[])('a full %s', (kind) => {
     const small = disk();
     const common = { clock: systemClock, log: silentLogger };
     const dataDir = join(small.path, 'data');
-    const hostEntry = await testHostEntry();
-    const reached = { ...common, dataDir, clickhouseUrl: null, metrics: new Metrics(), hostEntry };
-    const access = await reachEngine({ ...reached, diskReserve: { bytes: MIB / 4 } });
+    const access = await reachTestEngine(dataDir, { diskReserve: { bytes: MIB / 4 } });
     const client = new StoreClient({ ...common, access });
     const { store } = await openTestStore({
       ...{ dataDir, diskReserve: { bytes: MIB / 4 } },

@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bookRecord, marketRecord } from '../../../test/support/api.ts';
-import { openTestStore, type TestStore, testHostEntry } from '../../../test/support/store.ts';
+import { openTestStore, reachTestEngine, type TestStore } from '../../../test/support/store.ts';
 import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { silentLogger } from '../../runtime/log.ts';
 import { Metrics } from '../../runtime/metrics.ts';
 import type { KindedRecord } from '../../schema/records.ts';
 import { StoreClient } from '../engine/client.ts';
-import { reachEngine } from '../engine/engineAccess.ts';
 import { PartitionWriter } from '../partitionWriter.ts';
 import { loadBookReceivedBy } from '../tables/bookReceived.ts';
 import { findBook } from './books.ts';
@@ -69,8 +68,7 @@ let opened: TestStore;
 beforeAll(async () => {
   const dataDir = temporaryDirectory(afterAll);
   const parts = { clock: systemClock, log: silentLogger };
-  const entry = { hostEntry: await testHostEntry(), clickhouseUrl: null, metrics: new Metrics() };
-  const access = await reachEngine({ dataDir, ...entry, ...parts });
+  const access = await reachTestEngine(dataDir);
   opened = await openTestStore({ dataDir, engine: Promise.resolve(access) });
   const client = new StoreClient({ access, ...parts });
   const writer = await PartitionWriter.open({

@@ -2,15 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { keptDataDirectory } from '../../../test/support/dataDirectories.ts';
-import { openTestStore, testHostEntry } from '../../../test/support/store.ts';
+import { openTestStore, reachTestEngine } from '../../../test/support/store.ts';
 import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { NewerDataError } from '../../runtime/errors.ts';
 import { silentLogger } from '../../runtime/log.ts';
-import { Metrics } from '../../runtime/metrics.ts';
 import { readSchema } from '../connection.ts';
 import { StoreClient } from '../engine/client.ts';
-import { reachEngine } from '../engine/engineAccess.ts';
 import { FoundObjects } from './foundObjects.ts';
 import { STORE_MIGRATIONS, STORE_VERSION } from './migrations.ts';
 import { PROJECTIONS } from './rollups.ts';
@@ -21,15 +19,8 @@ const sameName = (table: string) => table;
 
 /** The engine of a directory, without the store's own opening. */
 async function engineOn(dataDir: string) {
-  const hostEntry = await testHostEntry();
   const parts = { clock: systemClock, log: silentLogger };
-  const access = await reachEngine({
-    ...parts,
-    dataDir,
-    clickhouseUrl: null,
-    metrics: new Metrics(),
-    hostEntry,
-  });
+  const access = await reachTestEngine(dataDir);
   const client = new StoreClient({ ...parts, access });
   const found = async () => new FoundObjects(await readSchema({ ...parts, access }));
   const close = async () => {
