@@ -116,10 +116,16 @@ function failuresOf({ name, status, message, assertionResults }) {
   const file = path.relative(process.cwd(), name ?? '');
   const texts = assertionResults
     .filter((test) => ![...PASSED, ...SKIPPED].includes(test.status))
-    .map((test) => `${file}: ${test.fullName}\n${test.failureMessages?.join('\n') || `(${test.status})`}`);
+    .map((test) => `${file}: ${test.fullName}\n${messageOf(test)}`);
   const isOwnError = status === 'failed' && !assertionResults.some((test) => test.status === 'failed');
   if (isOwnError) texts.push(`${file}\n${message}`);
   return texts.map((text) => text.slice(0, MESSAGE_CHARACTERS_MAX));
+}
+
+/** The runner writes a placeholder for the message of a test that ran longer than its limit. */
+function messageOf({ failureMessages, status }) {
+  const text = failureMessages?.join('\n') || `(${status})`;
+  return text.replace('STACK_TRACE_ERROR', 'the test did not end within its time limit');
 }
 
 function say(line) {

@@ -270,6 +270,14 @@ it.each([
   expect(await gate(fakeRunner(results, status), checks)).toEqual(expected);
 });
 
+it('says of a test that ran too long that it did', async () => {
+  const folder = plant("it('waits', () => new Promise(() => {}), 20);");
+  const { out } = await run('node', ['scripts/gate.mjs', 'true', runnerOf(folder)]);
+  expect(out).toMatch(
+    /\nfailed: .*src\/planted\.test\.ts: waits\nError: the test did not end within its time limit\n/,
+  );
+});
+
 it('names each failed test, and a file that cannot be loaded, at the end', async () => {
   const folder = plant(`it('fails', () => expect('a long text'.repeat(1000)).toBe('another'));`);
   writeFileSync(join(folder, 'src/broken.test.ts'), "throw new Error('planted');");

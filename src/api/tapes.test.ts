@@ -120,17 +120,6 @@ async function readAll(source: TapeSource) {
   return { segments, hash: feed.dataHash() };
 }
 
-/** Lets the clock run until a result exists. */
-async function advancing<T>(own: FakeClock, result: Promise<T>): Promise<T> {
-  let isOver = false;
-  const over = () => {
-    isOver = true;
-  };
-  result.then(over, over);
-  while (!isOver) await own.advance(100);
-  return await result;
-}
-
 describe('tapes of a service', () => {
   test('equal those of its data directory: records, trust, gaps, prices, trades and perpetual books', async () => {
     const local = await readAll(storedTapes(opened.store));
@@ -216,9 +205,9 @@ describe('tapes of a service', () => {
       }
       return { ...answer, body: cut() };
     };
-    expect(await advancing(own, readAll(remote(flaky, null, own)))).toEqual(local);
+    expect(await own.advanceUntil(readAll(remote(flaky, null, own)), 100)).toEqual(local);
     const never = readAll(remote(() => Promise.reject(new TypeError('fetch failed')), null, own));
-    await expect(advancing(own, never)).rejects.toThrow(
+    await expect(own.advanceUntil(never, 100)).rejects.toThrow(
       'http://service did not answer completely, 6 times: fetch failed',
     );
   });

@@ -54,21 +54,12 @@ test('a missing object is damage; a wrong bucket or key is the operator’s to c
 test('a busy server is asked again, at most six times', async () => {
   const { server, storage, clock } = await rig();
   server.failNext(2);
-  const writing = storage.write('objects/a', Buffer.from('a'));
-  let isDone = false;
-  void writing.finally(() => {
-    isDone = true;
-  });
-  while (!isDone) await clock.advance(1_000).then(() => new Promise((resolve) => setImmediate(resolve)));
+  await clock.advanceUntil(storage.write('objects/a', Buffer.from('a')), 1_000);
   expect(server.requests.map(({ status }) => status)).toEqual([503, 503, 200]);
   server.failNext(99);
-  const failing = storage.write('objects/b', Buffer.from('b')).catch((error: unknown) => error);
-  isDone = false;
-  void failing.finally(() => {
-    isDone = true;
-  });
-  while (!isDone) await clock.advance(10_000).then(() => new Promise((resolve) => setImmediate(resolve)));
-  expect(await failing).toEqual(new TransportError(`${server.url} did not answer in 6 tries: status 503`));
+  await expect(clock.advanceUntil(storage.write('objects/b', Buffer.from('b')), 10_000)).rejects.toThrow(
+    new TransportError(`${server.url} did not answer in 6 tries: status 503`),
+  );
   expect(server.objects.has('my backups/objects/b')).toBe(false);
 });
 

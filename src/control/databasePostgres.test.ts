@@ -106,25 +106,20 @@ describe('an absent PostgreSQL', () => {
       },
     };
     const databaseUrl = 'postgres://u:hunter2@127.0.0.1:1/accounts';
-    let error: unknown = null;
     const lines: string[] = [];
     const onWait = (line: string) => lines.push(line);
-    void openControlDatabase({ dataDir: '/nonexistent', databaseUrl }, { clock, onWait }).catch(
-      (caught: unknown) => {
-        error = caught;
-      },
+    const opening = openControlDatabase({ dataDir: '/nonexistent', databaseUrl }, { clock, onWait });
+    await expect(fake.advanceUntil(opening, 2_000)).rejects.toThrow(
+      new StoreUnavailableError(
+        'control database 127.0.0.1:1/accounts cannot be opened: connect ECONNREFUSED 127.0.0.1:1',
+      ),
     );
-    while (error === null) await fake.advance(2_000);
     expect(waitsMs).toEqual([200, 400, 800, 1_600, 2_000, 2_000, 2_000, 2_000, 2_000]);
     expect(lines).toEqual(
       waitsMs.map(
         (_, at) =>
           `waiting for the database 127.0.0.1:1/accounts (connect ECONNREFUSED 127.0.0.1:1); attempt ${at + 1} of 10, at most 20 s in all`,
       ),
-    );
-    expect(error).toBeInstanceOf(StoreUnavailableError);
-    expect((error as Error).message).toBe(
-      'control database 127.0.0.1:1/accounts cannot be opened: connect ECONNREFUSED 127.0.0.1:1',
     );
   });
 

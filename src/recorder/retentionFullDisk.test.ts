@@ -41,13 +41,7 @@ function keeperWith(writer: { mayInsert: boolean; flush(): Promise<void>; keep()
     removeDay: async (table: string) => void done.push(`removed ${table}`),
   };
   const keeper = new RetentionKeeper({ ...common, ...LIMITS, store, recorder });
-  const until = async (work: Promise<void>) => {
-    let isOver = false;
-    void work.then(() => {
-      isOver = true;
-    });
-    while (!isOver) await clock.advance(250);
-  };
+  const until = (work: Promise<void>) => clock.advanceUntil(work, 250);
   return { keeper, clock, done, until };
 }
 

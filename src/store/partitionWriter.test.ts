@@ -186,16 +186,13 @@ describe('while the engine is away', () => {
     };
     engine.rows = () => Promise.reject(away());
     let isOver = false;
-    const failed = expect(writer.insert(trades(1, 4), 't/f1-4')).rejects.toMatchObject({
-      name: 'StoreUnavailableError',
-    });
-    void failed.then(() => {
+    const failing = writer.insert(trades(1, 4), 't/f1-4').finally(() => {
       isOver = true;
     });
-    while ((await seqsIn('trades')).length < 4) await clock.advance(1);
+    const failed = expect(failing).rejects.toMatchObject({ name: 'StoreUnavailableError' });
+    while ((await seqsIn('trades')).length < 4 && !isOver) await clock.advance(1);
     expect(isOver).toBe(false);
-    while (!isOver) await clock.advance(1_000);
-    await failed;
+    await clock.advanceUntil(failed, 1_000);
     expect(await counted('underround_partition_batches_failed_total')).toBe(1);
     engine = {
       insert: (options) => client.insert(options),

@@ -51,6 +51,17 @@ export class FakeClock implements Clock {
     this.#moveTo(end);
   }
 
+  /** Advances in steps until `work` settles. Throws its error: a test that expects another outcome fails at once. */
+  async advanceUntil<T>(work: Promise<T>, stepMs: number): Promise<T> {
+    let isOver = false;
+    const over = () => {
+      isOver = true;
+    };
+    void work.then(over, over);
+    while (!isOver) await this.advance(stepMs);
+    return await work;
+  }
+
   /** Changes only the wall clock, as an operator or a time daemon would. */
   stepWall(byMs: number): void {
     this.#wall += byMs;

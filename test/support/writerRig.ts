@@ -128,13 +128,7 @@ export class WriterRig {
 
   /** Advances time in steps until the work is done. */
   async whileTimePasses<T>(work: Promise<T>, stepMs = 1_000): Promise<T> {
-    let isDone = false;
-    const done = () => {
-      isDone = true;
-    };
-    work.then(done, done);
-    await this.until(() => isDone, stepMs);
-    return await work;
+    return await this.clock.advanceUntil(work, stepMs);
   }
 
   /** One trade per segment; afterwards all are in the journal, or already in the engine. */

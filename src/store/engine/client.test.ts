@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { Agent, createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { StoreUnavailableError } from '../../runtime/errors.ts';
@@ -127,12 +127,7 @@ test('a start that waits for a server says so at each attempt, with the reason a
     ...{ access: serverAccess('http://127.0.0.1:1', clock), clock, log: silentLogger },
     onRetry: (retry: StoreRetry) => lines.push(serverWaitLine(url, retry)),
   });
-  let error: unknown = null;
-  void client.command('SELECT 1').catch((caught: unknown) => {
-    error = caught;
-  });
-  while (error === null) await clock.advance(100);
-  expect(error).toBeInstanceOf(StoreUnavailableError);
+  await expect(clock.advanceUntil(client.command('SELECT 1'), 100)).rejects.toThrow(StoreUnavailableError);
   const reason = 'the store did not answer: connect ECONNREFUSED 127.0.0.1:1';
   expect(lines).toEqual(
     [1, 2, 3, 4, 5].map(
@@ -141,4 +136,58 @@ test('a start that waits for a server says so at each attempt, with the reason a
     ),
   );
   await client.close();
+});
+
+describe('a call of one client of the embedded engine, on a connection that another client used before,', () => {
+  /** The call runs in the engine until it is answered. */
+  async function running() {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
+    onTestFinished(() => void vi.useRealTimers());
+    let hold: (response: ServerResponse) => void = () => undefined;
+    const held = new Promise<ServerResponse>((resolve) => {
+      hold = resolve;
+    });
+    const engine = createServer((request, response) => {
+      request.resume();
+      if (request.url?.includes('database=second')) hold(response);
+      else response.end();
+    });
+    await new Promise<void>((resolve) => void engine.listen(0, '127.0.0.1', resolve));
+    const agent = new Agent({ keepAlive: true });
+    onTestFinished(async () => {
+      agent.destroy();
+      engine.closeAllConnections();
+      await new Promise((resolve) => engine.close(resolve));
+    });
+    const access = {
+      url: `http://127.0.0.1:${(engine.address() as AddressInfo).port}`,
+      ...{ agent, streamAgent: agent, hostPid: null },
+      whenReady: async () => undefined,
+      close: async () => undefined,
+    };
+    const parts = { access, clock: systemClock, log: silentLogger };
+    const other = new StoreClient({ ...parts, database: 'first' });
+    await other.command('SELECT 1');
+    const call = new StoreClient({ ...parts, database: 'second' }).commandOnce('SELECT 2');
+    const ended = call.then(
+      () => 'answered',
+      (error: Error) => error.message,
+    );
+    const response = await held;
+    return { other, answer: () => response.end(), ended };
+  }
+
+  test('outlives the time after which that client closes its idle connections', async () => {
+    const { answer, ended } = await running();
+    vi.advanceTimersByTime(60_000);
+    answer();
+    expect(await ended).toBe('answered');
+  });
+
+  test('outlives the close of that client', async () => {
+    const { other, answer, ended } = await running();
+    await other.close();
+    answer();
+    expect(await ended).toBe('answered');
+  });
 });

@@ -206,8 +206,9 @@ export class StoreClient implements StoreReader {
     await this.command(syncStatement(table, this.#cluster));
   }
 
-  /** Closes idle connections; the engine keeps running. */
+  /** Closes its own connections. Those to the embedded engine are its access's, and other clients use them too. */
   async close(): Promise<void> {
+    if (this.#access.agent !== null) return;
     await Promise.all([this.#client.close(), this.#streams.close()]);
   }
 
@@ -255,7 +256,9 @@ function connect(
   const { database, agent, connectionsMax, headers = {} } = options;
   return createClient({
     url,
-    ...(agent ? { http_agent: agent } : {}),
+    // The agent itself closes idle connections, as late as the engine allows. The client's own timer for it would also
+    // cut a call of another client on the same agent.
+    ...(agent ? { http_agent: agent, keep_alive: { idle_socket_ttl: 0 } } : {}),
     application: 'underround',
     database,
     http_headers: headers,

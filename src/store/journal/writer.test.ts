@@ -194,12 +194,7 @@ test('a close while the engine is away leaves the journal, and the next run inse
   const writer = await rig.open();
   rig.engine.answer = away;
   writer.trade(trade(1));
-  const closed = writer.close();
-  let done = false;
-  void closed.then(() => {
-    done = true;
-  });
-  await rig.until(() => done, 1_000);
+  await rig.whileTimePasses(writer.close());
   expect((await rig.files()).length).toBe(1);
   const { data } = rig.engine.tried[0] as Insert;
   rig.engine = new FakeEngine();
