@@ -68,12 +68,12 @@ const OUTSIDE = 'gate: no test failed, but the test runner ended with status 1';
 const NO_RESULTS = 'gate: the test runner wrote no results (ENOENT)';
 const WITHOUT_RESULTS = { status: 1, line: '0 passed, 1 failed', lines: [NO_RESULTS] };
 
-it('.ci/run ends with the gate over the checks, all tests, and half of the service tests in each other Node', () => {
+it('.ci/run ends with the gate over the checks, all tests, and a third of the service tests in each other Node', () => {
   expect(JSON.parse(read('package.json')).scripts.test).toBe(`node scripts/prepare.mjs ${RUNNER}`);
   const [, last] = read('.ci/run').split('node scripts/gate.mjs ');
   const others = ['22', '24'].map(
     (major, index) =>
-      `node scripts/prepare.mjs --node ${major} ${RUNNER} --config vitest.versions.config.ts --shard ${index + 1}/2`,
+      `node scripts/prepare.mjs --node ${major} ${RUNNER} --config vitest.versions.config.ts --shard ${index + 1}/3`,
   );
   const commands = ['npm run check', 'npm test --', ...others];
   expect(last).toBe(
