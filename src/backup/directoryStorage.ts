@@ -80,7 +80,7 @@ export class DirectoryStorage implements BackupStorage {
   async claim(): Promise<StorageClaim> {
     const incoming = join(this.name, INCOMING);
     makeDirectories(incoming);
-    const claim = await claimDirectory(incoming, `another process writes a backup into ${this.name}`);
+    const claim = await claimDirectory(incoming, `writes a backup into ${this.name}`);
     const drafts = (await readdir(incoming)).filter((name) => /^[0-9a-f]{32}$/.test(name));
     for (const name of drafts) await rm(join(incoming, name), { force: true });
     this.#added.clear();

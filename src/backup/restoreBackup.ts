@@ -44,7 +44,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Manifest> 
   if (newer !== null) throw new InvalidInputError(newer);
   const draft = join(dirname(dataDir), `.${basename(dataDir)}.restoring`);
   makeDirectories(draft);
-  const claim = await claimDirectory(draft, `another process restores into ${dataDir}`);
+  const claim = await claimDirectory(draft, `restores into ${dataDir}`);
   const content = join(draft, 'content');
   try {
     // A restore that was killed leaves its files.

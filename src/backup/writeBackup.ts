@@ -87,7 +87,7 @@ export async function writeBackup(options: BackupOptions): Promise<BackupResult>
   const { config, storage, clock, log } = options;
   const stage = join(config.dataDir, STAGE);
   await mkdir(stage, { recursive: true, mode: 0o700 });
-  const own = await claimDirectory(stage, `another process backs up ${config.dataDir}`);
+  const own = await claimDirectory(stage, `backs up ${config.dataDir}`);
   try {
     const claim = await storage.claim();
     try {

@@ -67,7 +67,9 @@ it('refuses a file that another process imports: both would store its rows', asy
   const other = await RunClaim.of(claims);
   const { signal } = new AbortController();
   const importing = () => importInto(read.config, file, { again: false, signal });
-  await expect(importing()).rejects.toThrow(`another process imports ${file}; try again later`);
+  await expect(importing()).rejects.toThrow(
+    `process ${process.pid} imports ${file}; wait for its end, or continue it if it is suspended (kill -CONT ${process.pid})`,
+  );
   await other?.release();
   expect((await importing()).recorded.books).toBe(1);
   expect(readdirSync(join(dataDir(), 'imported'))).toEqual([digest]);

@@ -160,7 +160,7 @@ class ImportLedger {
   async alone(content: string, file: string, run: () => Promise<void>): Promise<void> {
     const claims = path.join(this.#dir, `${content}.running`);
     await mkdir(claims, { recursive: true, mode: 0o700 });
-    const claim = await claimDirectory(claims, `another process imports ${file}; try again later`);
+    const claim = await claimDirectory(claims, `imports ${file}`);
     try {
       await run();
     } finally {

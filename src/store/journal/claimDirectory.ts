@@ -4,14 +4,16 @@ import { RunClaim } from './runClaim.ts';
 
 /**
  * Keeps other processes out of a directory, until the claim is released or this process ends.
- * @param busy Message where another process has it.
+ * @param work What a process with the claim does, as the message names it where another one has it: `backs up /data`.
  * @throws {InvalidInputError} If another process has it, or its disk is full.
  */
-export async function claimDirectory(directory: string, busy: string): Promise<RunClaim> {
+export async function claimDirectory(directory: string, work: string): Promise<RunClaim> {
   const claim = await RunClaim.orFail(directory).catch((cause: unknown) => {
     if (!isDiskFull(cause)) throw cause;
     throw new InvalidInputError(`the disk of ${directory} is full; free space`, { cause });
   });
-  if (claim === null) throw new InvalidInputError(busy);
-  return claim;
+  if (claim instanceof RunClaim) return claim;
+  throw new InvalidInputError(
+    `process ${claim} ${work}; wait for its end, or continue it if it is suspended (kill -CONT ${claim})`,
+  );
 }

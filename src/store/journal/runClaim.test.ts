@@ -10,6 +10,7 @@ test('one process at a time has a directory', async () => {
   const directory = temporaryDirectory();
   const first = await RunClaim.of(directory);
   expect(await RunClaim.of(directory)).toBeNull();
+  expect(await RunClaim.orFail(directory)).toBe(process.pid);
   await first?.release();
   expect(await RunClaim.of(directory)).not.toBeNull();
 });

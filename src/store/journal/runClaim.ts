@@ -33,7 +33,8 @@ export class RunClaim {
   /** @returns Null where another living process has a claim, the directory was removed, or the disk is full. */
   static async of(directory: string): Promise<RunClaim | null> {
     try {
-      return await RunClaim.orFail(directory);
+      const taken = await RunClaim.orFail(directory);
+      return taken instanceof RunClaim ? taken : null;
     } catch (error) {
       // On a full disk the claim is retried later: recovery inserts nothing before there is space.
       if (isDiskFull(error) || (error as NodeJS.ErrnoException).code === 'ENOENT') return null;
@@ -42,10 +43,10 @@ export class RunClaim {
   }
 
   /**
-   * @returns Null where another living process has a claim.
+   * @returns Where another living process has a claim, the id of that process.
    * @throws The system's error where the claim cannot be written, or another one cannot be read.
    */
-  static async orFail(directory: string): Promise<RunClaim | null> {
+  static async orFail(directory: string): Promise<RunClaim | number> {
     const name = `${CLAIM_PREFIX}${process.pid}-${randomUUID()}`;
     const claim = new RunClaim(join(directory, name));
     // Created under another name first: a claim without a process in it counts as dead.
@@ -59,25 +60,27 @@ export class RunClaim {
       throw error;
     }
     try {
-      if (await claim.#isAlone(directory)) return claim;
+      const other = await claim.#otherOwner(directory);
+      if (other === null) return claim;
+      await claim.release();
+      return other;
     } catch (error) {
       // Left behind, it would keep out this process too.
       await claim.release();
       throw error;
     }
-    await claim.release();
-    return null;
   }
 
-  /** Whether no other living process has a claim. Removes those of dead ones. */
-  async #isAlone(directory: string): Promise<boolean> {
+  /** Id of another living process with a claim; null without one. Removes claims of dead ones. */
+  async #otherOwner(directory: string): Promise<number | null> {
     for (const other of await namesIn(directory)) {
       const file = join(directory, other);
       if (!isClaim(other) || file === this.#file) continue;
-      if ((await livingProcess(file)) !== null) return false;
+      const owner = await livingProcess(file);
+      if (owner !== null) return owner;
       await rm(file, { force: true });
     }
-    return true;
+    return null;
   }
 
   async release(): Promise<void> {
