@@ -245,7 +245,13 @@ test.each([
   ],
   [{ orderLatency: { kind: 'samples', ms: [] } }, 'orderLatency: not a latency: {"kind":"samples","ms":[]}'],
   [{ queueModel: 'lucky' }, 'queueModel: expected one of optimistic, proportional, pessimistic'],
+  [
+    { orderLatency: { kind: 'log_normal', medianMs: 1, sigma: 1, maxMs: -1 } },
+    'orderLatency: not a latency: {"kind":"log_normal","medianMs":1,"sigma":1,"maxMs":-1}',
+  ],
   [{ cashUsd: 0 }, 'cashUsd: expected USD above 0, or null'],
+  [{ cashUsd: Number.POSITIVE_INFINITY }, 'cashUsd: expected USD above 0, or null'],
+  [{ redemptionDelayMs: Number.POSITIVE_INFINITY }, 'redemptionDelayMs: expected milliseconds from 0'],
   [{ exposure: { ...RUN_TERMS.exposure, totalUsd: -1 } }, 'exposure.totalUsd: expected USD above 0, or null'],
   [{ redemptionDelayMs: Number.NaN }, 'redemptionDelayMs: expected milliseconds from 0'],
 ])('the terms %o are refused', (terms, message) => {

@@ -110,6 +110,14 @@ test('the rest of a purchase that was filled in part needs cash for the rest alo
   ]);
 });
 
+test('the rest of a purchase that was filled in part reserves the cost of the rest', () => {
+  const seen: (number | null)[] = [];
+  const writer = traded({ 5000: ['SELL_YES', 0.3, 60] });
+  const look: Act = (context) => seen.push(context.cash);
+  run(writer, { 1000: rest('buy', 0.31, 100), 7000: reprice(1, 0.32), 9000: look }, 40);
+  expect(seen).toEqual([expect.closeTo(40 - 60 * 0.31 - 40 * 0.32, 2)]);
+});
+
 test('a replacement and what it replaces reserve the larger of the two', () => {
   const seen: (number | null)[] = [];
   const acts: Record<number, Act> = {

@@ -195,7 +195,8 @@ describe('a fill', () => {
     const acts = { 1000: place({ ...REST, limitPrice: 0.39 }) };
     const { fills, orders, changes } = run(acts, [{ tape: { ...tape, gaps }, resolution }]);
     expect(fills.map(({ timeMs, size }) => [timeMs - START_MS, size / SHARE])).toEqual([[9_200, 6]]);
-    expect(orders).toMatchObject([{ outcome: 'taken_back', filledSize: 6 * SHARE }]);
+    const endedMs = START_MS + 10_500;
+    expect(orders).toMatchObject([{ outcome: 'taken_back', endedMs, filledSize: 6 * SHARE }]);
     expect(changes.at(-1)).toMatchObject({ state: 'taken_back', filledSize: 6 });
   });
 

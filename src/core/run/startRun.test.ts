@@ -372,6 +372,28 @@ describe('the money of a run', () => {
     expect(seen).toEqual([expect.closeTo(bought - 4.001, 9), expect.closeTo(bought + 3.8, 9)]);
   });
 
+  test('that waits for its redemption is equity of the strategy, and no cash', () => {
+    const seen: unknown[] = [];
+    const acts: Record<number, Act> = {
+      1000: buy(10),
+      601000: ({ cash, equity }) => seen.push(cash, equity),
+    };
+    const later = laterTape(quiet().tape(), { marketId: '0xlater', laterMs: 600_000, afterSeq: 1_000 });
+    const runs = [...run(quiet()), { tape: later, resolution: null }];
+    resultOf(at(acts), { runs, terms: { cashUsd: 100, redemptionDelayMs: 600_000 } });
+    const cash = 100 - 4 - 0.168;
+    expect(seen).toEqual([expect.closeTo(cash, 9), expect.closeTo(cash + 10, 9)]);
+  });
+
+  test('that is redeemed when a market without a position resolves is cash from then on', () => {
+    const later = laterTape(quiet().tape(), { marketId: '0xlater', laterMs: 300_000, afterSeq: 1_000 });
+    const timeMs = END_MS + 360_000;
+    const runs = [...run(quiet()), { tape: later, resolution: { payoutYes: 0, resolvedTimeMs: timeMs } }];
+    const terms = { cashUsd: 100, redemptionDelayMs: 120_000 };
+    const { equity } = resultOf(at({ 1000: buy(10) }), { runs, terms });
+    expect(equity.at(-1)).toEqual({ timeMs, cash: 106 * USD - 168_000, reserved: 0, locked: 0, marked: 0 });
+  });
+
   test('of an unlimited purse is not known to the strategy', () => {
     const seen: unknown[] = [];
     resultOf(at({ 0: ({ cash, equity }) => seen.push(cash, equity) }), { runs: run(quiet(0)) });
