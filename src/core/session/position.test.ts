@@ -63,6 +63,15 @@ test('a sale in the millisecond of the purchase counts after it', () => {
   ]);
 });
 
+test('the cost of the shares of a sale is rounded down to a whole micro-USD', () => {
+  const fill: Fill = { size: 3, principal: 2, fee: 0, levels: [{ price: 6_000, size: 3 }] };
+  const purchase = { token: 'yes', decidedMs: 1, openedMs: 1, fill, best: 6_000 } as const;
+  const position = new Position(new Ledger(), purchase);
+  const sale: Fill = { size: 1, principal: 0, fee: 0, levels: [{ price: 6_000, size: 1 }] };
+  position.sell(2, sale, { reason: 'stop_loss', best: 6_000 });
+  expect(position.cost).toBe(2);
+});
+
 test('a payout of one half is rounded down to a whole micro-USD', () => {
   const fill: Fill = { size: 3, principal: 2, fee: 0, levels: [{ price: 4_000, size: 3 }] };
   const purchase = { token: 'yes', decidedMs: 1, openedMs: 1, fill, best: 4_000 } as const;
@@ -88,6 +97,12 @@ test('the slippage and the levels of the exit are those of the sales, not of the
   const { exitSlippage, exitLevels } = position.trade();
   expect(exitSlippage).toBeCloseTo(0.01, 12);
   expect(exitLevels).toBe(1);
+});
+
+test('the slippage of a single sale is exact, whatever its size', () => {
+  const position = new Position(new Ledger(), { token: 'yes', ...bought(4_000, 59, 1_000) });
+  position.sell(3_000, filled('sell', 6_000, 59), { reason: 'take_profit', best: 6_100 });
+  expect(position.trade().exitSlippage).toBe(0.61 - 0.6);
 });
 
 test('the slippage of several sales is averaged by their shares, as is the price of the exit', () => {
@@ -146,6 +161,15 @@ test('a purchase that is reversed leaves no part of its cost in a sale that beca
   expect(position.cost).toBe(5.25 * SHARE);
   position.reverseSince(5_200);
   expect([position.left, position.cost, ledger.positions]).toEqual([5 * SHARE, 2 * SHARE, 2 * SHARE]);
+});
+
+test('a sale takes no part of the cost of later purchases, however often purchases are reversed', () => {
+  const position = new Position(new Ledger(), { token: 'yes', ...bought(4_000, 10, 1_000) });
+  position.sell(2_000, filled('sell', 6_000, 5), { reason: 'take_profit', best: 6_000 });
+  for (const openedMs of [3_000, 4_000, 5_000]) position.buy(bought(3_000, 10, openedMs));
+  position.reverseSince(4_000);
+  position.reverseSince(3_000);
+  expect([position.left, position.cost]).toEqual([15 * SHARE, 5 * SHARE]);
 });
 
 test('an exit decided at the very start of a gap stays, a later one is forgotten', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Level, ladder, START_MS, TAPE_MARKET } from '../../../test/support/tapes.ts';
+import { END_MS, type Level, ladder, START_MS, TAPE_MARKET } from '../../../test/support/tapes.ts';
 import { needsOfAll, RowBuilder } from './rows.ts';
 import { UnderlyingState } from './underlyingState.ts';
 
@@ -145,6 +145,13 @@ test('a quote proves the best prices after a gap, also if an earlier quote had t
   expect([rows.trusted[0], rows.noAsk[0]]).toEqual([1, 6_100]);
 });
 
+test('a book is proven after a gap, also if an earlier book had the later receive time', () => {
+  const { book, detect, end } = newest();
+  detect(1_500);
+  end(2_000);
+  expect([book(2_500), book(1_900)]).toEqual([true, true]);
+});
+
 test.each(['yesBid', 'yesAsk', 'noBid', 'noAsk'])('a change of %s alone makes a row', (changed) => {
   const { builder, book } = newest();
   book(1_000);
@@ -168,6 +175,20 @@ test('a market that the futures decide has no model, because their prices are no
   const isPriced = (decidingFeed: 'binance_spot' | null) =>
     new RowBuilder({ ...market, decidingFeed }, { underlying, capacity: 1 }).price(START_MS);
   expect([isPriced(null), isPriced('binance_spot')]).toEqual([false, true]);
+});
+
+test('within the deciding average the model has a value from its first whole second on', () => {
+  const underlying = new UnderlyingState({ openMs: START_MS });
+  const builder = new RowBuilder(TAPE_MARKET, { underlying, capacity: 1 });
+  const probabilityAt = (receivedMs: number, price: number) => {
+    underlying.push({ receivedMs, eventMs: receivedMs, price });
+    builder.price(receivedMs);
+    return builder.rows.yesProb[0];
+  };
+  const averageFromMs = END_MS - 60_000;
+  for (let ms = START_MS; ms <= averageFromMs; ms += 1_000) probabilityAt(ms, 97_000 + ((ms / 1_000) % 7));
+  expect(probabilityAt(averageFromMs + 999, 97_100)).toBeNaN();
+  expect(probabilityAt(averageFromMs + 1_000, 97_100)).toBeCloseTo(1, 6);
 });
 
 test('times of rows outside gaps never go back', () => {

@@ -80,6 +80,7 @@ test.each<[string, MarketTape, Parameters<typeof skippedOf>[1], ReturnType<typeo
   ['not without those that nobody needs', booksFrom(61_000), { mode: 'mid' }, null],
   ['not with the first stored book a minute after its start', booksFrom(60_000), {}, null],
   ['without a row in its window', at([-1, LENGTH_MS]).tape(), {}, 'no_data'],
+  ['without a row in its window and without a stored book', at([]).tape(), {}, 'no_data'],
   ['without a proven row in its window', at([0, LENGTH_MS - 1], false).tape(), {}, 'gap'],
   [
     'without a proven row in its window, though a book from before it was valid for a while',
