@@ -185,6 +185,15 @@ describe('an order that would trade at once', () => {
     expect(rig.book(300, BIDS, ASKS).told).toEqual([told]);
   });
 
+  test('is held as long as the rule at its placement says, though that rule has changed when it arrives', () => {
+    // The hold was 50 ms before this time, and is 150 ms since.
+    const change = Date.UTC(2026, 8, 4, 14) - START_MS;
+    const rig = new DeskRig().book(change - 1_000, BIDS, ASKS);
+    rig.place(1, change - 20, { limitPrice: 5_000 });
+    rig.book(change + 40, BIDS, ASKS).book(change + 1_000, BIDS, ASKS);
+    expect(rig.told).toEqual([['fill', 1, change + 80, 'taker', 50]]);
+  });
+
   test('does not meet a message of its due time, though an earlier order does', () => {
     const rig = new DeskRig().book(0, BIDS, ASKS);
     rig.place(1, 0, { limitPrice: 5_000, timeInForce: 'fak' });
