@@ -133,6 +133,11 @@ describe('rounding to five decimals', () => {
     expect(charged(fee({ rate: 0.072 }), 6.249999, 300)).toBe(0.01309);
   });
 
+  test('a value just below an exact half is rounded down, though the product of doubles reaches it', () => {
+    // 889,809.314113 x 0.07 x 0.676 x 0.324 USDC are 13,642.27166499999984.
+    expect(fee().charged({ price: 6_760, size: 889_809_314_113 })).toBe(13_642_271_660);
+  });
+
   test('rounds an exact half up and a value just below it down, also with exponent 2', () => {
     // 0.00096 x 0.25 x (0.5 x 0.5)^2 USDC is exactly 0.000015.
     const taker = fee({ rate: 0.25, exponent: 2 });

@@ -66,6 +66,7 @@ describe('decimals', () => {
       '1.5699999999999998',
       '0.0000001',
       '123456.78900000001',
+      '123456789.1234567',
     ]) {
       expect(formatSize(parseSize(text)!)).toBe(String(Number(text)));
     }

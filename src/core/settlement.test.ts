@@ -61,6 +61,14 @@ describe('priceAtEdge', () => {
     expect(priceAtEdge(rule('5m', july), july, tapes)).toEqual({ price: 5, basis: 'chainlink_relay' });
   });
 
+  it('before that day prefers the relayed point to the trades of another venue', () => {
+    const july = Date.UTC(2026, 6, 24, 12);
+    const [chainlink, trades] = [tape({ [july]: 5 }), tape({ [july]: 6 })];
+    const at = (tapes: object) => priceAtEdge(rule('5m', july), july, { ...NO_TAPES, ...tapes });
+    expect(at({ chainlink, trades })).toEqual({ price: 5, basis: 'chainlink_relay' });
+    expect(at({ trades })).toEqual({ price: 6, basis: 'binance_trades' });
+  });
+
   it('trap 3: an hour and a day have no Chainlink price', () => {
     const tapes = {
       ...NO_TAPES,

@@ -30,6 +30,7 @@ describe('the mean of the last seconds', () => {
     const odd = range(101, 110).filter((second) => second !== 104 && second !== 105);
     expect(filled(odd).mean({ fromMs: 100_000, toMs: 110_000 })).toBeCloseTo((1_055 - 209) / 8, 12);
     expect(filled(odd.slice(1)).mean({ fromMs: 100_000, toMs: 110_000 })).toBeNull();
+    expect(filled(odd).mean({ fromMs: 101_000, toMs: 110_000 }), 'seven of nine').toBeNull();
   });
 
   test('does not use a second of four minutes ago for a current one', () => {
