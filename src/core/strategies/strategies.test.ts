@@ -201,6 +201,8 @@ describe('condition_based', () => {
     [{ metric: 'token_price', operator: 'above', value: 0.42 }, 'buy_yes', true],
     [{ metric: 'token_price', operator: 'above', value: 0.43 }, 'buy_yes', false],
     [{ metric: 'token_price', operator: 'below', value: 0.61 }, 'buy_no', true],
+    [{ metric: 'token_price', token: 'no', operator: 'above', value: 0.59 }, 'buy_yes', true],
+    [{ metric: 'token_price', token: 'yes', operator: 'below', value: 0.44 }, 'buy_no', true],
     [{ metric: 'spread', operator: 'below', value: 0.0301 }, 'buy_no', true],
     [{ metric: 'spread', operator: 'below', value: 0.03 }, 'buy_no', false],
     // 100 bid for YES against 300 offered.
@@ -211,6 +213,11 @@ describe('condition_based', () => {
   ] as const)('%j, %s: %s', (condition, side, holds) => {
     const wanted = holds ? (side === 'buy_yes' ? BUY_YES : BUY_NO) : WAIT;
     expect(intents(row(), conditions(condition, { side }))).toEqual([wanted]);
+  });
+
+  test('the seconds since the open count from the start of the window', () => {
+    const strategy = conditions({ metric: 'seconds_since_open', operator: '==', value: 1 });
+    expect(intents(quotes([40, 43], [40, 44], [40, 45]), strategy)).toEqual([WAIT, BUY_YES, WAIT]);
   });
 
   test('a crossing is an event, not a state; it starts from a known value', () => {
@@ -229,6 +236,22 @@ describe('condition_based', () => {
       .book({ at: 2_000, bids: [[0.4, 1]], asks: [[0.51, 1]] });
     const above = conditions({ metric: 'token_price', operator: 'crosses_above', value: 0.5 });
     expect(intents(tape, above)).toEqual([WAIT, WAIT, BUY_YES]);
+  });
+
+  test('a crossing in a group sees the rows at which another condition is false', () => {
+    const strategy = conditions({ metric: 'token_price', operator: 'above', value: 0 }, {
+      entry: [
+        { metric: 'spread', operator: 'below', value: 0.03 },
+        {
+          any: [
+            { metric: 'token_price', operator: 'crosses_above', value: 0.5 },
+            { metric: 'token_price', operator: 'above', value: 0.9 },
+          ],
+        },
+      ],
+    } as Partial<Strategy>);
+    const tape = quotes([43, 45], [40, 55], [54, 56], [44, 46], [53, 55]);
+    expect(intents(tape, strategy)).toEqual([WAIT, WAIT, WAIT, WAIT, BUY_YES]);
   });
 
   test('all entry conditions must be true; any exit is enough, and a stop loss goes first', () => {
