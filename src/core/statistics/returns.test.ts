@@ -58,6 +58,8 @@ describe('an undefined ratio is null', () => {
     ['one return', [0.1]],
     ['equal returns', percent(1, 1, 1, 1, 1, 1, 1)],
     ['equal losses', percent(-1, -1, -1, -1, -1, -1, -1)],
+    // In doubles their mean is 0.10000000000000002.
+    ['equal returns that miss their own mean', [0.1, 0.1, 0.1]],
     ['zeros', [0, 0, 0]],
   ])('Sharpe of %s', (_, returns) => {
     expect(sharpeRatio(returns)).toBeNull();

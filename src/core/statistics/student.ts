@@ -20,7 +20,6 @@ export function studentTwoSided(t: number, freedom: number): number {
  */
 function incompleteBeta(x: number, a: number, b: number): number {
   if (x <= 0) return 0;
-  if (x >= 1) return 1;
   // The fraction converges quickly below the mean; above it the mirrored function does.
   if (x > (a + 1) / (a + b + 2)) return 1 - incompleteBeta(1 - x, b, a);
   const front = Math.exp(logGamma(a + b) - logGamma(a) - logGamma(b) + a * Math.log(x) + b * Math.log(1 - x));
@@ -37,7 +36,7 @@ function incompleteBeta(x: number, a: number, b: number): number {
     fraction *= c * d;
     if (Math.abs(c * d - 1) < PRECISION) break;
   }
-  return Math.min(1, (front * fraction) / a);
+  return (front * fraction) / a;
 }
 
 function away(value: number): number {

@@ -75,6 +75,12 @@ describe('without an answer', () => {
   test('one return proves nothing, and an impossible shape gives null', () => {
     expect(probabilisticSharpe({ sharpe: 1, count: 1, ...NORMAL }, 0)).toBeNull();
     expect(probabilisticSharpe({ sharpe: 2, count: 50, skewness: 5, kurtosis: 3 }, 0)).toBeNull();
+    // 1 - 2 x 1 + 4 / 4: the estimate has no variance.
+    expect(probabilisticSharpe({ sharpe: 1, count: 50, skewness: 2, kurtosis: 5 }, 0)).toBeNull();
+  });
+
+  test('two returns are enough', () => {
+    expect(probabilisticSharpe({ sharpe: 0, count: 2, ...NORMAL }, 0)).toBeCloseTo(0.5, 12);
   });
 
   test('one trial is not deflated', () => {
