@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { DeskRig, SHARE } from '../../../test/support/deskRig.ts';
-import { type Level, START_MS } from '../../../test/support/tapes.ts';
+import { type Level, START_MS, TAPE_MARKET } from '../../../test/support/tapes.ts';
+import { MarketRules } from '../marketRules.ts';
+import { DeskBook } from './deskBook.ts';
 
 const BIDS: readonly Level[] = [[0.48, 100]];
 const ASKS: readonly Level[] = [
@@ -46,6 +48,18 @@ test('an order that takes several levels has taken all of them for the next one'
   rig.book(300, BIDS, ASKS);
   rig.place(2, 300, { ...TAKE, limitPrice: 5_200, size: 170 * SHARE });
   expect(taken(rig.book(600, [[0.48, 99]], ASKS))).toEqual([170, 50]);
+});
+
+test('at the mid a purchase is rounded up to a tick, and a sale down', () => {
+  const rules = new MarketRules(TAPE_MARKET);
+  const book = new DeskBook({ market: TAPE_MARKET, rules, ladders: null, fillMode: 'mid' });
+  book.quote({ yesBid: 2_100, yesAsk: 2_601, noBid: 7_399, noAsk: 7_900 });
+  const fillOf = (action: 'buy' | 'sell', limitPrice: number) => {
+    const amount = { size: SHARE, budget: null, expiresMs: null, postOnly: false } as const;
+    return book.take({ token: 'yes', action, limitPrice, timeInForce: 'fak', ...amount }, START_MS, SHARE);
+  };
+  expect(fillOf('buy', 10_000)).toMatchObject({ levels: [{ price: 2_351, size: SHARE }] });
+  expect(fillOf('sell', 0)).toMatchObject({ levels: [{ price: 2_350, size: SHARE }] });
 });
 
 test('after a gap, shares that our orders took since its start can be taken again, earlier ones cannot', () => {

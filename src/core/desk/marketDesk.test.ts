@@ -97,6 +97,18 @@ describe('an order that rests', () => {
     expect(resting({ limitPrice: 4_700 }).reports[0]).toMatchObject({ kind: 'accepted', ahead: 40 * SHARE });
   });
 
+  test('and sells between two displayed levels has nobody ahead, and beyond them does not know its place', () => {
+    const asks = [
+      [0.5, 60],
+      [0.52, 60],
+    ] as const;
+    const rig = new DeskRig().book(0, BIDS, asks);
+    rig.place(1, 0, { action: 'sell', limitPrice: 5_100 });
+    rig.place(2, 1, { action: 'sell', limitPrice: 5_300 });
+    rig.book(100, BIDS, asks);
+    expect(rig.reports).toMatchObject([{ ahead: 0 }, { ahead: null }]);
+  });
+
   test('with an empty side has nobody ahead', () => {
     const rig = new DeskRig().book(0, [], ASKS);
     rig.place(1, 0, { limitPrice: 4_800 });
@@ -127,6 +139,12 @@ describe('an order that rests', () => {
     expect(rig.book(300, [[0.46, 40]], [[0.47, 20]]).makerFills, 'no longer locked').toMatchObject([
       { size: 20 },
     ]);
+  });
+
+  test('and sells is not filled by a book that is locked at its price either', () => {
+    const rig = resting({ action: 'sell', limitPrice: 5_100 }).book(200, [[0.51, 20]], [[0.51, 40]]);
+    expect(rig.makerFills).toEqual([]);
+    expect(rig.book(300, [[0.51, 20]], [[0.52, 40]]).makerFills).toMatchObject([{ size: 20 }]);
   });
 
   test('pays no fee, and its rebate counts only where it is asked for', () => {
