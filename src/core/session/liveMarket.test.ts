@@ -30,8 +30,12 @@ test('a live book is the newest row: NO’s prices mirror those of YES, or are t
   expect(bestPricesAt(live.rows, 0)).toEqual({ yesBid: 4_000, yesAsk: 4_200, noBid: 5_700, noAsk: 6_100 });
   live.book(bookRecord({ ...BOOK, no: { ...no, bids: [] } }));
   expect(bestPricesAt(live.rows, 0)).toMatchObject({ noBid: Number.NaN, noAsk: 6_100 });
+  const record = bookRecord({ ...BOOK, no });
+  // A side that was emptied keeps its old levels in memory.
+  live.book({ ...record, no: { ...record.no, asks: { ...record.no.asks, count: 0 } } });
+  expect(bestPricesAt(live.rows, 0)).toMatchObject({ noBid: 5_700, noAsk: Number.NaN });
   const { rows } = live;
-  expect([rows.count, rows.book[0], rows.timeMs[0], rows.trusted[0]]).toEqual([1, 2, START_MS + 1_040, 1]);
+  expect([rows.count, rows.book[0], rows.timeMs[0], rows.trusted[0]]).toEqual([1, 3, START_MS + 1_040, 1]);
 });
 
 test('a live book has the levels that a tape would have, and makes no row if it repeats them', () => {

@@ -441,6 +441,20 @@ describe('the end', () => {
   });
 
   test.each([
+    [0, 1, 'resolved'],
+    [null, 0.5, 'market_void'],
+  ] as const)(
+    'a payout of %s for YES pays %d for a share of NO bought at 0.50',
+    (payoutYes, paid, reason) => {
+      const writer = new TapeWriter();
+      for (const at of [0, 1_000]) writer.book({ at, bids: [[0.5, 1_000 + at]], asks: [[0.6, 1_000]] });
+      const strategy: Strategy = { type: 'time_before_resolution', minutes_before: 5, side: 'buy_no' };
+      const { trades } = replay(writer.tape(), { strategy, resolution: { ...YES_WINS, payoutYes } });
+      expect(trades).toMatchObject([{ token: 'no', entryPrice: 0.5, exitPrice: paid, exitReason: reason }]);
+    },
+  );
+
+  test.each([
     [0, 'no_strike', 0.2],
     [1, null, 0.3],
   ])('without a known strike, a market with %i trades is skipped as %j', (traded, skipped, threshold) => {

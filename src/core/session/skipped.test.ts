@@ -26,10 +26,13 @@ function at(times: readonly number[], trusted = true, market = {}): TapeWriter {
 }
 
 /** Best prices from before the window on, and the books that are still stored: those from this time on. */
-function booksFrom(storedFrom: number): MarketTape {
+function booksFrom(storedFrom: number, provenFrom = Number.NEGATIVE_INFINITY): MarketTape {
   const writer = new TapeWriter();
   for (const [n, time] of [-1_000, 0, 60_000, 120_000].entries())
-    writer.book({ at: time, bids: [[0.3 + n / 100, 1]], asks: [[0.5, 1]] });
+    writer.book({
+      ...{ at: time, bids: [[0.3 + n / 100, 1]], asks: [[0.5, 1]] },
+      trusted: time >= provenFrom,
+    });
   const tape = writer.tape();
   const { books } = tape;
   if (books === null) throw new Error('a tape with books has some');
@@ -79,6 +82,7 @@ test.each<[string, MarketTape, Parameters<typeof skippedOf>[1], ReturnType<typeo
   ['without stored books in a first part of its window', booksFrom(61_000), {}, 'gap'],
   ['not without those that nobody needs', booksFrom(61_000), { mode: 'mid' }, null],
   ['not with the first stored book a minute after its start', booksFrom(60_000), {}, null],
+  ['not with that book a minute after its first proven prices', booksFrom(61_000, 60_000), {}, null],
   ['without a row in its window', at([-1, LENGTH_MS]).tape(), {}, 'no_data'],
   ['without a row in its window and without a stored book', at([]).tape(), {}, 'no_data'],
   ['without a proven row in its window', at([0, LENGTH_MS - 1], false).tape(), {}, 'gap'],
