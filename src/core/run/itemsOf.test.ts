@@ -112,6 +112,24 @@ test.each([
   expect(withGap(gap)).toEqual(expected);
 });
 
+test('reports of gaps come in the order of arrival, however the gaps are listed', () => {
+  const writer = new TapeWriter();
+  for (const at of [0, 1_000, 2_000]) writer.book({ at, bids: [[0.4, 1 + at]], asks: [[0.5, 1]] });
+  const gap = (knownMs: number): TapeGap => ({ startMs: knownMs - 100, knownMs, endMs: null });
+  const gaps = [gap(START_MS + 1_500), gap(START_MS + 500)];
+  const items = [...itemsOf([{ tape: { ...writer.tape(), gaps }, resolution: null }])];
+  const order = items.flatMap(({ kind, timeMs }) =>
+    kind === 'book' || kind === 'gap' ? [[kind, timeMs - START_MS]] : [],
+  );
+  expect(order).toEqual([
+    ['book', 0],
+    ['gap', 500],
+    ['book', 1_000],
+    ['gap', 1_500],
+    ['book', 2_000],
+  ]);
+});
+
 test('items of the same arrival number are a price, a gap, a book, a quote and a trade, in this order', () => {
   const writer = new TapeWriter().book({ at: 0, bids: [[0.4, 1]], asks: [[0.5, 1]] }).price(0, 97_000);
   const tape = {

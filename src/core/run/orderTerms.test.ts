@@ -23,6 +23,7 @@ test.each([
 
 test('a limit between two ticks stays there', () => {
   expect(terms({ limitPrice: 0.40005 }).limitPrice).toBeCloseTo(4_000.5, 6);
+  expect(terms({ limitPrice: 0.4000002 }).limitPrice).toBeCloseTo(4_000.002, 6);
 });
 
 test('sizes and budgets are the nearest whole unit and micro-USD', () => {
