@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { LadderSide } from '../ladderSide.ts';
 import { BestPriceAge } from './bestPriceAge.ts';
+import { confidenceOf } from './signal.ts';
 
 function book() {
   const token = () => ({ bids: new LadderSide('bids'), asks: new LadderSide('asks') });
@@ -51,4 +52,8 @@ test('starts over after an untrusted state', () => {
   expect(priceAge.askHeldMs('yes', 9_000)).toBe(0);
   priceAge.update(tokens, 10_000);
   expect(priceAge.askHeldMs('yes', 12_000)).toBe(2_000);
+});
+
+test('a price is stable once it has held for thirty seconds', () => {
+  expect([29_999, 30_000].map(confidenceOf)).toEqual(['stale', 'stable']);
 });
