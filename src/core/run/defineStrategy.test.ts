@@ -132,6 +132,11 @@ test.each<[string, object]>([
 
 test.each<[string, object, string]>([
   [
+    'a name that begins with a dot',
+    { name: '.hidden' },
+    'name: expected 1 to 64 letters, digits, "_", "." or "-"',
+  ],
+  [
     'a name of 65 characters',
     { name: 'n'.repeat(65) },
     'name: expected 1 to 64 letters, digits, "_", "." or "-"',
@@ -156,6 +161,17 @@ test.each<[string, object, string]>([
     { params: { a: { default: 'x', choices: ['y'] } } },
     'params.a: expected one of y, got "x"',
   ],
+  [
+    'an infinite default',
+    { params: { a: { default: Number.POSITIVE_INFINITY } } },
+    'params.a: expected a number, got null',
+  ],
+  [
+    'a choice that is no text',
+    { params: { a: { default: 'x', choices: ['x', 5] } } },
+    'params.a.choices: expected a list of texts',
+  ],
+  ['a list of parameters', { params: [] }, 'params: expected an object of declarations, {} for none'],
   [
     'an empty list of choices',
     { params: { a: { default: 'x', choices: [] } } },

@@ -56,6 +56,27 @@ test('each market is listed before its records, then its strike and its outcome 
   }
 });
 
+test('strikes and outcomes of several markets come in the order in which they became known', () => {
+  const news = [...itemsOf(windows(3))].flatMap((item) => {
+    if (item.kind === 'resolved') return [`outcome of ${item.marketId}`];
+    const isStrike = item.kind === 'market' && item.market.strikePrice !== null;
+    return isStrike ? [`strike of ${item.market.marketId}`] : [];
+  });
+  expect(news).toEqual([
+    ...['strike of 0x0', 'strike of 0x1', 'outcome of 0x0'],
+    ...['strike of 0x2', 'outcome of 0x1', 'outcome of 0x2'],
+  ]);
+});
+
+test('arrival numbers are whole, also beside a gap without one', () => {
+  const writer = new TapeWriter({ strikeKnownTimeMs: START_MS + 2_000 });
+  for (const at of [0, 3_000]) writer.book({ at, bids: [[0.4, 1 + at]], asks: [[0.5, 1]] });
+  writer.gap({ start: -100, known: -50, end: null }).gap({ start: 2_400, known: 2_500, end: null });
+  const items = [...itemsOf([{ tape: writer.tape(), resolution: null }])];
+  expect(items.filter(({ kind }) => kind === 'market' || kind === 'gap')).toHaveLength(4);
+  expect(items.filter(({ seq }) => !Number.isInteger(seq))).toEqual([]);
+});
+
 test('items come in order of arrival, and a price that several tapes have comes once', () => {
   const [one] = windows(1);
   const twin = { ...one!, tape: { ...one!.tape, market: { ...one!.tape.market, marketId: '0xtwin' } } };

@@ -164,3 +164,52 @@ test('each market draws latencies of its own', () => {
   const [first, second] = runner.result().orders.map(({ dueMs }) => dueMs);
   expect(first).not.toBe(second);
 });
+
+test.each<[string, readonly (readonly [at: number, trusted: boolean])[], number, 'gap' | null]>([
+  ['more than a minute after its first proven prices', [[0, true]], 60_001, 'gap'],
+  ['not a minute after them', [[0, true]], 60_000, null],
+  ['not a minute after its start, though prices came before', [[-1, true]], 60_000, null],
+  [
+    'more than a minute after the first of several',
+    [
+      [0, true],
+      [50_000, true],
+    ],
+    60_001,
+    'gap',
+  ],
+  [
+    'not a minute after them, though prices in doubt came before',
+    [
+      [0, false],
+      [1_000, true],
+    ],
+    61_000,
+    null,
+  ],
+])('a market is skipped if its first book comes %s', (_, quotes, bookAt, skipped) => {
+  const { runner, push, book } = started(() => {});
+  const best = { yesBid: 3_800, yesAsk: 4_000, noBid: 6_000, noAsk: 6_200, underlying: Number.NaN };
+  for (const [at, trusted] of quotes)
+    push({ kind: 'quote', seq: 2, timeMs: START_MS + at, marketId: ID, trusted, ...best });
+  book(START_MS + bookAt, LEVELS);
+  push({ kind: 'resolved', seq: 9, timeMs: WON.resolvedTimeMs, marketId: ID, resolution: WON });
+  expect(runner.result().markets).toMatchObject([{ skipped }]);
+});
+
+test('the detection of a gap is no proof: without a proven book the market is skipped', () => {
+  const { runner, push, book } = started(() => {});
+  book(START_MS, LEVELS, false);
+  const [timeMs, startMs] = [START_MS + 1_000, START_MS + 500];
+  push({ kind: 'gap', id: 1, seq: 3, timeMs, marketId: ID, startMs });
+  push({ kind: 'resolved', seq: 9, timeMs: WON.resolvedTimeMs, marketId: ID, resolution: WON });
+  expect(runner.result().markets).toMatchObject([{ skipped: 'gap' }]);
+});
+
+test('a market whose strike is known from no time on is skipped by a strategy with the model', () => {
+  const market = { ...TAPE_MARKET, strikeKnownTimeMs: null };
+  const { runner, push, book } = started(() => {}, { inputs: { model: true }, market });
+  book(START_MS, LEVELS);
+  push({ kind: 'resolved', seq: 9, timeMs: WON.resolvedTimeMs, marketId: ID, resolution: WON });
+  expect(runner.result().markets).toMatchObject([{ skipped: 'no_strike' }]);
+});

@@ -38,6 +38,14 @@ describe('the feeds of a run', () => {
     expect(feeds.underlying('BTC', 'binance_spot')).not.toBe(state);
   });
 
+  it('average late prices too, which are no current prices', () => {
+    const feeds = new RunFeeds({ usesModel: true });
+    feeds.onPrice(priceOf(100, T0 + 1_000, 6_000));
+    const state = feeds.underlying('BTC', 'chainlink');
+    expect(state.mean({ fromMs: T0, toMs: T0 + 1_000 })).toBe(100);
+    expect(state.priceAt(T0 + 7_000)).toBeNaN();
+  });
+
   it('keep the newest book of each perpetual venue, in numbers', () => {
     const feeds = new RunFeeds({ usesModel: false });
     const depth = { kind: 'perp_depth', ticker: 'BTC', venue: 'bybit', receivedTimeMs: T0, eventTimeMs: T0 };
@@ -49,7 +57,10 @@ describe('the feeds of a run', () => {
       bids: [{ price: 97_000.1, size: 2 }],
       asks: [{ price: 97_000.2, size: 3.5 }],
     });
+    feeds.onDepth({ ...depth, ...levels('7', '8'), ticker: 'ETH' } as never);
+    expect(feeds.depth('ETH', 'bybit')?.bids[0]?.price).toBe(7);
+    expect(feeds.depth('BTC', 'bybit')?.bids[0]?.price).toBe(97_000.1);
     expect(feeds.depth('BTC', 'okx')?.bids[0]?.price).toBe(5);
-    expect([feeds.depth('BTC', 'binance'), feeds.depth('ETH', 'bybit')]).toEqual([null, null]);
+    expect([feeds.depth('BTC', 'binance'), feeds.depth('ETH', 'okx')]).toEqual([null, null]);
   });
 });
