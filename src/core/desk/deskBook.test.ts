@@ -155,3 +155,47 @@ test('the hold of an order is that in force when it was placed, also if it rises
   ]);
   expect(rig.place(3, change, TAKE)).toBe(START_MS + change + 50 + 150);
 });
+
+test('what an order took of a level is taken of its mirror too', () => {
+  const asks: readonly Level[] = [[0.52, 60]];
+  const rig = new DeskRig().book(0, BIDS, asks);
+  rig.place(1, 0, { ...TAKE, limitPrice: 5_200, size: 50 * SHARE });
+  rig.book(300, BIDS, asks);
+  rig.place(2, 300, { ...TAKE, token: 'no', action: 'sell', limitPrice: 4_800, size: 60 * SHARE });
+  expect(taken(rig.book(600, BIDS, asks))).toEqual([50, 10]);
+});
+
+test('what an order took at the very start of a gap stays taken', () => {
+  const rig = new DeskRig().book(0, BIDS, ASKS);
+  rig.place(1, 0, { ...TAKE, size: 50 * SHARE });
+  rig.book(300, BIDS, ASKS);
+  rig.desk.gapKnown(START_MS + 200, START_MS + 400);
+  rig.book(500, BIDS, ASKS).place(2, 500, { ...TAKE, size: 200 * SHARE });
+  expect(taken(rig.book(800, BIDS, ASKS))).toEqual([50, 70]);
+});
+
+test('a level that returns to a side that was empty can be taken again', () => {
+  const rig = new DeskRig().book(0, BIDS, ASKS);
+  rig.place(1, 0, { ...TAKE, size: 50 * SHARE });
+  rig.book(300, BIDS, ASKS).book(400, BIDS, []);
+  rig.book(500, BIDS, ASKS).place(2, 500, { ...TAKE, size: 200 * SHARE });
+  expect(taken(rig.book(800, BIDS, ASKS))).toEqual([50, 120]);
+});
+
+test('a level that shrinks below what was taken of it has nothing left, and takes nothing from the next', () => {
+  const rig = new DeskRig().book(0, BIDS, ASKS);
+  rig.place(1, 0, { limitPrice: 4_800, size: 50 * SHARE });
+  rig.place(2, 0, { limitPrice: 4_800, size: 200 * SHARE });
+  const shrunk: Level[] = [
+    [0.47, 30],
+    [0.48, 100],
+  ];
+  rig
+    .book(100, BIDS, ASKS)
+    .book(200, [[0.4, 1]], [[0.47, 50]])
+    .book(300, [[0.4, 2]], shrunk);
+  expect(rig.makerFills.map(({ id, size }) => [id, size])).toEqual([
+    [1, 50],
+    [2, 100],
+  ]);
+});
