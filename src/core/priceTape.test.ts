@@ -135,3 +135,10 @@ it('a point for averages alone is not the price of its second until it is added 
   tape.add(2_000, 21);
   expect([tape.at(1_000), tape.at(2_000), tape.meanUntil(2_000, 2)]).toEqual([10, 20, 15]);
 });
+
+it('a price for averages only leaves the price of ten minutes later as it is', () => {
+  const tape = new PointTape();
+  tape.add(1_000, 5, 'average');
+  tape.add(601_000, 6);
+  expect(tape.at(601_000)).toBe(6);
+});

@@ -66,3 +66,9 @@ test('decimal digits never begin with 0', () => {
   const { values } = drawn((random) => Number(random.decimal(2)));
   expect([Math.min(...values), Math.max(...values)]).toEqual([10, 99]);
 });
+
+test('hex digits are those of the bits, with leading zeros', () => {
+  const [digits, bits] = [new Random('hex'), new Random('hex')];
+  const expected = Array.from({ length: 100 }, () => bits.bits().toString(16).padStart(8, '0')).join('');
+  expect(digits.hex(800)).toBe(expected);
+});

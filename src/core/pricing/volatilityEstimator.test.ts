@@ -24,6 +24,12 @@ describe('sigma', () => {
     expect(new VolatilityEstimator().sigmaAnnual(60)).toBeNull();
   });
 
+  test('of nothing but noise is that of a twentieth of the variance observed', () => {
+    const prices = Array.from({ length: 61 }, (_, second) => 97_000 * (second % 2 === 0 ? 1 : 1.0001));
+    const observed = Math.log(1.0001) ** 2;
+    expect(fed(prices).sigmaAnnual(60)).toBeCloseTo(Math.sqrt((observed / 20) * YEAR_SECONDS), 9);
+  });
+
   test('is null if no price ever moved: that is a dead feed, not a calm market', () => {
     expect(fed(new Array(100).fill(97_000)).sigmaAnnual(60)).toBeNull();
   });
