@@ -106,6 +106,18 @@ describe('a replay under stress', () => {
     expect(stressedBody([{ ...outcome, market: tape.market }], 10).late_usd_max).toBe(2.5);
   });
 
+  test('counts money that arrives before money that begins to wait at that time', () => {
+    const stress = { ...STRESS, void_share: 0, disputed_share: 1 };
+    const results = [0, 48 * HOUR_MS].map((laterMs, at) => {
+      const tape = tapeOf(`0x${at}`);
+      const resolution = { ...RESOLUTION, resolvedTimeMs: RESOLUTION.resolvedTimeMs + laterMs };
+      return { ...replayOne(tape, resolution, cellOf(stress)), market: tape.market };
+    });
+    const costs = results.map(({ replay }) => replay.paidOutCost / 1e6);
+    expect(Math.min(...costs)).toBeGreaterThan(0);
+    expect(stressedBody(results, 10).late_usd_max).toBe(Math.max(...costs));
+  });
+
   test('gives each cell of a sweep the P&L of its own backtest under stress', () => {
     const cells = [3, 2, 1].map((minutes_before) => ({
       ...cellOf(STRESS),
