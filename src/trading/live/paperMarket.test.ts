@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { bookRecord } from '../../../test/support/api.ts';
 import { START_MS, TAPE_MARKET } from '../../../test/support/tapes.ts';
-import { TAPE_BEFORE_MS } from '../../core/session/tape.ts';
+import { TAPE_AFTER_MS, TAPE_BEFORE_MS } from '../../core/session/tape.ts';
 import { compileStrategy } from '../../core/strategies/compile.ts';
 import { PaperMarket } from './paperMarket.ts';
 import { PaperSession } from './paperSession.ts';
@@ -158,11 +158,7 @@ test('the latest end of a gap counts for a strategy that joins, also if an earli
   book(3_000);
   market.gapEnded({ id: 1, endMs: START_MS + 5_000 });
   // A price passes the first end, and another the second.
-  const priced = compileStrategy({
-    ...{ type: 'condition_based', side: 'buy_yes', take_profit: [], stop_loss: [], max_trades_per_market: 1 },
-    entry: [{ metric: 'underlying_move_usd', operator: 'above', value: 1 }],
-  });
-  market.viewOf({ ...strategyOf(10), compiled: priced });
+  market.viewOf(pricedStrategy());
   const point = (at: number) => ({
     seq: at,
     eventMs: START_MS + at,
@@ -178,13 +174,27 @@ test('the latest end of a gap counts for a strategy that joins, also if an earli
   expect(late.rows.trusted[0]).toBe(1);
 });
 
-test('a price from before the window makes no row', () => {
-  const { market, book, price } = rig();
+/** A strategy that gets rows for prices of the underlying. */
+function pricedStrategy() {
   const compiled = compileStrategy({
     ...{ type: 'condition_based', side: 'buy_yes', take_profit: [], stop_loss: [], max_trades_per_market: 1 },
     entry: [{ metric: 'underlying_move_usd', operator: 'above', value: 1 }],
   });
-  const { rows } = market.viewOf({ ...strategyOf(10), compiled });
+  return { ...strategyOf(10), compiled };
+}
+
+test('the recording of a window ends before the prices that arrive a minute after it', () => {
+  const { market, price } = rig();
+  const { rows } = market.viewOf(pricedStrategy());
+  const endMs = TAPE_MARKET.endTimeMs + TAPE_AFTER_MS;
+  price(endMs - START_MS - 1);
+  price(endMs - START_MS);
+  expect(rows.timeMs[0]).toBe(endMs - 1);
+});
+
+test('a price from before the window makes no row', () => {
+  const { market, book, price } = rig();
+  const { rows } = market.viewOf(pricedStrategy());
   book(-5_000);
   const rowMs = rows.timeMs[0];
   price(-1_000);
@@ -195,11 +205,7 @@ test('a price from before the window makes no row', () => {
 
 test('a price older than the recording of the window makes no row, though it arrives in the window', () => {
   const { market } = rig();
-  const compiled = compileStrategy({
-    ...{ type: 'condition_based', side: 'buy_yes', take_profit: [], stop_loss: [], max_trades_per_market: 1 },
-    entry: [{ metric: 'underlying_move_usd', operator: 'above', value: 1 }],
-  });
-  const { rows } = market.viewOf({ ...strategyOf(10), compiled });
+  const { rows } = market.viewOf(pricedStrategy());
   const firstMs = START_MS - TAPE_BEFORE_MS;
   market.price({ seq: 1, eventMs: firstMs, receivedMs: START_MS + 1_000, price: 97_000 });
   market.price({ seq: 2, eventMs: firstMs - 1, receivedMs: START_MS + 2_000, price: 97_000 });

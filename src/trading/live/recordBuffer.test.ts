@@ -21,6 +21,7 @@ test('a buffered book does not change with the live book', () => {
     ...{ yesBids: [[4_000, 5]], yesAsks: [[5_000, 6]] },
   });
   buffer.book(record);
+  buffer.book({ ...record, seq: 8 });
   expect(buffer.firstSeq).toBe(7);
   record.yes.asks.prices[0] = 1;
   record.no.bids.sizes[0] = 2;
