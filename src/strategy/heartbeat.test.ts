@@ -41,3 +41,20 @@ test('events that return, and threads that wait, are never reported', async () =
   await clock.advance(600_000);
   expect(hangs).toEqual([]);
 });
+
+test('of several threads that hang, only the first is reported', async () => {
+  const { clock, hangs, beats } = watch();
+  for (const beat of beats) beat.onLoad();
+  await clock.advance(11_000);
+  expect(hangs).toHaveLength(1);
+});
+
+test('loading for each of several runs may take the limit each time', async () => {
+  const { clock, hangs, beats } = watch();
+  for (let run = 0; run < 3; run++) {
+    beats[0].onLoad();
+    await clock.advance(6_000);
+    beats[0].onReturn();
+  }
+  expect(hangs).toEqual([]);
+});
