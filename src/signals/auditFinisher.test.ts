@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { marketRecord, unaskedStore } from '../../test/support/api.ts';
+import { detection } from '../../test/support/detections.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { openTestStore } from '../../test/support/store.ts';
 import { silentLogger } from '../runtime/log.ts';
@@ -90,4 +91,85 @@ test('markets that the venue never resolves do not hold up the later ones', asyn
     ['0x0', '0x499'],
   ]);
   await finisher.close();
+});
+
+test('a market is settled from half a minute after its end', async () => {
+  const clock = new FakeClock();
+  const asked: unknown[] = [];
+  const ended = [30_000, 29_999].map((agoMs) => ({ marketId: `0x${agoMs}`, endMs: clock.now() - agoMs }));
+  const rows = async (_query: string, params: object) => {
+    asked.push(params);
+    return [];
+  };
+  const finisher = new AuditFinisher({
+    reader: { unexecuted: async () => [], unsettled: async () => ended } as unknown as AuditReader,
+    ...{ audit: {} as AuditLog, store: { rows } as unknown as StoreReader },
+    ...{ storeLagMs: () => 0, clock, log: silentLogger, metrics: new Metrics() },
+  });
+  await finisher.round();
+  expect(asked).toEqual([{ marketId: '0x30000' }]);
+  await finisher.close();
+});
+
+test('a round that fails is counted, and repeated a minute later', async () => {
+  const clock = new FakeClock();
+  const metrics = new Metrics();
+  let rounds = 0;
+  const unexecuted = async () => {
+    if (++rounds === 1) throw new Error('away');
+    return [];
+  };
+  const finisher = new AuditFinisher({
+    reader: { unexecuted, unsettled: async () => [] } as unknown as AuditReader,
+    ...{ audit: {} as AuditLog, store: unaskedStore },
+    ...{ storeLagMs: () => 0, clock, log: silentLogger, metrics },
+  });
+  const failures = metrics.registry.getSingleMetric('underround_audit_catch_up_failures_total');
+  const failed = async () => (await failures?.get())?.values.map(({ value }) => value);
+  await finisher.round();
+  expect([rounds, await failed()]).toEqual([1, [1]]);
+  await clock.advance(60_000);
+  expect([rounds, await failed()]).toEqual([2, [1]]);
+  await finisher.close();
+  await clock.advance(600_000);
+  expect(rounds).toBe(2);
+});
+
+test('a row gets the fills of the books some time after its detection', async () => {
+  const clock = new FakeClock();
+  const [found, timesMs, written] = [detection(), new Set<number>(), [] as unknown[]];
+  const rows = async (_query: string, { timeMs }: { timeMs: number }) => {
+    timesMs.add(timeMs - found.detectedMs);
+    return [];
+  };
+  const finisher = new AuditFinisher({
+    reader: {
+      unexecuted: async () => [{ detection: found }],
+      unsettled: async () => [],
+    } as unknown as AuditReader,
+    audit: { executable: async (...given: unknown[]) => written.push(given) } as unknown as AuditLog,
+    ...{ store: { rows } as unknown as StoreReader, storeLagMs: () => 0 },
+    ...{ clock, log: silentLogger, metrics: new Metrics() },
+  });
+  await finisher.round();
+  expect([...timesMs]).toEqual([50, 250, 500]);
+  const none = { fillPrice: null, size: 0 };
+  expect(written).toEqual([[found.auditId, [50, 250, 500].map((afterMs) => ({ afterMs, ...none }))]]);
+  await finisher.close();
+});
+
+test('of the markets that are resolved, only those with rows are settled', async () => {
+  const clock = new FakeClock();
+  const settled: string[] = [];
+  const settle = async ({ marketId }: { marketId: string }) => settled.push(marketId);
+  const finisher = new AuditFinisher({
+    reader: { hasRows: async (marketId: string) => marketId === '0xaa' } as unknown as AuditReader,
+    ...{ audit: { settle } as unknown as AuditLog, store: unaskedStore },
+    ...{ storeLagMs: () => 0, clock, log: silentLogger, metrics: new Metrics() },
+  });
+  for (const marketId of ['0xaa', '0xbb'])
+    finisher.onMarket(marketRecord({ marketId, status: 'resolved', outcome: 'Up', payoutYes: 1 }));
+  finisher.onMarket(marketRecord({ marketId: '0xaa', status: 'resolved', outcome: null, payoutYes: null }));
+  await finisher.close();
+  expect(settled).toEqual(['0xaa']);
 });

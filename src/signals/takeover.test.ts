@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { bookRecord } from '../../test/support/api.ts';
+import { bookRecord, marketRecord } from '../../test/support/api.ts';
 import { detection } from '../../test/support/detections.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { FakeElection } from '../../test/support/fakeElection.ts';
@@ -202,13 +202,14 @@ test('only the elected process finishes rows', async () => {
   expect(asked.lastIndexOf('one') < asked.indexOf('two')).toBe(true);
 });
 
-test('a process that loses the election while it reads the stored detections does not take over', async () => {
+/** A takeover whose parts only note their calls; the test elects its candidate. */
+function notedTakeover(parts: {
+  readonly ofOpenMarkets?: () => Promise<[]>;
+  readonly publish?: () => Promise<void>;
+}) {
   const events: string[] = [];
+  const note = (event: string) => () => void events.push(event);
   let candidate = { onElected: () => {}, onLost: () => {} };
-  let answer: (rows: []) => void = () => {};
-  const stored = new Promise<[]>((resolve) => {
-    answer = resolve;
-  });
   const takeover = new Takeover({
     election: {
       campaign: (_: string, own: typeof candidate) => {
@@ -216,12 +217,29 @@ test('a process that loses the election while it reads the stored detections doe
         return { stop: async () => {} };
       },
     },
-    reader: { ofOpenMarkets: () => stored, unpublished: async () => [] },
-    sink: { onElected: () => events.push('elected'), onLost: () => events.push('lost') },
-    finisher: () => ({ close: async () => {}, round: async () => {} }),
-    ...{ host: {}, audit: {}, clock: new FakeClock(), log: silentLogger },
+    reader: {
+      ofOpenMarkets: parts.ofOpenMarkets ?? (async () => []),
+      unpublished: async () => (parts.publish ? [{ detection: detection() }] : []),
+    },
+    sink: { onElected: note('elected'), onLost: note('lost') },
+    audit: { publish: parts.publish },
+    finisher: () => ({
+      round: async () => note('round')(),
+      onMarket: note('market'),
+      close: async () => note('finisher closed')(),
+    }),
+    ...{ host: {}, clock: new FakeClock(), log: silentLogger },
   } as never);
   onTestFinished(() => takeover.close());
+  return { takeover, candidate, events };
+}
+
+test('a process that loses the election while it reads the stored detections does not take over', async () => {
+  let answer: (rows: []) => void = () => {};
+  const stored = new Promise<[]>((resolve) => {
+    answer = resolve;
+  });
+  const { takeover, candidate, events } = notedTakeover({ ofOpenMarkets: () => stored });
   candidate.onElected();
   candidate.onLost();
   candidate.onElected();
@@ -230,4 +248,38 @@ test('a process that loses the election while it reads the stored detections doe
   answer([]);
   await takeover.settled();
   expect(events).toEqual(['lost', 'lost']);
+});
+
+test('a leader finishes rows at once, and after its term no more', async () => {
+  const { takeover, candidate, events } = notedTakeover({});
+  candidate.onElected();
+  await takeover.settled();
+  takeover.onMarket(marketRecord({ marketId: '0x1' }));
+  candidate.onLost();
+  await takeover.settled();
+  takeover.onMarket(marketRecord({ marketId: '0x1' }));
+  expect(events).toEqual(['elected', 'round', 'market', 'lost', 'finisher closed']);
+});
+
+test('a process that loses the election while it publishes finishes no rows', async () => {
+  let published = () => {};
+  const publish = () =>
+    new Promise<void>((resolve) => {
+      published = resolve;
+    });
+  const { takeover, candidate, events } = notedTakeover({ publish });
+  candidate.onElected();
+  await nextTurn();
+  candidate.onLost();
+  published();
+  await takeover.settled();
+  expect(events).toEqual(['elected', 'lost']);
+});
+
+test('closing ends the term of a process that stays elected', async () => {
+  const { takeover, candidate, events } = notedTakeover({});
+  candidate.onElected();
+  await takeover.settled();
+  await takeover.close();
+  expect(events).toEqual(['elected', 'round', 'lost', 'finisher closed']);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { marketRecord } from '../../test/support/api.ts';
-import type { DecidingFeed } from '../schema/market.ts';
+import type { DecidingFeed, Market } from '../schema/market.ts';
 import { TickerPrices } from './tickerPrices.ts';
 import { WatchedMarket } from './watchedMarket.ts';
 
@@ -54,4 +54,75 @@ test('inside the average that decides, without any fresh price, a market has no 
   watched?.price(new TickerPrices(), market.endTimeMs - 30_000);
   expect(watched?.model.averageFromMs).toBe(market.endTimeMs - 60_000);
   expect([watched?.spot, watched?.model.yesProb]).toEqual([null, null]);
+});
+
+/** A window of Chainlink's average; changes are those of its record. */
+function window5m(changes: Partial<Market> = {}) {
+  return marketRecord({
+    marketId: `0x${'ef'.repeat(32)}`,
+    ...{ ticker: 'BTC', eventType: '5m', startTimeMs: START_MS, endTimeMs: START_MS + 300_000 },
+    ...{ strikePrice: 97_000, strikeSource: 'official', strikeBasis: 'listing', ...changes },
+  });
+}
+
+const SPOT_MS = Date.UTC(2026, 7, 1);
+test.each<[string, Market, string]>([
+  ["an average of the relayed feed, with the venue's strike", window5m(), 'chainlink'],
+  [
+    "an average, with a strike of an exchange's trades",
+    window5m({ strikeBasis: 'binance_trades' }),
+    'exchange',
+  ],
+  ['a relayed price', window5m({ startTimeMs: SPOT_MS, endTimeMs: SPOT_MS + 300_000 }), 'chainlink'],
+  ["an exchange's candle", hour('binance_spot', 'BTC'), 'exchange'],
+])('a market decided by %s is priced by that feed', (_shows, market, decider) => {
+  const asked: string[] = [];
+  const spot = (own: string) => {
+    asked.push(own);
+    return null;
+  };
+  const nowMs = market.startTimeMs + 1_000;
+  WatchedMarket.of(market, nowMs)?.price({ ...PRICES, spot } as unknown as TickerPrices, nowMs);
+  expect(asked).toEqual([decider]);
+});
+
+test('the time of a market never goes back', () => {
+  const watched = WatchedMarket.of(window5m(), NOW_MS);
+  watched?.price(PRICES, NOW_MS);
+  watched?.price(PRICES, NOW_MS - 1);
+  expect([watched?.nowMs, watched?.model.secondsLeft]).toEqual([NOW_MS, 240]);
+});
+
+test('the listing says over how many seconds the deciding average goes', () => {
+  const market = window5m({ decidingFeed: 'chainlink_twap', twapLookbackSeconds: 30 });
+  expect(WatchedMarket.of(market, NOW_MS)?.model.averageFromMs).toBe(market.endTimeMs - 30_000);
+});
+
+test('the hold of orders is the one that applies now, not the one at the start of the window', () => {
+  const changeMs = Date.UTC(2026, 7, 17, 11);
+  const times = { startTimeMs: changeMs - 3_600_000, endTimeMs: changeMs + 10_800_000 };
+  const market = window5m({ eventType: '4h', ...times });
+  const watched = WatchedMarket.of(market, changeMs - 1);
+  expect(watched?.terms.takerHoldMs).toBe(250);
+  watched?.applyRecord(market, changeMs);
+  expect(watched?.terms.takerHoldMs).toBe(50);
+});
+
+test('a newer record changes the fee and the deciding average', () => {
+  const watched = WatchedMarket.of(window5m({ takerFeeRate: 0.04, takerFeeExponent: 1 }), NOW_MS);
+  const terms = { takerFeeRate: 0.08, takerFeeExponent: 1, decidingFeed: 'chainlink_twap' } as const;
+  const newer = window5m({ ...terms, twapLookbackSeconds: 30 });
+  const charged = () => watched?.fee.charged({ price: 5_000, size: 100_000_000 });
+  expect([charged(), watched?.model.averageFromMs]).toEqual([1_000_000, newer.endTimeMs - 60_000]);
+  watched?.applyRecord(newer, NOW_MS);
+  expect([charged(), watched?.model.averageFromMs]).toEqual([2_000_000, newer.endTimeMs - 30_000]);
+});
+
+test('the strike counts from the start of the window', () => {
+  const watched = WatchedMarket.of(window5m(), START_MS - 1);
+  const strikeAt = (nowMs: number) => {
+    watched?.price(PRICES, nowMs);
+    return watched?.model.strike;
+  };
+  expect([strikeAt(START_MS - 1), strikeAt(START_MS)]).toEqual([null, 97_000]);
 });

@@ -23,7 +23,7 @@ function rig() {
     },
   };
   const rows = new WrittenRows({ reader: reader as never, clock, log: silentLogger, metrics });
-  return { clock, metrics, asked, state, rows };
+  return { clock, metrics, asked, state, reader, rows };
 }
 
 test('a row is read twice a second until another process has written it', async () => {
@@ -43,13 +43,15 @@ test('a row is read twice a second until another process has written it', async 
 });
 
 test('after ten seconds without a row the wait ends', async () => {
-  const { clock, rows } = rig();
+  const { clock, asked, rows } = rig();
   const ended: unknown[] = [];
   void rows.wait(waited()).then((written) => ended.push(written));
   await clock.advance(9_999);
   expect(ended).toEqual([]);
   await clock.advance(1);
   expect([ended, clock.waiting]).toEqual([[null], 0]);
+  // The last period ends the wait, so it reads nothing.
+  expect(asked).toEqual(Array(19).fill([waited().auditId]));
 });
 
 test('a row that is published ends the wait at once, and that of another detection does not', async () => {
@@ -85,6 +87,36 @@ test('a failed read is counted and repeated', async () => {
   await clock.advance(500);
   expect(await written).toMatchObject(ROW);
   expect(asked).toHaveLength(2);
+});
+
+test('rows are read again for a detection that waits after all others had theirs', async () => {
+  const { clock, asked, rows } = rig();
+  void rows.wait(waited(1));
+  rows.onWritten(waited(1).auditId, ROW);
+  const next = rows.wait(waited(2));
+  await clock.advance(500);
+  expect(asked).toEqual([[waited(2).auditId]]);
+  rows.onWritten(waited(2).auditId, ROW);
+  expect(await next).toEqual(ROW);
+});
+
+test('closing waits for the read that is under way', async () => {
+  const { clock, reader, rows } = rig();
+  let answer = (_rows: KnownDetection[]) => {};
+  reader.written = () =>
+    new Promise((resolve) => {
+      answer = resolve;
+    });
+  void rows.wait(waited());
+  await clock.advance(500);
+  let isClosed = false;
+  const closing = rows.close().then(() => {
+    isClosed = true;
+  });
+  await clock.advance(0);
+  expect(isClosed).toBe(false);
+  answer([]);
+  await closing;
 });
 
 test('a new leader writes the waiting rows, and a process that stops gives up its own', async () => {
