@@ -10,17 +10,17 @@ let known: string | null = null;
 
 /** The release and a fingerprint of the code that produces results, so every changed line changes the receipts. */
 export function codeVersion(release: string): string {
-  known ??= fingerprint();
+  known ??= fingerprintOf(FOLDERS.map((folder) => fileURLToPath(new URL(folder, import.meta.url))));
   return `${release}-${known}`;
 }
 
-function fingerprint(): string {
+/** @param folders Paths that end with a separator. */
+export function fingerprintOf(folders: readonly string[]): string {
   const sum = createHash('sha256');
-  for (const folder of FOLDERS) {
-    const root = fileURLToPath(new URL(folder, import.meta.url));
-    const files = readdirSync(root, { recursive: true, encoding: 'utf8' });
+  for (const folder of folders) {
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
     for (const name of files.filter((file) => /(?<!\.test)\.[jt]s$/.test(file)).sort()) {
-      sum.update(`${name}\n`).update(readFileSync(root + name));
+      sum.update(`${name}\n`).update(readFileSync(folder + name));
     }
   }
   return sum.digest('hex').slice(0, FINGERPRINT_LENGTH);

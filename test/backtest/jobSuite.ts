@@ -100,6 +100,21 @@ export function jobSuite(name: string, open: () => Promise<Database>): void {
       expect(await runner.claim()).toBeNull();
     });
 
+    test('a user without a running job is served before one whose last start is longer ago', async () => {
+      const { clock, user, queue, submit } = await begin();
+      const [a, b] = [await user('a@example.com'), await user('b@example.com')];
+      const runner = queue('one');
+      const start = async (userId: string) => {
+        await submit(userId);
+        await clock.advance(1_000);
+        return (await runner.claim())?.jobId as string;
+      };
+      await start(a);
+      await runner.finish(await start(b), { result: '{}' });
+      for (const userId of [a, b]) await submit(userId);
+      expect((await runner.claim())?.userId).toBe(b);
+    });
+
     test('a suspended user’s queued jobs wait until the suspension is lifted', async () => {
       const { users, user, queue, submit } = await begin();
       const [a, b] = [await user('a@example.com'), await user('b@example.com')];
@@ -124,6 +139,8 @@ export function jobSuite(name: string, open: () => Promise<Database>): void {
       for (let i = 0; i < 3; i++) claimed.push((await runner.claim())?.jobId);
       expect(claimed).toEqual([own, ...comparisons.slice(0, 2)]);
       expect(await runner.claim()).toBeNull();
+      const ofOther = (await submit(await user('b@example.com'), 10, true))?.jobId;
+      expect((await runner.claim())?.jobId).toBe(ofOther);
       await runner.finish(comparisons[0] as string, { result: '{}' });
       expect((await runner.claim())?.jobId).toBe(comparisons[2]);
     });
@@ -147,11 +164,26 @@ export function jobSuite(name: string, open: () => Promise<Database>): void {
         expect(await queue('next').recover({ alone: false })).toBe(0);
         const status = async () => (await jobs.find(jobId, { userId }))?.status;
         expect(await status()).toBe('running');
-        await clock.advance(LEASE_MS + 1);
+        await clock.advance(LEASE_MS);
+        expect(await queue('next').recover({ alone: false })).toBe(0);
+        await clock.advance(1);
         await queue('next').recover({ alone: false });
         expect(await status()).toBe(attempt < ATTEMPTS_MAX ? 'queued' : 'failed');
       }
-      expect((await jobs.find(jobId, { userId }))?.error).toMatch(/several times/);
+      const found = await jobs.find(jobId, { userId });
+      expect(found?.error).toMatch(/several times/);
+      expect(found?.completedMs).toBe(clock.now());
+    });
+
+    test('a process that runs alone returns the jobs of others to the queue at once, and keeps its own', async () => {
+      const { jobs, user, queue, submit } = await begin();
+      const userId = await user('a@example.com');
+      const [others, own] = [await submit(userId), await submit(userId)];
+      await queue('before').claim();
+      await queue('one').claim();
+      expect(await queue('one').recover({ alone: true })).toBe(1);
+      const statusOf = async (job: typeof own) => (await jobs.find(job?.jobId ?? '', { userId }))?.status;
+      expect([await statusOf(others), await statusOf(own)]).toEqual(['queued', 'running']);
     });
 
     test('a silent job of the process itself returns to the queue, unless the process runs it', async () => {
@@ -197,6 +229,7 @@ export function jobSuite(name: string, open: () => Promise<Database>): void {
       const userId = await user('a@example.com');
       const jobId = (await submit(userId))?.jobId as string;
       await queue('one').claim();
+      await queue('one').keep(jobId, 0.5);
       await queue('one').giveBack(jobId);
       expect(await jobs.find(jobId, { userId })).toMatchObject({
         status: 'queued',
