@@ -260,3 +260,18 @@ test('a gap that is detected minutes after the end reverses the fills made in it
   expect(session.trades).toEqual([]);
   expect(changes).toHaveLength(2);
 });
+
+test('a strategy whose purchases rest buys nothing from the asks', () => {
+  const { market, book } = rig();
+  const compiled = compileStrategy({
+    ...{ type: 'threshold_entry', threshold: 0.6, direction: 'below', side: 'buy_yes' },
+  });
+  const resting = { entry: 'maker', offset: 0, timeout_s: 60, queue_model: 'optimistic' } as const;
+  const sessions = [undefined, resting].map((execution) => {
+    const own = { ...strategyOf(10), compiled, execution };
+    return new PaperSession(own, market.viewOf(own), { fromMs: START_MS, changed: () => undefined });
+  });
+  market.addAll(sessions);
+  for (const [at, ask] of [5_000, 5_001, 5_002].entries()) book(1_000 * (at + 1), ask);
+  expect(sessions.map(({ trades }) => trades.length)).toEqual([1, 0]);
+});

@@ -109,6 +109,8 @@ test('a process that stops between two failed starts does not wait for the next 
 
 test('the stored strategies are read once after every change, within a quarter of a second', async () => {
   const { database, clock, election, did, trader, trade } = await candidate();
+  // Trading starts with the strategies of this change.
+  await strategiesRevision.change(database, { clock, randomBytes });
   await trade();
   const readsWithin = async (ms: number) => {
     const before = did.length;
@@ -123,6 +125,26 @@ test('the stored strategies are read once after every change, within a quarter o
   election.end();
   await trader.settled();
   expect([did, clock.waiting]).toEqual([['read', 'abandon'], 0]);
+  await trader.close();
+});
+
+test('a process that trades is settled once its trading is', async () => {
+  const { clock, trader, trading, trade } = await candidate();
+  await trade();
+  let caughtUp = () => {};
+  trading.settled = () =>
+    new Promise((resolve) => {
+      caughtUp = resolve;
+    });
+  let isSettled = false;
+  const settling = trader.settled().then(() => {
+    isSettled = true;
+  });
+  await clock.advance(0);
+  expect(isSettled).toBe(false);
+  caughtUp();
+  await settling;
+  trading.settled = async () => {};
   await trader.close();
 });
 
