@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { commandAbsent } from '../../test/support/builtCommand.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
@@ -224,5 +226,63 @@ describe.skipIf(commandAbsent)(`a strategy file in a thread ${skipped}`, () => {
   test('a strategy that ends the process ends only its thread', async () => {
     const entry = strategy({ 'mine.ts': `${HEAD}process.exit(0);` });
     await expect(start(entry).describe()).rejects.toThrow(/mine\.ts: the strategy ended its thread/);
+  });
+});
+
+describe('threads whose module is a stand-in', () => {
+  /** @param answer Body of a function of a request; it returns the reply. `runs` are those of the thread. */
+  function standIn(answer: string, options: Partial<ConstructorParameters<typeof StrategyThreads>[0]> = {}) {
+    const module = strategy({
+      'module.mjs': `import { parentPort } from 'node:worker_threads';
+        let runs = [];
+        const answer = (request) => {
+          if (request.kind === 'begin') runs = request.runs.map(({ run }) => run);
+          ${answer}
+        };
+        parentPort.on('message', (request) => parentPort.postMessage(answer(request)));`,
+    });
+    return start('mine.ts', { module, ...options });
+  }
+
+  test('give their results in the order of the settings, and the sum of their uses', async () => {
+    const threads = standIn(
+      `if (request.kind === 'begin') return { kind: 'begun' };
+       const uses = [{ name: 'setTimeout', count: runs.length }, { name: 'Date', count: 1 }];
+       return { kind: 'finished', results: runs.map((run) => ({ run })), codeHash: 'h', uses };`,
+      { threads: 2 },
+    );
+    await threads.begin([SETTING, SETTING, SETTING]);
+    expect(await threads.finish()).toEqual({
+      ...{ results: [{ run: 1 }, { run: 2 }, { run: 3 }], codeHash: 'h' },
+      uses: [
+        { name: 'Date', count: 2 },
+        { name: 'setTimeout', count: 3 },
+      ],
+    });
+  });
+
+  test('give the lines of a live run, and see no environment but the time zone', async () => {
+    const threads = standIn(`return { kind: 'processed', items: 2, lines: [process.env] };`);
+    expect(await threads.process(SEGMENT)).toEqual({ items: 2, lines: [{ TZ: 'UTC' }] });
+  });
+
+  test('keep the first failure, and fail every later request with it', async () => {
+    const threads = standIn(`throw new Error('no memory');`);
+    const message = 'mine.ts: the strategy ended its thread: no memory';
+    await expect(threads.describe()).rejects.toThrow(message);
+    await threads.close();
+    await expect(threads.describe()).rejects.toThrow(message);
+  });
+
+  test('leave the output open and no timer behind', async () => {
+    const clock = new FakeClock();
+    const output = new PassThrough();
+    const printed = once(output, 'data');
+    const threads = standIn(`console.log('seen'); return { kind: 'described' };`, { clock, output });
+    await threads.describe();
+    expect(String(await printed)).toBe('seen\n');
+    await threads.close();
+    await new Promise(setImmediate);
+    expect([output.writableEnded, clock.waiting]).toEqual([false, 0]);
   });
 });
