@@ -204,7 +204,7 @@ test('only the elected process finishes rows', async () => {
 
 /** A takeover whose parts only note their calls; the test elects its candidate. */
 function notedTakeover(parts: {
-  readonly ofOpenMarkets?: () => Promise<[]>;
+  readonly ofOpenMarkets?: () => Promise<readonly object[]>;
   readonly publish?: () => Promise<void>;
 }) {
   const events: string[] = [];
@@ -228,7 +228,7 @@ function notedTakeover(parts: {
       onMarket: note('market'),
       close: async () => note('finisher closed')(),
     }),
-    ...{ host: {}, clock: new FakeClock(), log: silentLogger },
+    ...{ host: { onWritten: note('known') }, clock: new FakeClock(), log: silentLogger },
   } as never);
   onTestFinished(() => takeover.close());
   return { takeover, candidate, events };
@@ -282,4 +282,17 @@ test('closing ends the term of a process that stays elected', async () => {
   await takeover.settled();
   await takeover.close();
   expect(events).toEqual(['elected', 'round', 'lost', 'finisher closed']);
+});
+
+test('closing a process that was never elected ends no term', async () => {
+  const { takeover, events } = notedTakeover({});
+  await takeover.close();
+  expect(events).toEqual([]);
+});
+
+test('a new leader knows the rows that were written before it detects with its own', async () => {
+  const { takeover, candidate, events } = notedTakeover({ ofOpenMarkets: async () => [{}, {}] });
+  candidate.onElected();
+  await takeover.settled();
+  expect(events).toEqual(['known', 'known', 'elected', 'round']);
 });
