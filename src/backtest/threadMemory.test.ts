@@ -69,4 +69,7 @@ test('threads are measured only while a task is under way', async () => {
   end();
   expect(await Promise.all(tasks)).toEqual(['done', undefined]);
   expect(clock.waiting).toBe(0);
+  void guard.during(() => NEVER);
+  await clock.advance(POLL_MS);
+  expect(measured()).toBe(2);
 });
