@@ -166,6 +166,16 @@ describe.skipIf(commandAbsent)(`a strategy file in a thread ${skipped}`, () => {
     expect(await hashOf('a', 'export {}; ')).not.toBe(first);
   });
 
+  test('the code hash leaves packages out', async () => {
+    const text = `${HEAD}import 'odds';\nexport default defineStrategy({ name: 'mine', params: {}, ${INPUTS}, onEvent() {} });`;
+    const hashOf = async (code: string) => {
+      const odds = { 'package.json': '{"type":"module","main":"index.js"}', 'index.js': code };
+      const files = Object.entries(odds).map(([name, body]) => [`node_modules/odds/${name}`, body]);
+      return (await start(strategy({ 'mine.ts': text, ...Object.fromEntries(files) })).describe()).codeHash;
+    };
+    expect(await hashOf('export {};')).toBe(await hashOf('export const odds = 1;'));
+  });
+
   test('clocks, randomness, timers, files and the network are counted, and still work', async () => {
     const entry = strategy({
       'mine.ts': `${HEAD}import { readFileSync } from 'node:fs';
