@@ -126,3 +126,19 @@ test('the strike counts from the start of the window', () => {
   };
   expect([strikeAt(START_MS - 1), strikeAt(START_MS)]).toEqual([null, 97_000]);
 });
+
+test("a strike of an exchange's trades is compared with its prices, whatever feed decides", () => {
+  const market = { ...hour('binance_futures'), strikeBasis: 'binance_trades' } as const;
+  const watched = WatchedMarket.of(market, NOW_MS);
+  watched?.price(PRICES, NOW_MS);
+  expect(watched?.spot?.price).toBe(34.2);
+});
+
+test('a market is trusted with a proven whole book while no gap is open', () => {
+  const watched = WatchedMarket.of(window5m(), NOW_MS) as WatchedMarket;
+  Object.assign(watched, { hasBook: true, isProven: true });
+  watched.openGaps.add('gap_1');
+  expect(watched.trusted).toBe(false);
+  watched.openGaps.clear();
+  expect(watched.trusted).toBe(true);
+});
