@@ -50,6 +50,7 @@ describe('mapBybitAnswer', () => {
     ['rate limit', 10006, 'rate_limited'],
     ['the rate limit of an address', 10018, 'rate_limited'],
     ['unknown symbol', 10001, 'refused'],
+    ['a code below 0', -1, 'refused'],
   ])('reports %s as a refusal', (_shows, code, refusal) => {
     const map = () => mapBybitAnswer(answer({}, code, 'no'), TIMES);
     expect(map).toThrow(PerpRefusedError);
@@ -109,6 +110,13 @@ describe('BybitDepthBook', () => {
       ['91', '1'],
       ['90', '1'],
     ]);
+  });
+
+  test('a frame without the engine’s time has none', () => {
+    const text = frame('snapshot', 7, [['99', '1']]).replace(/"cts":\d+,/, '');
+    expect(new BybitDepthBook('BTCUSDT').apply(text, 'BTC', 5)).toMatchObject({
+      ...{ eventTimeMs: 1773386409007, engineTimeMs: null },
+    });
   });
 
   test('follows the deepest of several streams of a symbol', () => {

@@ -38,6 +38,22 @@ it('compares every message of a list with the known fields', () => {
   expect(found()).toEqual(['book fee', 'book cap']);
 });
 
+it.each([
+  ['event', { eventMetadata: { priceToBeat: 1, decidedBy: 2 } }, 'eventMetadata.decidedBy'],
+  ['event', { markets: [{ feeSchedule: { rate: 0.07, cap: 5 } }] }, 'markets[].feeSchedule.cap'],
+  ['event', { markets: [{ cryptoMarketConfig: { id: 1, feed: 2 } }] }, 'markets[].cryptoMarketConfig.feed'],
+  ['market', { feeSchedule: { exponent: 1, cap: 5 } }, 'feeSchedule.cap'],
+  [
+    'market',
+    { events: [{ eventMetadata: { finalPrice: 1, decidedBy: 2 } }] },
+    'events[].eventMetadata.decidedBy',
+  ],
+])('compares the objects inside a listed %s: %o', (kind, message, path) => {
+  const { watch, found } = watching('polymarket.gamma');
+  watch.message(kind, message, null, T0);
+  expect(found()).toEqual([`${kind} ${path}`]);
+});
+
 it.each(PERP_VENUES)('knows the messages of %s under the name of its feed', (name) => {
   expect(ALL_KINDS[PERP_FEEDS[name]]).toBe(PERP_VENUE_BY_NAME[name].kinds);
 });

@@ -187,12 +187,16 @@ test.each([
   expect(() => mapClobFrame(frame, 7)).toThrow(new VenueMessageError(message));
 });
 
-test.each(['PONG', 'NO NEW ASSETS', '[]', '{"event_type":"auction"}'])(
-  'the frame %s has no event',
-  (frame) => {
-    expect(mapClobFrame(frame, 7)).toEqual([]);
-  },
-);
+test.each([
+  'PONG',
+  'NO NEW ASSETS',
+  'INVALID MESSAGE',
+  'INVALID OPERATION',
+  '[]',
+  '{"event_type":"auction"}',
+])('the frame %s has no event', (frame) => {
+  expect(mapClobFrame(frame, 7)).toEqual([]);
+});
 
 test('every field of a message is read', () => {
   const times = { eventTimeMs: TIME_MS, receivedTimeMs: 7 };

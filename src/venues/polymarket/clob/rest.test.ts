@@ -44,6 +44,7 @@ describe('mapClobMarketRules', () => {
     ['its own delay without the flag', { c: '0x1', sd: 3 }, [null, null, 3000]],
     ['0 s with the flag: the table’s delay', { c: '0x1', itode: true, sd: 0 }, [null, null, null]],
     ['not delayed, no fee stated', { c: '0x1', itode: false }, [null, null, 0]],
+    ['its own delay against a flag that denies one', { c: '0x1', itode: false, sd: 3 }, [null, null, 3000]],
     ['nothing stated', { c: '0x1', itode: null, fd: null }, [null, null, null]],
     ['an absent flag proves nothing', { c: '0x1' }, [null, null, null]],
   ])('%s', (_, answer, [feeRate, feeExponent, takerDelayMs]) => {

@@ -61,14 +61,18 @@ test('knows no name of a 4h window, so none is asked for', () => {
 test.each([
   ['while the venue has none', UNKNOWN, 200],
   ['for an answer that is older than the window', { ...KNOWN, timestamp: START - 1 }, 200],
+  ['for an answer that gives 0 as its time', { ...KNOWN, timestamp: 0 }, 200],
   ['where the route is gone', {}, 404],
 ])('has no price %s', async (_when, body, status) => {
   venue.answerJson(body, status);
   expect(await client.openPrice(QUERY)).toBeNull();
 });
 
-test('has the price of an answer that was made when the window opened', async () => {
-  venue.answerJson({ ...KNOWN, timestamp: START });
+test.each([
+  ['that was made when the window opened', START],
+  ['without a time', undefined],
+])('has the price of an answer %s', async (_which, timestamp) => {
+  venue.answerJson({ ...KNOWN, timestamp });
   expect(await client.openPrice(QUERY)).toBe(89299.0560483538);
 });
 

@@ -61,6 +61,7 @@ describe('mapResolutions', () => {
     ['nothing paid', { ...ROW, payouts: [0, 0] }],
     ['payouts as text', { ...ROW, payouts: ['1000000', '0'] }],
     ['a short id', { ...ROW, condition_id: '0x0177' }],
+    ['an id of 62 digits', { ...ROW, condition_id: ROW.condition_id.slice(0, 64) }],
     ['no row at all', 'resolved'],
   ])('sets aside %s', (_shows, row) => {
     const { final, unusable } = map(row, ROW);
