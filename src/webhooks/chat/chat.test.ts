@@ -211,3 +211,17 @@ it.each([
   const rate = { retryAfter: undefined, remaining: '0', resetAfter };
   expect(chatPauseMs(200, rate, Buffer.alloc(0))).toBe(pauseMs);
 });
+
+it.each([
+  ['0', '{"retry_after":9}', 0],
+  [undefined, '{"retry_after":0}', 0],
+  [undefined, '{"parameters":{"retry_after":0}}', 0],
+  [undefined, '{"retry_after":-1}', 30_000],
+  ['soon', 'no JSON', 30_000],
+])(
+  'a refusal for the rate with Retry-After %j and the reply %j is a pause of %i ms',
+  (retryAfter, reply, ms) => {
+    const rate = { retryAfter, remaining: undefined, resetAfter: undefined };
+    expect(chatPauseMs(429, rate, Buffer.from(reply))).toBe(ms);
+  },
+);

@@ -101,6 +101,28 @@ test('a chat’s pause shorter than its spacing does not shorten that', async ()
   await queue.close();
 });
 
+test('a delivery that expires during the pause of its chat is reported at the next event', async () => {
+  const chat = { path: '/', spacingMs: 3_600_000 } as SigningWebhook['chat'];
+  const changes: unknown[] = [];
+  queue = deliveryQueueOn(
+    clock,
+    () => 0,
+    attempt,
+    { chat },
+    ({ delivery, state }) => void changes.push([delivery.deliveryId, state]),
+  );
+  queue.add({ ...DELIVERY, deliveryId: 'first' });
+  queue.add({ ...DELIVERY, deliveryId: 'second', expiresMs: clock.now() + 1_000 });
+  await clock.advance(1_000);
+  expect(changes).toEqual([['first', 'delivered']]);
+  queue.add({ ...DELIVERY, deliveryId: 'third' });
+  expect(changes).toEqual([
+    ['first', 'delivered'],
+    ['second', 'expired'],
+  ]);
+  await queue.close();
+});
+
 test('a chat that answers later than its spacing gets no message before its answer', async () => {
   const chat = { path: '/', spacingMs: 1_000 } as SigningWebhook['chat'];
   const answers: (() => void)[] = [];
@@ -221,6 +243,34 @@ test('a chat’s limit that arrives after its owner paused it ends the delivery'
   expect(changes.map((change) => change.state)).toEqual(['skipped']);
   expect(clock.waiting).toBe(0);
 });
+
+test.each([
+  ['in the millisecond in which it was activated before', 0],
+  ['later', 1],
+])(
+  'a webhook that ten failures paused and that is resumed %s gets events again',
+  async (_, activeSinceMs) => {
+    const known: SigningWebhook[] = [];
+    queue = deliveryQueueOn(
+      clock,
+      () => 0,
+      async (webhook, { deliveryId }) => {
+        known.push(webhook);
+        attempted.push(deliveryId);
+        return replied(attempted.length === 1 ? 500 : 200, clock);
+      },
+      { consecutiveFailures: 9 },
+    );
+    queue.add({ ...DELIVERY, deliveryId: 'tenth' });
+    await clock.advance(0);
+    const webhook = known[0]!;
+    queue.update({ ...webhook, state: 'paused', consecutiveFailures: 10 });
+    queue.add({ ...DELIVERY, deliveryId: 'meanwhile' });
+    queue.update({ ...webhook, activeSinceMs, consecutiveFailures: 0 });
+    queue.add({ ...DELIVERY, deliveryId: 'next' });
+    expect(attempted).toEqual(['tenth', 'next']);
+  },
+);
 
 test('at most a thousand deliveries are held, until some are released', () => {
   queue = deliveryQueueOn(
