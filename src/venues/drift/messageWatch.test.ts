@@ -86,6 +86,11 @@ it.each([
   ['{"market":"0x1","event_type":"book","bids":', 'book'],
   ['{"topic":"crypto_prices_chainlink","type":"update"', 'crypto_prices_chainlink'],
   ['{"type":"ticker"', 'ticker'],
+  ['{"e":"trade"', 'trade'],
+  ['{"channel":"price.crypto"', 'price.crypto'],
+  ['{ "op" : "error"', 'error'],
+  [`{"type":"${'x'.repeat(60)}"`, 'x'.repeat(60)],
+  [`{"type":"${'x'.repeat(61)}"`, 'none'],
   ['<html>', 'none'],
 ])('names the kind of the refused text %s', (text, kind) => {
   const { drift, watch } = setUp();

@@ -350,8 +350,10 @@ it('no change is applied late once 4,096 have come since the last proof', () => 
   const isApplied = () => log.isNewest(0, 'BUY', 4900, 1);
   for (let at = 0; at < 4_095; at++) log.note(0, 'BUY', at % 1_000, 20);
   expect(isApplied()).toBe(true);
-  log.note(0, 'BUY', 1, 20);
-  expect(isApplied()).toBe(false);
+  for (let more = 0; more < 2; more++) {
+    log.note(0, 'BUY', 1, 20);
+    expect(isApplied()).toBe(false);
+  }
   log.proven(30);
   expect([30, 31].map((timeMs) => log.isNewest(0, 'BUY', 4900, timeMs))).toEqual([false, true]);
 });

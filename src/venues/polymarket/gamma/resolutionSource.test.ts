@@ -23,6 +23,7 @@ describe('parseResolutionSource', () => {
     ['https://www.binance.com/en/futures/HYPEUSDT', { kind: 'binance_futures', symbol: 'HYPEUSDT' }],
     ['https://www.binance.com/EN/Trade/btc_usdt', { kind: 'binance_spot', symbol: 'BTCUSDT' }],
     ['https://www.binance.com/EN/Futures/btcusdc', { kind: 'binance_futures', symbol: 'BTCUSDC' }],
+    ['https://www.binance.com/zh-CN/trade/BTC_USDT', { kind: 'binance_spot', symbol: 'BTCUSDT' }],
     [' https://www.binance.com/trade/SOL_USDT ', { kind: 'binance_spot', symbol: 'SOLUSDT' }],
   ])('reads %s', (text, source) => {
     expect(parseResolutionSource(text)).toEqual(source);

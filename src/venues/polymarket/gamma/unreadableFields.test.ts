@@ -56,6 +56,23 @@ test.each<[string, unknown, object]>([
   expect(map({ [name]: value })).toMatchObject({ ok: true, market, unreadable: [{ name, value }] });
 });
 
+test.each<[string, object, object]>([
+  ['a fee of nothing', { feeSchedule: { rate: 0, exponent: 0 } }, { takerFeeRate: 0, takerFeeExponent: 0 }],
+  ['the highest fee', { feeSchedule: { rate: 1, exponent: 10 } }, { takerFeeRate: 1, takerFeeExponent: 10 }],
+  [
+    'a config without an average',
+    { cryptoMarketConfig: { twapEnabled: false } },
+    { decidingFeed: 'chainlink_spot' },
+  ],
+  [
+    'a config whose average has no length',
+    { cryptoMarketConfig: { twapEnabled: false, twapLookbackSeconds: null } },
+    { decidingFeed: 'chainlink_spot' },
+  ],
+])('%s is read', (_shows, changes, market) => {
+  expect(map(changes)).toMatchObject({ ok: true, market, unreadable: [] });
+});
+
 test('a strike of another type counts as absent', () => {
   const strikes = [{ priceToBeat: 64_000 }, { priceToBeat: { usd: 64_000 } }, 'soon', []].map(
     (metadata) => (map({}, metadata) as GammaListing).market.strikePrice,
