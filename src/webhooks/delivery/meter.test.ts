@@ -19,6 +19,7 @@ it('counts attempts by outcome and deliveries by state, and logs what a retry ne
   meter.settled('delivered');
   meter.settled('expired');
   meter.paused('wh_1');
+  meter.held(9);
   meter.held(7);
   meter.sends(true);
   const text = await metrics.registry.metrics();
