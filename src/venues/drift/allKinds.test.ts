@@ -39,17 +39,21 @@ it('compares every message of a list with the known fields', () => {
 });
 
 it.each([
-  ['event', { eventMetadata: { priceToBeat: 1, decidedBy: 2 } }, 'eventMetadata.decidedBy'],
-  ['event', { markets: [{ feeSchedule: { rate: 0.07, cap: 5 } }] }, 'markets[].feeSchedule.cap'],
-  ['event', { markets: [{ cryptoMarketConfig: { id: 1, feed: 2 } }] }, 'markets[].cryptoMarketConfig.feed'],
-  ['market', { feeSchedule: { exponent: 1, cap: 5 } }, 'feeSchedule.cap'],
+  ['gamma', 'event', { eventMetadata: { priceToBeat: 1, by: 2 } }, 'eventMetadata.by'],
+  ['gamma', 'event', { markets: [{ feeSchedule: { rate: 0.07, cap: 5 } }] }, 'markets[].feeSchedule.cap'],
   [
-    'market',
-    { events: [{ eventMetadata: { finalPrice: 1, decidedBy: 2 } }] },
-    'events[].eventMetadata.decidedBy',
+    'gamma',
+    'event',
+    { markets: [{ cryptoMarketConfig: { id: 1, by: 2 } }] },
+    'markets[].cryptoMarketConfig.by',
   ],
-])('compares the objects inside a listed %s: %o', (kind, message, path) => {
-  const { watch, found } = watching('polymarket.gamma');
+  ['gamma', 'market', { feeSchedule: { exponent: 1, cap: 5 } }, 'feeSchedule.cap'],
+  ['gamma', 'market', { events: [{ eventMetadata: { finalPrice: 1, by: 2 } }] }, 'events[].eventMetadata.by'],
+  ['okx', 'orderbook', { code: '0', data: [{ seqId: 1, prevSeqId: 0 }] }, 'data[].prevSeqId'],
+  ['bybit', 'orderbook', { retCode: 0, result: { seq: 1, depth: 2 } }, 'result.depth'],
+])('compares the objects inside a message of %s: %s %o', (venue, kind, message, path) => {
+  const feeds = { gamma: 'polymarket.gamma', okx: PERP_FEEDS.okx, bybit: PERP_FEEDS.bybit };
+  const { watch, found } = watching(feeds[venue as keyof typeof feeds]);
   watch.message(kind, message, null, T0);
   expect(found()).toEqual([`${kind} ${path}`]);
 });

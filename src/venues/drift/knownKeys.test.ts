@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { forUnknownKeys, isKnownPath, knownKeys } from './knownKeys.ts';
 
 const KNOWN = knownKeys(z.object({ id: z.string(), fee: z.unknown() }), 'icon  image', {
-  fee: knownKeys('rate'),
-  changes: knownKeys('price size'),
+  fee: knownKeys('rate', '', { steps: knownKeys('from') }),
+  changes: knownKeys('price size', '', { by: knownKeys('id') }),
 });
 
 function unknownIn(message: unknown): [path: string, value: unknown][] {
@@ -21,6 +21,12 @@ describe('forUnknownKeys', () => {
     ['a list', [{ other: 1 }], []],
     ['a new field', { id: 1, depth: 7 }, [['depth', 7]]],
     ['a new field of an object inside', { fee: { rate: 1, cap: 2 } }, [['fee.cap', 2]]],
+    [
+      'a new field of an object inside a list',
+      { changes: [{ by: { name: 2 } }] },
+      [['changes[].by.name', 2]],
+    ],
+    ['a new field of a list inside an object', { fee: { steps: [{ to: 2 }] } }, [['fee.steps[].to', 2]]],
     [
       'new fields in the first three objects of a list',
       { changes: [{ a: 1 }, { b: 2 }, { c: 3 }, { d: 4 }] },
@@ -42,6 +48,8 @@ it.each([
   ['depth', false],
   ['fee.rate', true],
   ['fee.cap', false],
+  ['fee.steps[].from', true],
+  ['fee.steps[].to', false],
   ['changes[].price', true],
   ['changes[].seq', false],
   ['gone.seq', false],
