@@ -143,6 +143,7 @@ describe('HttpClient', () => {
     ['410', 410, 'gone', HttpRefusedError, /410 for \/a: gone$/],
     ['500', 500, 'bad gateway', TransportError, /500 for \/a: bad gateway$/],
     ['a redirect', 302, '', VenueMessageError, /unexpected status/],
+    ['JSON that is not final', 202, '[]', VenueMessageError, /unexpected status/],
     ['HTML with 200', 200, ' <!doctype html><p>hi', VenueMessageError, /HTML instead of JSON/],
     ['cut JSON', 200, '[{"id":', VenueMessageError, /no whole JSON/],
     ['nothing', 200, '', VenueMessageError, /no whole JSON/],
@@ -292,4 +293,5 @@ test('parses a Retry-After in seconds or as a date', () => {
   for (const unreadable of ['soon', '-1', '1,2', '1234567890'])
     expect(retryAfterOf(unreadable, now), unreadable).toBeNull();
   expect(retryAfterOf(undefined, now)).toBeNull();
+  expect(retryAfterOf(['7', '9'], now)).toBe(7_000);
 });

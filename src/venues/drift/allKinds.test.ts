@@ -71,6 +71,7 @@ describe('isKnownNow', () => {
   it.each([
     ['a field that is still unknown', {}, false],
     ['a field that is known by now', { key: 'version' }, true],
+    ['a field of a book that is audited', { feed: 'polymarket.clob.audit', key: 'neg_risk' }, true],
     ['a field of a list', { kind: 'price_change', key: 'price_changes[].best_bid' }, true],
     ['a kind that is still unknown', { category: 'unknown_message', kind: 'message', key: 'depth' }, false],
     ['a kind that is known by now', { category: 'unknown_message', kind: 'message', key: 'book' }, true],
