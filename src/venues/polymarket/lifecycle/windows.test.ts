@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { recording, recordingLines, recordingsAbsent } from '../../../../test/support/fixtures.ts';
+import { InvalidInputError } from '../../../runtime/errors.ts';
 import { DEFAULT_TICKERS, EVENT_TYPES, type EventType, type Ticker } from '../../../schema/market.ts';
 import { nextWindow, parseSlug, seriesSlug, slugOf, windowAt } from './windows.ts';
 
@@ -49,6 +50,10 @@ describe('windowAt', () => {
   test.each(rows)('%s', (_shows, eventType, time, start, end) => {
     expect(spelled(windowAt(eventType, at(time)))).toEqual([start, end]);
   });
+});
+
+test.each(['4h', 'daily_up_down'] as const)('a %s window contains no time that is none', (eventType) => {
+  expect(() => windowAt(eventType, Number.NaN)).toThrow(new InvalidInputError('not a time: NaN'));
 });
 
 describe('slugs', () => {
@@ -125,6 +130,7 @@ describe('slugs', () => {
       parseSlug('bitcoin-up-or-down-on-august-16', at('2026-08-15T00:00:00Z'))?.windows.map(spelled),
     ).toEqual([['2026-08-15T16:00Z', '2026-08-16T16:00Z']]);
     expect(parseSlug(slug)).toBeNull();
+    expect(parseSlug('bitcoin-up-or-down-on-august-16', at('2026-08-15T00:00:00Z'))?.yearless).toBe(true);
     const yearOf = (day: string, near: string) =>
       parseSlug(`bitcoin-up-or-down-on-${day}`, at(near))?.windows[0]?.endTimeMs;
     expect(yearOf('december-30', '2026-01-02T12:00:00Z')).toBe(at('2025-12-30T17:00:00Z'));
@@ -138,6 +144,7 @@ describe('slugs', () => {
     ['the title of HYPE', 'hyperliquid-up-or-down-august-16-2026-2pm-et'],
     ['a day of ZEC', 'zec-up-or-down-on-august-16-2026'],
     ['off the 5m grid', 'btc-updown-5m-1786891501'],
+    ['a start in milliseconds', 'btc-updown-5m-1786891500000'],
     ['off the hour', 'btc-updown-4h-1765861260'],
     ['an hour the clocks skip', 'bitcoin-up-or-down-march-8-2026-2am-et'],
     ['no such day', 'bitcoin-up-or-down-on-february-30-2026'],
