@@ -14,7 +14,7 @@ function fingerprint(files: Readonly<Record<string, string>>): string {
     mkdirSync(dirname(join(root, name)), { recursive: true });
     writeFileSync(join(root, name), text);
   }
-  return fingerprintOf([join(root, 'core/'), join(root, 'backtest/')]);
+  return fingerprintOf([join(root, 'core'), join(root, 'backtest')]);
 }
 
 test('a version is the release and the fingerprint of its code', () => {
@@ -38,6 +38,6 @@ test.each<[string, Readonly<Record<string, string>>]>([
 });
 
 test('the folders with the code of results are part of the version', () => {
-  const path = (folder: string) => join(import.meta.dirname, folder);
-  expect(codeVersion('1')).toBe(`1-${fingerprintOf([path('../core/'), path('../backtest/')])}`);
+  const path = (folder: string) => join(import.meta.dirname, '..', folder);
+  expect(codeVersion('1')).toBe(`1-${fingerprintOf(['core', 'backtest'].map(path))}`);
 });

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Folders whose code determines the bytes of a result. */
@@ -14,13 +15,12 @@ export function codeVersion(release: string): string {
   return `${release}-${known}`;
 }
 
-/** @param folders Paths that end with a separator. */
 export function fingerprintOf(folders: readonly string[]): string {
   const sum = createHash('sha256');
   for (const folder of folders) {
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
     for (const name of files.filter((file) => /(?<!\.test)\.[jt]s$/.test(file)).sort()) {
-      sum.update(`${name}\n`).update(readFileSync(folder + name));
+      sum.update(`${name}\n`).update(readFileSync(join(folder, name)));
     }
   }
   return sum.digest('hex').slice(0, FINGERPRINT_LENGTH);

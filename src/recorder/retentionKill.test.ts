@@ -1,6 +1,5 @@
 /** A thinning of old books during which the engine is killed, and the start after it: a new recorder, keeper and engine. */
 import { cp, mkdtemp, rm } from 'node:fs/promises';
-import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -11,7 +10,6 @@ import { systemClock } from '../runtime/clock.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
 import { StoreClient } from '../store/engine/client.ts';
-import { socketPath } from '../store/engine/paths.ts';
 import { loadGapsOf } from '../store/queries/resume.ts';
 import { thinBooks } from '../store/retention/thinBooks.ts';
 import type { Store } from '../store/store.ts';
@@ -33,18 +31,7 @@ async function start(dataDir: string) {
   const common = { clock: systemClock, log: silentLogger };
   const access = await reachTestEngine(dataDir);
   const { store } = await openTestStore({ dataDir, engine: Promise.resolve(access) });
-  // A connection of its own for each call: clients that share an agent close each other's idle connections.
-  const agent = new Agent({ keepAlive: false, ...{ socketPath: socketPath(dataDir) } });
-  const whenReady = (limitMs: number) => access.whenReady(limitMs);
-  const own = {
-    url: access.url,
-    agent,
-    streamAgent: agent,
-    hostPid: null,
-    whenReady,
-    close: async () => undefined,
-  };
-  const client = new StoreClient({ ...common, access: own });
+  const client = new StoreClient({ ...common, access });
   return {
     ...{ store, client },
     kill: () => process.kill(store.enginePid() as number, 'SIGKILL'),

@@ -10,6 +10,25 @@ import { AuditFinisher } from './auditFinisher.ts';
 import type { AuditLog } from './auditLog.ts';
 import type { AuditReader, UnsettledMarket } from './auditReader.ts';
 
+/** A finisher that finds nothing to do, apart from what the parts of the test give it. */
+function finisherOn(
+  clock: FakeClock,
+  parts: {
+    readonly reader?: object;
+    readonly audit?: object;
+    readonly store?: object;
+    readonly storeLagMs?: () => number;
+    readonly metrics?: Metrics;
+  },
+): AuditFinisher {
+  const { reader, audit = {}, store = unaskedStore, storeLagMs = () => 0, metrics = new Metrics() } = parts;
+  return new AuditFinisher({
+    reader: { unexecuted: async () => [], unsettled: async () => [], ...reader } as unknown as AuditReader,
+    ...{ audit: audit as AuditLog, store: store as StoreReader, storeLagMs },
+    ...{ clock, log: silentLogger, metrics },
+  });
+}
+
 test('a row is not finished from the store before the store has the books for its fills', async () => {
   const clock = new FakeClock();
   const asked: number[] = [];
@@ -18,18 +37,9 @@ test('a row is not finished from the store before the store has the books for it
       asked.push(clock.now() - beforeMs);
       return [];
     },
-    unsettled: async () => [],
-  } as unknown as AuditReader;
+  };
   let lagMs = 0;
-  const finisher = new AuditFinisher({
-    reader,
-    audit: {} as AuditLog,
-    store: unaskedStore,
-    storeLagMs: () => lagMs,
-    clock,
-    log: silentLogger,
-    metrics: new Metrics(),
-  });
+  const finisher = finisherOn(clock, { reader, storeLagMs: () => lagMs });
   await finisher.round();
   lagMs = 540_000;
   await finisher.round();
@@ -45,14 +55,13 @@ test('a row of a market that is resolved without a known payout stays open', asy
   store.writer.market({ ...market, status: 'resolved', outcome: null, payoutYes: null, seq: 1 });
   await store.writer.flush();
   const settled: unknown[] = [];
-  const finisher = new AuditFinisher({
+  const finisher = finisherOn(clock, {
     reader: {
-      unexecuted: async () => [],
       unsettled: async () => [{ marketId: '0xaa', endMs: market.endTimeMs }],
       hasRows: async () => true,
-    } as unknown as AuditReader,
-    audit: { settle: async (...given: unknown[]) => settled.push(given) } as unknown as AuditLog,
-    ...{ store, storeLagMs: () => 0, clock, log: silentLogger, metrics: new Metrics() },
+    },
+    audit: { settle: async (...given: unknown[]) => settled.push(given) },
+    store,
   });
   await finisher.round();
   expect(settled).toEqual([]);
@@ -68,9 +77,8 @@ test('markets that the venue never resolves do not hold up the later ones', asyn
   const endMs = clock.now() - 600_000;
   const unresolved = Array.from({ length: 1_200 }, (_, at) => ({ marketId: `0x${at}`, endMs: endMs + at }));
   const asked: (string | undefined)[][] = [];
-  const finisher = new AuditFinisher({
+  const finisher = finisherOn(clock, {
     reader: {
-      unexecuted: async () => [],
       unsettled: async (after: UnsettledMarket | null, limit: number) => {
         const from =
           after === null ? 0 : unresolved.findIndex(({ marketId }) => marketId === after.marketId) + 1;
@@ -78,10 +86,8 @@ test('markets that the venue never resolves do not hold up the later ones', asyn
         asked.push([page[0]?.marketId, page.at(-1)?.marketId]);
         return page;
       },
-    } as unknown as AuditReader,
-    audit: {} as AuditLog,
-    store: { rows: async () => [] } as unknown as StoreReader,
-    ...{ storeLagMs: () => 0, clock, log: silentLogger, metrics: new Metrics() },
+    },
+    store: { rows: async () => [] },
   });
   for (let round = 0; round < 4; round++) await finisher.round();
   expect(asked).toEqual([
@@ -101,11 +107,7 @@ test('a market is settled from half a minute after its end', async () => {
     asked.push(params);
     return [];
   };
-  const finisher = new AuditFinisher({
-    reader: { unexecuted: async () => [], unsettled: async () => ended } as unknown as AuditReader,
-    ...{ audit: {} as AuditLog, store: { rows } as unknown as StoreReader },
-    ...{ storeLagMs: () => 0, clock, log: silentLogger, metrics: new Metrics() },
-  });
+  const finisher = finisherOn(clock, { reader: { unsettled: async () => ended }, store: { rows } });
   await finisher.round();
   expect(asked).toEqual([{ marketId: '0x30000' }]);
   await finisher.close();
@@ -119,11 +121,7 @@ test('a round that fails is counted, and repeated a minute later', async () => {
     if (++rounds === 1) throw new Error('away');
     return [];
   };
-  const finisher = new AuditFinisher({
-    reader: { unexecuted, unsettled: async () => [] } as unknown as AuditReader,
-    ...{ audit: {} as AuditLog, store: unaskedStore },
-    ...{ storeLagMs: () => 0, clock, log: silentLogger, metrics },
-  });
+  const finisher = finisherOn(clock, { reader: { unexecuted }, metrics });
   const failures = metrics.registry.getSingleMetric('underround_audit_catch_up_failures_total');
   const failed = async () => (await failures?.get())?.values.map(({ value }) => value);
   await finisher.round();
@@ -142,14 +140,10 @@ test('a row gets the fills of the books some time after its detection', async ()
     timesMs.add(timeMs - found.detectedMs);
     return [];
   };
-  const finisher = new AuditFinisher({
-    reader: {
-      unexecuted: async () => [{ detection: found }],
-      unsettled: async () => [],
-    } as unknown as AuditReader,
-    audit: { executable: async (...given: unknown[]) => written.push(given) } as unknown as AuditLog,
-    ...{ store: { rows } as unknown as StoreReader, storeLagMs: () => 0 },
-    ...{ clock, log: silentLogger, metrics: new Metrics() },
+  const finisher = finisherOn(clock, {
+    reader: { unexecuted: async () => [{ detection: found }] },
+    audit: { executable: async (...given: unknown[]) => written.push(given) },
+    store: { rows },
   });
   await finisher.round();
   expect([...timesMs]).toEqual([50, 250, 500]);
@@ -162,10 +156,9 @@ test('of the markets that are resolved, only those with rows are settled', async
   const clock = new FakeClock();
   const settled: string[] = [];
   const settle = async ({ marketId }: { marketId: string }) => settled.push(marketId);
-  const finisher = new AuditFinisher({
-    reader: { hasRows: async (marketId: string) => marketId === '0xaa' } as unknown as AuditReader,
-    ...{ audit: { settle } as unknown as AuditLog, store: unaskedStore },
-    ...{ storeLagMs: () => 0, clock, log: silentLogger, metrics: new Metrics() },
+  const finisher = finisherOn(clock, {
+    reader: { hasRows: async (marketId: string) => marketId === '0xaa' },
+    audit: { settle },
   });
   for (const marketId of ['0xaa', '0xbb'])
     finisher.onMarket(marketRecord({ marketId, status: 'resolved', outcome: 'Up', payoutYes: 1 }));

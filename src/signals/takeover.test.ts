@@ -235,17 +235,14 @@ function notedTakeover(parts: {
 }
 
 test('a process that loses the election while it reads the stored detections does not take over', async () => {
-  let answer: (rows: []) => void = () => {};
-  const stored = new Promise<[]>((resolve) => {
-    answer = resolve;
-  });
-  const { takeover, candidate, events } = notedTakeover({ ofOpenMarkets: () => stored });
+  const stored = Promise.withResolvers<[]>();
+  const { takeover, candidate, events } = notedTakeover({ ofOpenMarkets: () => stored.promise });
   candidate.onElected();
   candidate.onLost();
   candidate.onElected();
   await nextTurn();
   candidate.onLost();
-  answer([]);
+  stored.resolve([]);
   await takeover.settled();
   expect(events).toEqual(['lost', 'lost']);
 });
@@ -262,16 +259,12 @@ test('a leader finishes rows at once, and after its term no more', async () => {
 });
 
 test('a process that loses the election while it publishes finishes no rows', async () => {
-  let published = () => {};
-  const publish = () =>
-    new Promise<void>((resolve) => {
-      published = resolve;
-    });
-  const { takeover, candidate, events } = notedTakeover({ publish });
+  const published = Promise.withResolvers<void>();
+  const { takeover, candidate, events } = notedTakeover({ publish: () => published.promise });
   candidate.onElected();
   await nextTurn();
   candidate.onLost();
-  published();
+  published.resolve();
   await takeover.settled();
   expect(events).toEqual(['elected', 'lost']);
 });

@@ -102,11 +102,8 @@ test('rows are read again for a detection that waits after all others had theirs
 
 test('closing waits for the read that is under way', async () => {
   const { clock, reader, rows } = rig();
-  let answer = (_rows: KnownDetection[]) => {};
-  reader.written = () =>
-    new Promise((resolve) => {
-      answer = resolve;
-    });
+  const written = Promise.withResolvers<KnownDetection[]>();
+  reader.written = () => written.promise;
   void rows.wait(waited());
   await clock.advance(500);
   let isClosed = false;
@@ -115,7 +112,7 @@ test('closing waits for the read that is under way', async () => {
   });
   await clock.advance(0);
   expect(isClosed).toBe(false);
-  answer([]);
+  written.resolve([]);
   await closing;
 });
 

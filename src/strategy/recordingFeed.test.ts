@@ -34,7 +34,7 @@ async function readAll(markets: readonly Market[], tooLarge: string | null = nul
 }
 
 test('spans are half hours from an hour before the first window to a minute after the last', async () => {
-  // What is received in the last 10 s of a span is processed with the next one.
+  // Records received in the last 10 s of a span are processed in the next span.
   const { ends } = await readAll([window('0x1', at(12, 25), at(12, 30))]);
   expect(ends).toEqual([at(11, 29, 50), at(11, 59, 50), at(12, 29, 50), at(12, 59, 50)]);
 });

@@ -221,14 +221,8 @@ describe.skipIf(commandAbsent)(`a strategy file in a thread ${skipped}`, () => {
     const clock = new FakeClock();
     const threads = start(entry, { clock, eventLimitMs: 5_000 });
     await threads.begin([SETTING]);
-    let ended: Error | null = null;
-    const processed = threads.process(SEGMENT).catch((error: Error) => {
-      ended = error;
-    });
     onTestFinished(() => threads.close());
-    while (ended === null) await clock.advance(500);
-    await processed;
-    expect(String(ended)).toMatch(
+    await expect(clock.advanceUntil(threads.process(SEGMENT), 500)).rejects.toThrow(
       /mine\.ts: onEvent did not return within 5 s from the book event \d+ of 2026-/,
     );
   });

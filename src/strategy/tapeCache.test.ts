@@ -57,10 +57,10 @@ test('the tapes that were read or written longest ago are removed where all are 
 
 test('the first tape that cannot be written is reported, and nothing is written after it', async () => {
   const { folder, failures, cache, read } = rig();
-  // The folder of a tape's name is no file that the tape could replace.
   await cache.write('one', Buffer.from('tape'));
   const [name] = readdirSync(folder) as [string];
   const blocked = rig();
+  // A folder has the name of the tape's file, so the file cannot be written.
   mkdirSync(join(blocked.folder, name), { recursive: true });
   await Promise.all([
     blocked.cache.write('one', Buffer.from('tape')),

@@ -182,7 +182,7 @@ test('a level that returns to a side that was empty can be taken again', () => {
   expect(taken(rig.book(800, BIDS, ASKS))).toEqual([50, 120]);
 });
 
-test('a level that shrinks below what was taken of it has nothing left, and takes nothing from the next', () => {
+test('a level smaller than what our orders took of it has no shares left; the next level keeps all of its own', () => {
   const rig = new DeskRig().book(0, BIDS, ASKS);
   rig.place(1, 0, { limitPrice: 4_800, size: 50 * SHARE });
   rig.place(2, 0, { limitPrice: 4_800, size: 200 * SHARE });

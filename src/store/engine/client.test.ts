@@ -1,29 +1,46 @@
 import { once } from 'node:events';
-import { Agent, createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  Agent,
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { StoreUnavailableError } from '../../runtime/errors.ts';
 import { silentLogger } from '../../runtime/log.ts';
+import type { EngineAccess } from './access.ts';
 import { StoreClient, type StoreRetry } from './client.ts';
 import { serverAccess, serverWaitLine } from './serverAccess.ts';
 
-function clientOf(engine: Server, clock: Clock): StoreClient {
-  const access = {
-    url: `http://127.0.0.1:${(engine.address() as AddressInfo).port}`,
-    agent: null,
-    streamAgent: null,
-    hostPid: null,
-    whenReady: async () => undefined,
-    close: async () => undefined,
-  };
-  const client = new StoreClient({ access, clock, log: silentLogger });
+/** A stand-in for the engine until the test ends. */
+async function engineOf(answer: RequestListener): Promise<Server> {
+  const engine = createServer(answer);
+  await new Promise<void>((resolve) => void engine.listen(0, '127.0.0.1', resolve));
   onTestFinished(async () => {
-    await client.close();
     engine.closeAllConnections();
     await new Promise((resolve) => engine.close(resolve));
   });
+  return engine;
+}
+
+/** @param agent That of the embedded engine; null: as of a server. */
+function accessOf(engine: Server, agent: Agent | null = null): EngineAccess {
+  return {
+    url: `http://127.0.0.1:${(engine.address() as AddressInfo).port}`,
+    ...{ agent, streamAgent: agent, hostPid: null },
+    whenReady: async () => undefined,
+    close: async () => undefined,
+  };
+}
+
+function clientOf(engine: Server, clock: Clock): StoreClient {
+  const client = new StoreClient({ access: accessOf(engine), clock, log: silentLogger });
+  onTestFinished(() => client.close());
   return client;
 }
 
@@ -31,12 +48,11 @@ function clientOf(engine: Server, clock: Clock): StoreClient {
 async function failing(afterMs: number) {
   let nowMs = 0;
   let tries = 0;
-  const engine = createServer((request) => {
+  const engine = await engineOf((request) => {
     tries++;
     nowMs += afterMs;
     request.socket.destroy();
   });
-  await new Promise<void>((resolve) => void engine.listen(0, '127.0.0.1', resolve));
   const clock: Clock = {
     now: () => nowMs,
     monotonic: () => nowMs,
@@ -92,20 +108,18 @@ test.each([
   ['1002', "EACCES: permission denied, open '/data/spool/73.bin'"],
   ['76', 'Cannot open file /data/engine: , errno: 13, strerror: Permission denied'],
 ])('code %s: a fault of the machine refuses no row: %s', async (code, text) => {
-  const engine = createServer((_, response) => {
+  const engine = await engineOf((_, response) => {
     response
       .writeHead(500, { 'X-ClickHouse-Exception-Code': code })
       .end(`Code: ${code}. DB::Exception: ${text} (STD_EXCEPTION)`);
   });
-  await new Promise<void>((resolve) => void engine.listen(0, '127.0.0.1', resolve));
   const client = clientOf(engine, systemClock);
   const rows = { target: 'underround.trades', format: 'RowBinary', data: Buffer.from('x'), token: 't' };
   await expect(client.insert(rows)).rejects.toThrow(StoreUnavailableError);
 });
 
 test('the timeout for engine silence is paused while the reader of a streamed answer does not read', async () => {
-  const engine = createServer((_request, response) => void response.write('{"x":1}\n'));
-  await new Promise<void>((resolve) => void engine.listen(0, '127.0.0.1', resolve));
+  const engine = await engineOf((_request, response) => void response.write('{"x":1}\n'));
   const client = clientOf(engine, systemClock);
   const stream = (await client.stream('SELECT 1', {}, { format: 'JSONEachRow' })) as IncomingMessage;
   onTestFinished(() => void stream.destroy());
@@ -143,29 +157,15 @@ describe('a call of one client of the embedded engine, on a connection that anot
   async function running() {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
     onTestFinished(() => void vi.useRealTimers());
-    let hold: (response: ServerResponse) => void = () => undefined;
-    const held = new Promise<ServerResponse>((resolve) => {
-      hold = resolve;
-    });
-    const engine = createServer((request, response) => {
+    const held = Promise.withResolvers<ServerResponse>();
+    const engine = await engineOf((request, response) => {
       request.resume();
-      if (request.url?.includes('database=second')) hold(response);
+      if (request.url?.includes('database=second')) held.resolve(response);
       else response.end();
     });
-    await new Promise<void>((resolve) => void engine.listen(0, '127.0.0.1', resolve));
     const agent = new Agent({ keepAlive: true });
-    onTestFinished(async () => {
-      agent.destroy();
-      engine.closeAllConnections();
-      await new Promise((resolve) => engine.close(resolve));
-    });
-    const access = {
-      url: `http://127.0.0.1:${(engine.address() as AddressInfo).port}`,
-      ...{ agent, streamAgent: agent, hostPid: null },
-      whenReady: async () => undefined,
-      close: async () => undefined,
-    };
-    const parts = { access, clock: systemClock, log: silentLogger };
+    onTestFinished(() => agent.destroy());
+    const parts = { access: accessOf(engine, agent), clock: systemClock, log: silentLogger };
     const other = new StoreClient({ ...parts, database: 'first' });
     await other.command('SELECT 1');
     const call = new StoreClient({ ...parts, database: 'second' }).commandOnce('SELECT 2');
@@ -173,7 +173,7 @@ describe('a call of one client of the embedded engine, on a connection that anot
       () => 'answered',
       (error: Error) => error.message,
     );
-    const response = await held;
+    const response = await held.promise;
     return { other, answer: () => response.end(), ended };
   }
 

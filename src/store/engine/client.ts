@@ -206,7 +206,7 @@ export class StoreClient implements StoreReader {
     await this.command(syncStatement(table, this.#cluster));
   }
 
-  /** Closes its own connections. Those to the embedded engine are its access's, and other clients use them too. */
+  /** Closes its own connections. Connections to the embedded engine belong to its access: other clients use them too. */
   async close(): Promise<void> {
     if (this.#access.agent !== null) return;
     await Promise.all([this.#client.close(), this.#streams.close()]);
@@ -256,8 +256,8 @@ function connect(
   const { database, agent, connectionsMax, headers = {} } = options;
   return createClient({
     url,
-    // The agent itself closes idle connections, as late as the engine allows. The client's own timer for it would also
-    // cut a call of another client on the same agent.
+    // The agent closes idle connections itself, as late as the engine allows. The client would close them by a timer of
+    // its own, even while another client on the same agent uses them.
     ...(agent ? { http_agent: agent, keep_alive: { idle_socket_ttl: 0 } } : {}),
     application: 'underround',
     database,

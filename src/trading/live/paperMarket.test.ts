@@ -264,7 +264,10 @@ test('a gap that is detected minutes after the end reverses the fills made in it
 test('a strategy whose purchases rest buys nothing from the asks', () => {
   const { market, book } = rig();
   const compiled = compileStrategy({
-    ...{ type: 'threshold_entry', threshold: 0.6, direction: 'below', side: 'buy_yes' },
+    type: 'threshold_entry',
+    threshold: 0.6,
+    direction: 'below',
+    side: 'buy_yes',
   });
   const resting = { entry: 'maker', offset: 0, timeout_s: 60, queue_model: 'optimistic' } as const;
   const sessions = [undefined, resting].map((execution) => {

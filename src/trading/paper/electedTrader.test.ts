@@ -131,18 +131,15 @@ test('the stored strategies are read once after every change, within a quarter o
 test('a process that trades is settled once its trading is', async () => {
   const { clock, trader, trading, trade } = await candidate();
   await trade();
-  let caughtUp = () => {};
-  trading.settled = () =>
-    new Promise((resolve) => {
-      caughtUp = resolve;
-    });
+  const caughtUp = Promise.withResolvers<void>();
+  trading.settled = () => caughtUp.promise;
   let isSettled = false;
   const settling = trader.settled().then(() => {
     isSettled = true;
   });
   await clock.advance(0);
   expect(isSettled).toBe(false);
-  caughtUp();
+  caughtUp.resolve();
   await settling;
   trading.settled = async () => {};
   await trader.close();

@@ -95,8 +95,7 @@ test('a position of a past whose reading ends while trading closes is written be
   for (let turn = 0; turn < 20; turn++) await clock.advance(0);
   expect(isClosed).toBe(false);
   mayWrite.open(true);
-  while (!isClosed) await clock.advance(0);
-  await closed;
+  await clock.advanceUntil(closed, 0);
   expect(await positions.heldMarkets()).toEqual(['0xtape']);
 });
 
