@@ -50,6 +50,14 @@ test('of books received from the tape’s begin on, one that repeats the one bef
   expect(kept).toEqual([0, null]);
 });
 
+test('a book received before the tape’s begin but read late does not begin the tape again', () => {
+  const books = new NewestBooks({ depth: 1, fromMs: 1_040 });
+  const kept = [1_000, 960, 1_000].map((timeMs, at) =>
+    books.keep(bookRecord({ ...FIRST, timeMs, seq: at + 1 })),
+  );
+  expect(kept).toEqual([0, null, null]);
+});
+
 test('books of many levels are kept whole, and sizes in whole units', () => {
   const books = new NewestBooks({ depth: 40, fromMs: 2_000 });
   const asks = (count: number, more: number) =>

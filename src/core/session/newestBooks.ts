@@ -13,7 +13,8 @@ export class NewestBooks implements Ladders {
   readonly #depth: number;
   readonly #slots = Array.from({ length: SLOTS }, () => new KeptBook());
   #next = 0;
-  #receivedMs = Number.NEGATIVE_INFINITY;
+  /** A book from `fromMs` on has arrived. The first one is the first of the tape, even if it repeats the one before. */
+  #hasBegun = false;
   readonly #fromMs: number;
 
   /**
@@ -28,9 +29,9 @@ export class NewestBooks implements Ladders {
   /** @returns The number of the book; null if it repeats the one before, which a tape would leave out. */
   keep(record: BookRecord): number | null {
     const last = this.#slots[(this.#next + SLOTS - 1) % SLOTS] as KeptBook;
-    const isFirst =
-      this.#next === 0 || (this.#receivedMs < this.#fromMs && record.receivedTimeMs >= this.#fromMs);
-    this.#receivedMs = record.receivedTimeMs;
+    const begins = !this.#hasBegun && record.receivedTimeMs >= this.#fromMs;
+    const isFirst = begins || this.#next === 0;
+    if (begins) this.#hasBegun = true;
     if (!isFirst && last.repeats(record, this.#depth)) return null;
     this.#slot(this.#next).copy(record, this.#depth);
     return this.#next++;
