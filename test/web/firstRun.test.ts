@@ -34,6 +34,7 @@ async function enableOneTimeCodes(watched: WatchedPage): Promise<void> {
   const secret = fromBase32((await page.getByLabel('authenticator key').textContent()) ?? '');
   await inspectCode(page);
   await watched.inspect('one-time-codes');
+  await page.getByRole('textbox', { name: 'Password', exact: true }).fill('correct horse battery');
   const recovery = page.getByLabel('recovery codes');
   // Retries with a newer code if the page was slower than a code's validity.
   const enable = async () => {

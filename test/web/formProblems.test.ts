@@ -100,6 +100,7 @@ describe.skipIf(recordingAbsent)(SKIPPED, () => {
       one.route('**/app/second-factor', (route) => route.fulfill({ json: state })),
     );
     await refuse(page, '/app/second-factor/disable', { status: 403, detail: 'Wrong password or code' });
+    await page.getByRole('textbox', { name: 'Password', exact: true }).fill('one');
     await page.getByRole('textbox', { name: 'Code from the app' }).fill('123456');
     await page.getByRole('button', { name: 'Disable one-time codes' }).click();
     await page.getByRole('alert').getByText('Wrong password or code').waitFor();

@@ -16,7 +16,7 @@ async function open(options: { limited?: boolean } = {}) {
   };
   const enable = async () => {
     const code = await begin();
-    const answer = await user.ask('POST', `${PATH}/confirm`, { code: code() });
+    const answer = await user.ask('POST', `${PATH}/confirm`, { password: PASSWORD, code: code() });
     const recovery: string[] = answer.json().recovery_codes;
     // Later than the code that was just used.
     await dashboard.clock.advance(60_000);
@@ -44,18 +44,31 @@ it('is off until the user confirms a code', async () => {
     `otpauth://totp/Underround:op%40example.com?secret=${made.secret.toUpperCase()}&issuer=Underround`,
   );
   const code = await begin();
-  const wrong = await user.ask('POST', `${PATH}/confirm`, { code: code(3) });
+  const wrong = await user.ask('POST', `${PATH}/confirm`, { password: PASSWORD, code: code(3) });
   expect([wrong.statusCode, wrong.json()]).toEqual([
     403,
     { detail: 'The code is wrong; check the clock of the device' },
   ]);
   expect((await user.ask('GET', PATH)).json()).toEqual(off);
   expect(await signIn()).toEqual([200, EMAIL, undefined]);
-  const right = await user.ask('POST', `${PATH}/confirm`, { code: code() });
+  const right = await user.ask('POST', `${PATH}/confirm`, { password: PASSWORD, code: code() });
   expect(right.json().recovery_codes).toHaveLength(10);
   expect((await user.ask('GET', PATH)).json()).toEqual({ enabled: true, recovery_codes_left: 10 });
   expect(await user.status('POST', PATH)).toBe(409);
-  expect(await user.status('POST', `${PATH}/confirm`, { code: code(1) })).toBe(403);
+  expect(await user.status('POST', `${PATH}/confirm`, { password: PASSWORD, code: code(1) })).toBe(403);
+});
+
+it('whoever has only the session cannot enable codes and lock the owner out', async () => {
+  const { user, begin, signIn } = await open();
+  const code = await begin();
+  const wrong = await user.ask('POST', `${PATH}/confirm`, { password: 'wrong', code: code() });
+  expect([wrong.statusCode, wrong.json()]).toEqual([403, { detail: 'The password is wrong' }]);
+  expect(await user.status('POST', `${PATH}/confirm`, { code: code() })).toBe(422);
+  expect((await user.ask('GET', PATH)).json()).toEqual({ enabled: false, recovery_codes_left: 0 });
+  expect(await signIn()).toEqual([200, EMAIL, undefined]);
+  const { events } = (await user.ask('GET', '/app/operator/events')).json();
+  const tried = events.filter(({ action }: { action: string }) => action === 'enable_totp');
+  expect(tried).toMatchObject([{ email: EMAIL, reason: 'wrong password' }]);
 });
 
 it('signing in requires the password and then a code, which works once', async () => {
@@ -120,7 +133,9 @@ it('wrong codes count as sign-in attempts, so codes cannot be guessed', async ()
 it('the database contains no plain secret or code, and no refusal repeats one', async () => {
   const { accounts, user, begin, signIn } = await open();
   const code = await begin();
-  const { recovery_codes } = (await user.ask('POST', `${PATH}/confirm`, { code: code() })).json();
+  const { recovery_codes } = (
+    await user.ask('POST', `${PATH}/confirm`, { password: PASSWORD, code: code() })
+  ).json();
   const factors = await accounts.database.selectFrom('second_factors').selectAll().execute();
   const codes = await accounts.database.selectFrom('recovery_codes').selectAll().execute();
   expect([factors.length, codes.length]).toEqual([1, 10]);

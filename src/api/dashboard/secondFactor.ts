@@ -53,16 +53,21 @@ export function secondFactorRoutes(parts: SecondFactorDependencies, attempts: Si
 function confirmRoute({ control, secondFactors }: SecondFactorDependencies, attempts: SignInAttempts): Route {
   return route({
     ...{ method: 'POST', path: `${PATH}/confirm`, ...SHARED },
-    summary: 'Enable one-time codes by confirming one; only this response contains the recovery codes',
-    body: { code },
+    summary:
+      'Enable one-time codes with the password and a code; only this response contains the recovery codes',
+    body: { password, code },
     beforeBody: attempts.beforeBody,
     response: recoveryCodesShape,
     handle: async (request) => {
       const { user } = signedIn(request);
       const { body, client } = request;
       await attempts.tryAccount({ address: client.address, email: user.email });
-      const codes = await secondFactors.confirm(user.userId, body.code);
-      await control.events.record(eventOf('enable_totp', user, client, codes === null ? 'wrong code' : null));
+      // Whoever has only the session, at a desk left open, must not lock the owner out with codes of their own.
+      const right = await isPassword(control, user, body.password);
+      const codes = right ? await secondFactors.confirm(user.userId, body.code) : null;
+      const reason = codes !== null ? null : right ? 'wrong code' : 'wrong password';
+      await control.events.record(eventOf('enable_totp', user, client, reason));
+      if (!right) throw forbidden('The password is wrong');
       if (codes === null) throw forbidden('The code is wrong; check the clock of the device');
       return { body: JSON.stringify({ recovery_codes: codes }) };
     },
@@ -81,8 +86,7 @@ function disableRoute({ control, secondFactors }: SecondFactorDependencies, atte
       const { user } = signedIn(request);
       const { body, client } = request;
       await attempts.tryAccount({ address: client.address, email: user.email });
-      const known = await control.users.findWithPassword(user);
-      const right = await control.passwords.verify(known?.passwordHash ?? null, body.password);
+      const right = await isPassword(control, user, body.password);
       // A valid code is used up only if the password is right.
       const done = right && (await secondFactors.use(user.userId, body.code));
       if (done) await secondFactors.remove(user.userId);
@@ -92,6 +96,15 @@ function disableRoute({ control, secondFactors }: SecondFactorDependencies, atte
       return { status: 204, body: '' };
     },
   });
+}
+
+async function isPassword(
+  { users, passwords }: SecondFactorDependencies['control'],
+  user: User,
+  given: string,
+): Promise<boolean> {
+  const known = await users.findWithPassword(user);
+  return await passwords.verify(known?.passwordHash ?? null, given);
 }
 
 function eventOf(

@@ -13,7 +13,7 @@ const BODY_EXAMPLES: Readonly<Record<string, object>> = {
   'POST /app/sign-in': { email: 'you@example.com', password: PASSWORD },
   'POST /app/sign-in-link': { link: 'TOKEN-OF-THE-LINK' },
   'POST /app/password': { current_password: PASSWORD, new_password: 'another long password' },
-  'POST /app/second-factor/confirm': { code: '123456' },
+  'POST /app/second-factor/confirm': { password: PASSWORD, code: '123456' },
   'POST /app/second-factor/disable': { password: PASSWORD, code: '123456' },
   'POST /app/keys': { label: 'laptop' },
   'POST /app/webhooks': {

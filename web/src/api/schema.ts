@@ -2184,6 +2184,7 @@ export interface Operations {
   'GET /app/second-factor': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: SecondFactor };
   'POST /app/second-factor': { path: Record<never, never>; query: Record<never, never>; body: undefined; answer: NewSecondFactor };
   'POST /app/second-factor/confirm': { path: Record<never, never>; query: Record<never, never>; body: {
+  password: string;
   code: string;
 }; answer: RecoveryCodes };
   'POST /app/second-factor/disable': { path: Record<never, never>; query: Record<never, never>; body: {

@@ -5,7 +5,7 @@ import { FormProblem, useShownProblem } from '../../ui/FormProblem.tsx';
 import { QrCode } from '../../ui/QrCode.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
 
-/** One-time codes of an authenticator app: enabled with a code, disabled with password and code. */
+/** One-time codes of an authenticator app: enabled and disabled with the password and a code. */
 export function SecondFactor(): ReactNode {
   const state = useApi('GET /app/second-factor', {});
   const begin = useAction('POST /app/second-factor');
@@ -36,11 +36,11 @@ export function SecondFactor(): ReactNode {
           <Code block aria-label="authenticator key">
             {begin.data.secret}
           </Code>
-          <CodeForm
+          <ProofForm
             action="Enable one-time codes"
             isBusy={confirm.isPending}
             error={confirm.error}
-            submit={(code) => confirm.mutate({ body: { code } })}
+            submit={(body) => confirm.mutate({ body })}
           />
         </>
       )}
@@ -63,34 +63,22 @@ function RecoveryCodes({ codes }: { codes: readonly string[] }): ReactNode {
 }
 
 function Disable({ left }: { left: number }): ReactNode {
-  const [password, setPassword] = useState('');
   const disable = useAction('POST /app/second-factor/disable', ['GET /app/second-factor']);
-  const { fields, error, change } = useShownProblem(disable.error);
   return (
     <Stack gap="sm">
       <Text size="sm">One-time codes are enabled; {left} recovery codes are left.</Text>
-      <PasswordInput
-        label="Password"
-        maw={420}
-        autoComplete="current-password"
-        value={password}
-        onChange={(event) => {
-          setPassword(event.currentTarget.value);
-          change('password');
-        }}
-        error={fields.get('password')}
-      />
-      <CodeForm
+      <ProofForm
         action="Disable one-time codes"
         isBusy={disable.isPending}
-        error={error}
-        submit={(code) => disable.mutate({ body: { password, code } })}
+        error={disable.error}
+        submit={(body) => disable.mutate({ body })}
       />
     </Stack>
   );
 }
 
-function CodeForm({
+/** Asks for what only the owner has: the password and a code of the app. */
+function ProofForm({
   action,
   isBusy,
   error,
@@ -99,17 +87,29 @@ function CodeForm({
   action: string;
   isBusy: boolean;
   error: Error | null;
-  submit: (code: string) => void;
+  submit: (proof: { password: string; code: string }) => void;
 }): ReactNode {
+  const [password, setPassword] = useState('');
   const [code, setCode] = useState('');
   const { fields, error: shown, change } = useShownProblem(error);
   const send = (event: FormEvent) => {
     event.preventDefault();
-    submit(code);
+    submit({ password, code });
   };
   return (
     <form onSubmit={send}>
       <Stack gap="sm" maw={420}>
+        <PasswordInput
+          label="Password"
+          autoComplete="current-password"
+          required
+          error={fields.get('password')}
+          value={password}
+          onChange={(event) => {
+            setPassword(event.currentTarget.value);
+            change('password');
+          }}
+        />
         <TextInput
           label="Code from the app"
           autoComplete="one-time-code"
