@@ -1,6 +1,7 @@
 import { link, lstat, mkdir, readdir } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { SECRET_KEY_FILE_NAME } from '../control/secretBox.ts';
+import { DEMO_MARKER } from '../runtime/demoMarker.ts';
 import { nullIfAbsent } from '../runtime/nullIfAbsent.ts';
 import type { FileSource } from './pack.ts';
 
@@ -16,7 +17,7 @@ const COPIED = [
   'journal/rejected',
   'lost-parts.json',
   'venue-drift.json',
-  '.underround-demo',
+  DEMO_MARKER,
 ] as const;
 /** Files that another process is writing, or that name a process. */
 const PASSING = /\.draft$|^claim-|^new-/;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { access, mkdir, rmdir, writeFile } from 'node:fs/promises';
+import { access, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Config } from '../config.ts';
@@ -18,7 +18,7 @@ import { systemClock } from '../runtime/clock.ts';
 import { InvalidInputError } from '../runtime/errors.ts';
 import { createLogger, type Logger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
-import { claimDirectory } from '../store/journal/claimDirectory.ts';
+import { runAlone } from '../store/journal/claimDirectory.ts';
 import { openStore, type Store } from '../store/store.ts';
 import { recoveryProgress } from './progress.ts';
 import { makeDataDirectory } from './settings.ts';
@@ -158,15 +158,7 @@ class ImportLedger {
    * @throws {InvalidInputError} If another process imports it.
    */
   async alone(content: string, file: string, run: () => Promise<void>): Promise<void> {
-    const claims = path.join(this.#dir, `${content}.running`);
-    await mkdir(claims, { recursive: true, mode: 0o700 });
-    const claim = await claimDirectory(claims, `imports ${file}`);
-    try {
-      await run();
-    } finally {
-      await claim.release();
-      await rmdir(claims).catch(() => undefined);
-    }
+    await runAlone(path.join(this.#dir, `${content}.running`), `imports ${file}`, run);
   }
 }
 

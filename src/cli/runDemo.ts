@@ -6,6 +6,7 @@ import { issueKey } from '../accounts/keys/keys.ts';
 import { type Config, loadConfig, ROLES } from '../config.ts';
 import { randomBase62 } from '../control/base62.ts';
 import { systemClock } from '../runtime/clock.ts';
+import { DEMO_MARKER } from '../runtime/demoMarker.ts';
 import { ConfigError } from '../runtime/errors.ts';
 import { Metrics } from '../runtime/metrics.ts';
 import type { Service } from '../service/serveRecording.ts';
@@ -19,8 +20,6 @@ import { historyModel, historySpan, recordNewest } from './demoHistory.ts';
 import { HistoryFill } from './historyFill.ts';
 import type { RunningModules, Starting } from './running.ts';
 
-/** Marks a directory as created by a demo, so the next demo may empty it. */
-const MARKER = '.underround-demo';
 const DEMO_EMAIL = 'demo@example.com';
 /** 95 bits, because the service may be reachable from a network. */
 const DEMO_PASSWORD_LENGTH = 16;
@@ -43,7 +42,7 @@ export async function runDemo(
   { phases, stopping }: Starting,
 ): Promise<{ close(): Promise<void> }> {
   const config = await modules.readSettings({
-    ...{ dataDir: options.dataDir, use: 'record', listens: true },
+    ...{ dataDir: options.dataDir, use: 'record', simulates: true, listens: true },
     adjust: (asked) => ({
       ...asked,
       dataDir: options.dataDir ?? `${asked.dataDir.replace(/\/+$/, '')}-demo`,
@@ -128,7 +127,7 @@ async function freshDirectory(
   dataDir: string,
   { makeDataDirectory }: Pick<RunningModules, 'makeDataDirectory'>,
 ): Promise<void> {
-  const marker = path.join(dataDir, MARKER);
+  const marker = path.join(dataDir, DEMO_MARKER);
   const entries = await readdir(dataDir).catch(() => []);
   if (entries.length > 0 && !existsSync(marker)) {
     throw new ConfigError(

@@ -6,6 +6,7 @@ import { readConfig } from '../config.ts';
 import { type Clock, sleep, systemClock } from '../runtime/clock.ts';
 import { InvalidInputError, TransportError } from '../runtime/errors.ts';
 import { API_VERSION } from '../schema/version.ts';
+import { runAlone } from '../store/journal/claimDirectory.ts';
 import { PaperRun } from '../strategy/paperRun.ts';
 import { interruptible } from './failure.ts';
 import { remoteService } from './remote.ts';
@@ -42,13 +43,17 @@ export async function runPaper(path: string, options: PaperOptions): Promise<voi
       const { tickers, eventTypes } = universeFromOptions(facts, options);
       const settings = { strategy: facts.name, params, terms, tickers, event_types: eventTypes };
       const versions = { strategy_hash: codeHash, code_version: codeVersion(API_VERSION) };
-      const { head, printed } = openOutput(options.out, { ...settings, ...versions });
-      const startMs = head.start_ms;
-      await threads.beginLive({ params, terms }, startMs, { tickers, eventTypes });
       const source = await openRemote(service, signal);
-      const { inputs } = facts;
-      const run = new PaperRun({ source, threads, inputs, tickers, eventTypes, startMs, printed, signal });
-      await follow(run, { clock: systemClock, signal, print: (lines) => print(lines, options.out) });
+      const trade = async () => {
+        const { head, printed } = openOutput(options.out, { ...settings, ...versions });
+        const startMs = head.start_ms;
+        await threads.beginLive({ params, terms }, startMs, { tickers, eventTypes });
+        const { inputs } = facts;
+        const run = new PaperRun({ source, threads, inputs, tickers, eventTypes, startMs, printed, signal });
+        await follow(run, { clock: systemClock, signal, print: (lines) => print(lines, options.out) });
+      };
+      const { out } = options;
+      await (out === undefined ? trade() : runAlone(`${out}.running`, `trades on paper into ${out}`, trade));
     } finally {
       await threads.close();
     }

@@ -1,8 +1,9 @@
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
-import { InvalidInputError } from '../runtime/errors.ts';
+import { DEMO_MARKER } from '../runtime/demoMarker.ts';
+import { ConfigError, InvalidInputError } from '../runtime/errors.ts';
 import { readSettings } from './settings.ts';
 
 const POSTGRES = { DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/db' };
@@ -40,5 +41,17 @@ test.each([
   'a command that is to %s with %j begins without a data directory: %s',
   async (use, given, begins) => {
     expect(await beginsWithout(use, given)).toBe(begins);
+  },
+);
+
+test.each(['record', 'record into existing'] as const)(
+  'a command that is to %s refuses a demo’s directory, unless it simulates',
+  async (use) => {
+    const dataDir = temporaryDirectory();
+    writeFileSync(join(dataDir, DEMO_MARKER), '');
+    const line = `data directory ${dataDir} is a demo’s: its data is simulated, and the next demo empties it; name another with --data-dir or UNDERROUND_DATA_DIR`;
+    await expect(readSettings({ dataDir, use }, {})).rejects.toThrow(new ConfigError([line]));
+    await expect(readSettings({ dataDir, use, simulates: true }, {})).resolves.toMatchObject({ dataDir });
+    await expect(readSettings({ dataDir, use: 'read directory' }, {})).resolves.toMatchObject({ dataDir });
   },
 );

@@ -5,6 +5,7 @@ import { loadTiers } from '../accounts/users/tiers.ts';
 import { type Config, networksIn, readConfig, type Variables } from '../config.ts';
 import { parseSecretKey, storedSecretKey } from '../control/secretBox.ts';
 import { loadTls, parseTrust } from '../http/transport.ts';
+import { DEMO_MARKER } from '../runtime/demoMarker.ts';
 import { ConfigError, InvalidInputError } from '../runtime/errors.ts';
 import { makeDirectories } from '../runtime/makeDirectories.ts';
 import { DEFAULT_TICKERS, type FollowedAssets } from '../schema/market.ts';
@@ -36,6 +37,8 @@ interface SettingsOptions {
   /** Value of `--data-dir`; overrides `UNDERROUND_DATA_DIR`. */
   readonly dataDir?: string | undefined;
   readonly use: DirectoryUse;
+  /** What it records is simulated: only such a command may record into a demo's directory. */
+  readonly simulates?: boolean;
   /** The command listens on the configured addresses. */
   readonly listens?: boolean;
   /** Whether the data directory is printed now; otherwise the command calls `sayPlace` itself. Default: true. */
@@ -65,7 +68,7 @@ export async function readSettings(
   const config = adjust({ ...read.config, dataDir });
   if (listens) problems.push(...(await addressProblems(config)));
   if (usesEngine(config, use)) problems.push(...(await engineLibraryProblem()));
-  problems.push(...(named.length > 0 ? named : directoryProblems(config, use)));
+  problems.push(...(named.length > 0 ? named : directoryProblems(config, options)));
   if (problems.length > 0) throw new ConfigError(problems);
   requireDirectory(config, use);
   requireKnownDirectory(config);
@@ -114,7 +117,7 @@ function emptyName({ dataDir }: SettingsOptions): string[] {
 }
 
 /** Why the data directory cannot be used as it is. Writes nothing; a missing directory is created later. */
-function directoryProblems(config: Config, use: DirectoryUse): readonly string[] {
+function directoryProblems(config: Config, { use, simulates = false }: SettingsOptions): readonly string[] {
   if (!usesDirectory(config, use)) return [];
   const { dataDir } = config;
   const path = resolve(dataDir);
@@ -122,6 +125,8 @@ function directoryProblems(config: Config, use: DirectoryUse): readonly string[]
   const reason = existsSync(path) ? whyUnusable(path) : isMade ? whyNotMade(path) : null;
   if (reason !== null) return [directoryProblem(dataDir, reason)];
   if (use === 'record' || use === 'record into existing') {
+    if (!simulates && existsSync(join(path, DEMO_MARKER)))
+      return [directoryProblem(dataDir, 'is a demo’s: its data is simulated, and the next demo empties it')];
     const { blocks, bsize } = statfsSync(existingParent(path));
     const problem = reserveProblem(config.diskReserve, { path, totalBytes: blocks * bsize });
     if (problem !== null) return [problem];

@@ -39,6 +39,9 @@ function paperRun(words: readonly string[], environment: Readonly<Record<string,
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
   onTestFinished(() => void child.kill('SIGKILL'));
   return {
+    ended,
+    pid: child.pid,
+    log: () => log,
     /** Like `eventually`; an end of the command before that is an error with its log. */
     eventually: <T>(what: string, look: (log: string) => T | null | false | undefined) =>
       Promise.race([
@@ -71,7 +74,13 @@ describe.skipIf(commandAbsent)(`underround paper run ${skipped}`, () => {
         .map((line) => JSON.parse(line) as Line);
     const first = start();
     await first.eventually('a filled order', () => lines().find(({ order }) => order?.state === 'filled'));
+    const other = start();
+    expect(await other.ended).toBe(1);
+    expect(other.log()).toMatch(
+      new RegExp(`process ${first.pid} trades on paper into ${out}; wait for its end, or continue it`),
+    );
     expect(await first.stop()).toBe(0);
+    expect(existsSync(`${out}.running`)).toBe(false);
     expect(lines().map(({ kind }) => kind)).toEqual(expect.arrayContaining(['run', 'market', 'order']));
     const before = text();
 

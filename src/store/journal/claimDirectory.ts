@@ -1,3 +1,4 @@
+import { mkdir, rmdir } from 'node:fs/promises';
 import { isDiskFull } from '../../runtime/diskFull.ts';
 import { InvalidInputError } from '../../runtime/errors.ts';
 import { RunClaim } from './runClaim.ts';
@@ -16,4 +17,20 @@ export async function claimDirectory(directory: string, work: string): Promise<R
   throw new InvalidInputError(
     `process ${claim} ${work}; wait for its end, or continue it if it is suspended (kill -CONT ${claim})`,
   );
+}
+
+/**
+ * Runs something in one process at a time.
+ * @param directory Made for the claim, and removed again.
+ * @throws {InvalidInputError} As `claimDirectory`.
+ */
+export async function runAlone<T>(directory: string, work: string, run: () => Promise<T>): Promise<T> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const claim = await claimDirectory(directory, work);
+  try {
+    return await run();
+  } finally {
+    await claim.release();
+    await rmdir(directory).catch(() => undefined);
+  }
 }
