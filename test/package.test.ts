@@ -35,6 +35,15 @@ describe('package.json', () => {
     expect([...new Set(packages)].sort()).toEqual(declared.sort());
   });
 
+  it('is packed with the scripts that build it wherever a document packs it: .npmrc disables them', () => {
+    const names = readdirSync(join(PROJECT_ROOT, 'docs')).filter((name) => name.endsWith('.md'));
+    const texts = names.map((name) => readFileSync(join(PROJECT_ROOT, 'docs', name), 'utf8'));
+    // The fetched Node is packed by its name.
+    const commands = texts.flatMap((text) => text.match(/^npm pack.*|`npm pack -[^`]*`/gm) ?? []);
+    expect(commands.length).toBeGreaterThan(1);
+    for (const command of commands) expect(command).toContain(' --ignore-scripts=false');
+  });
+
   it('has the embedded engine as its only optional dependency', () => {
     expect(Object.keys(description.optionalDependencies)).toEqual(['chdb']);
   });
