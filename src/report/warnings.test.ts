@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { EMPTY_RUN, RUN_CONTEXT, randomRun, runMarket, runTrade } from '../../test/support/runResults.ts';
+import { QUEUE_MODELS } from '../core/desk/order.ts';
 import { type RunContext, reportOf } from './runReport.ts';
 
 const GOOD = randomRun('good', { markets: 400, edge: 0.1 });
 const warnings = (run = GOOD, context: Partial<RunContext> = {}) =>
   reportOf(run, { ...RUN_CONTEXT, ...context }).warnings;
 const markets = [0, 1, 2].map((at) => runMarket(at));
+const queueModels = (...pnls: readonly number[]) =>
+  QUEUE_MODELS.map((model, at) => ({ model, total_pnl: pnls[at] ?? 0, trades_total: 3 }));
 /** A window of another asset at the time of the first one. */
 const overlapping = runMarket(0, { marketId: runMarket(1).marketId, ticker: 'ETH' });
 const trades = (...results: readonly [price: number, won: boolean][]) => ({
@@ -45,7 +48,7 @@ describe('the warnings of a report', () => {
     ],
     [
       GOOD,
-      { queueModels: [{ model: 'pessimistic', total_pnl: -12.5, trades_total: 3 }] },
+      { queueModels: queueModels(30, 4, -12.5) },
       'With the pessimistic queue model the strategy loses 12.50 USD.',
     ],
     [
@@ -75,6 +78,16 @@ describe('the warnings of a report', () => {
     ],
   ] as const)('%# name the risk', (run, context, text) => {
     expect(warnings(run, context as Partial<RunContext>)).toContain(text);
+  });
+
+  test.each([
+    [
+      'a loss that is the same with every queue model, as of a strategy that only takes',
+      [-12.5, -12.5, -12.5],
+    ],
+    ['a queue model that changes the result, without a loss', [30, 4, 1]],
+  ])('do not blame the queue model for %s', (_, pnls) => {
+    expect(warnings(GOOD, { queueModels: queueModels(...pnls) })).toEqual([]);
   });
 
   test('name open positions where nothing else was traded', () => {

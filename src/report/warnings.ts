@@ -98,7 +98,9 @@ function ofSelection({ selection }: Body): string[] {
 function ofExecution({ queue_models: models, latency_curve: curve, total_pnl: pnl }: Body): string[] {
   const warnings: string[] = [];
   const pessimistic = models?.find(({ model }) => model === 'pessimistic');
-  if (pessimistic !== undefined && pessimistic.total_pnl < 0) {
+  // Without resting orders every model has the same result, and the loss is not the model's.
+  const isModelled = models?.some((model) => model.total_pnl !== pessimistic?.total_pnl);
+  if (pessimistic !== undefined && pessimistic.total_pnl < 0 && isModelled) {
     warnings.push(
       `With the pessimistic queue model the strategy loses ${(-pessimistic.total_pnl).toFixed(2)} USD.`,
     );
