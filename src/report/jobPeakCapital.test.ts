@@ -25,7 +25,7 @@ function market(marketId: string, openedAt: number) {
   return { ...outcome, market: marketOf(tape, { ...RESOLVED, status: 'resolved' }) };
 }
 
-function reportOf(markets: readonly ReturnType<typeof market>[]) {
+function resultOf(markets: readonly ReturnType<typeof market>[]) {
   const range = { startMs: END_MS, endMs: END_MS + 1, marketLimit: 10 };
   const universe = { ticker: 'BTC', event_type: '5m' } as const;
   const spec: BacktestSpec = {
@@ -33,7 +33,11 @@ function reportOf(markets: readonly ReturnType<typeof market>[]) {
     ...range,
   };
   const receipt = { data_hash: '', venue_rules: '', code_version: '', seed: 1 };
-  return reportOfJob(backtestResult(markets, { spec, receipt }), {
+  return backtestResult(markets, { spec, receipt });
+}
+
+function reportOf(markets: readonly ReturnType<typeof market>[]) {
+  return reportOfJob(resultOf(markets), {
     ...{ name: 'peak', markets: markets.map((own) => own.market), latencyCurve: null },
     ...{ trialsBefore: 0, heldOut: null },
     request: { size_usd: 10 } as never,
@@ -47,4 +51,12 @@ test('the peak capital of a job does not count shares that were already sold', (
   expect(together.portfolio.peak_capital_used).toBe(17.5);
   expect(together.portfolio.return_on_peak_capital).toBe(together.total_pnl / 17.5);
   expect(reportOf([market('0x1', 10_000), market('0x2', 15_000)]).portfolio.peak_capital_used).toBe(20);
+});
+
+test('the report of a job has every member of the result, with the same figures', () => {
+  const markets = [market('0x1', 10_000), market('0x2', 30_000)];
+  const result = resultOf(markets);
+  expect(result.peak_cost).toBe(17.5);
+  // The report adds members to `orders` and to each trade.
+  expect(reportOf(markets)).toMatchObject(result);
 });

@@ -25,11 +25,9 @@ export interface JobContext extends SelectionFacts {
   readonly latencyCurve: readonly LatencyPoint[] | null;
 }
 
-export function reportOfJob(
-  { peak_cost: peakCapital = null, ...result }: BacktestResultBody,
-  context: JobContext,
-): Report {
+export function reportOfJob(result: BacktestResultBody, context: JobContext): Report {
   const { request } = context;
+  const peakCapital = result.peak_cost ?? null;
   const byId = new Map(context.markets.map((market) => [market.marketId, market]));
   const trades = result.trades.map((trade): ReportTrade => {
     const market = byId.get(trade.market_id);
