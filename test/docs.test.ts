@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CONFIG_VARIABLES } from '../src/config.ts';
+import { REFUSALS } from '../src/core/desk/order.ts';
 import { PROJECT_ROOT, sourceFiles } from './support/sourceFiles.ts';
 
 const read = (path: string) => readFileSync(join(PROJECT_ROOT, path), 'utf8');
@@ -54,6 +55,13 @@ describe('docs/ERRORS.md', () => {
     );
     expect(codes.length).toBeGreaterThan(5);
     expect([...tableRows('docs/ERRORS.md').keys()].sort()).toEqual(codes.sort());
+  });
+});
+
+describe('docs/ENGINE.md', () => {
+  it('explains each reason for which an order is refused', () => {
+    const explained = [...read('docs/ENGINE.md').matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
+    expect(REFUSALS.filter((reason) => !explained.includes(reason))).toEqual([]);
   });
 });
 

@@ -81,6 +81,14 @@ describe('the report of a run', () => {
     });
   });
 
+  test('counts every placed order in one outcome, and each that filled in part as filled', () => {
+    const orders = [...RUN.orders, runOrder(7, first, { outcome: 'cancelled', filledSize: 20 * MICRO })];
+    const { orders: counts, fill_rate: rate } = reportOf({ ...RUN, orders }, RUN_CONTEXT);
+    const sum = Object.values(counts.outcomes ?? {}).reduce((all, count) => all + count, 0);
+    expect([counts.placed, sum, counts.filled, counts.outcomes?.filled]).toEqual([7, 7, 3, 1]);
+    expect(rate).toBe(3 / 7);
+  });
+
   test('divides fills into takers and makers, with fees and rebates', () => {
     expect(REPORT.taker).toEqual({ fills: 1, shares: 100, volume: 50, fees: 1, rebates: 0 });
     expect(REPORT.maker).toEqual({ fills: 1, shares: 50, volume: 15, fees: 0, rebates: 0.25 });

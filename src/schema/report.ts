@@ -114,7 +114,7 @@ export const reportShape = backtestResultShape.extend({
   name: z.string(),
   settings: z.record(z.string(), z.unknown()).describe('What was asked for'),
   orders: backtestResultShape.shape.orders.extend({
-    outcomes: counts.describe('Orders by outcome; null: not counted'),
+    outcomes: counts.describe('Orders by outcome; their sum is `placed`. Null: not counted'),
     refusals: counts.describe('Refused orders by reason; null: not counted'),
   }),
   trades: z.array(tradeShape),

@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { EMPTY_RUN, RUN_CONTEXT, randomRun, runMarket, runTrade } from '../../../test/support/runResults.ts';
+import {
+  EMPTY_RUN,
+  RUN_CONTEXT,
+  randomRun,
+  runMarket,
+  runOrder,
+  runTrade,
+} from '../../../test/support/runResults.ts';
 import type { RunResult } from '../../core/run/result.ts';
 import { type RunContext, reportOf } from '../runReport.ts';
 import { CHARACTER_WIDTH, timeTicks, valueTicks } from './axes.ts';
@@ -53,6 +60,18 @@ describe('the page of a report', () => {
 
   test('has the same bytes for the same report', () => {
     expect(pageOf(randomRun('page', { markets: 300 }))).toBe(PAGE);
+  });
+
+  test('says of which orders the share filled', () => {
+    const orders = [
+      runOrder(1, runMarket(0), {}),
+      runOrder(2, runMarket(0), { outcome: 'cancelled', reason: 'replaced', filledSize: 0 }),
+      runOrder(3, runMarket(0), { outcome: 'refused', reason: 'not_a_tick', filledSize: 0 }),
+    ];
+    const page = pageOf({ ...EMPTY_RUN, markets: [runMarket(0)], orders });
+    expect(page).toContain(
+      '33.3 % of the placed orders filled at least in part. Refused, cancelled and replaced orders count as placed',
+    );
   });
 
   test('shows the newest trades of a long list, and says so', () => {
