@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { KEY, testApi } from '../../test/support/api.ts';
@@ -9,6 +10,7 @@ import {
 } from '../../test/support/apiContract.ts';
 import { casesOf, type Expected } from '../../test/support/contractCases.ts';
 import { FOLLOWED } from '../../test/support/followed.ts';
+import { PROJECT_ROOT } from '../../test/support/sourceFiles.ts';
 import { type Asked, STUB_MARKET, stubStore } from '../../test/support/stubStore.ts';
 import { allRoutes } from './routes.ts';
 
@@ -45,6 +47,21 @@ test('the table has every operation and parameter that the code declares, in the
   ]);
   expect(written).toEqual(declared);
   expect(operations.filter(({ name }) => !(name in CONTRACT)).map(({ name }) => name)).toEqual([]);
+});
+
+test('the description of a parameter names `offset` only where the operation has it', () => {
+  const naming = allRoutes(FOLLOWED as never).filter(({ queryFields }) =>
+    Object.values(queryFields).some(({ description }) => description.includes('offset')),
+  );
+  expect(naming.filter(({ queryFields }) => !('offset' in queryFields)).map(operationName)).toEqual([]);
+});
+
+test('docs/API.md lists the operations with `offset`', () => {
+  const line =
+    /\*\*Lists\*\*[\s\S]*?\n- /.exec(readFileSync(`${PROJECT_ROOT}/docs/API.md`, 'utf8'))?.[0] ?? '';
+  const listed = [...line.matchAll(/`GET (\/v1\/[^`]+)`/g)].map(([, path]) => path);
+  const having = routes.filter(({ queryFields }) => 'offset' in queryFields);
+  expect(listed.sort()).toEqual(having.map(({ path }) => path).sort());
 });
 
 /** The smallest valid value of each required parameter. */

@@ -41,12 +41,12 @@ export const replaySpeed = withDefault(
   1,
   'Recorded seconds per second; 0: as fast as the client reads',
 );
-export const cursor = optional(text(), '`next_cursor` of the previous page; `offset` is then ignored');
+export const cursor = optional(text(), '`next_cursor` of the previous page');
 /** The largest offset that a response can repeat exactly; a recording of a month has more rows than 10 million. */
 export const offset = withDefault(
   integer({ ge: 0, le: Number.MAX_SAFE_INTEGER }),
   0,
-  'Rows to skip; a cursor reaches the same rows faster',
+  'Rows to skip; ignored with a cursor, which reaches the same rows faster',
 );
 
 export function limit(defaultLimit: number, max: number) {
