@@ -27,9 +27,36 @@ test('a position of two purchases reports their sums and averages', () => {
   expect(position.trade()).toEqual({
     ...{ token: 'yes', decidedMs: 800, openedMs: 1_000, closedMs: 3_000, size: 40 * SHARE },
     ...{ entryPrice: 0.475, exitPrice: 0.6, exitReason: 'take_profit', principal: 19 * SHARE, fees },
-    ...{ decisionPrice: 0.39, entrySlippage: expect.closeTo(0.0025, 12), exitSlippage: 0 },
+    ...{ decisionPrice: 0.4725, entrySlippage: expect.closeTo(0.0025, 12), exitSlippage: 0 },
     ...{ entryLevels: 2, exitLevels: 1, pnl: 5 * SHARE - fees },
   });
+});
+
+test('the entry slippage is the entry price minus the decision price, whatever the purchases', () => {
+  const purchase = fc.record({
+    price: fc.integer({ min: 200, max: 9_800 }),
+    shares: fc.integer({ min: 1, max: 5_000 }),
+    best: fc.integer({ min: 1, max: 9_999 }),
+  });
+  fc.assert(
+    fc.property(fc.array(purchase, { minLength: 1, maxLength: 6 }), (purchases) => {
+      const entries = purchases.map(({ price, shares, best }, at) => ({
+        ...bought(price, shares, 1_000 * (1 + at)),
+        best,
+      }));
+      const [first, ...others] = entries as [(typeof entries)[0]];
+      const position = new Position(new Ledger(), { token: 'yes', ...first });
+      for (const other of others) position.buy(other);
+      const { entryPrice, decisionPrice, entrySlippage } = position.trade();
+      expect(entrySlippage).toBeCloseTo(entryPrice - decisionPrice, 12);
+    }),
+  );
+});
+
+test('the decision price of purchases with one best ask is exactly that price', () => {
+  const position = new Position(new Ledger(), { token: 'yes', ...bought(4_000, 3, 1_000), best: 3_900 });
+  for (const at of [2_000, 3_000]) position.buy({ ...bought(4_100, 7, at), best: 3_900 });
+  expect(position.trade().decisionPrice).toBe(0.39);
 });
 
 test('an open position has no exit yet: null, not 0', () => {

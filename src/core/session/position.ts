@@ -13,7 +13,7 @@ export type ExitReason = 'resolved' | 'take_profit' | 'stop_loss' | 'market_void
  */
 export interface Trade<Own extends string = never> {
   readonly token: Token;
-  /** Of the first purchase, as are `openedMs` and `decisionPrice`. */
+  /** Of the first purchase, as is `openedMs`. */
   readonly decidedMs: number;
   readonly openedMs: number;
   /** Null while any share is held. */
@@ -27,9 +27,9 @@ export interface Trade<Own extends string = never> {
   readonly exitReason: ExitReason | Own | null;
   readonly principal: number;
   readonly fees: number;
-  /** Best ask at the decision to buy. */
+  /** Best ask at the decision to buy, averaged over all purchases by shares. */
   readonly decisionPrice: number;
-  /** Average entry price minus the decision price, averaged over all purchases by shares. */
+  /** Average entry price minus the decision price. */
   readonly entrySlippage: number;
   /**
    * Best bid at the decision to sell minus the sale price, averaged over all sales by shares. Null while any share is
@@ -238,7 +238,7 @@ export class Position<Own extends string = never> {
   trade(): Trade<Own> {
     const bought = this.#bought;
     const { size, principal } = bought;
-    const { decidedMs, openedMs, best } = this.#first;
+    const { decidedMs, openedMs } = this.#first;
     const exits = this.#exits;
     const last = this.left === 0 ? exits.at(-1) : undefined;
     let [proceeds, fees] = [0, bought.fee];
@@ -258,7 +258,7 @@ export class Position<Own extends string = never> {
       exitReason: last?.of.reason ?? null,
       principal,
       fees,
-      decisionPrice: best / TICKS_PER_USDC,
+      decisionPrice: decisionPriceOf(this.#entries, size),
       entrySlippage: entrySlippageOf(this.#entries),
       exitSlippage: sold?.slippage ?? null,
       entryLevels: bought.levels.length,
@@ -285,6 +285,12 @@ function together(fills: readonly Fill[]): Fill {
     fee: sumOf(({ fee }) => fee),
     levels: fills.flatMap(({ levels }) => levels),
   };
+}
+
+/** Average best ask of the purchases by shares; exact for a common one. */
+function decisionPriceOf(entries: readonly Entry[], size: number): number {
+  const levels = entries.map(({ best, fill }) => ({ price: best, size: fill.size }));
+  return averagePrice({ levels, size });
 }
 
 /** Average slippage of the purchases by shares; exact for a single one. */

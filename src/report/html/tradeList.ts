@@ -45,7 +45,7 @@ const COLUMNS: readonly Column[] = [
     ...{ sort: (trade) => trade.seconds_to_end, cell: (trade) => duration(trade.seconds_to_end) },
   },
   {
-    ...{ heading: 'Decision', hint: 'Best ask at the decision' },
+    ...{ heading: 'Decision', hint: 'Best ask at the decision, averaged over the purchases by shares' },
     ...{ sort: (trade) => trade.decision_price, cell: (trade) => fixed(trade.decision_price, 4) },
   },
   {

@@ -103,7 +103,7 @@ export const backtestTradeShape = z.strictObject({
   opened_at: time,
   closed_at: time.nullable(),
   decision_price: share.describe(
-    'Best ask at the decision, USDC per share; without an ask, the limit of the purchase that rests',
+    'Best ask at the decision, averaged over the purchases by shares, USDC per share; without an ask, the limit of the purchase that rests',
   ),
   entry_price: share.describe('Average fill price, USDC per share'),
   exit_price: share.nullable(),
