@@ -7,7 +7,7 @@ import { FakeClock } from '../../test/support/fakeClock.ts';
 import { openTestStore, type TestStore } from '../../test/support/store.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
 import type { Inputs } from '../core/run/definition.ts';
-import { SEQS_PER_MILLISECOND } from '../schema/records.ts';
+import { type RecordSink, SEQS_PER_MILLISECOND } from '../schema/records.ts';
 import { RecordingFeed } from '../strategy/recordingFeed.ts';
 import { type Ask, RemoteTapes } from '../strategy/remoteTapes.ts';
 import type { RunSegment } from '../strategy/runTape.ts';
@@ -26,6 +26,25 @@ const INPUTS: Inputs = {
   perpDepth: ['bybit'],
 };
 
+/** Prices of both feeds and a perpetual book, received at a time. @returns The last seq. */
+function writeFeeds(
+  writer: RecordSink,
+  { lastSeq, timeMs, n }: { lastSeq: number; timeMs: number; n: number },
+) {
+  let seq = lastSeq;
+  const times = { eventTimeMs: timeMs - 30, receivedTimeMs: timeMs };
+  for (const source of ['chainlink', 'binance_spot'] as const) {
+    const price = 97_000.5 + n;
+    writer.underlying({ kind: 'underlying', seq: ++seq, ticker: 'BTC', source, price, ...times });
+  }
+  writer.perpDepth({
+    ...{ kind: 'perp_depth', seq: ++seq, venue: 'bybit', ticker: 'BTC', updateId: n, ...times },
+    ...{ engineTimeMs: timeMs - 40, roundTripMs: null },
+    ...{ bids: [['97000.1', '0.5']], asks: [['97000.2', '1.25']] },
+  });
+  return seq;
+}
+
 let opened: TestStore;
 beforeAll(async () => {
   opened = await openTestStore();
@@ -43,21 +62,7 @@ beforeAll(async () => {
       },
       ...{ price: 4_000 + n, size: 1_500_000 * (n + 1), tradeId: `t${n}` },
     });
-    for (const source of ['chainlink', 'binance_spot'] as const) {
-      writer.underlying({
-        kind: 'underlying',
-        seq: ++seq,
-        ticker: 'BTC',
-        source,
-        price: 97_000.5 + n,
-        ...times,
-      });
-    }
-    writer.perpDepth({
-      ...{ kind: 'perp_depth', seq: ++seq, venue: 'bybit', ticker: 'BTC', updateId: n, ...times },
-      ...{ engineTimeMs: timeMs - 40, roundTripMs: null },
-      ...{ bids: [['97000.1', '0.5']], asks: [['97000.2', '1.25']] },
-    });
+    seq = writeFeeds(writer, { lastSeq: seq, timeMs, n });
   }
   writer.gap({
     ...{
@@ -76,8 +81,8 @@ afterAll(() => opened.dispose());
 
 const clock = () => new FakeClock(END + 86_400_000);
 
-function api() {
-  const app = testApi({ store: opened.store, clock: clock() });
+function api(store = opened.store) {
+  const app = testApi({ store, clock: clock() });
   onTestFinished(() => app.close());
   return app;
 }
@@ -149,6 +154,33 @@ describe('tapes of a service', () => {
     );
     const { ask } = askOf(api());
     expect(await readAll(remote(ask))).toEqual(local);
+  });
+
+  test('of finished windows stay the same while the recording goes on, to the last price that can decide them', async () => {
+    const growing = await openTestStore();
+    onTestFinished(() => growing.dispose());
+    const { store } = growing;
+    let seq = writeSeries(store.writer, { markets: MARKETS, quotes: 50, startMs: START });
+    const record = async (timeMs: number, n: number) => {
+      seq = writeFeeds(store.writer, { lastSeq: seq, timeMs, n });
+      await store.writer.flush();
+    };
+    await record(END + 59_999, 0);
+    const first = await readAll(storedTapes(store));
+    expect(first.segments.at(-1)?.tickers).toMatchObject([
+      {
+        prices: ['binance_spot', 'chainlink'].map((source) => ({
+          source,
+          rows: { price: Float64Array.of(97_000.5) },
+        })),
+        perpDepth: [{ updateId: 0 }],
+      },
+    ]);
+    // From the next moment on until the end of the half hour.
+    for (const [n, timeMs] of [END + 60_000, END + 120_000, END + 899_000].entries())
+      await record(timeMs, n + 1);
+    expect(await readAll(storedTapes(store))).toEqual(first);
+    expect(await readAll(remote(askOf(api(store)).ask))).toEqual(first);
   });
 
   test('are read once: past ones come from the cache, and a damaged file is read again', async () => {

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { marketRecord } from '../../test/support/api.ts';
+import type { Inputs } from '../core/run/definition.ts';
 import { TooMuchDataError } from '../runtime/errors.ts';
 import type { Market } from '../schema/market.ts';
 import { RecordingFeed } from './recordingFeed.ts';
@@ -13,13 +14,18 @@ const window = (marketId: string, startTimeMs: number, endTimeMs: number) =>
 
 /** Reads markets whose recording is empty; that of `tooLarge` exceeds the limits of a replay. */
 async function readAll(markets: readonly Market[], tooLarge: string | null = null) {
-  const prices: unknown[] = [];
+  const prices: [string, number, number][] = [];
+  const depths: [number, number][] = [];
   const stream = async (_query: string, params: Record<string, unknown> = {}) => {
     if (params.market_id === tooLarge) throw new TooMuchDataError('too many rows');
-    if (params.source !== undefined) prices.push([params.source, params.from_ms, params.to_ms]);
+    const [fromMs, toMs] = [Number(params.from_ms), Number(params.to_ms)];
+    if (params.source !== undefined) prices.push([String(params.source), fromMs, toMs]);
+    if (params.venue !== undefined) depths.push([fromMs, toMs]);
     return Readable.from([]);
   };
-  const inputs = { tickers: ['BTC'], eventTypes: ['5m'], priceSources: ['binance_spot'] } as const;
+  const inputs: Inputs = {
+    ...{ tickers: ['BTC'], eventTypes: ['5m'], priceSources: ['binance_spot'], perpDepth: ['bybit'] },
+  };
   const feed = new RecordingFeed(
     { rows: { stream } } as unknown as TapeSource,
     { markets, gaps: new Map(), inputs },
@@ -29,14 +35,14 @@ async function readAll(markets: readonly Market[], tooLarge: string | null = nul
   return {
     ids: segments.map((segment) => segment.markets.map(({ tape }) => tape.market.marketId)),
     ends: segments.map(({ beforeMs }) => beforeMs),
-    ...{ prices, progress: feed.progress, dataHash: feed.dataHash() },
+    ...{ prices, depths, progress: feed.progress, dataHash: feed.dataHash() },
   };
 }
 
-test('spans are half hours from an hour before the first window to a minute after the last', async () => {
+test('spans are half hours from an hour before the first window; the last ends a minute after the last window', async () => {
   // Records received in the last 10 s of a span are processed in the next span.
   const { ends } = await readAll([window('0x1', at(12, 25), at(12, 30))]);
-  expect(ends).toEqual([at(11, 29, 50), at(11, 59, 50), at(12, 29, 50), at(12, 59, 50)]);
+  expect(ends).toEqual([at(11, 29, 50), at(11, 59, 50), at(12, 29, 50), at(12, 30, 50)]);
 });
 
 test('each market is read once, in the span in which its tape begins', async () => {
@@ -50,12 +56,21 @@ test('each market is read once, in the span in which its tape begins', async () 
 
 test('the prices of a span are those of the deciding and the asked feeds, also those up to 10 minutes late', async () => {
   const { prices } = await readAll([window('0x1', at(11, 0), at(11, 5))]);
-  const spans = [at(10, 0), at(10, 30), at(11, 0)];
+  const spans = [
+    [at(9, 50), at(10, 30)],
+    [at(10, 20), at(11, 0)],
+    [at(10, 50), at(11, 6)],
+  ] as const;
   expect(prices).toEqual(
-    spans.flatMap((fromMs) =>
-      ['binance_spot', 'chainlink'].map((source) => [source, fromMs - 600_000, fromMs + 1_800_000]),
-    ),
+    spans.flatMap((span) => ['binance_spot', 'chainlink'].map((source) => [source, ...span])),
   );
+});
+
+test('nothing is read that was received more than a minute after the last window', async () => {
+  const windows = [window('0x1', at(12, 25), at(12, 30)), window('0x2', at(12, 0), at(13, 7))];
+  const { prices, depths } = await readAll(windows);
+  expect(Math.max(...prices.map(([, , toMs]) => toMs))).toBe(at(13, 8));
+  expect(Math.max(...depths.map(([, toMs]) => toMs))).toBe(at(13, 8));
 });
 
 test('a market whose recording is too large is left out, named and part of the hash', async () => {

@@ -149,10 +149,11 @@ function spansOf(markets: readonly Market[]): Span[] {
   const begins = markets.map(({ startTimeMs }) => startTimeMs - TAPE_BEFORE_MS);
   // At round times: another run over neighbouring markets reads the same spans, which may be cached.
   const firstMs = Math.floor(extentOf(begins)[0] / SPAN_MS) * SPAN_MS;
+  // The last span ends with the last tape. Later prices concern no market of the run, and are perhaps not recorded yet.
   const [, lastMs] = extentOf(markets.map(({ endTimeMs }) => endTimeMs + TAPE_AFTER_MS));
   const spans: Span[] = [];
   for (let fromMs = firstMs; fromMs < lastMs; fromMs += SPAN_MS) {
-    const toMs = fromMs + SPAN_MS;
+    const toMs = Math.min(fromMs + SPAN_MS, lastMs);
     const within = markets.filter(
       (_, at) => (begins[at] as number) >= fromMs && (begins[at] as number) < toMs,
     );

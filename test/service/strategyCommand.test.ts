@@ -25,6 +25,18 @@ export default defineStrategy({
 });
 `;
 
+/** Logs every price, outcome and minute. */
+const CLOCK = `import { defineStrategy } from '@underround/engine';
+export default defineStrategy({
+  name: 'clock',
+  params: {},
+  inputs: { tickers: ['BTC'], eventTypes: ['5m'], clockMs: 60_000, priceSources: ['binance_spot'] },
+  onEvent({ type }, context) {
+    if (['clock', 'price', 'resolved'].includes(type)) context.log(type + ' ' + context.nowMs);
+  },
+});
+`;
+
 /** Buys YES once in each market, at up to a price. */
 const BUYER = `import { defineStrategy } from '@underround/engine';
 export default defineStrategy({
@@ -99,6 +111,37 @@ describe.skipIf(commandAbsent)(`strategy files ${skipped}`, () => {
     expect(report.latency_curve).toHaveLength(5);
     expect(readdirSync(folder)).toContain('fills.parquet');
     expect(await rowsOfAllTables()).toEqual(before);
+  });
+
+  test('a run of finished windows ends with them while the recording goes on, and counts as one trial', async () => {
+    const [{ newest } = { newest: 0 }] = await store.store.rows<{ newest: number }>(
+      'SELECT max(seq) AS newest FROM markets',
+    );
+    const record = async (n: number, timeMs: number) => {
+      const times = { eventTimeMs: timeMs - 30, receivedTimeMs: timeMs };
+      const price = { ticker: 'BTC', source: 'binance_spot', price: 97_000, ...times } as const;
+      store.store.writer.underlying({ kind: 'underlying', seq: newest + n, ...price });
+      await store.store.writer.flush();
+    };
+    const endMs = START + MARKETS * WINDOW_MS;
+    const trials = join(temporaryDirectory(), 'trials.jsonl');
+    const words = ['--json', '--end', END, '--trials', trials];
+    const runOnce = () => run('backtest', strategyFile(CLOCK), ...words);
+    await record(1, endMs + 59_000);
+    const text = await runOnce();
+    const { result } = JSON.parse(text) as { result: { log: { text: string }[] } };
+    // The price of the last minute; then the outcome, which moves the clock.
+    expect(result.log.slice(-3).map((line) => line.text)).toEqual([
+      `price ${endMs + 59_000}`,
+      `clock ${endMs + 60_000}`,
+      `resolved ${endMs + 60_000}`,
+    ]);
+    await record(2, endMs + 90_000);
+    await record(3, endMs + 600_000);
+    expect(await runOnce()).toBe(text);
+    const lines = readFileSync(trials, 'utf8').trimEnd().split('\n');
+    const keys = lines.map((line) => JSON.parse(line).key);
+    expect(keys).toEqual([keys[0], keys[0]]);
   });
 
   test('options choose series, windows and terms', async () => {
