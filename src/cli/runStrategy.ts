@@ -159,10 +159,10 @@ async function withFile(
       const work = { settings: own, inputs: facts.inputs, universe: range };
       const runs = await runOnRecording({ source, threads }, work, {
         signal,
-        onProgress: ({ share, marketsRead, markets, items }) =>
+        onProgress: ({ share, marketsDone, markets, items }) =>
           progress.update(
             share,
-            `${marketsRead} of ${markets} markets, ${items.toLocaleString('en-US')} records`,
+            `${marketsDone} of ${markets} markets, ${items.toLocaleString('en-US')} records`,
           ),
       });
       for (const { name, count } of runs.uses) {

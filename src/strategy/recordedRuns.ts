@@ -28,7 +28,8 @@ export interface RecordedRuns extends FinishedRuns {
 interface RunProgress {
   /** 0..1. */
   readonly share: number;
-  readonly marketsRead: number;
+  /** Markets whose window was processed to its end. */
+  readonly marketsDone: number;
   readonly markets: number;
   readonly items: number;
 }
@@ -57,8 +58,8 @@ export async function runOnRecording(
   for await (const segment of feed.segments()) {
     signal.throwIfAborted();
     items += (await threads.process(segment)).items;
-    const { marketsRead } = feed.progress;
-    onProgress({ share: marketsRead / markets.length, marketsRead, markets: markets.length, items });
+    const marketsDone = markets.filter(({ endTimeMs }) => endTimeMs < segment.beforeMs).length;
+    onProgress({ share: feed.progress.share, marketsDone, markets: markets.length, items });
   }
   const finished = await threads.finish();
   return { ...finished, markets, tooLarge: feed.progress.tooLarge, dataHash: feed.dataHash() };

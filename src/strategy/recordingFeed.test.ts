@@ -76,6 +76,6 @@ test('nothing is read that was received more than a minute after the last window
 test('a market whose recording is too large is left out, named and part of the hash', async () => {
   const markets = ['0x1', '0x2'].map((marketId) => window(marketId, at(12, 0), at(12, 5)));
   const { ids, progress, dataHash } = await readAll(markets, '0x2');
-  expect([ids[0], progress]).toEqual([['0x1'], { marketsRead: 2, tooLarge: ['0x2'] }]);
+  expect([ids[0], progress]).toEqual([['0x1'], { share: 1, tooLarge: ['0x2'] }]);
   expect(dataHash).not.toBe((await readAll(markets.slice(0, 1))).dataHash);
 });

@@ -32,9 +32,9 @@ interface RecordingTerms {
   readonly inputs: Inputs;
 }
 
-/** What was read so far. */
 interface ReadProgress {
-  readonly marketsRead: number;
+  /** Share of the spans that were passed on, 0..1. One more may have been read. */
+  readonly share: number;
   /** Markets whose recording exceeds the limits of a replay. */
   readonly tooLarge: readonly string[];
 }
@@ -46,7 +46,7 @@ export class RecordingFeed {
   readonly #signal: AbortSignal;
   readonly #hash = createHash('sha256');
   readonly #tooLarge: string[] = [];
-  #marketsRead = 0;
+  #share = 0;
 
   constructor(source: TapeSource, terms: RecordingTerms, signal: AbortSignal) {
     this.#source = source;
@@ -55,7 +55,7 @@ export class RecordingFeed {
   }
 
   get progress(): ReadProgress {
-    return { marketsRead: this.#marketsRead, tooLarge: this.#tooLarge };
+    return { share: this.#share, tooLarge: this.#tooLarge };
   }
 
   /** SHA-256 over everything that was read. */
@@ -73,6 +73,7 @@ export class RecordingFeed {
       next = following === undefined ? null : this.#read(following);
       // Its failure is reported when it is awaited.
       next?.catch(() => undefined);
+      this.#share = (at + 1) / spans.length;
       yield segment;
     }
   }
@@ -108,8 +109,6 @@ export class RecordingFeed {
       if (!(error instanceof TooMuchDataError)) throw error;
       this.#tooLarge.push(market.marketId);
       return { value: null, hash: 'too_large' };
-    } finally {
-      this.#marketsRead++;
     }
   }
 
