@@ -147,6 +147,20 @@ test('the news that a gap has ended moves the clock', () => {
   expect(beats).toEqual([4_000]);
 });
 
+test('what becomes known of a market after its outcome does not move the clock: a gap or its strike', () => {
+  const seen: unknown[] = [];
+  const push = started(({ type, timeMs }) => seen.push([timeMs - START_MS, type]), { clockMs: 60_000 });
+  push({ kind: 'resolved', seq: 2, timeMs: START_MS + 10, marketId: ID, resolution: WON });
+  const later = { seq: 3, timeMs: START_MS + 120_000, id: 1, marketId: ID };
+  push({ ...later, kind: 'gap', startMs: START_MS + 119_000 });
+  push({ ...later, kind: 'gap_end', endMs: START_MS + 120_000 });
+  push({ ...later, kind: 'market', timeMs: START_MS + 180_000, market: TAPE_MARKET });
+  expect(seen).toEqual([
+    [0, 'market'],
+    [10, 'resolved'],
+  ]);
+});
+
 test('a market of a kind of window that the strategy did not ask for is left out', () => {
   const seen: string[] = [];
   const push = started(({ type }) => seen.push(type));

@@ -100,8 +100,7 @@ class StrategyRun implements StrategyRunner {
         this.#onGap(item);
         break;
       case 'gap_end':
-        this.#receive(item);
-        this.#registry.inPlay(item.marketId)?.gapEnds.add(item.endMs);
+        this.#onGapEnd(item);
         break;
       case 'resolved':
         this.#onResolved(item);
@@ -128,11 +127,14 @@ class StrategyRun implements StrategyRunner {
   #onMarket(item: ItemOf<'market'>): void {
     const { market } = item;
     const { marketId, ticker, eventType, startTimeMs } = market;
-    const listed = this.#registry.has(marketId) ? this.#registry.inPlay(marketId) : null;
+    const isListed = this.#registry.has(marketId);
+    const listed = isListed ? this.#registry.inPlay(marketId) : null;
+    // Resolved, or of another series.
+    if (isListed && listed === null) return;
     if (listed !== null) this.#passGapEnds(listed, item.timeMs);
     this.#receive(item);
     const { tickers, eventTypes, model } = this.#definition.inputs;
-    if (!this.#registry.has(marketId)) {
+    if (!isListed) {
       if (!tickers.includes(ticker) || !eventTypes.includes(eventType)) {
         this.#registry.leave(marketId);
         return;
@@ -211,6 +213,13 @@ class StrategyRun implements StrategyRunner {
     tracker.gapDetected(startMs, timeMs);
     this.#deliverOrders();
     this.#emit({ type: 'gap', marketId, sinceMs: startMs });
+  }
+
+  #onGapEnd(item: ItemOf<'gap_end'>): void {
+    const tracker = this.#registry.inPlay(item.marketId);
+    if (tracker === null) return;
+    this.#receive(item);
+    tracker.gapEnds.add(item.endMs);
   }
 
   #onResolved(item: ItemOf<'resolved'>): void {
