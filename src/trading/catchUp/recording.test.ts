@@ -93,7 +93,7 @@ test('finds the last hour of a feed, a market, and the ended markets of a series
   expect(prices.map(({ seq }) => seq)).toEqual(
     joined([tape], (part) => part.prices?.seq).filter((_, at) => (tape.prices?.eventMs[at] ?? 0) < endTimeMs),
   );
-  const times = { eventTimeMs: endTimeMs - 2_000, receivedTimeMs: endTimeMs - 1_900 };
+  const times = { eventTimeMs: endTimeMs - 2, receivedTimeMs: endTimeMs - 1 };
   const feed = { source: 'chainlink', ticker: 'SOL' } as const;
   sink.publish('underlying', { kind: 'underlying', ...feed, seq: 1e9, price: 151.25, ...times });
   expect(await recording.prices(feed, endTimeMs, NEVER)).toEqual([
@@ -288,4 +288,20 @@ test('waiting for rows to be stored ends with trading', async () => {
   ending.abort();
   const refused = { status: 'rejected', reason: signal.reason };
   expect(await reads).toEqual([refused, refused]);
+});
+
+test('reading rows ends with trading', async () => {
+  const store = await openStore();
+  const ending = new AbortController();
+  const during: StoreReader = {
+    rows: (...question) => store.rows(...question) as never,
+    stream: (...question) => {
+      ending.abort();
+      return store.stream(...question);
+    },
+  };
+  const recording = storedRecording(during, { stored: flushed(store) });
+  const market = marketOf(randomTape('ends', { books: 1, levels: 1, gaps: false }));
+  const read = recording.stretch(market, { afterSeq: BEFORE_FIRST_SEQ }, ending.signal);
+  await expect(read).rejects.toThrow(/^This operation was aborted$/);
 });
