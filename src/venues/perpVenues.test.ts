@@ -150,6 +150,11 @@ describe('OKX', () => {
     expect(() => okxPerp.map({ code: 0 }, BTC)).toThrow(/^okx answer: code /);
   });
 
+  test('refuses a negative number of a book', () => {
+    const data = [{ asks: [], bids: [], ts: '1629966436396', seqId: -1 }];
+    expect(() => okxPerp.map({ code: '0', msg: '', data }, BTC)).toThrow(/^okx order book: seqId /);
+  });
+
   test.each([
     ['50011', 'rate_limited'],
     ['50013', 'rate_limited'],
@@ -220,6 +225,13 @@ describe('Hyperliquid', () => {
     expect(() => hyperliquidPerp.map({ ...REAL, levels: REAL.levels.toReversed() }, BTC)).toThrow(
       new VenueMessageError('hyperliquid: BTC is crossed, bid 110430.0 above ask 110426.0'),
     );
+  });
+
+  test.each([
+    ['a third side', [[], [], []]],
+    ['a size that is a number', [[{ px: '99.5', sz: 1 }], []]],
+  ])('rejects %s', (_shows, levels) => {
+    expect(() => hyperliquidPerp.map({ ...REAL, levels }, BTC)).toThrow(/^hyperliquid l2Book: levels/);
   });
 
   test('compares a bid of 99.5 with an ask of 100.5 as numbers', () => {

@@ -53,6 +53,13 @@ test('a trade does not show that the changes before it were delivered', () => {
   expect(buffer.releasedBy(0, trade)).toEqual([]);
 });
 
+test('a frame without a time does not take back what a connection has delivered', () => {
+  const untimed = JSON.stringify({ market: '0xa', event_type: 'price_change' });
+  expect(buffer.hold(0, untimed)).toBe(false);
+  join(book('yes', 300));
+  expect([buffer.hold(1, change(310)), releases(299)]).toEqual([true, false]);
+});
+
 test('a second after the first held frame, the books and all held frames are due', async () => {
   join(book('yes', 300));
   await clock.advance(500);
