@@ -190,6 +190,24 @@ test('while it closes, a process looks for no more changes', async () => {
   expect([did, clock.waiting]).toEqual([['close'], 0]);
 });
 
+test('a process that is elected again while it closes does not begin to trade again', async () => {
+  const { clock, election, did, starts, trader, trading, trade } = await candidate();
+  await trade();
+  const written = Promise.withResolvers<void>();
+  trading.close = async () => {
+    did.push('close');
+    await written.promise;
+  };
+  const closed = trader.close();
+  while (did.length === 0) await clock.advance(0);
+  election.elect(0);
+  for (let turn = 0; turn < 20; turn++) await clock.advance(0);
+  expect(starts).toHaveLength(1);
+  written.resolve();
+  await closed;
+  expect([did, clock.waiting]).toEqual([['close', 'abandon'], 0]);
+});
+
 test('strategies that were read when the election is lost are applied to nothing, which is no failure', async () => {
   const lose = { now: () => {} };
   const { database, clock, election, did, trader, metrics, trade } = await candidate(() => {

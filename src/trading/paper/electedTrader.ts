@@ -47,6 +47,7 @@ export class ElectedTrader implements StrategyChanges {
   #poll: Timer | null = null;
   /** Starts, ends and polls, one after another. */
   #running: Promise<void> = Promise.resolve();
+  #isClosing = false;
 
   constructor(options: ElectedTraderOptions) {
     this.#options = options;
@@ -85,6 +86,7 @@ export class ElectedTrader implements StrategyChanges {
 
   /** Writes the queue, then leaves the trading to another process. */
   async close(): Promise<void> {
+    this.#isClosing = true;
     this.#term?.abort();
     this.#poll?.cancel();
     await this.#running;
@@ -95,6 +97,8 @@ export class ElectedTrader implements StrategyChanges {
   }
 
   #onElected(): void {
+    // The election may be lost and won again while the queue is written.
+    if (this.#isClosing) return;
     const term = new AbortController();
     this.#term = term;
     this.#run(() => this.#begin(term.signal));
