@@ -39,14 +39,16 @@ describe('message', () => {
     watch.message('auction', { a: 1 }, '{ "a": 1 }', T0);
     watch.message('auction', { a: 2 }, null, T0 + 1);
     watch.message(undefined, { error: 'x' }, null, T0 + 2);
+    watch.message(7, { e: 7 }, null, T0 + 3);
     expect(drift.findings().map(({ category, kind, key, count }) => [category, kind, key, count])).toEqual([
       ['unknown_message', 'message', 'auction', 2],
-      ['unknown_message', 'message', 'none', 1],
+      ['unknown_message', 'message', 'none', 2],
     ]);
     expect(drift.takeSetAside().map(({ kind, text }) => [kind, text])).toEqual([
       ['auction', '{ "a": 1 }'],
       ['auction', '{"a":2}'],
       ['none', '{"error":"x"}'],
+      ['none', '{"e":7}'],
     ]);
   });
 });

@@ -277,6 +277,11 @@ describe('lost frames', () => {
     ]);
     expect(new Set(renewals.map(({ channel }) => channel))).toEqual(new Set(['price.crypto.twap']));
     await heard(point(99));
+    // A number that goes back is one lost frame; the next ones follow it.
+    for (const seq of [3, 4, 5]) await heard(point(seq));
+    expect(await metric('underround_price_feed_gaps_total')).toEqual([
+      `underround_price_feed_gaps_total{${labels}} 4`,
+    ]);
     await clock.advance(1_000);
     expect(venue.latest.received).toHaveLength(sent + 4);
   });
@@ -392,6 +397,14 @@ test('the credentials are in no log line, metric or dump, even if the venue repe
   expect(repeated).toContain(SECRET);
   const places = [logged, frames.join(), await metrics.registry.metrics(), inspect(feed, { depth: 9 })];
   for (const text of TEXTS) expect(places.filter((place) => place.includes(text))).toEqual([]);
+});
+
+test('reports every channel of every symbol that delivers nothing for 10 minutes', async () => {
+  await connected(1);
+  expect(metrics.venueDrift.topics.silent(clock.now() + 600_000).map(({ topic }) => topic)).toEqual([
+    ...['price.crypto btcusd', 'price.crypto solusd'],
+    ...['price.crypto.twap btcusd', 'price.crypto.twap solusd'],
+  ]);
 });
 
 test('closing ends the wait for an unanswered command, and leaves no timer', async () => {
