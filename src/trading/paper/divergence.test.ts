@@ -154,14 +154,16 @@ describe('a comparison', () => {
 
   test('lists the positions of only one of the two, and those that differ, in the order of their opening', async () => {
     const other = { ...lost, pnl_micro: -1_000_000 };
-    const { same, differing } = await compared([won, even, lost], {
-      bt_window: complete(position(1, 7), even, other),
+    const moved = position(4, 0);
+    const { same, differing } = await compared([won, even, lost, moved], {
+      bt_window: complete(position(1, 7), even, other, { ...moved, exit_price: 0.41 }),
     });
     expect(same).toBe(1);
     expect(differing).toMatchObject([
       { market_id: '0x1', found_in: 'live', live_net_pnl: 5, backtest_net_pnl: null },
       { market_id: '0x1', found_in: 'backtest', live_net_pnl: null, backtest_net_pnl: -2 },
       { market_id: '0x3', found_in: 'both', live_net_pnl: -2, backtest_net_pnl: -1 },
+      { market_id: '0x4', found_in: 'both', live_net_pnl: -2, backtest_net_pnl: -2 },
     ]);
   });
 
