@@ -126,6 +126,21 @@ describe('UnderlyingSource', () => {
     expect(events.map(({ isHistory = false }) => isHistory)).toEqual([true, false, true, false, false]);
   });
 
+  test('marks the first price of a product as history again after the fallback has reconnected', async () => {
+    const sockets = new DelayedSocketDriver();
+    start({ sockets, spotWsUrl: null });
+    for (const at of [0, 1]) {
+      const { onOpen, onFrame, onClosed } = sockets.connections[at]!;
+      onOpen();
+      const time = new Date(clock.now()).toISOString();
+      const tick = JSON.stringify({ type: 'ticker', product_id: 'BTC-USD', price: '61001', time });
+      for (let count = 0; count < 2; count++) onFrame(tick, clock.now(), tick.length);
+      onClosed('closed 1013', clock.now(), null);
+      await clock.advance(1_000);
+    }
+    expect(events.map(({ isHistory = false }) => isHistory)).toEqual([true, false, true, false]);
+  });
+
   test('leaves an asset without a product out of the fallback, and needs none for such assets alone', async () => {
     start({ spotWsUrl: null, tickers: ['BTC', 'BNB', 'HYPE'] });
     await until(() => coinbase.connections[0]?.received.length === 1);
@@ -173,6 +188,7 @@ describe('UnderlyingSource', () => {
     const sockets = new DelayedSocketDriver();
     start({ sockets });
     await source.close();
+    sockets.connections[0]!.onClosed('closed 1013', clock.now(), null);
     await clock.advance(60_000);
     expect([sockets.connections.length, clock.waiting]).toEqual([1, 0]);
   });

@@ -12,12 +12,14 @@ const GROUP = 'BTC-5m';
 let venue: LocalVenue;
 let clock: FakeClock;
 let feed: ClobFeed;
+let metrics: Metrics;
 let frames: string[];
 let lost: [readonly string[], string][];
 
 beforeEach(async () => {
   venue = await LocalVenue.start();
   clock = new FakeClock();
+  metrics = new Metrics();
   frames = [];
   lost = [];
   feed = new ClobFeed({
@@ -26,7 +28,7 @@ beforeEach(async () => {
     clock,
     random: () => 0,
     log: silentLogger,
-    metrics: new Metrics(),
+    metrics,
     isDoubled: (group) => group === GROUP,
     onFrame: (frame) => frames.push(frame),
     onDisconnect: (tokenIds, cause) => lost.push([tokenIds, cause]),
@@ -65,6 +67,8 @@ describe('two connections of one group', () => {
     say(0, change(3), change(3), change(4));
     await settled();
     expect(frames).toEqual([first('1', '2'), ...[1, 2, 3, 3, 4].map(change)]);
+    const copies = 'underround_clob_second_copies_total';
+    expect(await metrics.registry.getSingleMetricAsString(copies)).toContain(`\n${copies} 4`);
   });
 
   test('pass a list of books that follow a trade once, though both have the tokens', async () => {
