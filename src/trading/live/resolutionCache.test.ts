@@ -20,6 +20,13 @@ test.each<[string, Partial<Market>, 'none' | 'time' | 'payout']>([
   expect(cache.correction({ ...settled, ...record })).toBe(correction);
 });
 
+test('a record without a resolution does not take back the one before it', () => {
+  const cache = new ResolutionCache();
+  cache.note(settled);
+  cache.note({ ...settled, status: 'closed', outcome: null, payoutYes: null, resolvedTimeMs: null });
+  expect(cache.correction({ ...settled, outcome: 'Down', payoutYes: 0 })).toBe('payout');
+});
+
 test('nothing corrects a market that was not settled', () => {
   expect(new ResolutionCache().correction(settled)).toBe('none');
 });
