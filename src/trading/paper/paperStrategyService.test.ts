@@ -78,6 +78,12 @@ test('a strategy that is stopped in the table is stopped for the trader, one tha
   expect(liveStrategy(stopped).entries).toEqual({ untilMs: stopped.entriesUntilMs });
 });
 
+test('a strategy whose baseline is refused is not created', async () => {
+  const { userId, told, service, create } = await begin({ submit: async () => null });
+  expect(await create('one', 1)).toBe('too_many');
+  expect([told, await service.strategies.list(userId)]).toEqual([[], []]);
+});
+
 test('a replay that is refused leaves the one before', async () => {
   let isBusy = false;
   const submit: ComparisonJobs['submit'] = async (wanted) =>

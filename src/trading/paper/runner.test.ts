@@ -2,9 +2,10 @@ import { expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { oneClock } from '../../../test/support/gaps.ts';
 import { marketOf, NOTHING_RECORDED, recordedEventsOf } from '../../../test/support/paperRig.ts';
-import { START_MS } from '../../../test/support/tapes.ts';
+import { START_MS, TapeWriter } from '../../../test/support/tapes.ts';
 import { BEFORE_MS, BOUGHT, BUYS, liveStrategyOf, RESOLVED } from '../../../test/support/traderRig.ts';
 import { Bus } from '../../bus/bus.ts';
+import { TAPE_AFTER_MS } from '../../core/session/tape.ts';
 import { compileStrategy } from '../../core/strategies/compile.ts';
 import { type Logger, silentLogger } from '../../runtime/log.ts';
 import { Metrics } from '../../runtime/metrics.ts';
@@ -45,6 +46,26 @@ test('while it closes nothing published is traded, though a market is still bein
   await closed;
 });
 
+test('the store is asked every 30 s for the resolution of an ended market with fills', async () => {
+  const { endTimeMs } = marketOf(BOUGHT);
+  const asked: [string, number][] = [];
+  const market: Recording['market'] = async (marketId) => {
+    asked.push([marketId, clock.now() - endTimeMs - TAPE_AFTER_MS]);
+    return null;
+  };
+  const { clock, runner, bus } = running(liveStrategyOf('ps_1', BUYS), { market });
+  runner.start(bus, { held: [] });
+  bus.publish('market', { ...marketOf(BOUGHT), seq: 0 });
+  await runner.settled();
+  for (const { publish } of recordedEventsOf(BOUGHT)) publish(bus);
+  await clock.advance(endTimeMs + TAPE_AFTER_MS + 59_999 - clock.now());
+  expect(asked).toEqual([
+    ['0xtape', 0],
+    ['0xtape', 30_000],
+  ]);
+  await runner.close();
+});
+
 test('a session that fails is counted and logged', async () => {
   const error = new Error('a fault of the strategy');
   const compiled = compileStrategy(BUYS);
@@ -75,6 +96,21 @@ test('a published gap delays the decisions after it', async () => {
   bus.publish('gap', oneClock({ ...ids, ...known, cause: 'silent_feed', seq: 1 }));
   for (const { publish } of recordedEventsOf(BOUGHT)) publish(bus);
   expect(changed).toMatchObject([{ trades: [{ decidedMs: START_MS + 1_100 }] }]);
+  await runner.close();
+});
+
+test('a published quote is decided on without a further book', async () => {
+  const { runner, changed, bus } = running(liveStrategyOf('ps_1', BUYS));
+  const tape = new TapeWriter()
+    .book({ at: 1_000, bids: [[0.5, 100]], asks: [[0.51, 100]] })
+    .quote({ at: 1_500, bid: 4_800, ask: 4_900, trusted: true })
+    .book({ at: 2_000, bids: [[0.48, 101]], asks: [[0.49, 101]] })
+    .book({ at: 3_000, bids: [[0.48, 102]], asks: [[0.49, 102]] })
+    .tape();
+  runner.start(bus, { held: [] });
+  bus.publish('market', { ...marketOf(tape), seq: 0 });
+  for (const { publish } of recordedEventsOf(tape)) publish(bus);
+  expect(changed).toMatchObject([{ trades: [{ decidedMs: START_MS + 1_500 }] }]);
   await runner.close();
 });
 
