@@ -297,6 +297,17 @@ describe('UnderlyingSource', () => {
     ]);
   });
 
+  test('reconnects a fallback that is silent for 30 s with its socket open', async () => {
+    start({ spotWsUrl: null });
+    await until(() => coinbase.connections[0]?.received.length === 1);
+    await clock.advance(29_999);
+    expect(coinbase.latest.closed).toBe(false);
+    await clock.advance(1);
+    await until(() => coinbase.latest.closed);
+    await clock.advance(250);
+    await until(() => coinbase.connections.length === 2);
+  });
+
   test('reconnects a primary that is silent for 30 s with its socket open', async () => {
     start({ spotFallbackWsUrl: null });
     await until(() => binance.connections.length === 1);

@@ -2,7 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { recording, recordingLines, recordingsAbsent } from '../../../test/support/fixtures.ts';
 import { MALFORMED_DECIMALS } from '../../../test/support/malformedDecimals.ts';
 import { VenueMessageError } from '../../runtime/errors.ts';
+import { VenueDrift } from '../../runtime/venueDrift.ts';
+import { MessageWatch } from '../drift/messageWatch.ts';
 import { mapCoinbaseFrame } from './mapper.ts';
+import { COINBASE_KINDS } from './messages.ts';
 
 const ticker = {
   type: 'ticker',
@@ -34,6 +37,7 @@ describe('mapCoinbaseFrame', () => {
     ['another product', { ...ticker, product_id: 'ETH-EUR' }],
     ['a price of zero', { ...ticker, price: '0' }],
     ['an Advanced Trade frame', { channel: 'ticker', events: [] }],
+    ['null', null],
   ])('yields no price for %s', (_shows, message) => {
     expect(mapCoinbaseFrame(JSON.stringify(message), 7)).toEqual([]);
   });
@@ -65,6 +69,17 @@ describe('mapCoinbaseFrame', () => {
   ])('rejects a frame with %s', (_shows, frame, message) => {
     expect(() => mapCoinbaseFrame(frame, 7)).toThrow(VenueMessageError);
     expect(() => mapCoinbaseFrame(frame, 7)).toThrow(message);
+  });
+
+  test('notes an unknown field of a ticker, and an unknown kind of message', () => {
+    const drift = new VenueDrift();
+    const watch = new MessageWatch({ feed: 'coinbase', kinds: COINBASE_KINDS, drift });
+    expect(mapCoinbaseFrame(JSON.stringify({ ...ticker, tier: 1 }), 7, watch)).toHaveLength(1);
+    expect(mapCoinbaseFrame('{"type":"auction"}', 8, watch)).toEqual([]);
+    expect(drift.findings().map(({ category, kind, key }) => [category, kind, key])).toEqual([
+      ['unknown_field', 'ticker', 'tier'],
+      ['unknown_message', 'message', 'auction'],
+    ]);
   });
 
   test.each(MALFORMED_DECIMALS)('rejects the price “%s”', (price) => {
