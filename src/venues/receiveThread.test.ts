@@ -206,6 +206,19 @@ describe('frames that arrive as fast as they are processed', () => {
     expect([delivered, thread.lagMs]).toEqual([FRAMES_MAX + 12, 0]);
   });
 
+  test('are counted with the seconds that they have waited', async () => {
+    const name = 'underround_feed_handover_seconds';
+    const waited = async () => {
+      const { values } = await metrics.registry.getSingleMetric(name)!.get();
+      return values.find((one) => 'metricName' in one && one.metricName === `${name}_sum`)!.value;
+    };
+    const before = await waited();
+    [wallMs, delivered] = [2_500, FRAMES_MAX];
+    receiveOne();
+    expect(thread.receiveWaiting()).toBe(true);
+    expect((await waited()) - before).toBeCloseTo(0.5, 3);
+  });
+
   test('are delivered also after one that could not be processed', () => {
     isBroken = true;
     receiveOne();
