@@ -69,6 +69,24 @@ test.each([
   },
 );
 
+test.each([
+  [0, 'expired'],
+  [1, 'pending'],
+] as const)('a next try %i ms before the expiry leaves the delivery %s', async (leftMs, state) => {
+  const changes: DeliveryChange[] = [];
+  queue = deliveryQueueOn(
+    clock,
+    () => 0,
+    async () => replied(500, clock),
+    {},
+    (change) => void changes.push(change),
+  );
+  queue.add({ ...DELIVERY, expiresMs: clock.now() + 800 + leftMs });
+  await clock.advance(0);
+  expect(changes.map((change) => change.state)).toEqual([state]);
+  await queue.close();
+});
+
 test('a chat is written to again after its pause although the wall clock was set back', async () => {
   const chat = { path: '/', spacingMs: 1_000 } as SigningWebhook['chat'];
   queue = deliveryQueueOn(clock, () => 0, attempt, { chat });

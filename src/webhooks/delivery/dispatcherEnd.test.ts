@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { opportunity } from '../../../test/support/opportunity.ts';
-import { openTestWebhooks, replied, states } from '../../../test/support/webhooks.ts';
+import { answering, openTestWebhooks, replied, states } from '../../../test/support/webhooks.ts';
 
 it('a dispatcher that closes waits for its attempts, writes their outcomes, and only then gives up its role', async () => {
   const t = await openTestWebhooks();
@@ -49,4 +49,14 @@ it('a dispatcher that closes while it asks who sends gives up its role after the
   answer();
   await closing;
   expect(steps).toEqual(['answered', 'answered', 'left']);
+});
+
+it('an event accepted while its dispatcher closes is stored for the next one, and not attempted', async () => {
+  const t = await openTestWebhooks();
+  await t.register();
+  const to = answering(t, () => 200);
+  const dispatcher = await t.dispatcher(to, 'killed');
+  dispatcher.enqueue(opportunity({ nowMs: t.clock.now() }));
+  await dispatcher.close();
+  expect([to.attempts.length, await states(t)]).toEqual([0, ['pending']]);
 });

@@ -98,6 +98,24 @@ it('a process that is elected again does not repeat an attempt that is still in 
   expect([times.length, await states(t), dispatcher.isSending]).toEqual([1, ['delivered'], true]);
 });
 
+it('a process that cannot learn who sends stores its events, and sends them once it is elected', async () => {
+  const t = await openTestWebhooks();
+  await t.register();
+  const to = answering(t, () => 200);
+  let isUs = async () => true;
+  const dispatcher = await t.dispatcher(to, 'closed', { isUs: () => isUs(), leave: async () => {} });
+  isUs = async () => {
+    throw new Error('no answer');
+  };
+  await t.clock.advance(1_000);
+  dispatcher.enqueue(opportunity({ nowMs: t.clock.now() }));
+  await t.clock.advance(50);
+  expect([dispatcher.isSending, to.attempts.length, await states(t)]).toEqual([false, 0, ['pending']]);
+  isUs = async () => true;
+  await t.clock.advance(1_050);
+  expect([dispatcher.isSending, await states(t)]).toEqual([true, ['delivered']]);
+});
+
 it('a process that does not send stores its events for the one that does', async () => {
   const t = await openTestWebhooks();
   const { webhookId } = await t.register();
