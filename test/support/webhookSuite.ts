@@ -134,6 +134,15 @@ export function webhookSuite(driver: string, open: () => Promise<Database>): voi
       });
     });
 
+    it('a pause by the owner keeps its reason and its time when the tenth failure is written after it', async () => {
+      const { webhookId } = await t.register();
+      const activeSinceMs = t.clock.now();
+      const paused = await t.webhooks.registry.pause({ webhookId });
+      await t.clock.advance(1);
+      await outbox.settle([], [{ webhookId, activeSinceMs, consecutiveFailures: 10, paused: true }]);
+      expect(await t.webhooks.registry.find({ webhookId })).toEqual(paused);
+    });
+
     it('expired deliveries are abandoned; deleting a webhook deletes its log', async () => {
       const { webhookId } = await t.register();
       await accept(events(2));

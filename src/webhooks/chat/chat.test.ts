@@ -184,10 +184,10 @@ describe('a message', () => {
     ['discord', DISCORD, 2_000, 'content'],
     ['slack', SLACK, 4_000, 'text'],
   ] as const)('to %s has at most its length, and keeps its link', (format, url, max, member) => {
-    for (const character of ['x', '&', '*', '😀']) {
-      const got: string = bodyOf(format, url, { lines: [character.repeat(5_000)], link: 'https://x/' })[
-        member
-      ];
+    // A pair of code units begins at an even place, or at an odd one.
+    for (const start of ['x', '&', '*', '😀', 'x😀']) {
+      const text = start + start.slice(-2).repeat(5_000);
+      const got: string = bodyOf(format, url, { lines: [text], link: 'https://x/' })[member];
       expect(got.length).toBeLessThanOrEqual(max);
       expect(got.length).toBeGreaterThan(max - 8);
       expect(got.endsWith('…\nhttps://x/')).toBe(true);

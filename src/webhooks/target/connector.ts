@@ -6,7 +6,7 @@ import { buildConnector } from 'undici';
 import type { TargetGuard } from './target.ts';
 
 /** Connections begun per turn of the event loop. */
-export const BEGUN_A_TURN_MAX = 4;
+const BEGUN_A_TURN_MAX = 4;
 
 type LookupCallback = (
   error: NodeJS.ErrnoException | null,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { InvalidInputError, TargetRefusedError } from '../../runtime/errors.ts';
+import { InvalidInputError, TargetRefusedError, TooManyLookupsError } from '../../runtime/errors.ts';
 import { AddressPolicy } from './addresses.ts';
 import { parseTarget, type ResolveHost, TargetGuard } from './target.ts';
 
@@ -109,6 +109,15 @@ it.each([
 it('an internal name that also has an address outside the allowed networks is refused', async () => {
   const known = { dns: at('10.0.0.7', PUBLIC), allowed: ['10.0.0.0/8'] };
   expect(await refusal('a.internal', known)).toBe('the host a.internal is no public name');
+});
+
+it('a registration beyond its user’s look-ups is refused as that, not as a URL that is not allowed', async () => {
+  const tooMany = new TooManyLookupsError('4 host names of yours are being looked up', 5);
+  const guard = new TargetGuard(new AddressPolicy([]), at(PUBLIC), async () => {
+    throw tooMany;
+  });
+  const checked = guard.checkRegistration(parseTarget('https://hooks.example.com/'), 'usr_1');
+  await expect(checked).rejects.toBe(tooMany);
 });
 
 it('names that never leave the machine cause no query', async () => {
