@@ -143,3 +143,20 @@ it('an incident that is found while the service stops is accepted before it ends
     { event: 'system.lag' },
   ]);
 });
+
+it('a delivery stored by its owner is attempted as soon as the service is woken, not at the next poll', async () => {
+  const t = await openTestWebhooks({ allowed: ['127.0.0.0/8'] });
+  const { webhookId } = await t.register({ url: UNREACHABLE });
+  const config = { dataDir: t.dataDir, databaseUrl: null, secretKey: '1'.repeat(64) };
+  const service = await startWebhooks({
+    ...{ database: t.db, bus: { subscribe: () => () => undefined }, clock: t.clock, random: () => 0.5 },
+    config: { ...config, webhookAllowedNetworks: ['127.0.0.0/8'], ...FOLLOWED },
+    ...{ randomBytes, log: silentLogger, metrics: t.metrics },
+  });
+  onTestFinished(() => service.close());
+  await service.log.sendTest((await service.registry.find({ webhookId }))!);
+  service.wake();
+  const attempts = async () =>
+    (await t.metrics.registry.getSingleMetric('underround_webhook_attempts_total')?.get())?.values;
+  await expect.poll(attempts).toMatchObject([{ labels: { outcome: 'transport' }, value: 1 }]);
+});

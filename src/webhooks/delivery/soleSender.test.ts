@@ -31,6 +31,13 @@ it('in a database of one service, that service is the sender', async () => {
   expect(await ALONE.isUs()).toBe(true);
 });
 
+it('a failed connection is reported, and not mistaken for another sender', async () => {
+  const away = new Error('no connection');
+  const db = { connection: () => ({ execute: () => Promise.reject(away) }) };
+  const sender = new LockedSender(db as unknown as Database, new FakeClock());
+  await expect(sender.isUs()).rejects.toBe(away);
+});
+
 it('a sender whose connection does not answer stops, and sends again if it answers in the end', async () => {
   const answers: ((rows: object[]) => void)[] = [];
   const executor = {

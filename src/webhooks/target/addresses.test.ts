@@ -56,6 +56,7 @@ describe('addresses', () => {
     ['239.0.0.1', 'multicast'],
     ['::1', 'loopback'],
     ['::', 'unspecified'],
+    ['febf::1', 'link-local'],
     ['fec0::1', 'site-local'],
     ['fdff::1', 'private'],
     ['64:ff9b:1::1', 'private'],
