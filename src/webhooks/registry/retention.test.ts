@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { lateReads } from '../../../test/support/lateReads.ts';
 import { opportunity } from '../../../test/support/opportunity.ts';
 import { answering, openTestWebhooks, states, type TestWebhooks } from '../../../test/support/webhooks.ts';
 import { silentLogger } from '../../runtime/log.ts';
@@ -51,8 +52,47 @@ it('the sender deletes old deliveries once a minute, until it closes', async () 
   expect(await rowsOf(t)).toEqual({ deliveries: 1, events: 1 });
   await t.clock.advance(1_000);
   expect(await rowsOf(t)).toEqual({ deliveries: 0, events: 0 });
+  dispatcher.enqueue(opportunity({ nowMs: t.clock.now() }));
+  await t.clock.advance(50);
+  expect(await states(t)).toEqual(['delivered']);
+  await age(t, LOG_AGE_MAX_MS + 1);
+  await t.clock.advance(60_000);
+  expect(await rowsOf(t)).toEqual({ deliveries: 0, events: 0 });
   await dispatcher.close();
   expect(t.clock.waiting).toBe(0);
+});
+
+/** A round of deletion that waits, between its deliveries and its events, for a read; and its transactions so far. */
+async function heldRound() {
+  const { t, dispatcher } = await delivered();
+  await dispatcher.close();
+  const late = lateReads(t.db, 'created_ms');
+  const transactions = { count: 0 };
+  const metrics = { counter: () => ({ inc: () => transactions.count++ }) } as unknown as Metrics;
+  const retention = new Retention(late.db, { clock: t.clock, log: silentLogger, metrics });
+  retention.start();
+  const reading = late.hold();
+  await t.clock.advance(60_000);
+  await reading;
+  expect(transactions.count).toBe(1);
+  return { t, late, retention, transactions };
+}
+
+it('while a round of deletion lasts, no other begins', async () => {
+  const { t, late, retention, transactions } = await heldRound();
+  await t.clock.advance(120_000);
+  late.letGo();
+  await t.clock.advance(0);
+  expect(transactions.count).toBe(2);
+  await retention.close();
+});
+
+it('a stop waits for the round of deletion, which begins no further transaction', async () => {
+  const { late, retention, transactions } = await heldRound();
+  const closing = retention.close();
+  late.letGo();
+  await closing;
+  expect(transactions.count).toBe(1);
 });
 
 it('a log of exactly the allowed number is kept whole, however unevenly two webhooks share it', async () => {
