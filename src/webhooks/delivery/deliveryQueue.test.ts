@@ -164,15 +164,39 @@ test('a chat that answers later than its spacing gets no message before its answ
   await queue.close();
 });
 
-test('closing a queue whose chat asked for a pause leaves no timer', async () => {
+test('closing a queue whose chat asked for a pause, and whose deliveries wait, leaves no timer', async () => {
   const chat = { path: '/', spacingMs: 3_600_000 } as SigningWebhook['chat'];
   queue = deliveryQueueOn(clock, () => 0, attempt, { chat });
   queue.add({ ...DELIVERY, deliveryId: 'first' });
   queue.add({ ...DELIVERY, deliveryId: 'second' });
+  queue.add({ ...DELIVERY, deliveryId: 'third', dueMs: clock.now() + 1_000 });
   await clock.advance(0);
-  expect(clock.waiting).toBe(1);
+  expect(clock.waiting).toBe(2);
   await queue.close();
   expect([attempted, clock.waiting]).toEqual([['first'], 0]);
+});
+
+test('closing a queue waits for all its attempts in flight', async () => {
+  const answers: (() => void)[] = [];
+  queue = deliveryQueueOn(
+    clock,
+    () => 0,
+    async (webhook, delivery) => {
+      await new Promise<void>((answered) => answers.push(answered));
+      return await attempt(webhook, delivery);
+    },
+  );
+  queue.add({ ...DELIVERY, deliveryId: 'first' });
+  queue.add({ ...DELIVERY, deliveryId: 'second' });
+  let isClosed = false;
+  const closing = queue.close().then(() => {
+    isClosed = true;
+  });
+  answers[0]?.();
+  await clock.advance(0);
+  expect([attempted, isClosed]).toEqual([['first'], false]);
+  answers[1]?.();
+  await closing;
 });
 
 test('an attempt that fails after its queue was closed is reported, and leaves no timer', async () => {
