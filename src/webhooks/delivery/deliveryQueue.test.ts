@@ -261,19 +261,23 @@ test.each([
   expect(queue.isOpen).toBe(false);
 });
 
-test('a chat’s limit that arrives after its owner paused it ends the delivery', async () => {
+test.each([
+  ['a chat’s limit', 'pause', 'rate_limited'],
+  ['a chat’s limit', 'resumption', 'rate_limited'],
+  ['a failure', 'resumption', 'refused'],
+] as const)('%s that arrives after its owner’s %s ends the delivery', async (_, last, outcome) => {
   const changes: DeliveryChange[] = [];
-  const limited = { ...replied(429, clock), outcome: 'rate_limited', pauseMs: 1_000 } as const;
   let end: () => void = () => undefined;
   queue = deliveryQueueOn(
     clock,
     () => 0,
     async (webhook) => {
       queue.update({ ...webhook, state: 'paused' });
+      if (last === 'resumption') queue.update({ ...webhook, activeSinceMs: clock.now() });
       await new Promise<void>((resolve) => {
         end = resolve;
       });
-      return limited;
+      return { ...replied(429, clock), outcome, pauseMs: outcome === 'refused' ? null : 1_000 };
     },
     {},
     (change) => void changes.push(change),
@@ -283,7 +287,7 @@ test('a chat’s limit that arrives after its owner paused it ends the delivery'
   end();
   await clock.advance(0);
   expect(changes.map((change) => change.state)).toEqual(['skipped']);
-  expect(clock.waiting).toBe(0);
+  expect([clock.waiting, queue.isOpen]).toEqual([0, last === 'resumption']);
 });
 
 test.each([

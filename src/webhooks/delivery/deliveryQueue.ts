@@ -40,6 +40,8 @@ export class DeliveryQueue {
   /** Ids of in-flight deliveries, kept until their outcome is persisted. */
   readonly #held = new Set<string>();
   #underWay = 0;
+  /** Number of pauses so far: an attempt that began before one is not repeated after it. */
+  #pauses = 0;
   /** No attempt begins before this, monotonic: a chat limits how often it is written to. */
   #opensAt = 0;
   #opening: Timer | null = null;
@@ -161,9 +163,10 @@ export class DeliveryQueue {
       }
       if (chat !== null) this.#opensAt = nowAt + chat.spacingMs;
       this.#underWay++;
+      const pauses = this.#pauses;
       void this.#parts.attempt(this.#webhook, delivery).then((result) => {
         this.#underWay--;
-        this.#tried(delivery, result);
+        this.#tried(delivery, result, this.#pauses > pauses);
         this.#pump();
         if (this.#underWay === 0) this.#idle?.();
       });
@@ -177,7 +180,8 @@ export class DeliveryQueue {
     });
   }
 
-  #tried(delivery: Delivery, result: AttemptResult): void {
+  /** @param wasPaused The webhook was paused during the attempt; it may have been resumed since. */
+  #tried(delivery: Delivery, result: AttemptResult, wasPaused: boolean): void {
     const { clock } = this.#parts;
     const { pauseMs } = result;
     if (pauseMs !== null) this.#opensAt = Math.max(this.#opensAt, clock.monotonic() + pauseMs);
@@ -188,15 +192,19 @@ export class DeliveryQueue {
     };
     const log = [...delivery.log, entry].slice(-MAX_LOGGED_ATTEMPTS);
     const tried = { ...delivery, attempts: delivery.attempts + 1, log };
-    const change = { ...this.#changeOf(tried, result, opensMs), rowDueMs: delivery.dueMs };
+    const change = { ...this.#changeOf(tried, result, { opensMs, wasPaused }), rowDueMs: delivery.dueMs };
     this.#parts.attempted(result, change);
     this.#parts.changed(change);
     if (change.state === 'pending' && !this.#closed) this.#schedule(change.delivery);
   }
 
-  #changeOf(tried: Delivery, result: AttemptResult, opensMs: number): DeliveryOutcome {
+  #changeOf(
+    tried: Delivery,
+    result: AttemptResult,
+    { opensMs, wasPaused }: { opensMs: number; wasPaused: boolean },
+  ): DeliveryOutcome {
     if (result.outcome === 'delivered') return this.#succeeded(tried);
-    if (result.outcome !== 'rate_limited' || this.#paused) return this.#failed(tried, result);
+    if (result.outcome !== 'rate_limited' || wasPaused) return this.#failed(tried, result, wasPaused);
     // The chat works: it is asked again when it said so, and the attempt is no failure of it.
     return {
       delivery: { ...tried, dueMs: opensMs },
@@ -212,24 +220,25 @@ export class DeliveryQueue {
     return { delivery, state: 'delivered' };
   }
 
-  #failed(tried: Delivery, { status, retryAfterMs }: AttemptResult): DeliveryOutcome {
+  #failed(tried: Delivery, { status, retryAfterMs }: AttemptResult, wasPaused: boolean): DeliveryOutcome {
     const { clock, random } = this.#parts;
     const step = tried.step + 1;
     const dueMs = clock.now() + retryDelayMs(step, retryAfterMs, random);
     const delivery = { ...tried, step, dueMs };
-    if (!this.#paused) {
+    if (!wasPaused) {
       this.#failures++;
       if (this.#failures >= FAILURES_MAX) this.#pause();
       this.#reportHealth();
     }
     if (status === GONE) return { delivery, state: 'failed' };
-    if (this.#paused) return { delivery, state: 'skipped' };
+    if (wasPaused || this.#paused) return { delivery, state: 'skipped' };
     return { delivery, state: dueMs >= delivery.expiresMs ? 'expired' : 'pending' };
   }
 
   /** Waiting deliveries are skipped, and not sent after a resumption either. */
   #pause(): void {
     this.#paused = true;
+    this.#pauses++;
     const waiting = [...this.#waiting.values()];
     for (const { timer } of waiting) timer.cancel();
     const unsent = [...this.#ready, ...waiting.map(({ delivery }) => delivery)];
