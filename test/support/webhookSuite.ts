@@ -102,6 +102,18 @@ export function webhookSuite(driver: string, open: () => Promise<Database>): voi
       expect([...(await outbox.waiting()).values()]).toEqual(Array(3).fill({ count: 151, due: 151 }));
     });
 
+    it('a delivery is created and due at its acceptance, however long after the detection', async () => {
+      const { webhookId } = await t.register();
+      const detected = events(1);
+      await t.clock.advance(2_000);
+      const [delivery] = await accept(detected);
+      const nowMs = t.clock.now();
+      expect(delivery?.dueMs).toBe(nowMs);
+      expect(await t.webhooks.log.page(webhookId, { limit: 9, after: null, range: ANY })).toMatchObject([
+        { dueMs: nowMs, createdMs: nowMs },
+      ]);
+    });
+
     it('outcomes are written together, and pending deliveries are read back unchanged', async () => {
       const { webhookId } = await t.register();
       const deliveries = await accept(events(200));
@@ -185,13 +197,19 @@ export function webhookSuite(driver: string, open: () => Promise<Database>): voi
     it('retries and redeliveries are distinguished from first attempts', async () => {
       const { webhookId } = await t.register();
       const webhook = (await t.webhooks.registry.find({ webhookId }))!;
-      const [failed, other] = await accept(events(3));
+      const [failed, other, limited] = await accept(events(4));
       const dueMs = t.clock.now() + 60_000;
       const tried = { attempts: 2, step: 2, dueMs };
+      // A chat that limited the rate did not fail.
+      const ends = [
+        [failed!, tried],
+        [other!, tried],
+        [limited!, { ...tried, step: 0, dueMs: dueMs + 1 }],
+      ] as const;
       await outbox.settle(
-        [failed!, other!].map((delivery) => ({
+        ends.map(([delivery, facts]) => ({
           ...changeOf(delivery, 'pending'),
-          delivery: { ...delivery, ...tried },
+          delivery: { ...delivery, ...facts },
         })),
         [],
       );
@@ -200,7 +218,9 @@ export function webhookSuite(driver: string, open: () => Promise<Database>): voi
       const expiresMs = Math.max(failed!.expiresMs, t.clock.now() + REDELIVERY_WINDOW_MS);
       const again = { ...failed, attempts: 2, step: 0, dueMs: t.clock.now(), expiresMs };
       expect(await outbox.pullAgain(webhookId, 10)).toEqual([again]);
-      expect(await outbox.waiting()).toEqual(new Map([[webhookId, { count: 3, due: 2 }]]));
+      expect(await outbox.waiting()).toEqual(new Map([[webhookId, { count: 4, due: 2 }]]));
+      await t.clock.advance(60_000);
+      expect(await outbox.pullAgain(webhookId, 10)).toEqual([again]);
     });
 
     it('a redelivery during an attempt stays pending, unless the attempt succeeds', async () => {
