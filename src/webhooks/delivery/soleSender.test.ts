@@ -9,9 +9,10 @@ import { openTestWebhooks, replied, type TestWebhooks } from '../../../test/supp
 import type { Database } from '../../control/schema.ts';
 import { openControlDatabase } from '../../controlDatabase.ts';
 import { StoreUnavailableError } from '../../runtime/errors.ts';
+import { silentLogger } from '../../runtime/log.ts';
 import type { SigningWebhook } from '../registry/registration.ts';
 import type { Delivery } from './delivery.ts';
-import { openWebhookControl } from './service.ts';
+import { openWebhookControl, startWebhooks } from './service.ts';
 import { ALONE, LockedSender, type SoleSender } from './soleSender.ts';
 
 const postgres = await openTestPostgres();
@@ -218,6 +219,20 @@ describe.skipIf(postgres.absent)(
       await t.clock.advance(1_000);
       await until(t, async () => (await stored())[0]?.[1] === 'delivered', 20);
       expect(sent).toEqual([`${secret} ${id}`, `${secret} ${id}`]);
+    });
+
+    it('the service is elected when it starts, and gives up its role when it stops', async () => {
+      const { other, databases } = await open();
+      const t = await openTestWebhooks({ db: databases[0] });
+      const config = { dataDir: '/nonexistent', databaseUrl: 'postgres://', secretKey: '1'.repeat(64) };
+      const service = await startWebhooks({
+        config: { ...config, webhookAllowedNetworks: [], ...FOLLOWED },
+        ...{ database: t.db, bus: { subscribe: () => () => undefined }, clock: t.clock, random: () => 0.5 },
+        ...{ randomBytes, log: silentLogger, metrics: t.metrics },
+      });
+      expect(await other.isUs()).toBe(false);
+      await service.close();
+      expect(await other.isUs()).toBe(true);
     });
 
     it('attempts in flight at a takeover end before this process sends again', async () => {
