@@ -247,19 +247,22 @@ it.each(['began', 'ended'] as const)(
   },
 );
 
-it('closing waits for an evaluation under way, and leaves no timer', async () => {
+it('no evaluation begins while another lasts; closing waits for that one, and leaves no timer', async () => {
   const { t } = await rig();
+  let evaluations = 0;
   let evaluated: () => void = () => undefined;
   const watch = new SystemWatch({
     ...{ db: t.db, sender: LOSING, url: null, clock: t.clock, randomBytes },
     ...{ log: silentLogger, metrics: t.metrics },
     findings: () =>
       new Promise((resolve) => {
+        evaluations++;
         evaluated = () => resolve([LAG]);
       }),
   });
   watch.start();
-  await t.clock.advance(PERIOD_MS);
+  await t.clock.advance(3 * PERIOD_MS);
+  expect(evaluations).toBe(1);
   let isClosed = false;
   const closed = watch.close().then(() => {
     isClosed = true;
