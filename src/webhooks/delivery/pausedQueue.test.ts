@@ -22,3 +22,16 @@ it('what waited when its owner paused it is not sent after a resumption, however
   expect(to.attempts).toHaveLength(1);
   expect(await states(t)).toEqual(['skipped']);
 });
+
+it('deliveries that ended before their owner’s pause keep their states, also at the resumption', async () => {
+  const t = await openTestWebhooks();
+  const { webhookId } = await t.register();
+  const dispatcher = await t.dispatcher(answering(t, (_, n) => (n === 1 ? 200 : 410)));
+  for (let n = 0; n < 2; n++) {
+    dispatcher.enqueue(opportunity({ nowMs: t.clock.now(), n }));
+    await t.clock.advance(50);
+  }
+  await t.webhooks.registry.pause({ webhookId });
+  await t.webhooks.registry.resume({ webhookId });
+  expect(await states(t)).toEqual(['delivered', 'failed']);
+});
