@@ -112,7 +112,8 @@ test('tests and deliveries older than the log count for nothing but the run of f
   const webhook = await t.webhooks.registry.find({ webhookId });
   const deliveryId = await t.webhooks.log.sendTest(webhook as Webhook);
   for (const state of ['delivered', 'failed'] as const) {
-    const changed = t.db.updateTable('webhook_deliveries').set({ state, attempt_log: '[{"error":null}]' });
+    const attempt_log = '[{"error":null,"latency_ms":9}]';
+    const changed = t.db.updateTable('webhook_deliveries').set({ state, attempt_log });
     await changed.where('delivery_id', '=', deliveryId).execute();
     expect(await summary()).toMatchObject({ delivered: 0, undelivered: 0, latencyMsMedian: null });
   }

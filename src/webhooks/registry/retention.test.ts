@@ -88,8 +88,13 @@ it('while a round of deletion lasts, no other begins', async () => {
 });
 
 it('a stop waits for the round of deletion, which begins no further transaction', async () => {
-  const { late, retention, transactions } = await heldRound();
-  const closing = retention.close();
+  const { t, late, retention, transactions } = await heldRound();
+  let isClosed = false;
+  const closing = retention.close().then(() => {
+    isClosed = true;
+  });
+  await t.clock.advance(0);
+  expect(isClosed).toBe(false);
   late.letGo();
   await closing;
   expect(transactions.count).toBe(1);
