@@ -146,6 +146,17 @@ export function webhookSuite(driver: string, open: () => Promise<Database>): voi
       });
     });
 
+    it('a pause after failures has its time, and skips the deliveries of its webhook alone', async () => {
+      const { webhookId } = await t.register();
+      const other = await t.register();
+      const activeSinceMs = t.clock.now();
+      await accept(events(1));
+      await t.clock.advance(1_000);
+      await outbox.settle([], [{ webhookId, activeSinceMs, consecutiveFailures: 10, paused: true }]);
+      expect(await t.webhooks.registry.find({ webhookId })).toMatchObject({ pausedMs: t.clock.now() });
+      expect(await outbox.waiting()).toEqual(new Map([[other.webhookId, { count: 1, due: 1 }]]));
+    });
+
     it('a pause by the owner keeps its reason and its time when the tenth failure is written after it', async () => {
       const { webhookId } = await t.register();
       const activeSinceMs = t.clock.now();

@@ -35,3 +35,20 @@ it('deliveries that ended before their owner’s pause keep their states, also a
   await t.webhooks.registry.resume({ webhookId });
   expect(await states(t)).toEqual(['delivered', 'failed']);
 });
+
+it('what waited when its user was suspended is skipped, and not sent after the suspension', async () => {
+  const t = await openTestWebhooks();
+  await t.register();
+  const to = answering(t, () => 500);
+  const dispatcher = await t.dispatcher(to);
+  dispatcher.enqueue(opportunity({ nowMs: t.clock.now() }));
+  await t.clock.advance(50);
+  const suspend = (suspended_ms: number | null) => t.db.updateTable('users').set({ suspended_ms }).execute();
+  await suspend(1);
+  // Registrations are read again after 5 s, before the third attempt.
+  await t.clock.advance(5_500);
+  expect([to.attempts.length, await states(t)]).toEqual([2, ['skipped']]);
+  await suspend(null);
+  await t.clock.advance(60_000);
+  expect([to.attempts.length, await states(t)]).toEqual([2, ['skipped']]);
+});
