@@ -18,3 +18,10 @@ test('a user at the limit of a minute is refused, and the seconds to wait are ro
   quotas.check('test', 'u2');
   quotas.check('redelivery', 'u1');
 });
+
+test('a user at the limit stays there though thousands of others send meanwhile', () => {
+  const quotas = new SendQuotas(new FakeClock());
+  quotas.consume('test', 'u1', TESTS_PER_MINUTE);
+  for (let n = 2; n <= 10_000; n++) quotas.consume('test', `u${n}`, 1);
+  expect(() => quotas.check('test', 'u1')).toThrow(TooManySendsError);
+});

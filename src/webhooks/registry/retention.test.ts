@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { lateReads } from '../../../test/support/lateReads.ts';
 import { opportunity } from '../../../test/support/opportunity.ts';
@@ -60,6 +61,18 @@ it('the sender deletes old deliveries once a minute, until it closes', async () 
   expect(await rowsOf(t)).toEqual({ deliveries: 0, events: 0 });
   await dispatcher.close();
   expect(t.clock.waiting).toBe(0);
+});
+
+it('a webhook keeps 10,000 deliveries', async () => {
+  const { t, dispatcher } = await delivered();
+  await dispatcher.close();
+  await sql`with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 10000)
+    insert into webhook_deliveries (delivery_id, webhook_id, event_id, state, attempts, step, due_ms, created_ms,
+      expires_ms, attempt_log) select 'dl_' || n, webhook_id, event_id, state, attempts, step, due_ms, created_ms,
+      expires_ms, attempt_log from webhook_deliveries, numbers`.execute(t.db);
+  expect(await rowsOf(t)).toEqual({ deliveries: 10_001, events: 1 });
+  await new Retention(t.db, { clock: t.clock, log: silentLogger, metrics: new Metrics() }).prune();
+  expect(await rowsOf(t)).toEqual({ deliveries: 10_000, events: 1 });
 });
 
 /** A round of deletion that waits, between its deliveries and its events, for a read; and its transactions so far. */
