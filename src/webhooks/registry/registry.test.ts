@@ -95,6 +95,8 @@ test('a webhook is shown as it was registered, and as each change leaves it', as
     ...{ ...registered, tiers: ['endgame'], tickers: null },
     filtersSinceMs: { ETH: nowMs, XRP: nowMs, DOGE: nowMs, BNB: nowMs, HYPE: nowMs, ZEC: nowMs },
   });
+  const narrowed = await registry.find(name);
+  expect(await registry.update(name, { label: 'mine' })).toEqual({ ...narrowed, label: 'mine' });
   const same = { tickers: ['BTC', 'SOL'], tiers: ['logical', 'endgame'] } as const;
   expect(await registry.update(name, { ...same, label: 'other' })).toEqual({
     ...{ ...registered, label: 'other', filtersSinceMs: { logical: nowMs } },
