@@ -35,7 +35,7 @@ describe('package.json', () => {
     expect([...new Set(packages)].sort()).toEqual(declared.sort());
   });
 
-  it('is packed with the scripts that build it wherever a document packs it: .npmrc disables them', () => {
+  it('is packed with the scripts that build it wherever a page of docs packs it: .npmrc disables them', () => {
     const names = readdirSync(join(PROJECT_ROOT, 'docs')).filter((name) => name.endsWith('.md'));
     const texts = names.map((name) => readFileSync(join(PROJECT_ROOT, 'docs', name), 'utf8'));
     // The fetched Node is packed by its name.

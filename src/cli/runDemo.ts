@@ -140,7 +140,9 @@ async function freshDirectory(
       `process ${owner} records into ${dataDir}; stop it, or name another with --data-dir`,
     );
   }
-  for (const entry of entries) await rm(path.join(dataDir, entry), { recursive: true, force: true });
+  // The mark stays: a demo that is killed here leaves a demo's directory.
+  for (const entry of entries.filter((name) => name !== DEMO_MARKER))
+    await rm(path.join(dataDir, entry), { recursive: true, force: true });
   makeDataDirectory(dataDir);
   await writeFile(marker, 'Simulated data. The next demo empties this directory.\n');
 }

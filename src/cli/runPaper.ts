@@ -1,10 +1,20 @@
 /** Trades the live stream of a service with a strategy file, and goes on with a run that was ended. */
-import { appendFileSync, existsSync, readFileSync, truncateSync } from 'node:fs';
-import { resolve } from 'node:path';
+import {
+  accessSync,
+  appendFileSync,
+  constants,
+  existsSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  truncateSync,
+} from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { codeVersion } from '../backtest/codeVersion.ts';
 import { readConfig } from '../config.ts';
 import { type Clock, sleep, systemClock } from '../runtime/clock.ts';
 import { InvalidInputError, TransportError } from '../runtime/errors.ts';
+import { systemReason } from '../runtime/systemReason.ts';
 import { API_VERSION } from '../schema/version.ts';
 import { runAlone } from '../store/journal/claimDirectory.ts';
 import { PaperRun } from '../strategy/paperRun.ts';
@@ -52,12 +62,40 @@ export async function runPaper(path: string, options: PaperOptions): Promise<voi
         const run = new PaperRun({ source, threads, inputs, tickers, eventTypes, startMs, printed, signal });
         await follow(run, { clock: systemClock, signal, print: (lines) => print(lines, options.out) });
       };
-      const { out } = options;
-      await (out === undefined ? trade() : runAlone(`${out}.running`, `trades on paper into ${out}`, trade));
+      await writingAlone(options.out, trade);
     } finally {
       await threads.close();
     }
   });
+}
+
+/**
+ * Two runs that write the same file would ruin it.
+ * @throws {InvalidInputError} If another process writes it, or its folder does not exist or cannot be written to.
+ */
+async function writingAlone(path: string | undefined, run: () => Promise<void>): Promise<void> {
+  if (path === undefined || isDevice(path)) return await run();
+  const real = realPlace(path);
+  await runAlone(`${real}.running`, `trades on paper into ${path}`, run);
+}
+
+/** A device or a pipe: it has no earlier lines, and several processes may write to it. */
+function isDevice(path: string): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats !== undefined && !stats.isFile() && !stats.isDirectory();
+}
+
+/** The file's place without links, whether it exists or not. */
+function realPlace(path: string): string {
+  try {
+    const folder = realpathSync(dirname(resolve(path)));
+    accessSync(folder, constants.W_OK);
+    return existsSync(path) ? realpathSync(path) : join(folder, basename(path));
+  } catch (error) {
+    throw new InvalidInputError(`--out ${path}: its folder cannot be written to: ${systemReason(error)}`, {
+      cause: error,
+    });
+  }
 }
 
 /** Asks until the signal aborts. A service that does not answer is asked again. */
@@ -82,7 +120,7 @@ async function follow(
  * @throws {InvalidInputError} If the file is of another run.
  */
 function openOutput(path: string | undefined, settings: object): { head: RunHead; printed: string[] } {
-  const text = path !== undefined && existsSync(path) ? readFileSync(path, 'utf8') : '';
+  const text = path !== undefined && existsSync(path) && !isDevice(path) ? readFileSync(path, 'utf8') : '';
   const whole = text.slice(0, text.lastIndexOf('\n') + 1);
   if (path !== undefined && whole.length < text.length) truncateSync(path, Buffer.byteLength(whole));
   const [first, ...printed] = whole === '' ? [] : whole.trimEnd().split('\n');

@@ -36,7 +36,7 @@ function paperRun(words: readonly string[], environment: Readonly<Record<string,
   child.stderr.on('data', (text) => {
     log += text;
   });
-  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   onTestFinished(() => void child.kill('SIGKILL'));
   return {
     ended,
@@ -89,5 +89,19 @@ describe.skipIf(commandAbsent)(`underround paper run ${skipped}`, () => {
     await second.eventually('a further line', () => text().length > before.length);
     expect(await second.stop()).toBe(0);
     expect(text().startsWith(before)).toBe(true);
+  });
+
+  test.each([
+    [
+      '/nowhere/run.jsonl',
+      '--out /nowhere/run.jsonl: its folder cannot be written to: there is no such file',
+    ],
+    ['/dev/full', 'underround: its disk is full'],
+  ])('refuses the output %s with one line', async (out, line) => {
+    const file = join(temporaryDirectory(), 'buyer.ts');
+    writeFileSync(file, BUYER);
+    const run = paperRun([file, '--url', 'http://127.0.0.1:1', '--out', out], { UNDERROUND_API_KEY: 'any' });
+    expect(await run.ended).toBe(1);
+    expect(run.log()).toContain(line);
   });
 });

@@ -50,11 +50,16 @@ test('of books received from the tape’s begin on, one that repeats the one bef
   expect(kept).toEqual([0, null]);
 });
 
-test('a book received before the tape’s begin but read late does not begin the tape again', () => {
+test.each([
+  ['the same', FIRST.yesAsks],
+  ['another', [[5_100, 30 * SHARE]]],
+] as const)('%s book received before the tape’s begin but read late is in no tape', (_, yesAsks) => {
   const books = new NewestBooks({ depth: 1, fromMs: 1_040 });
-  const kept = [1_000, 960, 1_000].map((timeMs, at) =>
-    books.keep(bookRecord({ ...FIRST, timeMs, seq: at + 1 })),
-  );
+  const kept = [
+    bookRecord({ ...FIRST, seq: 1 }),
+    bookRecord({ ...FIRST, timeMs: 960, yesAsks, seq: 2 }),
+    bookRecord({ ...FIRST, seq: 3 }),
+  ].map((record) => books.keep(record));
   expect(kept).toEqual([0, null, null]);
 });
 

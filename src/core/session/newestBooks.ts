@@ -26,8 +26,12 @@ export class NewestBooks implements Ladders {
     this.#fromMs = fromMs;
   }
 
-  /** @returns The number of the book; null if it repeats the one before, which a tape would leave out. */
+  /**
+   * @returns The number of the book; null if a tape would leave it out: it repeats the one before, or was received before
+   * the tape's begin and read after it.
+   */
   keep(record: BookRecord): number | null {
+    if (this.#hasBegun && record.receivedTimeMs < this.#fromMs) return null;
     const last = this.#slots[(this.#next + SLOTS - 1) % SLOTS] as KeptBook;
     const begins = !this.#hasBegun && record.receivedTimeMs >= this.#fromMs;
     const isFirst = begins || this.#next === 0;

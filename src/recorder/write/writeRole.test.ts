@@ -85,6 +85,20 @@ test('a process that stops has ended its work before another one begins', async 
   }
 });
 
+test('a process that is elected again while it stops begins nothing more', async () => {
+  const { clock, elections, log, startProcess, stopSlowly } = cluster();
+  const { role } = startProcess('a');
+  await clock.advance(10_000);
+  stopSlowly(3_000);
+  const stopping = role.stop();
+  elections.depose('write.2');
+  await clock.advance(0);
+  expect(role.held).toEqual([]);
+  await clock.advance(3_000);
+  await stopping;
+  expect(log.slice(4).sort()).toEqual(['a-0', 'a-1', 'a-2', 'a-3']);
+});
+
 test('a lost election ends the work on its partition alone', async () => {
   const { clock, elections, log, startProcess } = cluster();
   const { role } = startProcess('a');

@@ -97,6 +97,8 @@ export class WriteRole {
       term = null;
     };
     const onElected = () => {
+      // The election may be lost and won again while the last term ends.
+      if (this.#stopping.signal.aborted) return;
       const own = new AbortController();
       term = own;
       const isOwner = () => !own.signal.aborted && campaign.isLeader;

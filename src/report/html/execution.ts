@@ -28,8 +28,8 @@ function orderTable({ orders, fill_rate: rate }: Report): Html {
   const rows = [['placed', orders.placed] as const, ...ends, ...missed, ...refused].flatMap(
     ([name, count = 0]) => (count > 0 || name === 'placed' ? [[name, count] as const] : []),
   );
-  const placed = orders.outcomes && '. Refused, cancelled and replaced orders count as placed';
-  return html`<section class="breakdown"><h3>Orders</h3><p class="note">${percent(rate)} of the placed orders filled at least in part${placed}</p>
+  const placedNote = orders.outcomes && '. Refused, cancelled and replaced orders count as placed';
+  return html`<section class="breakdown"><h3>Orders</h3><p class="note">${percent(rate)} of the placed orders filled at least in part${placedNote}</p>
 <table><thead><tr><th></th><th scope="col">orders</th><th scope="col">share</th></tr></thead>
 <tbody>${rows.map(
     ([name, count]) =>

@@ -279,7 +279,8 @@ test.each([
       });
       return { ...replied(429, clock), outcome, pauseMs: outcome === 'refused' ? null : 1_000 };
     },
-    {},
+    // A tenth failure would pause it.
+    { consecutiveFailures: 9 },
     (change) => void changes.push(change),
   );
   queue.add(DELIVERY);
