@@ -171,12 +171,16 @@ export class LiveRig {
     this.#key = (await issueKey(database, { clock: this.clock, randomBytes }, wanted)).key;
   }
 
-  /** Sends the first messages of each feed after a connect: listings and complete books of followed markets. */
+  /**
+   * Sends the first messages of each feed after a connect: listings and complete books of followed markets, and of those
+   * that were opened while the service was down.
+   */
   #reconnect(): void {
     const { router, recorder } = this.life;
-    for (const { marketId } of [...recorder.markets()]) {
-      const market = this.model.registry.byId(marketId);
-      if (market === null) continue;
+    const followed = [...recorder.markets()].flatMap(
+      ({ marketId }) => this.model.registry.byId(marketId) ?? [],
+    );
+    for (const market of new Set([...followed, ...this.model.playing])) {
       router.route('polymarket.gamma', JSON.stringify([gammaEvent(market, this.#nowMs)]), this.#nowMs);
       const book = this.model.bookOf(market)?.book;
       if (book === undefined) continue;

@@ -8,7 +8,7 @@ import { firstTerms, sameTerms, termsOf } from './marketTerms.ts';
 import type { PaperMarket } from './paperMarket.ts';
 import type { LiveStrategy, PaperSession } from './paperSession.ts';
 import { PastReplay } from './pastReplay.ts';
-import { PriceHistory } from './priceHistory.ts';
+import { feedKey, PriceHistory } from './priceHistory.ts';
 import { applyGap, type RecordBuffer } from './recordBuffer.ts';
 import { ResolutionCache } from './resolutionCache.ts';
 import { SessionFactory, tradable } from './sessionFactory.ts';
@@ -28,6 +28,8 @@ interface TrackedMarket {
   paper: PaperMarket;
   /** Set while the market's past is being replayed. */
   past: PastReplay | null;
+  /** It began before the recorded prices of its feed were read. */
+  lacksPrices: boolean;
 }
 
 /**
@@ -45,6 +47,9 @@ export class PaperTrader {
   /** Markets to be replayed once more when they have caught up. */
   readonly #changedLate = new Set<string>();
   readonly #givenUp = new Set<string>();
+  /** Tickers whose recorded prices were asked for, and feeds whose were read. */
+  readonly #pricesAsked = new Set<Ticker>();
+  readonly #pricesRead = new Set<string>();
   #lastSeq = 0;
   #isStarted = false;
 
@@ -109,7 +114,7 @@ export class PaperTrader {
         this.#deactivate(event);
         break;
       case 'prices_read':
-        this.#history.prepend(event.feed, event.points);
+        this.#pricesArrived(event);
         break;
       case 'past_market':
         this.#replay(event.market);
@@ -128,9 +133,7 @@ export class PaperTrader {
   #start({ held, markets }: EventOf<'started'>): void {
     this.#isStarted = true;
     const series = this.#strategies.series();
-    const tickers = new Set(series.map((name) => name.split(' ')[0] as Ticker));
-    const feeds = [...tickers].flatMap((ticker) => RESOLVING_SOURCES.map((source) => ({ ticker, source })));
-    this.#effects.add({ kind: 'read_prices', feeds });
+    this.#readPrices(series);
     for (const marketId of held) this.#effects.add({ kind: 'read_market', marketId });
     for (const name of series) {
       this.#follow(name, markets);
@@ -143,6 +146,7 @@ export class PaperTrader {
     const strategy = { ...added, entries: { ...added.entries } };
     this.#strategies.add(strategy);
     if (!this.#isStarted) return;
+    this.#readPrices([strategy.series]);
     this.#joinMarkets(strategy, nowMs);
     // Last: a market that is followed from now on is read with this strategy, and need not be read twice.
     this.#follow(strategy.series, markets);
@@ -191,6 +195,26 @@ export class PaperTrader {
     }
   }
 
+  /** Asks once for the recorded prices of each ticker. */
+  #readPrices(series: readonly string[]): void {
+    const tickers = new Set(series.map((name) => name.split(' ')[0] as Ticker));
+    const asked = [...tickers].filter((ticker) => !this.#pricesAsked.has(ticker));
+    for (const ticker of asked) this.#pricesAsked.add(ticker);
+    const feeds = asked.flatMap((ticker) => RESOLVING_SOURCES.map((source) => ({ ticker, source })));
+    if (feeds.length > 0) this.#effects.add({ kind: 'read_prices', feeds });
+  }
+
+  /** Markets that began meanwhile are replayed: their volatility and moves lack these prices. */
+  #pricesArrived({ feed, points }: EventOf<'prices_read'>): void {
+    this.#history.prepend(feed, points);
+    this.#pricesRead.add(feedKey(feed));
+    for (const tracked of [...this.#tracked.values()]) {
+      const { paper, past, lacksPrices } = tracked;
+      const isOfFeed = paper.market.ticker === feed.ticker && paper.source === feed.source;
+      if (isOfFeed && past === null && lacksPrices && points.length > 0) this.#replayAgain(tracked);
+    }
+  }
+
   #gap({ marketId, startReceivedMs: startMs, knownTimeMs, knownSeq, endReceivedMs: endMs }: Gap): void {
     const tracked = this.#tracked.get(marketId);
     if (tracked === undefined) return;
@@ -216,10 +240,15 @@ export class PaperTrader {
     const isWanted = this.#followed.has(seriesOf(record)) && !this.#givenUp.has(marketId);
     if (record.endTimeMs <= nowMs || !isWanted || tradable(record) === null) return;
     const paper = this.#sessions.market(record);
-    this.#tracked.set(marketId, { record, paper, past: null });
+    const feed = { ticker: paper.market.ticker, source: paper.source };
+    this.#tracked.set(marketId, {
+      record,
+      paper,
+      past: null,
+      lacksPrices: !this.#pricesRead.has(feedKey(feed)),
+    });
     this.#effects.add({ kind: 'terms_changed', version: firstTerms(marketId, record) });
-    const { ticker } = paper.market;
-    for (const point of this.#history.points({ ticker, source: paper.source })) paper.price(point);
+    for (const point of this.#history.points(feed)) paper.price(point);
     paper.addAll(
       this.#strategies.ofMarket(record).map((strategy) => this.#sessions.session(paper, strategy)),
     );
@@ -290,7 +319,7 @@ export class PaperTrader {
     const own = { sessions: this.#sessions, strategies: this.#strategies, changed: this.#changed, replaced };
     // Tracked at once, so that a later event does not begin it as a market without a past.
     const past = new PastReplay(marketId, own);
-    this.#tracked.set(marketId, { record, paper: this.#sessions.market(record), past });
+    this.#tracked.set(marketId, { record, paper: this.#sessions.market(record), past, lacksPrices: false });
     this.#effects.add({ kind: 'read_past', market: record });
   }
 

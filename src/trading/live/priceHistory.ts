@@ -37,7 +37,7 @@ export class PriceHistory {
     const points = this.#of(feed);
     const firstSeq = points[0]?.seq ?? Number.POSITIVE_INFINITY;
     const older = before.filter(({ seq }) => seq < firstSeq);
-    this.#feeds.set(keyOf(feed), [...older, ...points].slice(-POINTS_MAX));
+    this.#feeds.set(feedKey(feed), [...older, ...points].slice(-POINTS_MAX));
   }
 
   points(feed: PriceFeed): readonly PricePoint[] {
@@ -45,14 +45,14 @@ export class PriceHistory {
   }
 
   #of(feed: PriceFeed): PricePoint[] {
-    const known = this.#feeds.get(keyOf(feed));
+    const known = this.#feeds.get(feedKey(feed));
     if (known !== undefined) return known;
     const points: PricePoint[] = [];
-    this.#feeds.set(keyOf(feed), points);
+    this.#feeds.set(feedKey(feed), points);
     return points;
   }
 }
 
-function keyOf({ ticker, source }: PriceFeed): string {
+export function feedKey({ ticker, source }: PriceFeed): string {
   return `${ticker} ${source}`;
 }

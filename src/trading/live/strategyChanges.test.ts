@@ -14,6 +14,7 @@ import {
   traderEventsOf,
   traderOf,
 } from '../../../test/support/traderRig.ts';
+import type { UnderlyingSource } from '../../schema/events.ts';
 import type { UnderlyingRecord } from '../../schema/records.ts';
 import { PaperTrader } from './paperTrader.ts';
 import { NO_EFFECTS } from './traderEffects.ts';
@@ -144,11 +145,11 @@ test('the markets of a series are asked for once', () => {
   const nowMs = BEFORE_MS - 1_000;
   const second = { kind: 'strategy_added', nowMs, markets: [market] } as const;
   expect(trader.process({ ...second, strategy: liveStrategyOf('ps_2', BUYS) })).toBe(NO_EFFECTS);
-  const other = liveStrategyOf('ps_3', BUYS, { series: 'ETH 5m' });
-  const eth = { ...market, marketId: '0xeth', ticker: 'ETH' as const };
-  const resolved = { ...eth, marketId: '0xold', status: 'resolved' as const };
-  expect(trader.process({ ...second, strategy: other, markets: [market, eth, resolved] })).toEqual([
-    { kind: 'read_past', market: eth },
+  const other = liveStrategyOf('ps_3', BUYS, { series: 'BTC 15m' });
+  const long = { ...market, marketId: '0xlong', eventType: '15m' as const };
+  const resolved = { ...long, marketId: '0xold', status: 'resolved' as const };
+  expect(trader.process({ ...second, strategy: other, markets: [market, long, resolved] })).toEqual([
+    { kind: 'read_past', market: long },
   ]);
 });
 
@@ -167,7 +168,7 @@ test('the markets of a new series are read once, though its first strategy is kn
   const trader = new PaperTrader();
   processed(trader, [STARTED]);
   const late = { ...added(liveStrategyOf('ps_1', BUYS), AT_MS), markets: [market] } as TraderEvent;
-  expect(trader.process(late)).toEqual(replayed);
+  expect(trader.process(late).slice(1)).toEqual(replayed);
   expect(readPast(trader).map(({ kind }) => kind)).toEqual([
     ...['past_replayed', 'terms_changed', 'positions_changed'],
   ]);
@@ -237,6 +238,40 @@ describe('the prices of a market', () => {
       price(500, 97_002, { seq: 2 }),
     ]);
     expect(opened(made)).toBe(1);
+  });
+
+  test('are known to a market that began before the recorded ones were read: it is replayed with them', () => {
+    const made = trader();
+    processed(made, [marketAt(market), price(500, 97_002, { seq: 2 })]);
+    const points = [{ seq: 1, price: 97_000, eventMs: START_MS - 1_000, receivedMs: START_MS - 1_000 }];
+    const read = (source: UnderlyingSource, own = points) =>
+      made.process({ kind: 'prices_read', feed: { ticker: 'BTC', source }, points: own });
+    expect(read('binance_spot')).toEqual([]);
+    expect(read('chainlink')).toEqual([{ kind: 'read_past', market }]);
+    expect(read('chainlink')).toEqual([]);
+  });
+
+  test('are those that it has seen if none were recorded before', () => {
+    const made = trader();
+    made.process(marketAt(market));
+    const feed = { ticker: 'BTC', source: 'chainlink' } as const;
+    expect(made.process({ kind: 'prices_read', feed, points: [] })).toEqual([]);
+    processed(made, [price(-1_000, 97_000, { seq: 1 }), price(500, 97_002, { seq: 2 })]);
+    expect(opened(made)).toBe(1);
+  });
+
+  test('are asked for when the first strategy of another ticker is added, and not again', () => {
+    const made = trader();
+    const add = (strategyId: string, series: string) =>
+      made
+        .process(added(liveStrategyOf(strategyId, BUYS, { series })))
+        .filter(({ kind }) => kind === 'read_prices');
+    const sources = ['chainlink', 'binance_spot'] as const;
+    expect(add('ps_2', 'BTC 15m')).toEqual([]);
+    expect(add('ps_3', 'ETH 5m')).toEqual([
+      { kind: 'read_prices', feeds: sources.map((source) => ({ ticker: 'ETH', source })) },
+    ]);
+    expect(add('ps_4', 'ETH 15m')).toEqual([]);
   });
 
   test('are asked for at the start for the tickers of all series, each once', () => {
