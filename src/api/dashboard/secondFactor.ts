@@ -8,6 +8,7 @@ import {
   recoveryCodesShape,
   secondFactorShape,
 } from '../../schema/api/accountResources.ts';
+import { provenPasswordHash } from './currentPassword.ts';
 import { code, password } from './members.ts';
 import { signedIn } from './signedIn.ts';
 import type { SignInAttempts } from './signInAttempts.ts';
@@ -63,7 +64,7 @@ function confirmRoute({ control, secondFactors }: SecondFactorDependencies, atte
       const { body, client } = request;
       await attempts.tryAccount({ address: client.address, email: user.email });
       // Whoever has only the session, at a desk left open, must not lock the owner out with codes of their own.
-      const right = await isPassword(control, user, body.password);
+      const right = (await provenPasswordHash(control, user, body.password)) !== null;
       const codes = right ? await secondFactors.confirm(user.userId, body.code) : null;
       const reason = codes !== null ? null : right ? 'wrong code' : 'wrong password';
       await control.events.record(eventOf('enable_totp', user, client, reason));
@@ -86,7 +87,7 @@ function disableRoute({ control, secondFactors }: SecondFactorDependencies, atte
       const { user } = signedIn(request);
       const { body, client } = request;
       await attempts.tryAccount({ address: client.address, email: user.email });
-      const right = await isPassword(control, user, body.password);
+      const right = (await provenPasswordHash(control, user, body.password)) !== null;
       // A valid code is used up only if the password is right.
       const done = right && (await secondFactors.use(user.userId, body.code));
       if (done) await secondFactors.remove(user.userId);
@@ -96,15 +97,6 @@ function disableRoute({ control, secondFactors }: SecondFactorDependencies, atte
       return { status: 204, body: '' };
     },
   });
-}
-
-async function isPassword(
-  { users, passwords }: SecondFactorDependencies['control'],
-  user: User,
-  given: string,
-): Promise<boolean> {
-  const known = await users.findWithPassword(user);
-  return await passwords.verify(known?.passwordHash ?? null, given);
 }
 
 function eventOf(

@@ -6,6 +6,7 @@ import { type Answer, type Client, type Route, route } from '../../http/route.ts
 import { setSessionCookies } from '../../http/sessionCookie.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { currentUserShape } from '../../schema/api/accountResources.ts';
+import { provenPasswordHash } from './currentPassword.ts';
 import { type FirstRunDependencies, roleOfNext, setupLinkUsed } from './firstRun.ts';
 import { checkNewPassword, email, linkToken, newPassword, optionalCode, password, setup } from './members.ts';
 import { type SecondFactorDependencies, secondFactorRoutes } from './secondFactor.ts';
@@ -182,9 +183,8 @@ function passwordRoute(parts: SignInDependencies, attempts: SignInAttempts): Rou
       const { users, passwords, sessions, events } = parts.control;
       const note = (reason: string | null) =>
         events.record({ action: 'change_password', email: user.email, address: client.address, reason });
-      const from = (await users.findWithPassword(user))?.passwordHash ?? null;
-      const right = await passwords.verify(from, body.current_password);
-      const to = right ? await passwords.hash(body.new_password) : null;
+      const from = await provenPasswordHash(parts.control, user, body.current_password);
+      const to = from === null ? null : await passwords.hash(body.new_password);
       // Someone else who knows the old password may change it at the same time.
       const isChanged =
         from !== null && to !== null && (await users.replacePassword(user.userId, { from, to }));

@@ -31,11 +31,11 @@ export class NewestBooks implements Ladders {
    * the tape's begin and read after it.
    */
   keep(record: BookRecord): number | null {
-    if (this.#hasBegun && record.receivedTimeMs < this.#fromMs) return null;
+    const isInTape = record.receivedTimeMs >= this.#fromMs;
+    if (this.#hasBegun && !isInTape) return null;
     const last = this.#slots[(this.#next + SLOTS - 1) % SLOTS] as KeptBook;
-    const begins = !this.#hasBegun && record.receivedTimeMs >= this.#fromMs;
-    const isFirst = begins || this.#next === 0;
-    if (begins) this.#hasBegun = true;
+    const isFirst = this.#next === 0 || (isInTape && !this.#hasBegun);
+    this.#hasBegun = isInTape;
     if (!isFirst && last.repeats(record, this.#depth)) return null;
     this.#slot(this.#next).copy(record, this.#depth);
     return this.#next++;

@@ -22,6 +22,19 @@ const attempt: DeliveryQueueOptions['attempt'] = async (_, { deliveryId }) => {
   return { outcome: 'delivered', ...reply, startedMs: clock.now(), latencyMs: 1 };
 };
 
+/** Opens the queue anew, with one status for every attempt. @returns The changes that it makes. */
+function answered(status: number, facts: Partial<SigningWebhook> = {}): DeliveryChange[] {
+  const changes: DeliveryChange[] = [];
+  queue = deliveryQueueOn(
+    clock,
+    () => 0,
+    async () => replied(status, clock),
+    facts,
+    (change) => void changes.push(change),
+  );
+  return changes;
+}
+
 test('a delivery is not attempted from the millisecond of its expiry on', () => {
   queue.add({ ...DELIVERY, deliveryId: 'late', expiresMs: clock.now() });
   queue.add({ ...DELIVERY, deliveryId: 'just', expiresMs: clock.now() + 1 });
@@ -73,14 +86,7 @@ test.each([
   [0, 'expired'],
   [1, 'pending'],
 ] as const)('a next try %i ms before the expiry leaves the delivery %s', async (leftMs, state) => {
-  const changes: DeliveryChange[] = [];
-  queue = deliveryQueueOn(
-    clock,
-    () => 0,
-    async () => replied(500, clock),
-    {},
-    (change) => void changes.push(change),
-  );
+  const changes = answered(500);
   queue.add({ ...DELIVERY, expiresMs: clock.now() + 800 + leftMs });
   await clock.advance(0);
   expect(changes.map((change) => change.state)).toEqual([state]);
@@ -201,14 +207,12 @@ test('closing a queue waits for all its attempts in flight', async () => {
 
 test('an attempt that fails after its queue was closed is reported, and leaves no timer', async () => {
   const changes: DeliveryChange[] = [];
-  let fail: () => void = () => undefined;
+  const fail = Promise.withResolvers<void>();
   queue = deliveryQueueOn(
     clock,
     () => 0,
     async () => {
-      await new Promise<void>((resolve) => {
-        fail = resolve;
-      });
+      await fail.promise;
       return replied(500, clock);
     },
     {},
@@ -216,7 +220,7 @@ test('an attempt that fails after its queue was closed is reported, and leaves n
   );
   queue.add(DELIVERY);
   const closing = queue.close();
-  fail();
+  fail.resolve();
   await closing;
   expect(changes.map(({ state, delivery }) => [state, delivery.attempts])).toEqual([['pending', 1]]);
   expect(clock.waiting).toBe(0);
@@ -225,14 +229,7 @@ test('an attempt that fails after its queue was closed is reported, and leaves n
 test('the newest twenty attempts are logged, oldest first', async () => {
   const entry = { status: 500, latency_ms: 1, error: 'status 500', response_head: '' };
   const log = Array.from({ length: 20 }, (_, at_ms) => ({ ...entry, at_ms }));
-  const changes: DeliveryChange[] = [];
-  queue = deliveryQueueOn(
-    clock,
-    () => 0,
-    async () => replied(200, clock),
-    {},
-    (change) => void changes.push(change),
-  );
+  const changes = answered(200);
   queue.add({ ...DELIVERY, attempts: 30, log });
   await clock.advance(0);
   const [change] = changes;
@@ -247,14 +244,7 @@ test.each([
   ['the tenth failure in a row', 410, 'failed'],
   ['the tenth failure in a row', 500, 'skipped'],
 ] as const)('%s by status %i leaves the delivery %s', async (_, status, state) => {
-  const changes: DeliveryChange[] = [];
-  queue = deliveryQueueOn(
-    clock,
-    () => 0,
-    async () => replied(status, clock),
-    { consecutiveFailures: 9 },
-    (change) => void changes.push(change),
-  );
+  const changes = answered(status, { consecutiveFailures: 9 });
   queue.add(DELIVERY);
   await clock.advance(0);
   expect(changes.map((change) => change.state)).toEqual([state]);
@@ -267,16 +257,14 @@ test.each([
   ['a failure', 'resumption', 'refused'],
 ] as const)('%s that arrives after its owner’s %s ends the delivery', async (_, last, outcome) => {
   const changes: DeliveryChange[] = [];
-  let end: () => void = () => undefined;
+  const end = Promise.withResolvers<void>();
   queue = deliveryQueueOn(
     clock,
     () => 0,
     async (webhook) => {
       queue.update({ ...webhook, state: 'paused' });
       if (last === 'resumption') queue.update({ ...webhook, activeSinceMs: clock.now() });
-      await new Promise<void>((resolve) => {
-        end = resolve;
-      });
+      await end.promise;
       return { ...replied(429, clock), outcome, pauseMs: outcome === 'refused' ? null : 1_000 };
     },
     // A tenth failure would pause it.
@@ -285,7 +273,7 @@ test.each([
   );
   queue.add(DELIVERY);
   await clock.advance(0);
-  end();
+  end.resolve();
   await clock.advance(0);
   expect(changes.map((change) => change.state)).toEqual(['skipped']);
   expect([clock.waiting, queue.isOpen]).toEqual([0, last === 'resumption']);
