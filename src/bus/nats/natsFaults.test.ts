@@ -226,6 +226,39 @@ describe.skipIf(natsAbsent)('NATS with faults (skipped without nats-server)', ()
     expect([b.stream.baseSeq, later.stream.baseSeq]).toEqual([baseSeq, baseSeq]);
   });
 
+  it('reads nothing again from a server of a cluster that is behind', async () => {
+    const servers = await startNatsCluster();
+    const url = servers.map((server) => server.url).join(',');
+    const { stream, ready } = await openCluster(url, { replicas: 3 });
+    await ready;
+    const stored = async (last: number) =>
+      eventually(`${last} stored`, async () => (await stream.lastSeq()) === last);
+    publish(stream, 1, 1_000);
+    await stored(1_000);
+    const behind = servers[((await leaderWithReplicas(url)) + 1) % servers.length];
+    await behind?.kill();
+    for (let from = 1_001; from <= 60_000; from += 1_000) {
+      publish(stream, from, from + 999);
+      await pause(5);
+    }
+    await stored(60_000);
+    await behind?.start();
+    const readers: string[][] = [];
+    // Each reader has its consumer on any of the three servers.
+    let isBehind = true;
+    const caughtUp = leaderWithReplicas(url).then(() => {
+      isBehind = false;
+    });
+    while (isBehind) {
+      readers.push(await followed(stream, 60_001));
+      await pause(50);
+    }
+    await caughtUp;
+    publish(stream, 60_001, 60_001);
+    for (const ids of readers) await has(ids, 60_001);
+    expect(readers.filter((ids) => ids.length > 1)).toEqual([]);
+  });
+
   it('refuses a stream of another program', async () => {
     const server = await startNats();
     const manager = await managerOf(server.url);

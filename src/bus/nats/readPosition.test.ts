@@ -1,5 +1,5 @@
 import type { JetStreamManager, JsMsg, StreamInfo } from '@nats-io/jetstream';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { tradeOf } from '../../../test/support/streamTrades.ts';
 import { silentLogger } from '../../runtime/log.ts';
@@ -9,27 +9,40 @@ import { ReadPosition } from './readPosition.ts';
 import type { StreamParts } from './streamParts.ts';
 
 const unused = null as unknown as JetStreamManager;
-const streamOf = (first: number, last: number) =>
-  ({ state: { first_seq: first, last_seq: last } }) as unknown as StreamInfo;
+const streamOf = (first: number, last: number, replicas = 1) =>
+  ({
+    state: { first_seq: first, last_seq: last },
+    config: { num_replicas: replicas },
+  }) as unknown as StreamInfo;
 
 function position(
   options: { next: number; isPartial: boolean },
   {
     errors = [],
+    warnings = [],
     metrics = new Metrics(),
     clock = new FakeClock(),
-  }: { errors?: string[]; metrics?: Metrics; clock?: FakeClock } = {},
+  }: { errors?: string[]; warnings?: string[]; metrics?: Metrics; clock?: FakeClock } = {},
 ): ReadPosition {
-  const log = { ...silentLogger, error: (_: object, event: string) => void errors.push(event) };
+  const into = (lines: string[]) => (_: object, event: string) => void lines.push(event);
+  const log = { ...silentLogger, error: into(errors), warn: into(warnings) };
   const parts = { log, metrics, clock, prefix: 'u' };
   return new ReadPosition(parts as unknown as StreamParts, { reader: 'test', ...options });
 }
 
-function delivered(streamSequence: number, partition: number, version = 1): JsMsg {
+function delivered(streamSequence: number, partition: number, { version = 1, storedMs = 5 } = {}): JsMsg {
   const data = encodeMessage(tradeOf('market', `t${streamSequence}`));
   data[0] = version;
-  const info = { streamSequence, timestampNanos: 5_000_000 };
+  const info = { streamSequence, timestampNanos: storedMs * 1_000_000 };
   return { subject: `u.${partition}.trade`, data, info } as unknown as JsMsg;
+}
+
+/** The place of a message that the reader did not read before. */
+async function placeOf(reader: ReadPosition, message: JsMsg, manager = unused) {
+  const accepted = await reader.acceptValid(message, manager);
+  if (accepted === null)
+    throw new Error(`message ${message.info.streamSequence} was taken for a repeated one`);
+  return accepted.place;
 }
 
 it('marks the first message of each partition after messages that were deleted unread', async () => {
@@ -60,7 +73,7 @@ it('notices a single message that was deleted unread, and none that was skipped 
   expect(await isAfterLoss(delivered(5, 0))).toBe(false);
   expect(reader.next).toBe(6);
   expect(await isAfterLoss(delivered(7, 0))).toBe(true);
-  await reader.accept(delivered(8, 0, 2), unused);
+  await reader.accept(delivered(8, 0, { version: 2 }), unused);
   expect(reader.next).toBe(9);
   expect(await isAfterLoss(delivered(9, 0))).toBe(false);
   expect(await isAfterLoss(delivered(11, 0))).toBe(true);
@@ -75,10 +88,10 @@ it.each([
 ])('a reader that begins %s', async (_, place, next, isLost, logged) => {
   const errors: string[] = [];
   const reader = position({ next: place, isPartial: true }, { errors });
-  await reader.onStart(streamOf(8, 20), unused);
+  expect(await reader.onStart(streamOf(8, 20), unused)).toBe(Math.max(1, next));
   expect(reader.next).toBe(next);
-  const first = await reader.acceptValid(delivered(Math.max(next, 8), 0), unused);
-  const { isAfterLoss = false, isRenumbered = false } = first.place;
+  const firstPlace = await placeOf(reader, delivered(Math.max(next, 8), 0));
+  const { isAfterLoss = false, isRenumbered = false } = firstPlace;
   expect([isAfterLoss, errors]).toEqual([isLost, logged]);
   expect(isRenumbered).toBe(logged.includes('stream.numbers_went_back'));
 });
@@ -90,7 +103,7 @@ it.each([
 ])('a reader whose last number belongs to %s when it begins again', async (_, storedMs, isRenumbered) => {
   const errors: string[] = [];
   const reader = position({ next: 9, isPartial: true }, { errors });
-  const read = async (streamSeq: number) => (await reader.acceptValid(delivered(streamSeq, 0), unused)).place;
+  const read = (streamSeq: number) => placeOf(reader, delivered(streamSeq, 0));
   await read(9);
   await read(10);
   const getMessage = async (stream: string, { seq }: { seq: number }) => {
@@ -104,6 +117,68 @@ it.each([
   expect(await read(12)).toEqual({ streamSeq: 12, timeMs: 5, partition: 0 });
 });
 
+it('leaves out what a server that is behind repeats before the place, for a new reader too', async () => {
+  const [warnings, metrics] = [[] as string[], new Metrics()];
+  const reader = position({ next: 21, isPartial: false }, { warnings, metrics });
+  expect(await reader.onStart(streamOf(8, 20, 3), unused)).toBe(21);
+  for (const seq of [12, 13, 20]) expect(await reader.accept(delivered(seq, 0), unused)).toBeNull();
+  expect([reader.next, warnings]).toEqual([21, ['stream.server_repeats']]);
+  expect(await placeOf(reader, delivered(21, 0))).toEqual({ streamSeq: 21, timeMs: 5, partition: 0 });
+  expect(await metrics.registry.metrics()).toContain(
+    'underround_stream_missed_messages_total{reader="test"} 0',
+  );
+});
+
+describe('a reader of a replicated stream that ends before its place', () => {
+  /** It has read 20 and 21; the server that answers says that the stream ends with 18. */
+  async function inDoubt(isPartial: boolean) {
+    const errors: string[] = [];
+    const reader = position({ next: 20, isPartial }, { errors });
+    await placeOf(reader, delivered(20, 0, { storedMs: 1_000 }));
+    await placeOf(reader, delivered(21, 0, { storedMs: 1_010 }));
+    expect(await reader.onStart(streamOf(8, 18, 3), unused)).toBe(19);
+    return { reader, errors };
+  }
+  const storing = (storedMs: number) =>
+    ({
+      streams: {
+        getMessage: async () => ({ time: new Date(storedMs) }),
+        info: async () => streamOf(8, 30, 3),
+      },
+    }) as unknown as JetStreamManager;
+
+  it('reads on from its place when the next messages are the old ones', async () => {
+    const { reader, errors } = await inDoubt(false);
+    for (const [seq, storedMs] of [
+      [19, 990],
+      [20, 1_000],
+      [21, 1_010],
+    ] as const) {
+      expect(await reader.accept(delivered(seq, 0, { storedMs }), unused)).toBeNull();
+    }
+    const place = await placeOf(reader, delivered(22, 0, { storedMs: 1_020 }), storing(1_010));
+    expect([place, errors]).toEqual([{ streamSeq: 22, timeMs: 1_020, partition: 0 }, []]);
+  });
+
+  it.each([
+    ['with a number that was read', 19, 1_011],
+    ['behind its place, where another message has the number of the last one read', 23, 1_020],
+  ])('knows by a message %s that the stream lost messages', async (_, seq, storedMs) => {
+    const { reader, errors } = await inDoubt(true);
+    const place = await placeOf(reader, delivered(seq, 0, { storedMs }), storing(1_015));
+    const marks = { isAfterLoss: true, isRenumbered: true };
+    expect(place).toEqual({ streamSeq: seq, timeMs: storedMs, partition: 0, ...marks });
+    expect([reader.next, errors]).toEqual([seq + 1, ['stream.numbers_went_back']]);
+  });
+
+  it('has no doubt any more after the next start', async () => {
+    const { reader, errors } = await inDoubt(true);
+    expect(await reader.onStart(streamOf(8, 30, 3), storing(1_010))).toBe(22);
+    expect(await reader.accept(delivered(21, 0, { storedMs: 1_020 }), unused)).toBeNull();
+    expect(errors).toEqual([]);
+  });
+});
+
 it('asks for no message when another process has read on', async () => {
   const reader = position({ next: 9, isPartial: true });
   await reader.acceptValid(delivered(9, 0), unused);
@@ -115,13 +190,17 @@ it('asks for no message when another process has read on', async () => {
 it('marks it for the reader of one partition that begins behind its place', async () => {
   const reader = position({ next: 5, isPartial: true });
   await reader.onStart(streamOf(8, 20), unused);
-  const first = await reader.acceptValid(delivered(8, 0), unused);
-  expect(first.place).toEqual({ streamSeq: 8, timeMs: 5, partition: 0, isAfterLoss: true });
+  expect(await placeOf(reader, delivered(8, 0))).toEqual({
+    streamSeq: 8,
+    timeMs: 5,
+    partition: 0,
+    isAfterLoss: true,
+  });
 });
 
 it('stays before a message of another release, unless the reader skips it', async () => {
   const reader = position({ next: 5, isPartial: true });
-  const ofNewer = delivered(5, 0, 2);
+  const ofNewer = delivered(5, 0, { version: 2 });
   const wrong = 'a message of version 2; this release reads version 1';
   await expect(reader.acceptValid(ofNewer, unused)).rejects.toThrow(wrong);
   expect([reader.next, reader.reason]).toEqual([5, null]);
@@ -138,10 +217,7 @@ it('a late reader of one partition notices each deletion of unread messages, als
   let firstSeq = 5;
   const manager = { streams: { info: async () => ({ state: { first_seq: firstSeq, last_seq: 99 } }) } };
   const isAfterLoss = async (streamSeq: number) => {
-    const { place } = await reader.acceptValid(
-      delivered(streamSeq, 0),
-      manager as unknown as JetStreamManager,
-    );
+    const place = await placeOf(reader, delivered(streamSeq, 0), manager as unknown as JetStreamManager);
     return place.isAfterLoss ?? false;
   };
   expect(await isAfterLoss(7)).toBe(false);

@@ -20,7 +20,10 @@ interface PlacedMessage {
   readonly place: StreamPlace;
 }
 
-/** The place of one reader in the stream: decodes messages, and reports what the stream deleted before it was read. */
+/**
+ * The place of one reader in the stream: decodes messages, leaves out those that the server repeats, and reports what
+ * the stream deleted before it was read.
+ */
 export class ReadPosition {
   readonly #parts: StreamParts;
   readonly #reader: string;
@@ -32,6 +35,15 @@ export class ReadPosition {
   #next: number;
   /** The newest message that this reader got, with the time at which the stream stored it; null before the first. */
   #last: { readonly seq: number; readonly timeMs: number } | null = null;
+  /** The latest time at which the stream stored a message that this reader got, Unix milliseconds. */
+  #newestMs = Number.NEGATIVE_INFINITY;
+  /**
+   * Whether the stream ended before the place when reading began: either it lost messages, or the server that answered
+   * did not have all of them yet. The next messages show which.
+   */
+  #isInDoubt = false;
+  /** Whether the current consumer repeats messages. */
+  #isRepeating = false;
   /** Until this monotonic time the stream cannot have deleted the next message to read. */
   #safeUntilMs = Number.NEGATIVE_INFINITY;
   #logged = 0;
@@ -77,17 +89,25 @@ export class ReadPosition {
   /**
    * Compares the place with the stream when reading begins. Servers that lost messages with their power give the same
    * numbers to other messages: these may not have reached the place yet, or may have passed it.
+   * @returns The number of the message to begin with, at least 1.
    */
-  async onStart({ state }: StreamInfo, manager: JetStreamManager): Promise<void> {
-    if (this.#next === 0) return;
-    if (this.#next > state.last_seq + 1) {
+  async onStart({ state, config }: StreamInfo, manager: JetStreamManager): Promise<number> {
+    this.#isInDoubt = false;
+    this.#isRepeating = false;
+    if (this.#next === 0) return 1;
+    const end = state.last_seq + 1;
+    if (this.#next > end) {
+      // A new leader of the stream answers before it has applied all of its log (up to 2.10 of the server).
+      this.#isInDoubt = config.num_replicas > 1 && this.#lastRead !== null;
+      if (this.#isInDoubt) return Math.max(1, end);
       this.#onRenumbered(state.last_seq);
-      this.#next = state.last_seq + 1;
+      this.#next = end;
     } else if (await this.#isLastReplaced(manager)) this.#onRenumbered(state.last_seq);
     this.#compareWith(state.first_seq);
+    return Math.max(1, this.#next);
   }
 
-  /** Notes a message of the consumer. @returns Null for one that cannot be decoded: it is skipped. */
+  /** Notes a message of the consumer. @returns Null for one that is repeated or cannot be decoded: it is skipped. */
   async accept(message: JsMsg, manager: JetStreamManager): Promise<PlacedMessage | null> {
     try {
       return await this.acceptValid(message, manager);
@@ -101,13 +121,15 @@ export class ReadPosition {
 
   /**
    * Notes a message of the consumer.
+   * @returns Null for one that was read before.
    * @throws {StreamMessageError} When it cannot be decoded: the place stays before it.
    */
-  async acceptValid(message: JsMsg, manager: JetStreamManager): Promise<PlacedMessage> {
+  async acceptValid(message: JsMsg, manager: JetStreamManager): Promise<PlacedMessage | null> {
     const { streamSequence } = message.info;
     const timeMs = storedMs(message);
     const lagMs = this.#parts.clock.now() - timeMs;
     this.#lag.set({ reader: this.#reader }, Math.max(0, lagMs) / 1000);
+    if (await this.#isRepeated(message, manager)) return null;
     if (this.#next !== 0 && streamSequence > this.#next) await this.#onJump(streamSequence, lagMs, manager);
     const partition = partitionOfSubject(message.subject);
     const decoded = this.#decode(message.data, streamSequence);
@@ -124,12 +146,39 @@ export class ReadPosition {
     const { streamSequence: seq } = message.info;
     this.#next = seq + 1;
     this.#last = { seq, timeMs: storedMs(message) };
+    this.#newestMs = Math.max(this.#newestMs, this.#last.timeMs);
+  }
+
+  /** The last message read, if the place is directly behind it. */
+  get #lastRead() {
+    return this.#last?.seq === this.#next - 1 ? this.#last : null;
+  }
+
+  /**
+   * Whether a message was read before. A consumer on a server that has not caught up yet begins where that server's copy
+   * of the stream ends, whatever number was asked for, and repeats what follows (up to 2.10 of the server).
+   */
+  async #isRepeated(message: JsMsg, manager: JetStreamManager): Promise<boolean> {
+    const { streamSequence: seq } = message.info;
+    const isBefore = seq < this.#next;
+    if (this.#isInDoubt && !(isBefore && storedMs(message) <= this.#newestMs)) {
+      this.#isInDoubt = false;
+      if (isBefore || (await this.#isLastReplaced(manager))) {
+        this.#onRenumbered(seq - 1);
+        return false;
+      }
+    }
+    if (isBefore && !this.#isRepeating) {
+      this.#isRepeating = true;
+      this.#parts.log.warn({ reader: this.#reader, next: this.#next, seq }, 'stream.server_repeats');
+    }
+    return isBefore;
   }
 
   /** Whether another message has the number of the last one read. False if the stream has deleted it. */
   async #isLastReplaced(manager: JetStreamManager): Promise<boolean> {
-    const last = this.#last;
-    if (last === null || last.seq !== this.#next - 1) return false;
+    const last = this.#lastRead;
+    if (last === null) return false;
     const stored = await manager.streams.getMessage(this.#parts.prefix, { seq: last.seq });
     return stored !== null && Math.abs(stored.time.getTime() - last.timeMs) > SAME_TIME_MS_MAX;
   }

@@ -49,12 +49,12 @@ export class StreamFollower {
   }
 
   async #create(manager: JetStreamManager, info: StreamInfo): Promise<string> {
-    await this.#position.onStart(info, manager);
+    const startSeq = await this.#position.onStart(info, manager);
     const { prefix } = this.#parts;
     const created = await manager.consumers.add(prefix, {
       ack_policy: AckPolicy.None,
       deliver_policy: DeliverPolicy.StartSequence,
-      opt_start_seq: Math.max(1, this.#position.next),
+      opt_start_seq: startSeq,
       ...(this.#partition === null ? {} : { filter_subject: partitionSubject(prefix, this.#partition) }),
       inactive_threshold: FORGOTTEN_NANOS,
       mem_storage: true,

@@ -97,14 +97,14 @@ export class StreamWorker {
       generation = Math.max(generation, Number(name.slice(start.length)));
       this.#position.skipTo(Math.max(ack_floor.stream_seq + 1, config.opt_start_seq ?? 0));
     }
-    await this.#position.onStart(info, manager);
+    const startSeq = await this.#position.onStart(info, manager);
     const created = await manager.consumers.add(prefix, {
       durable_name: `${start}${generation + 1}`,
       ack_policy: AckPolicy.All,
       ack_wait: NEVER_NANOS,
       max_ack_pending: -1,
       deliver_policy: DeliverPolicy.StartSequence,
-      opt_start_seq: Math.max(1, this.#position.next),
+      opt_start_seq: startSeq,
       filter_subject: partitionSubject(prefix, this.#partition),
     });
     // Only now: a crash before it leaves the place of the earlier one.
@@ -129,7 +129,7 @@ export class StreamWorker {
 
   /**
    * A message that cannot be decoded stops the partition until a release runs that can: nothing is left out.
-   * @returns Null when the worker is stopped.
+   * @returns Null for a repeated message, and when the worker is stopped.
    * @throws {StreamMessageError} After a pause: the next session begins with the same message.
    */
   async #accept(message: JsMsg, manager: JetStreamManager): Promise<StreamWork[number] | null> {
