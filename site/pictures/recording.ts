@@ -19,6 +19,8 @@ export const WINDOW_MS = 300_000;
 const RECORDED_MS = 330_000;
 const LEAD_MS = 10_000;
 const DENSITY = 0.05;
+/** So many that the window has some underrounds. */
+const OPPORTUNITIES_PER_HOUR = 30;
 const SEED = 'concepts';
 /** Messages of these seconds are left out of the second recording, as after a lost connection. */
 export const LOST_MS = { from: 110_000, to: 150_000 };
@@ -70,6 +72,7 @@ export function record({ isCut }: { isCut: boolean }): Recording {
     seed: SEED,
     startTimeMs: START_MS - LEAD_MS,
     density: DENSITY,
+    opportunitiesPerHour: OPPORTUNITIES_PER_HOUR,
     tickers: ['BTC'],
     eventTypes: ['5m'],
   });

@@ -51,6 +51,7 @@ const CLUMP_FACTOR = 2.5;
 const CALM_FACTOR = 0.6;
 const MIN_CHANGES_PER_SECOND = 0.02;
 const EMPTYING_ACTIONS = 3;
+const ORDERS_A_MINUTE_BEFORE = 0.3;
 const HOUR_MS = 3_600_000;
 /** Mean duration of such opportunities: 2.7 s, as seen in 2026. */
 const OPPORTUNITY_LASTS_MS = 2_700;
@@ -176,13 +177,7 @@ export class MarketSimulation {
 
   readonly #trade = (atMs: number): void => {
     if (this.#isEmptied) return;
-    const { ticker, eventType, window } = this.market.facts;
-    const elapsed = (atMs - window.startTimeMs) / (window.endTimeMs - window.startTimeMs);
-    const isOpen = elapsed >= 0;
-    const rate = isOpen
-      ? ordersPerMinute({ ticker, eventType, elapsed: Math.min(1, elapsed), mid: this.mid })
-      : 0.3;
-    this.#context.schedule.at(atMs + this.#random.exponential(60_000 / rate), this.#trade);
+    this.#context.schedule.at(this.#nextTradeMs(atMs), this.#trade);
     if (this.#isParted) return;
     const { sets, prints } = consumedLevels(this.book, this.#random);
     if (prints.length === 0) return;
@@ -190,6 +185,20 @@ export class MarketSimulation {
     this.#act(atMs, sets, prints);
     this.market.fate.lastTradePrice = this.book.lastTradePrice;
   };
+
+  #nextTradeMs(atMs: number): number {
+    const { ticker, eventType, window } = this.market.facts;
+    const after = (fromMs: number, ordersAMinute: number) =>
+      fromMs + this.#random.exponential(60_000 / ordersAMinute);
+    if (atMs < window.startTimeMs) {
+      const nextMs = after(atMs, ORDERS_A_MINUTE_BEFORE);
+      if (nextMs < window.startTimeMs) return nextMs;
+    }
+    // Nobody waits at the pace from before the opening once the window is open.
+    const fromMs = Math.max(atMs, window.startTimeMs);
+    const elapsed = Math.min(1, (fromMs - window.startTimeMs) / (window.endTimeMs - window.startTimeMs));
+    return after(fromMs, ordersPerMinute({ ticker, eventType, elapsed, mid: this.mid }));
+  }
 
   #planOpportunity(nowMs: number): void {
     const waitMs = this.#opportunityRandom.exponential(HOUR_MS / this.#context.opportunitiesPerHour());
