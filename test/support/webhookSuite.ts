@@ -266,6 +266,26 @@ export function webhookSuite(driver: string, open: () => Promise<Database>): voi
       ]);
     });
 
+    it('a delivery that was skipped, expired or delivered during a failed attempt is not tried again', async () => {
+      const { webhookId } = await t.register();
+      const ends = ['skipped', 'expired', 'delivered'] as const;
+      const deliveries = await accept(events(ends.length));
+      const changes = deliveries.map((delivery, at) => changeOf(delivery, ends[at]!));
+      await outbox.settle(changes, []);
+      const tried = { attempts: 1, step: 1, dueMs: t.clock.now() + 60_000 };
+      const failed = deliveries.map((delivery) => ({
+        ...changeOf(delivery, 'pending'),
+        delivery: { ...delivery, ...tried },
+      }));
+      await outbox.settle(failed, []);
+      const page = await t.webhooks.log.page(webhookId, { limit: 9, after: null, range: ANY });
+      expect(page.map(({ state, attempts }) => `${state} ${attempts}`).sort()).toEqual([
+        'delivered 1',
+        'expired 1',
+        'skipped 1',
+      ]);
+    });
+
     it('the log is bounded by age and number; pending deliveries are never deleted', async () => {
       await t.register();
       const old = await accept(events(600));

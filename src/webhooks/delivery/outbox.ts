@@ -185,13 +185,16 @@ function updateDeliveries(): BulkStatement<DeliveryChange> {
   const row = sql`(${null}, ${null}, ${null}, ${null}, ${null}, ${null}, ${null})`;
   const isRedelivered = sql`webhook_deliveries.state = 'pending' and v.column2 <> 'delivered'
     and webhook_deliveries.due_ms <> cast(v.column7 as bigint)`;
-  const unless = (column: string, value: ReturnType<typeof sql>) =>
-    sql`${sql.ref(column)} = case when ${isRedelivered} then ${sql.ref(`webhook_deliveries.${column}`)} else ${value} end`;
+  // By a pause, or by another sender.
+  const isEnded = sql`webhook_deliveries.state <> 'pending' and v.column2 = 'pending'`;
+  const isKept = sql`((${isRedelivered}) or (${isEnded}))`;
+  const unlessKept = (column: string, value: ReturnType<typeof sql>) =>
+    sql`${sql.ref(column)} = case when ${isKept} then ${sql.ref(`webhook_deliveries.${column}`)} else ${value} end`;
   return new BulkStatement(
     (rows) => sql`
-      update webhook_deliveries set ${unless('state', sql`v.column2`)},
-        attempts = cast(v.column3 as bigint), ${unless('step', sql`cast(v.column4 as bigint)`)},
-        ${unless('due_ms', sql`cast(v.column5 as bigint)`)}, attempt_log = v.column6
+      update webhook_deliveries set ${unlessKept('state', sql`v.column2`)},
+        attempts = cast(v.column3 as bigint), ${unlessKept('step', sql`cast(v.column4 as bigint)`)},
+        ${unlessKept('due_ms', sql`cast(v.column5 as bigint)`)}, attempt_log = v.column6
       from (values ${sql.join(Array(rows).fill(row))}) as v where webhook_deliveries.delivery_id = v.column1`,
     ({ delivery: { deliveryId, attempts, step, dueMs, log }, state, rowDueMs }) => {
       return [deliveryId, state, attempts, step, dueMs, JSON.stringify(log), rowDueMs];
