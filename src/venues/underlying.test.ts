@@ -312,7 +312,9 @@ describe('UnderlyingSource', () => {
     start({ spotFallbackWsUrl: null });
     await until(() => binance.connections.length === 1);
     await trade('61000');
-    await clock.advance(30_000);
+    await clock.advance(29_999);
+    expect(binance.latest.closed).toBe(false);
+    await clock.advance(1);
     await until(() => binance.latest.closed);
     await clock.advance(250);
     await until(() => binance.connections.length === 2);

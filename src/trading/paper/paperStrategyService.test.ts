@@ -68,6 +68,13 @@ test('the trader hears only of changes that were stored', async () => {
   ]);
 });
 
+test('a change of an unknown strategy is not found, also where no further one may be active', async () => {
+  const { userId, service, create } = await begin();
+  await create('one', 1);
+  const changed = { userId, active: true, name: null, cap: 1 };
+  expect(await service.change('ps_unknown', changed)).toBe('not_found');
+});
+
 test('a strategy that is stopped in the table is stopped for the trader, one that is active is not', async () => {
   const { userId, service, create } = await begin();
   const made = await create('one', 1);

@@ -91,9 +91,6 @@ export class StrategyRepository {
     const { userId, active, name, cap } = change;
     return await this.#db.transaction().execute(async (transaction) => {
       await lockUser(transaction, userId);
-      const others = { userId, name: name ?? '', cap, except: strategyId };
-      const refusal = await refusalOf(transaction, { ...others, cap: active ? cap : null });
-      if (refusal === 'over_cap') return refusal;
       const own = () =>
         transaction
           .updateTable('paper_strategies')
@@ -106,6 +103,9 @@ export class StrategyRepository {
         .where('user_id', '=', userId)
         .executeTakeFirst();
       if (stood === undefined) return 'not_found';
+      const others = { userId, name: name ?? '', cap, except: strategyId };
+      const refusal = await refusalOf(transaction, { ...others, cap: active ? cap : null });
+      if (refusal === 'over_cap') return refusal;
       if (name !== null && refusal !== null) return refusal;
       const nowMs = this.#sources.clock.now();
       const set = { ...(name === null ? {} : { name }), ...activity(stood, active, nowMs) };
