@@ -154,6 +154,19 @@ describe.each(PERP_VENUES)('polling %s', (name) => {
     expect(await outcomes()).toMatchObject({ [`${name} outdated`]: 1 });
   });
 
+  test('accepts a venue whose books are all older than the last one for more than 10 s', async () => {
+    const older = Array.from({ length: 60 }, (_, at) => [at + 1, 100 * (at + 1)] as const);
+    await poll([[1_000, 100_000], ...older]);
+    expect(await outcomes()).toMatchObject({ [`${name} outdated`]: 51, [`${name} changed`]: 10 });
+    expect(events).toHaveLength(10);
+  });
+
+  test('accepts no old cache because another one answered 10 s before', async () => {
+    const newer = Array.from({ length: 60 }, (_, at) => [at + 10, 100 * (at + 10)] as const);
+    await poll([[9, 900], [1, 100], ...newer, [2, 200]]);
+    expect(await outcomes()).toMatchObject({ [`${name} outdated`]: 2, [`${name} changed`]: 61 });
+  });
+
   test.runIf(sample.isNumbered)('accepts a venue that counts from the start again', async () => {
     await poll([
       [5, 500],

@@ -13,6 +13,8 @@ import { notAhead } from './venueTime.ts';
 /** The specification's cadence; a venue that allows fewer requests for so many symbols is polled less often. */
 const PERIOD_MS = 200;
 const TIMEOUT_MS = 2_000;
+/** After older states for this long, it was the newest one that had a wrong time: no cache lags so far. */
+const OUTDATED_MAX_MS = 10_000;
 /** The pause that Bybit documents for its ban, and more than the shortest ban of Binance. */
 const BANNED_PAUSE_MS = 600_000;
 /** The longest ban that a venue documents (Binance: 3 days). */
@@ -38,6 +40,7 @@ interface PerpPollerOptions {
 }
 
 type Failure = 'transport' | 'invalid' | Refusal;
+type Outcome = 'changed' | 'unchanged' | 'outdated';
 
 /** Polling state of one symbol. */
 interface Symbol {
@@ -45,6 +48,8 @@ interface Symbol {
   readonly request: BookRequest;
   inFlight: boolean;
   last: PerpDepthEvent | null;
+  /** Since when every answer was older than the last event; null: it was not. */
+  outdatedSince: number | null;
   failures: number;
   pausedUntil: number;
 }
@@ -136,11 +141,22 @@ export class PerpPoller {
       );
       symbol.failures = 0;
     }
-    const outcome = last === null ? 'changed' : outcomeOf(event, last);
+    const outcome = last === null ? 'changed' : this.#outcomeOf(event, last, symbol);
     this.#count(symbol, outcome);
     if (outcome !== 'changed') return;
     symbol.last = event;
     this.#options.onEvent(event);
+  }
+
+  #outcomeOf(event: PerpDepthEvent, last: PerpDepthEvent, symbol: Symbol): Outcome {
+    const nowAt = this.#options.clock.monotonic();
+    const outcome = outcomeOf(event, last);
+    if (outcome === 'outdated') {
+      symbol.outdatedSince ??= nowAt;
+      if (nowAt - symbol.outdatedSince <= OUTDATED_MAX_MS) return outcome;
+    }
+    symbol.outdatedSince = null;
+    return outcome === 'outdated' ? 'changed' : outcome;
   }
 
   #failed(symbol: Symbol, error: UnderroundError): void {
@@ -161,14 +177,15 @@ export class PerpPoller {
 function symbolOf(venue: PerpVenue, ticker: Ticker): Symbol[] {
   const name = venue.symbols[ticker];
   if (name === null) return [];
-  return [{ ticker, request: venue.request(name), inFlight: false, last: null, failures: 0, pausedUntil: 0 }];
+  const state = { inFlight: false, last: null, outdatedSince: null, failures: 0, pausedUntil: 0 };
+  return [{ ticker, request: venue.request(name), ...state }];
 }
 
 /**
  * Compares a book with the last one. It may be an older state: several services of a venue may answer, each with a cache
  * of its own. A lower number with a later time is a venue that counts from the start again.
  */
-function outcomeOf(event: PerpDepthEvent, last: PerpDepthEvent): 'changed' | 'unchanged' | 'outdated' {
+function outcomeOf(event: PerpDepthEvent, last: PerpDepthEvent): Outcome {
   if (event.updateId === last.updateId) return 'unchanged';
   const isOlder = event.updateId < last.updateId && event.eventTimeMs < last.eventTimeMs;
   return isOlder ? 'outdated' : 'changed';
