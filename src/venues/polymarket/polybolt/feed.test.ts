@@ -18,6 +18,15 @@ let metrics: Metrics;
 let feed: PolyboltFeed;
 let frames: string[];
 let logged: string;
+/** Attempts to connect, counted when they begin: the venue sees a connection only later. */
+let attempts: number;
+
+class CountingDriver extends DirectSocketDriver {
+  override connect(...options: Parameters<DirectSocketDriver['connect']>) {
+    attempts++;
+    return super.connect(...options);
+  }
+}
 
 beforeEach(async () => {
   venue = await LocalVenue.start();
@@ -25,6 +34,7 @@ beforeEach(async () => {
   metrics = new Metrics();
   frames = [];
   logged = '';
+  attempts = 0;
   const write = (line: string) => {
     logged += line;
   };
@@ -35,7 +45,7 @@ beforeEach(async () => {
     credentials: {
       ...{ apiKey: new Secret(KEY), secret: new Secret(SECRET), passphrase: new Secret(PASSPHRASE) },
     },
-    sockets: new DirectSocketDriver(clock),
+    sockets: new CountingDriver(clock),
     ...{ clock, log, metrics },
     random: () => 0.5,
     onFrame: (frame) => frames.push(frame),
@@ -60,6 +70,12 @@ const connected = (times: number) =>
 const say = (frame: object) => venue.latest.socket.send(JSON.stringify(frame));
 const metric = async (name: string) =>
   (await metrics.registry.metrics()).split('\n').filter((line) => line.startsWith(`${name}{`));
+const logLine = (message: string) =>
+  logged
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line))
+    .find(({ msg }) => msg === message);
 let seen = 0;
 /** Sends a frame and waits until the feed has passed it on. */
 async function heard(frame: object): Promise<void> {
@@ -124,7 +140,10 @@ describe('the commands', () => {
       await until(() => venue.latest.received.length === count);
       await heard({ op: 'subscribed', rid: received()[count - 1]!.rid });
     }
-    expect(logged).toContain('polybolt.subscription_refused');
+    expect(logLine('polybolt.subscription_refused')).toMatchObject({
+      ...{ code: 'bad_filter', command: 'subscribe' },
+      ...{ channel: 'price.crypto.twap', symbol: 'btcusd' },
+    });
     expect(await metric('underround_polybolt_errors_total')).toEqual([
       'underround_polybolt_errors_total{code="bad_filter"} 1',
     ]);
@@ -180,6 +199,7 @@ describe('the commands', () => {
   test.each([
     ['its own id', 'bad_op', true],
     ['no id', 'auth_required', false],
+    ['no id, as the verifier is down', 'auth_unavailable', false],
   ])('end the connection if the credentials are refused with %s', async (_with, code, hasId) => {
     await connected(1);
     say({ op: 'error', code, ...(hasId ? { rid: received()[0]!.rid } : {}) });
@@ -204,6 +224,9 @@ describe('lost frames', () => {
     expect(await metric('underround_price_feed_lost_frames_total')).toEqual([
       `underround_price_feed_lost_frames_total{${labels}} ${lost}`,
     ]);
+    expect(logLine('price_feed.frames_lost')).toMatchObject({
+      ...{ channel: 'price.crypto.twap', frames: lost, isRenewed: true },
+    });
   });
 
   test('renew a channel again after 30 s, and at once on a new connection, whose numbers begin anywhere', async () => {
@@ -294,6 +317,8 @@ test('spot prices that are not Chainlink’s are counted by origin, and logged o
     payload: { symbol: 'btcusd', timestamp: 1000, value: 1, source },
   });
   await heard(spot(1, 'chainlink'));
+  // The averages have no origin.
+  await heard(point(1));
   expect(await metric('underround_price_feed_unused_total')).toEqual([]);
   await heard(spot(2));
   await heard(spot(3, 'pyth'));
@@ -312,6 +337,17 @@ test('spot prices that are not Chainlink’s are counted by origin, and logged o
   expect(logged.split('price_feed.origin_not_used')).toHaveLength(3);
 });
 
+test('spot prices of an unknown origin are counted together; the log has the beginning of its name', async () => {
+  await subscribed();
+  const origin = `oracle-${'x'.repeat(40)}`;
+  for (const [seq, source] of [origin, 'another'].entries())
+    await heard({ v: 1, channel: 'price.crypto', seq, ts: 1000, payload: { symbol: 'btcusd', source } });
+  expect(await metric('underround_price_feed_unused_total')).toEqual([
+    'underround_price_feed_unused_total{feed="polymarket.polybolt",source="other"} 2',
+  ]);
+  expect(logLine('price_feed.origin_not_used')).toMatchObject({ source: origin.slice(0, 40) });
+});
+
 describe('the end of a connection', () => {
   test.each([
     [4002, 375],
@@ -322,8 +358,9 @@ describe('the end of a connection', () => {
     venue.latest.socket.close(code, 'bye');
     await until(() => feed.state === 'connecting');
     await clock.advance(delayMs - 1);
-    expect(venue.connections).toHaveLength(1);
+    expect(attempts).toBe(1);
     await clock.advance(1);
+    expect(attempts).toBe(2);
     await connected(2);
     // Everything is subscribed again.
     await subscribed(2);
@@ -334,7 +371,7 @@ describe('the end of a connection', () => {
     venue.latest.socket.close(4001);
     await until(() => feed.state === 'refused');
     await clock.advance(3_600_000);
-    expect(venue.connections).toHaveLength(1);
+    expect(attempts).toBe(1);
     expect(logged).toContain('polybolt.refused');
   });
 
@@ -355,11 +392,11 @@ describe('refused credentials', () => {
       expect(feed.state).toBe(attempt <= 5 ? 'retrying_credentials' : 'refused');
       expect(logged.includes('polybolt.refused')).toBe(attempt === 6);
       await clock.advance(59_999);
-      expect(venue.connections).toHaveLength(attempt);
+      expect(attempts).toBe(attempt);
       await clock.advance(1);
     }
     await clock.advance(3_600_000);
-    expect(venue.connections).toHaveLength(6);
+    expect(attempts).toBe(6);
   });
 
   test('are forgotten once the venue has accepted them', async () => {
@@ -381,7 +418,9 @@ describe('refused credentials', () => {
     await connected(1);
     say({ op: 'error', code: 'auth_unavailable', rid: received()[0]!.rid });
     await until(() => venue.latest.closed);
-    await clock.advance(375);
+    await clock.advance(374);
+    expect(attempts).toBe(1);
+    await clock.advance(1);
     await connected(2);
   });
 });
@@ -397,6 +436,29 @@ test('the credentials are in no log line, metric or dump, even if the venue repe
   expect(repeated).toContain(SECRET);
   const places = [logged, frames.join(), await metrics.registry.metrics(), inspect(feed, { depth: 9 })];
   for (const text of TEXTS) expect(places.filter((place) => place.includes(text))).toEqual([]);
+});
+
+test('an unknown error is counted as such', async () => {
+  await connected(1);
+  await heard({ op: 'error', code: 'new_code' });
+  expect(await metric('underround_polybolt_errors_total')).toEqual([
+    'underround_polybolt_errors_total{code="other"} 1',
+  ]);
+});
+
+test('a text that is not JSON is passed on', async () => {
+  await connected(1);
+  venue.latest.socket.send('not JSON');
+  await heard({ op: 'other' });
+  expect(frames[0]).toBe('not JSON');
+});
+
+test.each(TEXTS)('a frame that repeats %s alone is neither passed on nor logged', async (text) => {
+  await connected(1);
+  say({ op: 'error', code: 'bad_op', detail: text });
+  await heard({ op: 'other' });
+  expect(logged).toContain('polybolt.credential_repeated');
+  expect([logged, frames.join()].filter((place) => place.includes(text))).toEqual([]);
 });
 
 test('reports every channel of every symbol that delivers nothing for 10 minutes', async () => {
