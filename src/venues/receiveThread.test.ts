@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { LocalVenue, until } from '../../test/support/localVenue.ts';
@@ -128,16 +130,20 @@ describe('while the main thread is blocked', () => {
 describe('frames that arrive as fast as they are processed', () => {
   /** More than any of these tests should deliver. */
   const FRAMES_MAX = 1_000;
+  /** Counted as waiting when the thread ends. */
+  const ENDED_BYTES = 1_000_000;
   /** Each frame takes 10 ms. */
   let nowMs: number;
   /** Null: the machine's. */
   let wallMs: number | null;
   let delivered: number;
   let isBroken: boolean;
+  let onDelivery: () => void;
   let socket: VenueSocket;
 
   beforeEach(async () => {
     [nowMs, wallMs, delivered, isBroken] = [0, null, 0, false];
+    onDelivery = () => undefined;
     const now = () => wallMs ?? systemClock.now();
     start({ entry: answeringEntry(), clock: { ...systemClock, now, monotonic: () => nowMs } as Clock });
     socket = thread.connect(
@@ -148,16 +154,17 @@ describe('frames that arrive as fast as they are processed', () => {
         },
         onFrame: () => {
           if (isBroken) throw new Error('not processed');
+          onDelivery();
           nowMs += 10;
           if (++delivered < FRAMES_MAX) receiveOne();
         },
-        onClosed: () => undefined,
+        onClosed: (cause) => closed.push(`${cause} after ${delivered - FRAMES_MAX} frames`),
       },
     );
     await until(() => isOpen);
   });
 
-  /** A thread that answers each text with a frame of one byte. */
+  /** A thread that answers each text with a frame of one byte, or ends. */
   function answeringEntry(): string {
     const file = join(temporaryDirectory(), 'answering.mjs');
     writeFileSync(
@@ -166,9 +173,11 @@ describe('frames that arrive as fast as they are processed', () => {
        import { WaitingBytes } from ${built('venues/handover')};
        const { port, shared, waitingBytesMax } = workerData;
        const waiting = new WaitingBytes(waitingBytesMax, shared);
-       port.on('message', ({ do: command, id }) => {
+       process.on('exit', () => waiting.add(${ENDED_BYTES}));
+       port.on('message', ({ do: command, id, text }) => {
          if (command === 'connect') port.postMessage({ events: [['open', id, 1_000]], bytes: 0 });
          if (command !== 'send') return;
+         if (text === 'end') process.exit(3);
          port.postMessage({ events: [['frame', id, 2_000, 'x', 1]], bytes: 1 });
          waiting.add(1);
        });`,
@@ -206,6 +215,49 @@ describe('frames that arrive as fast as they are processed', () => {
     expect([delivered, thread.lagMs]).toEqual([FRAMES_MAX + 12, 0]);
   });
 
+  test('follow by themselves when a caller that asked for them has had its turn', async () => {
+    for (let count = 0; count < 12; count++) receiveOne();
+    delivered = FRAMES_MAX;
+    expect([thread.receiveWaiting(), delivered]).toEqual([false, FRAMES_MAX + 5]);
+    await until(() => thread.waitingBytes === 0);
+    expect(delivered).toBe(FRAMES_MAX + 12);
+  });
+
+  test('are not all delivered while one of them is processed', () => {
+    const answers: boolean[] = [];
+    onDelivery = () => answers.push(thread.receiveWaiting());
+    delivered = FRAMES_MAX;
+    receiveOne();
+    expect([thread.receiveWaiting(), answers]).toEqual([true, [false]]);
+  });
+
+  test('are dropped once their connection is terminated', () => {
+    for (let count = 0; count < 3; count++) receiveOne();
+    socket.terminate();
+    expect([thread.receiveWaiting(), delivered, thread.waitingBytes]).toEqual([true, 0, 0]);
+  });
+
+  test('are delivered before the end of their thread is reported, however many turns they need', async () => {
+    for (let count = 0; count < 300; count++) receiveOne();
+    socket.send('end');
+    blockUntil(() => thread.waitingBytes > ENDED_BYTES);
+    delivered = FRAMES_MAX;
+    onDelivery = () => {
+      nowMs += 50;
+    };
+    await until(() => closed.length === 1);
+    expect(closed).toEqual(['the receive thread has ended after 300 frames']);
+  });
+
+  test('show their bytes and the age of the oldest in the metrics', async () => {
+    for (let count = 0; count < 7; count++) receiveOne();
+    [wallMs, delivered] = [2_500, FRAMES_MAX];
+    expect(thread.receiveWaiting()).toBe(false);
+    const text = await metrics.registry.metrics();
+    expect(text).toContain('\nunderround_feed_handover_waiting_bytes 2\n');
+    expect(text).toContain('\nunderround_feed_handover_lag_seconds 0.5\n');
+  });
+
   test('are counted with the seconds that they have waited', async () => {
     const name = 'underround_feed_handover_seconds';
     const waited = async () => {
@@ -214,6 +266,11 @@ describe('frames that arrive as fast as they are processed', () => {
     };
     const before = await waited();
     [wallMs, delivered] = [2_500, FRAMES_MAX];
+    receiveOne();
+    expect(thread.receiveWaiting()).toBe(true);
+    expect((await waited()) - before).toBeCloseTo(0.5, 3);
+    // A wall clock that was set back.
+    wallMs = 1_500;
     receiveOne();
     expect(thread.receiveWaiting()).toBe(true);
     expect((await waited()) - before).toBeCloseTo(0.5, 3);
@@ -314,10 +371,23 @@ describe('a receive thread that ends by itself', () => {
     expect(errors.map(({ restartDelayMs }) => restartDelayMs)).toEqual([100, 200, 100]);
   });
 
+  test('reports no connection lost that was closed before', async () => {
+    connect(venue.wsUrl);
+    await until(() => isOpen);
+    venue.latest.socket.close(4000);
+    await until(() => closed.length === 1);
+    socket.send('crash');
+    await until(() => downs.length === 1);
+    expect(closed).toEqual(['closed 4000']);
+  });
+
   test('fails connection attempts until it is replaced', async () => {
     socket.send('crash');
     await until(() => downs.length === 1);
+    connect(venue.wsUrl).terminate();
     connect(venue.wsUrl);
+    // The caller first gets its socket.
+    expect(closed).toEqual([]);
     await until(() => closed.length === 1);
     expect(closed).toEqual(['the receive thread has ended']);
   });
@@ -325,15 +395,47 @@ describe('a receive thread that ends by itself', () => {
 
 test('has nothing that waits before its first connection', async () => {
   start();
-  expect([thread.waitingBytes, thread.lagMs, thread.isPaused, thread.receiveWaiting()]).toEqual([
-    0,
-    0,
-    false,
-    true,
-  ]);
+  expect([thread.waitingBytes, thread.lagMs, thread.isPaused]).toEqual([0, 0, false]);
+  expect(thread.receiveWaiting()).toBe(true);
   const text = await metrics.registry.metrics();
   expect(text).toContain('\nunderround_feed_handover_waiting_bytes 0\n');
   expect(text).toContain('\nunderround_feed_handover_lag_seconds 0\n');
+});
+
+test('reads all connections in one thread, with a heap of at most 256 MB', async () => {
+  const entry = join(temporaryDirectory(), 'reporting.mjs');
+  writeFileSync(
+    entry,
+    `import { resourceLimits, threadId, workerData } from 'node:worker_threads';
+     const { port } = workerData;
+     const self = threadId + ' ' + resourceLimits.maxOldGenerationSizeMb;
+     port.on('message', ({ do: command, id }) => {
+       if (command === 'connect') port.postMessage({ events: [['frame', id, 1, self, 1]], bytes: 1 });
+     });`,
+  );
+  start({ entry });
+  const heard: [string, string][] = [];
+  for (const name of ['one', 'other']) {
+    const onFrame = (text: string) => heard.push([name, text]);
+    const events = { onOpen: () => undefined, onFrame, onClosed: () => undefined };
+    thread.connect({ url: 'ws://none', keepAlive: null, silenceLimitMs: null }, events);
+  }
+  await until(() => heard.length === 2);
+  const [[, self]] = heard as [[string, string]];
+  expect(self).toMatch(/^\d+ 256$/);
+  expect(heard).toEqual([
+    ['one', self],
+    ['other', self],
+  ]);
+});
+
+test('logs the exit status of a thread that ends without an error', async () => {
+  const entry = join(temporaryDirectory(), 'exiting.mjs');
+  writeFileSync(entry, 'process.exit(3);');
+  start({ clock: new FakeClock(), entry });
+  thread.start();
+  await until(() => errors.length === 1);
+  expect(errors[0]?.err.message).toBe('exit status 3');
 });
 
 test('replaces a thread that ends at once with growing delays, up to half a minute', async () => {
@@ -366,6 +468,16 @@ test('closes its connections and opens no others after close()', async () => {
   expect(venue.connections).toHaveLength(1);
   expect(errors).toEqual([]);
   await venue.stop();
+});
+
+test('has no thread any more when close() returns', async () => {
+  const started = once(process, 'worker');
+  start();
+  thread.start();
+  const [worker] = (await started) as [Worker];
+  expect(worker.threadId).toBeGreaterThan(0);
+  await thread.close();
+  expect(worker.threadId).toBe(-1);
 });
 
 test('does not keep the process running for an open connection', async () => {
