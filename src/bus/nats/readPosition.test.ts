@@ -8,6 +8,7 @@ import { encodeMessage } from '../wire/message.ts';
 import { ReadPosition } from './readPosition.ts';
 import type { StreamParts } from './streamParts.ts';
 
+const MISSED = 'underround_stream_missed_messages_total';
 const unused = null as unknown as JetStreamManager;
 const streamOf = (first: number, last: number, replicas = 1) =>
   ({
@@ -19,13 +20,24 @@ function position(
   options: { next: number; isPartial: boolean },
   {
     errors = [],
+    facts = [],
     warnings = [],
     metrics = new Metrics(),
     clock = new FakeClock(),
-  }: { errors?: string[]; warnings?: string[]; metrics?: Metrics; clock?: FakeClock } = {},
+  }: {
+    errors?: string[];
+    facts?: object[];
+    warnings?: string[];
+    metrics?: Metrics;
+    clock?: FakeClock;
+  } = {},
 ): ReadPosition {
-  const into = (lines: string[]) => (_: object, event: string) => void lines.push(event);
-  const log = { ...silentLogger, error: into(errors), warn: into(warnings) };
+  const warn = (_: object, event: string) => void warnings.push(event);
+  const error = (about: object, event: string) => {
+    errors.push(event);
+    facts.push(about);
+  };
+  const log = { ...silentLogger, error, warn };
   const parts = { log, metrics, clock, prefix: 'u' };
   return new ReadPosition(parts as unknown as StreamParts, { reader: 'test', ...options });
 }
@@ -61,9 +73,7 @@ it('marks the first message of each partition after messages that were deleted u
 it('exports its count of missed messages before it misses any, so that an alert sees the first', async () => {
   const metrics = new Metrics();
   position({ next: 5, isPartial: false }, { metrics });
-  expect(await metrics.registry.metrics()).toContain(
-    'underround_stream_missed_messages_total{reader="test"} 0',
-  );
+  expect(await metrics.registry.metrics()).toContain(`${MISSED}{reader="test"} 0`);
 });
 
 it('notices a single message that was deleted unread, and none that was skipped as damaged', async () => {
@@ -124,25 +134,23 @@ it('leaves out what a server that is behind repeats before the place, for a new 
   for (const seq of [12, 13, 20]) expect(await reader.accept(delivered(seq, 0), unused)).toBeNull();
   expect([reader.next, warnings]).toEqual([21, ['stream.server_repeats']]);
   expect(await placeOf(reader, delivered(21, 0))).toEqual({ streamSeq: 21, timeMs: 5, partition: 0 });
-  expect(await metrics.registry.metrics()).toContain(
-    'underround_stream_missed_messages_total{reader="test"} 0',
-  );
+  expect(await metrics.registry.metrics()).toContain(`${MISSED}{reader="test"} 0`);
 });
 
 describe('a reader of a replicated stream that ends before its place', () => {
   /** It has read 20 and 21; the server that answers says that the stream ends with 18. */
   async function inDoubt(isPartial: boolean) {
-    const errors: string[] = [];
-    const reader = position({ next: 20, isPartial }, { errors });
+    const [errors, facts] = [[] as string[], [] as object[]];
+    const reader = position({ next: 20, isPartial }, { errors, facts });
     await placeOf(reader, delivered(20, 0, { storedMs: 1_000 }));
     await placeOf(reader, delivered(21, 0, { storedMs: 1_010 }));
     expect(await reader.onStart(streamOf(8, 18, 3), unused)).toBe(19);
-    return { reader, errors };
+    return { reader, errors, facts };
   }
-  const storing = (storedMs: number) =>
+  const storing = (storedMs: number | null) =>
     ({
       streams: {
-        getMessage: async () => ({ time: new Date(storedMs) }),
+        getMessage: async () => (storedMs === null ? null : { time: new Date(storedMs) }),
         info: async () => streamOf(8, 30, 3),
       },
     }) as unknown as JetStreamManager;
@@ -161,14 +169,38 @@ describe('a reader of a replicated stream that ends before its place', () => {
   });
 
   it.each([
-    ['with a number that was read', 19, 1_011],
-    ['behind its place, where another message has the number of the last one read', 23, 1_020],
-  ])('knows by a message %s that the stream lost messages', async (_, seq, storedMs) => {
-    const { reader, errors } = await inDoubt(true);
-    const place = await placeOf(reader, delivered(seq, 0, { storedMs }), storing(1_015));
+    ['with a number that was read', 19, 1_011, null],
+    ['behind its place, where another message has the number of the last one read', 23, 1_020, 1_015],
+    ['of the same millisecond behind its place, where another message has that number', 22, 1_010, 1_005],
+  ])('knows by a message %s that the stream lost messages', async (_, seq, storedMs, lastStoredMs) => {
+    const { reader, errors, facts } = await inDoubt(true);
+    const place = await placeOf(reader, delivered(seq, 0, { storedMs }), storing(lastStoredMs));
     const marks = { isAfterLoss: true, isRenumbered: true };
     expect(place).toEqual({ streamSeq: seq, timeMs: storedMs, partition: 0, ...marks });
     expect([reader.next, errors]).toEqual([seq + 1, ['stream.numbers_went_back']]);
+    expect(facts).toEqual([{ reader: 'test', next: 22, last: seq - 1 }]);
+  });
+
+  it('asks once for the last message that it read', async () => {
+    const { reader } = await inDoubt(false);
+    let asked = 0;
+    const getMessage = async () => {
+      asked++;
+      return { time: new Date(1_010) };
+    };
+    const manager = { streams: { getMessage } } as unknown as JetStreamManager;
+    for (const seq of [22, 23, 24])
+      await placeOf(reader, delivered(seq, 0, { storedMs: 1_000 + 10 * seq }), manager);
+    expect(asked).toBe(1);
+  });
+
+  it('recognises an old message also if the stream’s times went back after it', async () => {
+    const { reader, errors } = await inDoubt(false);
+    await reader.onStart(streamOf(8, 30, 3), storing(1_010));
+    await placeOf(reader, delivered(22, 0, { storedMs: 900 }));
+    expect(await reader.onStart(streamOf(8, 18, 3), unused)).toBe(19);
+    expect(await reader.accept(delivered(21, 0, { storedMs: 1_010 }), unused)).toBeNull();
+    expect(errors).toEqual([]);
   });
 
   it('has no doubt any more after the next start', async () => {
@@ -177,6 +209,53 @@ describe('a reader of a replicated stream that ends before its place', () => {
     expect(await reader.accept(delivered(21, 0, { storedMs: 1_020 }), unused)).toBeNull();
     expect(errors).toEqual([]);
   });
+});
+
+it.each([
+  ['of a stream on one server', 1, true],
+  ['of a replicated stream that has read nothing yet', 3, false],
+])('a reader %s does not doubt that numbers went back', async (_, replicas, hasRead) => {
+  const errors: string[] = [];
+  const reader = position({ next: 21, isPartial: true }, { errors });
+  if (hasRead) await placeOf(reader, delivered(21, 0));
+  expect(await reader.onStart(streamOf(8, 18, replicas), unused)).toBe(19);
+  expect([reader.next, errors]).toEqual([19, ['stream.numbers_went_back']]);
+});
+
+it('reports each consumer that repeats messages once', async () => {
+  const warnings: string[] = [];
+  const reader = position({ next: 21, isPartial: false }, { warnings });
+  for (const times of [1, 2]) {
+    await reader.onStart(streamOf(8, 20, 3), unused);
+    for (const seq of [19, 20]) expect(await reader.accept(delivered(seq, 0), unused)).toBeNull();
+    expect(warnings).toEqual(Array(times).fill('stream.server_repeats'));
+  }
+});
+
+it('stays at its place when another process reports an earlier one', () => {
+  const reader = position({ next: 9, isPartial: true });
+  reader.skipTo(3);
+  expect(reader.next).toBe(9);
+});
+
+it('marks only the first message after numbers that went back as renumbered', async () => {
+  const reader = position({ next: 22, isPartial: false });
+  await reader.onStart(streamOf(8, 20), unused);
+  expect(await placeOf(reader, delivered(21, 0))).toMatchObject({ isAfterLoss: true, isRenumbered: true });
+  const later = await placeOf(reader, delivered(25, 0));
+  expect(later).toEqual({ streamSeq: 25, timeMs: 5, partition: 0, isAfterLoss: true });
+});
+
+it('counts and logs which messages it missed, and logs where numbers went back', async () => {
+  const [facts, metrics] = [[] as object[], new Metrics()];
+  const reader = position({ next: 5, isPartial: false }, { facts, metrics });
+  await placeOf(reader, delivered(8, 0));
+  await reader.onStart(streamOf(1, 6), unused);
+  expect(facts).toEqual([
+    { reader: 'test', from: 5, to: 7, messages: 3 },
+    { reader: 'test', next: 9, last: 6 },
+  ]);
+  expect(await metrics.registry.metrics()).toContain(`${MISSED}{reader="test"} 3`);
 });
 
 it('asks for no message when another process has read on', async () => {
@@ -226,4 +305,93 @@ it('a late reader of one partition notices each deletion of unread messages, als
   expect(await isAfterLoss(21)).toBe(true);
   await clock.advance(10_000);
   expect(await isAfterLoss(30)).toBe(false);
+});
+
+describe('a late reader of one partition', () => {
+  /** It expects message 5, and the stream begins with a given one; `asked` counts its questions. */
+  async function late(firstSeq: number) {
+    const [clock, metrics] = [new FakeClock(1_000_000), new Metrics()];
+    const reader = position({ next: 5, isPartial: true }, { clock, metrics });
+    let asked = 0;
+    const info = async () => {
+      asked++;
+      return streamOf(firstSeq, 1e6);
+    };
+    const manager = { streams: { info } } as unknown as JetStreamManager;
+    let seq = 5;
+    /** Reads the message after the next one. @returns The number of questions so far. */
+    const jump = async ({ lagMs = 30_000 } = {}) => {
+      seq += 2;
+      await placeOf(reader, delivered(seq, 0, { storedMs: clock.now() - lagMs }), manager);
+      return asked;
+    };
+    const missed = async () => {
+      const { values } = await metrics.registry.getSingleMetric(MISSED)!.get();
+      return values[0]?.value;
+    };
+    return { clock, jump, missed };
+  }
+
+  it('is one whose messages are half a minute old', async () => {
+    const { jump } = await late(5);
+    expect([await jump({ lagMs: 29_999 }), await jump()]).toEqual([0, 1]);
+  });
+
+  it('asks for the oldest message every 5 s', async () => {
+    const { clock, jump } = await late(-1e6);
+    expect([await jump(), await jump()]).toEqual([1, 1]);
+    await clock.advance(4_999);
+    expect(await jump()).toBe(1);
+    await clock.advance(1);
+    expect(await jump()).toBe(2);
+  });
+
+  it('asks sooner when the stream may delete its next message sooner: 100 messages in a millisecond', async () => {
+    // The first message read is number 7.
+    const { clock, jump } = await late(7 - 20_000);
+    expect(await jump()).toBe(1);
+    await clock.advance(199);
+    expect(await jump()).toBe(1);
+    await clock.advance(1);
+    expect(await jump()).toBe(2);
+  });
+
+  it('has not missed messages that the stream deleted after it sent them', async () => {
+    const { missed, jump } = await late(50);
+    expect([await jump(), await missed()]).toEqual([1, 0]);
+  });
+
+  it('stays before its message when the server does not answer', async () => {
+    const reader = position({ next: 5, isPartial: true }, { clock: new FakeClock(1_000_000) });
+    const info = async () => Promise.reject(new Error('no answer'));
+    const manager = { streams: { info } } as unknown as JetStreamManager;
+    await expect(reader.accept(delivered(7, 0), manager)).rejects.toThrow('no answer');
+    expect([reader.next, reader.reason]).toEqual([5, null]);
+  });
+});
+
+it('rounds the time of a message down', async () => {
+  const reader = position({ next: 1, isPartial: false });
+  expect((await placeOf(reader, delivered(1, 0, { storedMs: 5.9 }))).timeMs).toBe(5);
+});
+
+it('shows the age of a message in seconds, and none for one that the server stored in the future', async () => {
+  const [clock, metrics] = [new FakeClock(1_000_000), new Metrics()];
+  const reader = position({ next: 1, isPartial: false }, { clock, metrics });
+  for (const [seq, lagMs, seconds] of [
+    [1, 2_500, '2.5'],
+    [2, -10, '0'],
+  ] as const) {
+    await reader.accept(delivered(seq, 0, { storedMs: clock.now() - lagMs }), unused);
+    const lag = `underround_stream_lag_seconds{reader="test"} ${seconds}`;
+    expect(await metrics.registry.metrics()).toContain(`\n${lag}\n`);
+  }
+});
+
+it('logs twenty invalid messages, and counts all of them', async () => {
+  const [errors, metrics] = [[] as string[], new Metrics()];
+  const reader = position({ next: 1, isPartial: false }, { errors, metrics });
+  for (let seq = 1; seq <= 22; seq++) await reader.accept(delivered(seq, 0, { version: 2 }), unused);
+  expect(errors).toEqual(Array(20).fill('stream.message_invalid'));
+  expect(await metrics.registry.metrics()).toContain('\nunderround_stream_invalid_messages_total 22\n');
 });
