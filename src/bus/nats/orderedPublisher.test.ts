@@ -282,6 +282,17 @@ it('sends nothing while the link is down, and everything unacknowledged when it 
   expect([sentIds(), acknowledged()]).toEqual(['abcbc', 3]);
 });
 
+it('may have as many bytes in flight after a new start as before', () => {
+  const ids = Array.from({ length: 40 }, (_, at) => `m${at}`);
+  const { answer, sent, link } = rig(ids, 1024 * 1024);
+  answer(0, { seq: 1 });
+  expect(sent).toHaveLength(1 + 8);
+  link.changed();
+  expect(sent).toHaveLength(9 + 1);
+  answer(9, { seq: 2 });
+  expect(sent).toHaveLength(10 + 8);
+});
+
 it('ends what it uses when it is closed, and sends nothing more', async () => {
   const ids = ['a'];
   const { clock, publisher, outbox, answer, sentIds, link, inboxes, connection } = rig(ids);
