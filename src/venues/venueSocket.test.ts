@@ -42,7 +42,8 @@ function connect<S extends VenueSocket>(
     {
       onOpen: () => note('open', null),
       onFrame: (text, timeMs, bytes) => note(`${text} of ${bytes}`, timeMs),
-      onClosed: (cause, timeMs) => note(cause, timeMs),
+      onClosed: (cause, timeMs, retryAfter) =>
+        note(retryAfter === null ? cause : `${cause}, retry after ${retryAfter}`, timeMs),
     },
   );
   sockets.push(socket);
@@ -127,6 +128,14 @@ describe.each(DRIVERS)('a connection that is read %s', (_, make) => {
     connect(driver);
     await happened(1);
     expect(events).toEqual(['HTTP 403']);
+  });
+
+  test('reports the pause that a refused handshake requests', async () => {
+    venue.refuseUpgrade = 429;
+    venue.refusalHeader = 'retry-after: 7';
+    connect(driver);
+    await happened(1);
+    expect(events).toEqual(['HTTP 429, retry after 7']);
   });
 
   test('reports why it could not connect', async () => {
