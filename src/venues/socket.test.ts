@@ -1,5 +1,6 @@
 import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { CountingSocketDriver } from '../../test/support/countingSockets.ts';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { LocalVenue, until } from '../../test/support/localVenue.ts';
 import { DelayedSocketDriver } from '../../test/support/waitingSockets.ts';
@@ -204,19 +205,19 @@ describe('ReconnectingSocket', () => {
   });
 
   test('follows the feed’s own rule for a cause: at a time, or never', async () => {
-    open({ retryOf: (cause) => (cause === 'closed 4003' ? { afterMs: 7_000 } : 'never') });
+    const sockets = new CountingSocketDriver(clock);
+    open({ sockets, retryOf: (cause) => (cause === 'closed 4003' ? { afterMs: 7_000 } : 'never') });
     await connected(1);
     venue.latest.socket.close(4003);
     await until(() => downs.length === 1);
     await clock.advance(6_999);
-    expect(venue.connections).toHaveLength(1);
+    expect(sockets.attempts).toBe(1);
     await clock.advance(1);
     await connected(2);
     socket?.drop('useless');
     expect(downs.map(({ cause }) => cause)).toEqual(['closed 4003', 'useless']);
     await clock.advance(3_600_000);
-    expect(venue.connections).toHaveLength(2);
-    expect(clock.waiting).toBe(0);
+    expect([sockets.attempts, clock.waiting]).toEqual([2, 0]);
   });
 
   test('tryAgain() ends the pause: no second connection follows when it would have been over', async () => {

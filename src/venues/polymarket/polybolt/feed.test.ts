@@ -1,12 +1,12 @@
 import { inspect } from 'node:util';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { CountingSocketDriver } from '../../../../test/support/countingSockets.ts';
 import { FakeClock } from '../../../../test/support/fakeClock.ts';
 import { LocalVenue, until } from '../../../../test/support/localVenue.ts';
 import type { Logger } from '../../../runtime/log.ts';
 import { Metrics } from '../../../runtime/metrics.ts';
 import { Secret } from '../../../runtime/secret.ts';
-import { DirectSocketDriver } from '../../venueSocket.ts';
 import { PolyboltFeed } from './feed.ts';
 
 const TEXTS = ['canary-key-4f1', 'canary-secret-9a2', 'canary-passphrase-7c3'] as const;
@@ -18,15 +18,7 @@ let metrics: Metrics;
 let feed: PolyboltFeed;
 let frames: string[];
 let logged: string;
-/** Attempts to connect, counted when they begin: the venue sees a connection only later. */
-let attempts: number;
-
-class CountingDriver extends DirectSocketDriver {
-  override connect(...options: Parameters<DirectSocketDriver['connect']>) {
-    attempts++;
-    return super.connect(...options);
-  }
-}
+let sockets: CountingSocketDriver;
 
 beforeEach(async () => {
   venue = await LocalVenue.start();
@@ -34,7 +26,7 @@ beforeEach(async () => {
   metrics = new Metrics();
   frames = [];
   logged = '';
-  attempts = 0;
+  sockets = new CountingSocketDriver(clock);
   const write = (line: string) => {
     logged += line;
   };
@@ -45,8 +37,7 @@ beforeEach(async () => {
     credentials: {
       ...{ apiKey: new Secret(KEY), secret: new Secret(SECRET), passphrase: new Secret(PASSPHRASE) },
     },
-    sockets: new CountingDriver(clock),
-    ...{ clock, log, metrics },
+    ...{ sockets, clock, log, metrics },
     random: () => 0.5,
     onFrame: (frame) => frames.push(frame),
   });
@@ -358,9 +349,9 @@ describe('the end of a connection', () => {
     venue.latest.socket.close(code, 'bye');
     await until(() => feed.state === 'connecting');
     await clock.advance(delayMs - 1);
-    expect(attempts).toBe(1);
+    expect(sockets.attempts).toBe(1);
     await clock.advance(1);
-    expect(attempts).toBe(2);
+    expect(sockets.attempts).toBe(2);
     await connected(2);
     // Everything is subscribed again.
     await subscribed(2);
@@ -371,7 +362,7 @@ describe('the end of a connection', () => {
     venue.latest.socket.close(4001);
     await until(() => feed.state === 'refused');
     await clock.advance(3_600_000);
-    expect(attempts).toBe(1);
+    expect(sockets.attempts).toBe(1);
     expect(logged).toContain('polybolt.refused');
   });
 
@@ -392,11 +383,11 @@ describe('refused credentials', () => {
       expect(feed.state).toBe(attempt <= 5 ? 'retrying_credentials' : 'refused');
       expect(logged.includes('polybolt.refused')).toBe(attempt === 6);
       await clock.advance(59_999);
-      expect(attempts).toBe(attempt);
+      expect(sockets.attempts).toBe(attempt);
       await clock.advance(1);
     }
     await clock.advance(3_600_000);
-    expect(attempts).toBe(6);
+    expect(sockets.attempts).toBe(6);
   });
 
   test('are forgotten once the venue has accepted them', async () => {
@@ -419,7 +410,7 @@ describe('refused credentials', () => {
     say({ op: 'error', code: 'auth_unavailable', rid: received()[0]!.rid });
     await until(() => venue.latest.closed);
     await clock.advance(374);
-    expect(attempts).toBe(1);
+    expect(sockets.attempts).toBe(1);
     await clock.advance(1);
     await connected(2);
   });
