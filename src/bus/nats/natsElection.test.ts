@@ -137,6 +137,28 @@ describe.skipIf(natsAbsent)('elections on NATS (skipped without nats-server)', (
     expect(calls).toEqual(['elected', 'lost', 'elected']);
     await running.stop();
   });
+
+  // A cluster (2.9.10) accepts two entries that replace the same mark, and so elects two processes.
+  it('leave no mark of a deletion when a leader stops, and do not replace that of an earlier release', async () => {
+    const { url } = await startNats();
+    const { election, ready } = await openCluster(url);
+    await ready;
+    const connection = await connect({ servers: url.replace('nats://', '') });
+    onTestFinished(() => connection.close());
+    const first = campaign(election, 'detect');
+    await elected(first);
+    const entries = await new Kvm(jetstream(connection)).open('underround-leaders');
+    await first.running.stop();
+    expect(await entries.get('detect')).toBe(null);
+    await entries.delete('detect');
+    const createdMs = async () => (await entries.get('detect'))?.created.getTime() ?? Number.NaN;
+    const markMs = await createdMs();
+    const second = campaign(election, 'detect');
+    await elected(second);
+    // The mark has expired.
+    expect((await createdMs()) - markMs).toBeGreaterThanOrEqual(4_000);
+    await second.running.stop();
+  });
 });
 
 describe.skipIf(natsAbsent)(

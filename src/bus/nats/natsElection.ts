@@ -1,4 +1,4 @@
-import { JetStreamApiError, jetstream } from '@nats-io/jetstream';
+import { JetStreamApiError, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { KV } from '@nats-io/kv';
 import { type Clock, sleep } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/log.ts';
@@ -59,6 +59,7 @@ export class NatsElection implements Election {
       clock,
       log,
       bucket: () => this.#open(),
+      remove: (revision) => this.#remove(task, revision),
       onFailed: () => {
         // It may have been deleted: the next attempt creates it again.
         this.#bucket = null;
@@ -74,6 +75,20 @@ export class NatsElection implements Election {
     this.#bucket = await openBucket(client, bucket, { replicas, ttl: ENTRY_MS });
     return this.#bucket;
   }
+
+  /**
+   * Removes an entry unless it is newer than a revision. The bucket's own `delete` would leave a mark with a revision of
+   * its own, and a cluster (2.9.10) accepts two messages that replace the same revision if they come at once: it elected
+   * two processes. It stores only one of the messages that must be the first.
+   */
+  async #remove(task: string, revision: number): Promise<void> {
+    const { bucket, link } = this.#options;
+    const manager = await jetstreamManager(await link.connection(), {
+      timeout: REQUEST_TIMEOUT_MS,
+      checkAPI: false,
+    });
+    await manager.streams.purge(`KV_${bucket}`, { filter: `$KV.${bucket}.${task}`, seq: revision + 1 });
+  }
 }
 
 interface CampaignOptions {
@@ -82,6 +97,8 @@ interface CampaignOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly bucket: () => Promise<KV>;
+  /** Removes the task's entry, unless it is newer than `revision`. */
+  readonly remove: (revision: number) => Promise<void>;
   readonly onFailed: () => void;
   readonly report: (isLeader: boolean) => void;
 }
@@ -151,7 +168,8 @@ class Campaign {
     try {
       const entries = await bucket();
       if (this.#revision !== null) return await entries.update(task, candidate, this.#revision);
-      return await entries.create(task, candidate);
+      // Not `create`, which replaces the mark of a deletion: see `#remove`.
+      return await entries.put(task, candidate, { previousSeq: 0 });
     } catch (error) {
       if (error instanceof JetStreamApiError && WRONG_REVISION.includes(error.code))
         return this.#afterConflict();
@@ -182,11 +200,10 @@ class Campaign {
 
   async #leave(): Promise<void> {
     if (this.#revision === null) return;
-    const previousSeq = this.#revision;
+    const revision = this.#revision;
     this.#resign();
     try {
-      const entries = await this.#options.bucket();
-      await entries.delete(this.#options.task, { previousSeq });
+      await this.#options.remove(revision);
     } catch {
       // The entry expires.
     }
