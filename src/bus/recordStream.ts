@@ -135,8 +135,12 @@ export interface RecordStream {
   /**
    * Works through one partition durably: messages come again unless acknowledged, to this process or another one.
    * Only one process works on a partition at a time; an election decides which.
+   * @param options.fromSeq The messages before it are handled, also if the stream does not know that. Default: 0.
    */
-  work(partition: number, handle: (work: StreamWork) => Promise<void>): Promise<{ stop(): Promise<void> }>;
+  work(
+    options: { readonly partition: number; readonly fromSeq?: number },
+    handle: (work: StreamWork) => Promise<void>,
+  ): Promise<{ stop(): Promise<void> }>;
   /** Number of the newest stored message; 0 without one. */
   lastSeq(): Promise<number>;
   /** Why messages cannot be published or read now; empty while they can. For readiness. */

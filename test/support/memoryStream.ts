@@ -215,10 +215,10 @@ class MemoryStream implements RecordStream {
   }
 
   async work(
-    partition: number,
+    { partition, fromSeq = 0 }: { readonly partition: number; readonly fromSeq?: number },
     handle: (work: StreamWork) => Promise<void>,
   ): Promise<{ stop(): Promise<void> }> {
-    const nextSeq = this.#server.handledSeq(partition) + 1;
+    const nextSeq = Math.max(this.#server.handledSeq(partition) + 1, fromSeq);
     return this.#read(
       new Reader(this.#server, { nextSeq, partition }, async (work) => {
         await handle(work);

@@ -160,7 +160,7 @@ export function describeRecordStream(
           if (item.message.key === 'work') handled.push(tradeIdOf(item));
         }
       };
-      const first = await stream.work(partition, async (work) => {
+      const first = await stream.work({ partition }, async (work) => {
         if (failures++ < 1) throw new Error('not yet');
         keep(work);
       });
@@ -169,10 +169,25 @@ export function describeRecordStream(
       expect(handled).toEqual(numbered(1, 50));
       // Another process goes on behind them.
       publish('work', 51, 60);
-      const second = await other.work(partition, async (work) => keep(work));
+      const second = await other.work({ partition }, async (work) => keep(work));
       await received(handled, 60);
       await second.stop();
       expect(handled).toEqual(numbered(1, 60));
+    });
+
+    it('begins the work of a partition at a given number if no worker has passed it', async () => {
+      publish('place', 1, 5);
+      const { received: list, stop } = await following('place', 0);
+      await received(list, 5);
+      await stop();
+      const { partition, streamSeq: fromSeq } = (list[3] as Received).place;
+      const handled: string[] = [];
+      const worker = await stream.work({ partition, fromSeq }, async (work) => {
+        handled.push(...work.filter(({ message }) => message.key === 'place').map(tradeIdOf));
+      });
+      await received(handled, 2);
+      await worker.stop();
+      expect(handled).toEqual(numbered(4, 5));
     });
 
     it('gives a worker again what a dead one did not acknowledge, before newer messages and after older ones', async () => {
@@ -183,14 +198,14 @@ export function describeRecordStream(
       const partition = (list[0] as Received).place.partition;
       const idsOf = (work: StreamWork) => work.filter(({ message }) => message.key === 'dead').map(tradeIdOf);
       const acknowledged: string[] = [];
-      const before = await other.work(partition, async (work) => void acknowledged.push(...idsOf(work)));
+      const before = await other.work({ partition }, async (work) => void acknowledged.push(...idsOf(work)));
       await received(acknowledged, 2);
       await before.stop();
       publish('dead', 3, 7);
       const seen: string[] = [];
       const dying = await driver.connect();
       let isStopping = false;
-      const first = await dying.work(partition, async (work) => {
+      const first = await dying.work({ partition }, async (work) => {
         seen.push(...idsOf(work));
         if (!isStopping) throw new Error('dies');
       });
@@ -201,7 +216,7 @@ export function describeRecordStream(
       await dying.close();
       publish('dead', 8, 10);
       const handled: string[] = [];
-      const second = await other.work(partition, async (work) => void handled.push(...idsOf(work)));
+      const second = await other.work({ partition }, async (work) => void handled.push(...idsOf(work)));
       await received(handled, 8);
       await second.stop();
       expect(handled).toEqual(numbered(3, 10));

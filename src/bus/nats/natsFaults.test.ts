@@ -98,9 +98,12 @@ describe.skipIf(natsAbsent)('NATS with faults (skipped without nats-server)', ()
     await Promise.all([a.ready, b.ready]);
     const ids = await followed(b.stream);
     const handled: string[] = [];
-    await b.stream.work(partitionsOf('market', b.stream.partitions)[0] as number, async (work) => {
-      handled.push(...work.map(tradeIdOf));
-    });
+    await b.stream.work(
+      { partition: partitionsOf('market', b.stream.partitions)[0] as number },
+      async (work) => {
+        handled.push(...work.map(tradeIdOf));
+      },
+    );
     const last = await publishing(a.stream, 1, async () => {
       await pause(300);
       await server.kill();
@@ -134,7 +137,7 @@ describe.skipIf(natsAbsent)('NATS with faults (skipped without nats-server)', ()
       await reader.stream.follow({ fromSeq: 0 }, (message, place) =>
         followed.push(markOf({ message, place })),
       );
-      await reader.stream.work(partition, async (work) => void worked.push(...work.map(markOf)));
+      await reader.stream.work({ partition }, async (work) => void worked.push(...work.map(markOf)));
       const readTo = (count: number) =>
         eventually(`${count} messages`, async () =>
           [followed, worked].every(({ length }) => length >= count),
@@ -313,7 +316,7 @@ describe.skipIf(natsAbsent)('NATS with faults (skipped without nats-server)', ()
     await eventually('all', async () => (await stream.lastSeq()) === 10_000);
     const handled: string[] = [];
     const [partition] = partitionsOf('market', stream.partitions) as [number];
-    await stream.work(partition, async (work) => {
+    await stream.work({ partition }, async (work) => {
       if (handled.length === 0) await pause(10_000);
       handled.push(...work.map(tradeIdOf));
     });
@@ -393,7 +396,7 @@ describe.skipIf(natsAbsent)('NATS with faults (skipped without nats-server)', ()
     await connection.request(`underround.${partition}.trade`, newer);
     publish(stream, 5, 6);
     const handled: string[] = [];
-    await stream.work(partition, async (work) => void handled.push(...work.map(tradeIdOf)));
+    await stream.work({ partition }, async (work) => void handled.push(...work.map(tradeIdOf)));
     const reason = `partition ${partition} is stopped before message 4: a message of version 2; this release reads version 1`;
     await eventually('a reason', async () => stream.reasons().includes(reason));
     await has(handled, 3);

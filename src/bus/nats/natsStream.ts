@@ -89,11 +89,11 @@ export class NatsStream implements RecordStream {
   }
 
   async work(
-    partition: number,
+    { partition, fromSeq = 0 }: { readonly partition: number; readonly fromSeq?: number },
     handle: (work: StreamWork) => Promise<void>,
   ): Promise<{ stop(): Promise<void> }> {
     await this.ready;
-    return this.#read(new StreamWorker(this.#parts, partition, handle));
+    return this.#read(new StreamWorker(this.#parts, { partition, fromSeq }, handle));
   }
 
   async lastSeq(): Promise<number> {

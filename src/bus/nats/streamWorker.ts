@@ -54,14 +54,18 @@ export class StreamWorker {
   #onFull: () => void = () => undefined;
   #handling: Promise<void> | null = null;
 
-  constructor(parts: StreamParts, partition: number, handle: (work: StreamWork) => Promise<void>) {
+  constructor(
+    parts: StreamParts,
+    { partition, fromSeq }: { readonly partition: number; readonly fromSeq: number },
+    handle: (work: StreamWork) => Promise<void>,
+  ) {
     this.#parts = parts;
     this.#partition = partition;
     this.#handle = handle;
     const help = 'Batches of messages whose handling failed; each is repeated';
     this.#failures = parts.metrics.counter('underround_stream_work_failures_total', help, ['partition']);
     const reader = `worker.${partition}`;
-    this.#position = new ReadPosition(parts, { reader, next: 0, isPartial: true });
+    this.#position = new ReadPosition(parts, { reader, next: fromSeq, isPartial: true });
     this.#session = new ConsumerSession(parts, {
       create: (manager, info) => this.#create(manager, info),
       onMessage: (message, manager) => this.#onMessage(message, manager),
@@ -91,6 +95,7 @@ export class StreamWorker {
     const start = `worker-${this.#partition}-`;
     const earlier: string[] = [];
     let generation = 0;
+    // A cluster leaves out a consumer that has no leader at the moment.
     for await (const { name, ack_floor, config } of manager.consumers.list(prefix)) {
       if (!name.startsWith(start)) continue;
       earlier.push(name);

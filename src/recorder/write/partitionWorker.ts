@@ -110,7 +110,8 @@ export class PartitionWorker {
     store.mayBeStoredUpTo(stream.baseSeq + 2 * (await stream.lastSeq()) + 1);
     log.info({ partition, streamSeq: checkpoint.streamSeq, noted }, 'partition.taken');
     const worker = new PartitionWorker(options, { checkpoint, noted });
-    worker.#working = await stream.work(partition, (work) => worker.#handle(work));
+    const fromSeq = checkpoint.streamSeq === 0 ? 0 : checkpoint.streamSeq + 1;
+    worker.#working = await stream.work({ partition, fromSeq }, (work) => worker.#handle(work));
     return worker;
   }
 
