@@ -46,3 +46,23 @@ it.each([
   expect(err.at(-1)?.replaceAll(`${folder}/`, '')).toContain(`underround: ${line}`);
   expect(err.join('')).not.toMatch(/ENOENT|EISDIR|node:|\.js:/);
 });
+
+it.each([
+  ['backtest', '--start', '2026-11-28T15:00Z', '--start is for strategy files; set `start` in the file'],
+  [
+    'backtest',
+    '--event-type',
+    '15m',
+    '--event-type is for strategy files; set `universe.event_type` in the file',
+  ],
+  [
+    'backtest',
+    '--latency-curve',
+    '0,100',
+    '--latency-curve is for strategy files; it does not apply to JSON files',
+  ],
+  ['sweep', '--url', 'http://127.0.0.1:1', '--url is for strategy files; it does not apply to JSON files'],
+])('%s of a JSON file refuses %s', async (command, option, value, line) => {
+  const { err, exit } = await runWhole(command, 'job.json', option, value);
+  expect({ err, exit }).toEqual({ err: [`underround: job.json: ${line}`], exit: 1 });
+});

@@ -18,8 +18,28 @@ import type { JobOptions, JobRun } from './jobRun.ts';
 import { withLocalJobs } from './localJobs.ts';
 import { runWalkForward, walkForwardPlan } from './runWalkForward.ts';
 import { followedAssets, readSettings } from './settings.ts';
+import type { StrategyOptions } from './strategyOptions.ts';
 import { jobTrial, openTrials, recordTrial } from './trialsFile.ts';
 import { writeJobReport } from './writeJobReport.ts';
+
+/** Options for strategy files alone, with the member of a request that says the same; null: none does. */
+const STRATEGY_FILE_OPTIONS = {
+  ticker: 'universe.ticker',
+  eventType: 'universe.event_type',
+  param: 'strategy',
+  seed: null,
+  cash: null,
+  latency: 'params.latency_ms',
+  queue: 'strategy.execution.queue_model',
+  maxExposure: null,
+  redemptionDelay: null,
+  eventTimeout: null,
+  start: 'start',
+  end: 'end',
+  marketLimit: 'market_limit',
+  url: null,
+  latencyCurve: null,
+} as const satisfies Partial<Record<keyof StrategyOptions, string | null>>;
 
 /**
  * Runs the job described by a file and prints its result. A refusal is one line on standard error and exit status 1.
@@ -27,10 +47,11 @@ import { writeJobReport } from './writeJobReport.ts';
  */
 export async function runBacktest(
   path: string,
-  options: JobOptions,
+  options: JobOptions & StrategyOptions,
   expected: JobSpec['kind'] | null = null,
 ): Promise<void> {
   await interruptible(async (signal) => {
+    refuseStrategyFileOptions(path, options);
     const asked = readSpec(path, followedAssets());
     if (expected === 'sweep' && asked.kind !== 'sweep') {
       throw new InvalidInputError(
@@ -47,6 +68,16 @@ export async function runBacktest(
       else await runOnce(run, held.asked);
     });
   });
+}
+
+/** An ignored option would give the result of another range, latency or recording. @throws {InvalidInputError} */
+function refuseStrategyFileOptions(path: string, options: StrategyOptions): void {
+  for (const [name, member] of Object.entries(STRATEGY_FILE_OPTIONS)) {
+    if (options[name as keyof typeof STRATEGY_FILE_OPTIONS] === undefined) continue;
+    const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    const instead = member === null ? 'it does not apply to JSON files' : `set \`${member}\` in the file`;
+    throw new InvalidInputError(`${path}: ${flag} is for strategy files; ${instead}`);
+  }
 }
 
 async function runOnce({ jobs, path, trials, options, heldOut }: JobRun, spec: JobSpec): Promise<void> {
