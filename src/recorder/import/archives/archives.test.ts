@@ -185,6 +185,7 @@ it('Tardis trades of spot venues are prices; trades of perpetuals are counted', 
     ['coinbase_spot', 'ETH', 3000],
   ]);
   expect(report.unused).toEqual({ 'trades of perpetuals': 1 });
+  expect(report.lacks).toEqual([]);
 });
 
 /** A Parquet file with columns of these values. */

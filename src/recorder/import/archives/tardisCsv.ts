@@ -15,7 +15,8 @@ import { OKX_SWAPS } from '../../../venues/okx/messages.ts';
 import { type ArchiveItem, type ArchiveReader, BadRowError } from './archiveItem.ts';
 import { textLines } from './textLines.ts';
 
-const LACKS = [
+/** Of perpetual depth; spot trades lack nothing. */
+const DEPTH_LACKS = [
   'update_id of the venue: the arrival time in microseconds stands for it',
   'engine time',
   'round trip',
@@ -42,9 +43,9 @@ const SPOT: Readonly<
 
 /** The columns that tell the layouts apart, and their readers. */
 const LAYOUTS = [
-  { name: 'incremental_book_L2', column: 'is_snapshot', read: incrementalRows },
-  { name: 'book_snapshot', column: 'asks[0].price', read: snapshotRows },
-  { name: 'trades', column: 'id', read: tradeRows },
+  { name: 'incremental_book_L2', column: 'is_snapshot', lacks: DEPTH_LACKS, read: incrementalRows },
+  { name: 'book_snapshot', column: 'asks[0].price', lacks: DEPTH_LACKS, read: snapshotRows },
+  { name: 'trades', column: 'id', lacks: [], read: tradeRows },
 ] as const;
 
 type Row = Readonly<Record<string, string>>;
@@ -58,7 +59,7 @@ export async function openTardis(file: string): Promise<ArchiveReader | null> {
     return null;
   const layout = LAYOUTS.find(({ column }) => columns.includes(column));
   if (!layout) return null;
-  return { layout: `Tardis ${layout.name}`, lacks: LACKS, items: layout.read(rowsOf(lines, columns)) };
+  return { layout: `Tardis ${layout.name}`, lacks: layout.lacks, items: layout.read(rowsOf(lines, columns)) };
 }
 
 interface NumberedRow {
