@@ -52,8 +52,8 @@ export function Divergence({ strategyId }: { strategyId: string }): ReactNode {
       {window?.status === 'complete' && <Differences report={report.data} strategyId={strategyId} />}
       {window?.status === 'failed' && (
         <Alert color="orange" title="The replay did not finish">
-          Its <BacktestLink run={window}>backtest</BacktestLink> has the reason. Before the first window has
-          ended there is nothing to replay.
+          Its <BacktestLink run={window}>backtest</BacktestLink> has the reason. Before the first window that
+          began after the start of trading has ended, there is nothing to replay.
         </Alert>
       )}
     </>
