@@ -2,7 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { lostLogLines } from './log.ts';
 import type { Tracer } from './tracing/tracer.ts';
 import { UnknownVersionRegistry } from './unknownVersionRegistry.ts';
-import { VenueDrift } from './venueDrift.ts';
+import { DRIFT_CATEGORIES, VenueDrift } from './venueDrift.ts';
 import { VenueFeedRegistry } from './venueFeedRegistry.ts';
 
 /**
@@ -18,7 +18,13 @@ export class Metrics {
   /** The protocol versions of venue data that were refused, for the operator. */
   readonly unknownVersions = new UnknownVersionRegistry();
   /** Differences from the known formats of the venues, for the operator. */
-  readonly venueDrift = new VenueDrift(({ category, feed }) => this.#drift().inc({ feed, kind: category }));
+  readonly venueDrift = new VenueDrift(
+    ({ category, feed }) => this.#drift().inc({ feed, kind: category }),
+    // `increase` of Prometheus does not see the first event of a series that begins with it.
+    (feed) => {
+      for (const kind of DRIFT_CATEGORIES) this.#drift().inc({ feed, kind }, 0);
+    },
+  );
 
   /** What sets each metric before it is read. A part that is started again replaces the reader of the one before it. */
   readonly #collectors = new Map<string, () => void>();

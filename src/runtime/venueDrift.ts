@@ -88,9 +88,20 @@ export class VenueDrift {
   readonly #waiting = new Map<string, SetAsideFrame[]>();
   #waitingCharacters = 0;
   readonly #onNoted: (subject: DriftSubject) => void;
+  readonly #onWatched: (feed: string) => void;
 
-  constructor(onNoted: (subject: DriftSubject) => void = () => {}) {
+  /** @param onWatched Called with each feed whose messages are compared with the known formats. */
+  constructor(
+    onNoted: (subject: DriftSubject) => void = () => {},
+    onWatched: (feed: string) => void = () => {},
+  ) {
     this.#onNoted = onNoted;
+    this.#onWatched = onWatched;
+  }
+
+  /** Call it before the first observation of a feed. */
+  watch(feed: string): void {
+    this.#onWatched(feed);
   }
 
   /** Counts one observation. @param sample Called for a new finding alone; only the start of its JSON is kept. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { VenueMessageError } from '../../runtime/errors.ts';
+import { Metrics } from '../../runtime/metrics.ts';
 import { VenueDrift } from '../../runtime/venueDrift.ts';
 import { knownKeys } from './knownKeys.ts';
 import { MessageWatch } from './messageWatch.ts';
@@ -98,4 +99,16 @@ it.each([
   const { drift, watch } = setUp();
   watch.refused(text, { reason: 'unreadable', receivedTimeMs: T0 });
   expect(drift.takeSetAside()).toMatchObject([{ kind, text }]);
+});
+
+it('counts from 0, so that an alert sees the first difference of a feed', async () => {
+  const metrics = new Metrics();
+  const watch = new MessageWatch({ feed: 'a.feed', kinds: {}, drift: metrics.venueDrift });
+  const counted = async () => {
+    const metric = await metrics.registry.getSingleMetric('underround_venue_drift_total')?.get();
+    return metric?.values.map(({ labels, value }) => [labels.feed, labels.kind, value]);
+  };
+  expect(await counted()).toContainEqual(['a.feed', 'unknown_message', 0]);
+  watch.message('new', {}, null, 0);
+  expect(await counted()).toContainEqual(['a.feed', 'unknown_message', 1]);
 });

@@ -31,6 +31,7 @@ export class MessageWatch {
   constructor({ feed, kinds, drift, checkPeriodMs = CHECK_PERIOD_MS }: MessageWatchOptions) {
     this.feed = feed;
     this.#drift = drift;
+    drift.watch(feed);
     this.#checkPeriodMs = checkPeriodMs;
     const watched = Object.entries(kinds).map(([kind, keys]) => {
       return [kind, { keys, checkedMs: Number.NEGATIVE_INFINITY }] as const;
