@@ -8,7 +8,7 @@ const { run, json } = commandLine(registerUsers, registerWebhooks);
 
 const HOOK = ['--email', 'a@example.com', '--url', 'https://93.184.215.14/in', '--label', 'bot'];
 
-const UNKNOWN_EVENT = `must be some of ${WEBHOOK_EVENTS.join(', ')}`;
+const UNKNOWN_EVENT = `events must be some of ${WEBHOOK_EVENTS.join(', ')}`;
 
 describe('webhooks', () => {
   beforeEach(async () => {
@@ -66,8 +66,8 @@ describe('webhooks', () => {
 
   it.each([
     ['nothing', [], 'nothing to change: give --label, --tiers, --tickers or --events'],
-    ['an unknown tier', ['--tiers', 'stable'], 'must be some of logical, endgame'],
-    ['no ticker', ['--tickers', ''], 'must be some of BTC, ETH, SOL'],
+    ['an unknown tier', ['--tiers', 'stable'], 'tiers must be some of logical, endgame'],
+    ['no ticker', ['--tickers', ''], 'tickers must be some of BTC, ETH, SOL'],
     ['all events, of which some are for operators', ['--events', 'all'], UNKNOWN_EVENT],
     ['no label', ['--label', ' '], 'a label has 1 to 128 characters and no control characters'],
   ])('a change to %s is refused and changes nothing', async (_, words, line) => {
@@ -85,8 +85,8 @@ describe('webhooks', () => {
     ['a password', ['--url', 'https://u:p@example.com/'], 'the URL must not hold a user or password'],
     ['loopback', ['--url', 'https://127.1:99/'], 'the URL is not allowed: the address 127.0.0.1 is loopback'],
     ['an unknown user', ['--email', 'b@example.com'], 'no user with this e-mail address'],
-    ['an unknown tier', ['--tiers', 'stable'], 'must be some of logical, endgame'],
-    ['an unknown ticker', ['--tickers', 'BTC,DOGE'], 'must be some of BTC, ETH, SOL'],
+    ['an unknown tier', ['--tiers', 'stable'], 'tiers must be some of logical, endgame'],
+    ['an unknown ticker', ['--tickers', 'BTC,DOGE'], 'tickers must be some of BTC, ETH, SOL'],
     ['all events', ['--events', 'all'], UNKNOWN_EVENT],
     ['no label', ['--label', ' '], 'a label has 1 to 128 characters and no control characters'],
   ])('%s is refused', async (_, words, line) => {

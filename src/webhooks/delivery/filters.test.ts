@@ -12,22 +12,22 @@ it('stores a filter in the order of the enumeration, each name once', () => {
 });
 
 it.each([
-  ['no tier', () => tiersText([]), 'must be some of logical, endgame'],
-  ['an unknown tier', () => tiersText(['stable' as 'logical']), 'must be some of logical, endgame'],
+  ['no tier', () => tiersText([]), 'tiers must be some of logical, endgame'],
+  ['an unknown tier', () => tiersText(['stable' as 'logical']), 'tiers must be some of logical, endgame'],
   [
     'one unknown tier of two',
     () => tiersText(['logical', 'x' as 'logical']),
-    'must be some of logical, endgame',
+    'tiers must be some of logical, endgame',
   ],
   [
     'an asset that is not followed',
     () => tickersText(['XRP'], DEFAULT_TICKERS),
-    'must be some of BTC, ETH, SOL',
+    'tickers must be some of BTC, ETH, SOL',
   ],
   [
     'no event',
     () => eventsText([]),
-    'must be some of opportunity, system.gap, system.disk, system.lag, system.webhook_paused, system.backup',
+    'events must be some of opportunity, system.gap, system.disk, system.lag, system.webhook_paused, system.backup',
   ],
 ])('refuses %s', (_shows, text, message) => {
   expect(text).toThrow(new InvalidInputError(message));

@@ -10,7 +10,7 @@ type Filters = Pick<Selectable<WebhooksTable>, 'tiers' | 'tickers' | 'events' | 
 
 /** Null is stored as the full list, so the column has no null. @throws {InvalidInputError} */
 export function tiersText(tiers: readonly PushedTier[] | null): string {
-  return listText(PUSHED_TIERS, tiers ?? PUSHED_TIERS);
+  return listText('tiers', PUSHED_TIERS, tiers ?? PUSHED_TIERS);
 }
 
 /**
@@ -19,12 +19,12 @@ export function tiersText(tiers: readonly PushedTier[] | null): string {
  * @throws {InvalidInputError}
  */
 export function tickersText(tickers: readonly Ticker[] | null, followed: readonly Ticker[]): string | null {
-  return tickers === null ? null : listText(followed, tickers);
+  return tickers === null ? null : listText('tickers', followed, tickers);
 }
 
 /** @throws {InvalidInputError} */
 export function eventsText(events: readonly WebhookEventName[]): string {
-  return listText(WEBHOOK_EVENTS, events);
+  return listText('events', WEBHOOK_EVENTS, events);
 }
 
 /** Since when each kind, ticker and event is wanted: earlier ones keep their time, new ones begin now. */
@@ -41,10 +41,10 @@ function namesOf({ tiers, tickers, events }: Omit<Filters, 'filters_since'>): re
 }
 
 /** In the order of the enumeration, each once. @throws {InvalidInputError} If it is empty or holds an unknown value. */
-function listText<T extends string>(known: readonly T[], given: readonly T[]): string {
+function listText<T extends string>(name: keyof Filters, known: readonly T[], given: readonly T[]): string {
   const unknown = given.find((value) => !known.includes(value));
   if (given.length === 0 || unknown !== undefined) {
-    throw new InvalidInputError(`must be some of ${known.join(', ')}`);
+    throw new InvalidInputError(`${name} must be some of ${known.join(', ')}`);
   }
   return JSON.stringify(known.filter((value) => given.includes(value)));
 }
