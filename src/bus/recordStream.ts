@@ -108,6 +108,9 @@ export interface StreamPlace {
   readonly isRenumbered?: true;
 }
 
+/** A message that a worker has handled. */
+export type HandledPlace = Pick<StreamPlace, 'streamSeq' | 'timeMs'>;
+
 export type OnStreamMessage = (message: StreamMessage, place: StreamPlace) => void;
 
 /** Messages given to a worker at once, oldest first. They are acknowledged when the returned promise resolves. */
@@ -135,10 +138,11 @@ export interface RecordStream {
   /**
    * Works through one partition durably: messages come again unless acknowledged, to this process or another one.
    * Only one process works on a partition at a time; an election decides which.
-   * @param options.fromSeq The messages before it are handled, also if the stream does not know that. Default: 0.
+   * @param options.after The last message that was handled, even if the stream has no acknowledgement of it; null or
+   *   left out: unknown.
    */
   work(
-    options: { readonly partition: number; readonly fromSeq?: number },
+    options: { readonly partition: number; readonly after?: HandledPlace | null },
     handle: (work: StreamWork) => Promise<void>,
   ): Promise<{ stop(): Promise<void> }>;
   /** Number of the newest stored message; 0 without one. */

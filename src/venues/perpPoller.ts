@@ -13,7 +13,7 @@ import { notAhead } from './venueTime.ts';
 /** The specification's cadence; a venue that allows fewer requests for so many symbols is polled less often. */
 const PERIOD_MS = 200;
 const TIMEOUT_MS = 2_000;
-/** After older states for this long, it was the newest one that had a wrong time: no cache lags so far. */
+/** After older states for this long, the newest one is taken to have had a wrong time: no cache is assumed to lag so far. */
 const OUTDATED_MAX_MS = 10_000;
 /** The pause that Bybit documents for its ban, and more than the shortest ban of Binance. */
 const BANNED_PAUSE_MS = 600_000;
@@ -48,7 +48,7 @@ interface Symbol {
   readonly request: BookRequest;
   inFlight: boolean;
   last: PerpDepthEvent | null;
-  /** Since when every answer was older than the last event; null: it was not. */
+  /** Since when every answer was older than the last event; null: the last answer was not. */
   outdatedSince: number | null;
   failures: number;
   pausedUntil: number;

@@ -1,5 +1,6 @@
 import { partitionsOf } from '../../src/bus/partition.ts';
 import type {
+  HandledPlace,
   OnStreamMessage,
   RecordStream,
   StreamMessage,
@@ -215,10 +216,10 @@ class MemoryStream implements RecordStream {
   }
 
   async work(
-    { partition, fromSeq = 0 }: { readonly partition: number; readonly fromSeq?: number },
+    { partition, after = null }: { readonly partition: number; readonly after?: HandledPlace | null },
     handle: (work: StreamWork) => Promise<void>,
   ): Promise<{ stop(): Promise<void> }> {
-    const nextSeq = Math.max(this.#server.handledSeq(partition) + 1, fromSeq);
+    const nextSeq = Math.max(this.#server.handledSeq(partition), after?.streamSeq ?? 0) + 1;
     return this.#read(
       new Reader(this.#server, { nextSeq, partition }, async (work) => {
         await handle(work);

@@ -175,14 +175,14 @@ export function describeRecordStream(
       expect(handled).toEqual(numbered(1, 60));
     });
 
-    it('begins the work of a partition at a given number if no worker has passed it', async () => {
+    it('begins the work of a partition behind a given message if no worker has passed it', async () => {
       publish('place', 1, 5);
       const { received: list, stop } = await following('place', 0);
       await received(list, 5);
       await stop();
-      const { partition, streamSeq: fromSeq } = (list[3] as Received).place;
+      const { partition, ...after } = (list[2] as Received).place;
       const handled: string[] = [];
-      const worker = await stream.work({ partition, fromSeq }, async (work) => {
+      const worker = await stream.work({ partition, after }, async (work) => {
         handled.push(...work.filter(({ message }) => message.key === 'place').map(tradeIdOf));
       });
       await received(handled, 2);

@@ -4,7 +4,13 @@ import { ConfigError } from '../../runtime/errors.ts';
 import { Backoff } from '../../runtime/reconnectBackoff.ts';
 import { Outbox } from '../outbox/outbox.ts';
 import { partitionsOf } from '../partition.ts';
-import type { OnStreamMessage, RecordStream, StreamMessage, StreamWork } from '../recordStream.ts';
+import type {
+  HandledPlace,
+  OnStreamMessage,
+  RecordStream,
+  StreamMessage,
+  StreamWork,
+} from '../recordStream.ts';
 import { encodeMessage } from '../wire/message.ts';
 import { OrderedPublisher } from './orderedPublisher.ts';
 import { baseSeqOf, ensureStream, type StreamDefinition, startMsOf } from './streamDefinition.ts';
@@ -89,11 +95,11 @@ export class NatsStream implements RecordStream {
   }
 
   async work(
-    { partition, fromSeq = 0 }: { readonly partition: number; readonly fromSeq?: number },
+    { partition, after = null }: { readonly partition: number; readonly after?: HandledPlace | null },
     handle: (work: StreamWork) => Promise<void>,
   ): Promise<{ stop(): Promise<void> }> {
     await this.ready;
-    return this.#read(new StreamWorker(this.#parts, { partition, fromSeq }, handle));
+    return this.#read(new StreamWorker(this.#parts, { partition, after }, handle));
   }
 
   async lastSeq(): Promise<number> {

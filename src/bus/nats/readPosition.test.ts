@@ -4,6 +4,7 @@ import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { tradeOf } from '../../../test/support/streamTrades.ts';
 import { silentLogger } from '../../runtime/log.ts';
 import { Metrics } from '../../runtime/metrics.ts';
+import type { HandledPlace } from '../recordStream.ts';
 import { encodeMessage } from '../wire/message.ts';
 import { ReadPosition } from './readPosition.ts';
 import type { StreamParts } from './streamParts.ts';
@@ -17,7 +18,7 @@ const streamOf = (first: number, last: number, replicas = 1) =>
   }) as unknown as StreamInfo;
 
 function position(
-  options: { next: number; isPartial: boolean },
+  options: { isPartial: boolean } & ({ next: number } | { after: HandledPlace | null }),
   {
     errors = [],
     facts = [],
@@ -206,8 +207,16 @@ describe('a reader of a replicated stream that ends before its place', () => {
   it('has no doubt any more after the next start', async () => {
     const { reader, errors } = await inDoubt(true);
     expect(await reader.onStart(streamOf(8, 30, 3), storing(1_010))).toBe(22);
-    expect(await reader.accept(delivered(21, 0, { storedMs: 1_020 }), unused)).toBeNull();
-    expect(errors).toEqual([]);
+    const place = await placeOf(reader, delivered(23, 0, { storedMs: 1_030 }), storing(1_015));
+    expect([place, errors]).toEqual([{ streamSeq: 23, timeMs: 1_030, partition: 0 }, []]);
+  });
+
+  it('knows it also later, by a number that was read of a message that was stored after all of those', async () => {
+    const { reader, errors } = await inDoubt(false);
+    // The server that was asked has no message 21.
+    expect(await reader.onStart(streamOf(8, 30, 3), storing(null))).toBe(22);
+    const place = await placeOf(reader, delivered(21, 0, { storedMs: 1_020 }));
+    expect([place.isRenumbered, errors]).toEqual([true, ['stream.numbers_went_back']]);
   });
 });
 
@@ -305,6 +314,47 @@ it('a late reader of one partition notices each deletion of unread messages, als
   expect(await isAfterLoss(21)).toBe(true);
   await clock.advance(10_000);
   expect(await isAfterLoss(30)).toBe(false);
+});
+
+describe('a worker that begins behind a message which another process has handled', () => {
+  const after = { streamSeq: 21, timeMs: 1_010 };
+  const storing = (storedMs: number) =>
+    ({ streams: { getMessage: async () => ({ time: new Date(storedMs) }) } }) as unknown as JetStreamManager;
+
+  it.each([
+    ['the same message has its number', 1_010, []],
+    ['another message has its number', 1_015, ['stream.numbers_went_back']],
+  ])('compares it with the stream: %s', async (_, storedMs, logged) => {
+    const errors: string[] = [];
+    const reader = position({ after, isPartial: true }, { errors });
+    expect(await reader.onStart(streamOf(8, 30), storing(storedMs))).toBe(22);
+    const place = await placeOf(reader, delivered(22, 0, { storedMs: 1_020 }));
+    expect([errors, place.isRenumbered ?? false]).toEqual([logged, logged.length > 0]);
+  });
+
+  it('doubts a replicated stream that ends before it', async () => {
+    const errors: string[] = [];
+    const reader = position({ after, isPartial: true }, { errors });
+    expect(await reader.onStart(streamOf(8, 18, 3), unused)).toBe(19);
+    expect(await reader.accept(delivered(19, 0, { storedMs: 1_000 }), unused)).toBeNull();
+    const place = await placeOf(reader, delivered(22, 0, { storedMs: 1_020 }), storing(1_010));
+    expect([place, errors]).toEqual([{ streamSeq: 22, timeMs: 1_020, partition: 0 }, []]);
+  });
+
+  it('takes a later place of another process without its time', async () => {
+    const errors: string[] = [];
+    const reader = position({ after, isPartial: true }, { errors });
+    reader.skipTo(30);
+    expect(await reader.onStart(streamOf(8, 40), unused)).toBe(30);
+    expect(await reader.accept(delivered(25, 0, { storedMs: 1_020 }), unused)).toBeNull();
+    expect(errors).toEqual([]);
+  });
+
+  it('begins with the oldest message if nothing was handled', async () => {
+    const reader = position({ after: null, isPartial: true });
+    expect(await reader.onStart(streamOf(8, 30), unused)).toBe(1);
+    expect(await placeOf(reader, delivered(8, 0))).toEqual({ streamSeq: 8, timeMs: 5, partition: 0 });
+  });
 });
 
 describe('a late reader of one partition', () => {

@@ -1,6 +1,6 @@
 import type { JetStreamManager, JsMsg, StreamInfo } from '@nats-io/jetstream';
 import { StreamMessageError } from '../../runtime/errors.ts';
-import type { StreamMessage, StreamPlace } from '../recordStream.ts';
+import type { HandledPlace, StreamMessage, StreamPlace } from '../recordStream.ts';
 import { decodeMessage } from '../wire/message.ts';
 import { partitionOfSubject } from './streamDefinition.ts';
 import type { StreamParts } from './streamParts.ts';
@@ -34,9 +34,9 @@ export class ReadPosition {
   readonly #lag;
   #next: number;
   /** The newest message that this reader got, with the time at which the stream stored it; null before the first. */
-  #last: { readonly seq: number; readonly timeMs: number } | null = null;
+  #last: { readonly seq: number; readonly timeMs: number } | null;
   /** The latest time at which the stream stored a message that this reader got, Unix milliseconds. */
-  #newestMs = Number.NEGATIVE_INFINITY;
+  #newestMs: number;
   /**
    * Whether the stream ended before the place when reading began: either it lost messages, or the server that answered
    * did not have all of them yet. The next messages show which.
@@ -54,11 +54,21 @@ export class ReadPosition {
   #renumberedAt = 0;
   readonly #knownLosses = new Map<number, number>();
 
-  constructor(parts: StreamParts, options: { reader: string; next: number; isPartial: boolean }) {
+  /**
+   * @param options.next Number of the message to begin with; 0: the oldest.
+   * @param options.after Instead: the message behind which to begin; null: the oldest.
+   */
+  constructor(
+    parts: StreamParts,
+    options: { reader: string; isPartial: boolean } & ({ next: number } | { after: HandledPlace | null }),
+  ) {
     const { metrics } = parts;
     this.#parts = parts;
     this.#reader = options.reader;
-    this.#next = options.next;
+    const after = 'after' in options ? options.after : null;
+    this.#next = 'next' in options ? options.next : after === null ? 0 : after.streamSeq + 1;
+    this.#last = after && { seq: after.streamSeq, timeMs: after.timeMs };
+    this.#newestMs = after?.timeMs ?? Number.NEGATIVE_INFINITY;
     this.#isPartial = options.isPartial;
     const missed = 'Messages that the stream deleted before they were read; of one partition at most so many';
     this.#missed = metrics.counter('underround_stream_missed_messages_total', missed, ['reader']);
@@ -128,8 +138,8 @@ export class ReadPosition {
     const { streamSequence } = message.info;
     const timeMs = storedMs(message);
     const lagMs = this.#parts.clock.now() - timeMs;
-    this.#lag.set({ reader: this.#reader }, Math.max(0, lagMs) / 1000);
     if (await this.#isRepeated(message, manager)) return null;
+    this.#lag.set({ reader: this.#reader }, Math.max(0, lagMs) / 1000);
     if (this.#next !== 0 && streamSequence > this.#next) await this.#onJump(streamSequence, lagMs, manager);
     const partition = partitionOfSubject(message.subject);
     const decoded = this.#decode(message.data, streamSequence);
@@ -161,18 +171,19 @@ export class ReadPosition {
   async #isRepeated(message: JsMsg, manager: JetStreamManager): Promise<boolean> {
     const { streamSequence: seq } = message.info;
     const isBefore = seq < this.#next;
-    if (this.#isInDoubt && !(isBefore && storedMs(message) <= this.#newestMs)) {
+    const isRenumbered = isBefore
+      ? this.#lastRead !== null && storedMs(message) > this.#newestMs
+      : this.#isInDoubt && (await this.#isLastReplaced(manager));
+    if (isRenumbered) this.#onRenumbered(seq - 1);
+    if (isRenumbered || !isBefore) {
       this.#isInDoubt = false;
-      if (isBefore || (await this.#isLastReplaced(manager))) {
-        this.#onRenumbered(seq - 1);
-        return false;
-      }
+      return false;
     }
-    if (isBefore && !this.#isRepeating) {
+    if (!this.#isRepeating) {
       this.#isRepeating = true;
       this.#parts.log.warn({ reader: this.#reader, next: this.#next, seq }, 'stream.server_repeats');
     }
-    return isBefore;
+    return true;
   }
 
   /** Whether another message has the number of the last one read. False if the stream has deleted it. */

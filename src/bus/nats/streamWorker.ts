@@ -7,7 +7,7 @@ import {
 } from '@nats-io/jetstream';
 import { sleep } from '../../runtime/clock.ts';
 import { StreamMessageError } from '../../runtime/errors.ts';
-import type { StreamMessage, StreamPlace, StreamWork } from '../recordStream.ts';
+import type { HandledPlace, StreamMessage, StreamPlace, StreamWork } from '../recordStream.ts';
 import { ConsumerSession } from './consumerSession.ts';
 import { ReadPosition } from './readPosition.ts';
 import { partitionSubject } from './streamDefinition.ts';
@@ -56,7 +56,7 @@ export class StreamWorker {
 
   constructor(
     parts: StreamParts,
-    { partition, fromSeq }: { readonly partition: number; readonly fromSeq: number },
+    { partition, after }: { readonly partition: number; readonly after: HandledPlace | null },
     handle: (work: StreamWork) => Promise<void>,
   ) {
     this.#parts = parts;
@@ -65,7 +65,7 @@ export class StreamWorker {
     const help = 'Batches of messages whose handling failed; each is repeated';
     this.#failures = parts.metrics.counter('underround_stream_work_failures_total', help, ['partition']);
     const reader = `worker.${partition}`;
-    this.#position = new ReadPosition(parts, { reader, next: fromSeq, isPartial: true });
+    this.#position = new ReadPosition(parts, { reader, after, isPartial: true });
     this.#session = new ConsumerSession(parts, {
       create: (manager, info) => this.#create(manager, info),
       onMessage: (message, manager) => this.#onMessage(message, manager),

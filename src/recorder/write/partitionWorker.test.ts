@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { MemoryValues } from '../../../test/support/memoryElection.ts';
 import { MemoryStreamServer } from '../../../test/support/memoryStream.ts';
-import type { StreamMessage, StreamWork } from '../../bus/recordStream.ts';
+import type { HandledPlace, StreamMessage, StreamWork } from '../../bus/recordStream.ts';
 import { StoreUnavailableError } from '../../runtime/errors.ts';
 import { silentLogger } from '../../runtime/log.ts';
 import type { KindedRecord } from '../../schema/records.ts';
@@ -65,7 +65,7 @@ function rig() {
   };
   let handle: (work: StreamWork) => Promise<void> = async () => undefined;
   /** Where each worker began. */
-  const places: { readonly fromSeq?: number }[] = [];
+  const places: { readonly after?: HandledPlace | null }[] = [];
   const startWorker = (openMerge = (state: unknown) => countingMerge(state, server.baseSeq)) => {
     const stream = server.connect();
     const { work } = stream;
@@ -126,7 +126,8 @@ test('stores each batch, then notes how far it is and how the merge continues', 
 });
 
 test('continues where the worker before it stopped, in another process', async () => {
-  const { server, store, publish, startWorker, places, checkpoint } = rig();
+  const { clock, server, store, publish, startWorker, places, checkpoint } = rig();
+  const stored = clock.now();
   const first = await startWorker();
   publish(2);
   await server.idle();
@@ -137,7 +138,7 @@ test('continues where the worker before it stopped, in another process', async (
   expect(store.rows).toEqual(seqs(4));
   expect(await checkpoint()).toMatchObject({ streamSeq: 4, state: { count: 4 } });
   // The stream may not know the place of the first worker: a cluster leaves out a consumer without a leader.
-  expect(places.map(({ fromSeq }) => fromSeq)).toEqual([0, 3]);
+  expect(places.map(({ after }) => after)).toEqual([null, { streamSeq: 2, timeMs: stored }]);
   await second.stop();
 });
 

@@ -110,8 +110,9 @@ export class PartitionWorker {
     store.mayBeStoredUpTo(stream.baseSeq + 2 * (await stream.lastSeq()) + 1);
     log.info({ partition, streamSeq: checkpoint.streamSeq, noted }, 'partition.taken');
     const worker = new PartitionWorker(options, { checkpoint, noted });
-    const fromSeq = checkpoint.streamSeq === 0 ? 0 : checkpoint.streamSeq + 1;
-    worker.#working = await stream.work({ partition, fromSeq }, (work) => worker.#handle(work));
+    const { streamSeq, timeMs } = checkpoint;
+    const after = streamSeq === 0 ? null : { streamSeq, timeMs };
+    worker.#working = await stream.work({ partition, after }, (work) => worker.#handle(work));
     return worker;
   }
 
@@ -160,7 +161,7 @@ export class PartitionWorker {
     const read: StreamWork[number][] = [];
     const whole = new AbortController();
     const reading = await stream.follow({ fromSeq: firstSeq, partition }, (message, place) => {
-      if (place.streamSeq <= lastSeq) read.push({ message, place });
+      if (place.streamSeq >= firstSeq && place.streamSeq <= lastSeq) read.push({ message, place });
       // The last message may be forgotten; later ones follow every second.
       if (place.streamSeq >= lastSeq) whole.abort();
     });

@@ -185,7 +185,7 @@ function updateDeliveries(): BulkStatement<DeliveryChange> {
   const row = sql`(${null}, ${null}, ${null}, ${null}, ${null}, ${null}, ${null})`;
   const isRedelivered = sql`webhook_deliveries.state = 'pending' and v.column2 <> 'delivered'
     and webhook_deliveries.due_ms <> cast(v.column7 as bigint)`;
-  // By a pause, or by another sender.
+  // By a pause, by its expiry, or by another sender.
   const isEnded = sql`webhook_deliveries.state <> 'pending' and v.column2 = 'pending'`;
   const isKept = sql`((${isRedelivered}) or (${isEnded}))`;
   const unlessKept = (column: string, value: ReturnType<typeof sql>) =>
