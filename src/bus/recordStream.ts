@@ -108,7 +108,7 @@ export interface StreamPlace {
   readonly isRenumbered?: true;
 }
 
-/** A message that a worker has handled. */
+/** A message that a reader has handled, by its number and the time at which the stream stored it. */
 export type HandledPlace = Pick<StreamPlace, 'streamSeq' | 'timeMs'>;
 
 export type OnStreamMessage = (message: StreamMessage, place: StreamPlace) => void;

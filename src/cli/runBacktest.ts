@@ -39,7 +39,7 @@ const STRATEGY_FILE_OPTIONS = {
   marketLimit: 'market_limit',
   url: null,
   latencyCurve: null,
-} as const satisfies Partial<Record<keyof StrategyOptions, string | null>>;
+} as const satisfies Record<Exclude<keyof StrategyOptions, keyof JobOptions>, string | null>;
 
 /**
  * Runs the job described by a file and prints its result. A refusal is one line on standard error and exit status 1.

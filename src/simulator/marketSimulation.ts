@@ -51,7 +51,8 @@ const CLUMP_FACTOR = 2.5;
 const CALM_FACTOR = 0.6;
 const MIN_CHANGES_PER_SECOND = 0.02;
 const EMPTYING_ACTIONS = 3;
-const ORDERS_A_MINUTE_BEFORE = 0.3;
+/** Before a window opens. */
+const QUIET_ORDERS_PER_MINUTE = 0.3;
 const HOUR_MS = 3_600_000;
 /** Mean duration of such opportunities: 2.7 s, as seen in 2026. */
 const OPPORTUNITY_LASTS_MS = 2_700;
@@ -188,10 +189,10 @@ export class MarketSimulation {
 
   #nextTradeMs(atMs: number): number {
     const { ticker, eventType, window } = this.market.facts;
-    const after = (fromMs: number, ordersAMinute: number) =>
-      fromMs + this.#random.exponential(60_000 / ordersAMinute);
+    const after = (fromMs: number, perMinute: number) =>
+      fromMs + this.#random.exponential(60_000 / perMinute);
     if (atMs < window.startTimeMs) {
-      const nextMs = after(atMs, ORDERS_A_MINUTE_BEFORE);
+      const nextMs = after(atMs, QUIET_ORDERS_PER_MINUTE);
       if (nextMs < window.startTimeMs) return nextMs;
     }
     // Nobody waits at the pace from before the opening once the window is open.

@@ -184,7 +184,7 @@ export const RECORDING_MUTANTS: readonly TestedMutant[] = [
   outbox('messages is removed.\n      await this.#loadNextIfSent();', 'messages is removed.'),
   outbox('if (writing.count === 0) this.#files.push(writing);', 'this.#files.push(writing);'),
   outboxFile('await handle.truncate(this.#length).catch(() => undefined);', ''),
-  readPosition('this.#next = seq + 1;', 'this.#next = seq + 2;'),
+  readPosition('this.#next = streamSeq + 1;', 'this.#next = streamSeq + 2;'),
   diskGuard('this.#space.freeBytes - this.#reserve());', 'this.#space.freeBytes);'),
   partWatch('      this.#uncovered = lost;', ''),
   partWatch('      this.#uncovered = [];', ''),

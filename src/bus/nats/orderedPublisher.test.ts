@@ -16,7 +16,7 @@ function rig(ids: readonly string[], bytes = 1) {
   const logged: [message: string, facts: object][] = [];
   const note = (facts: object, message: string) => logged.push([message, facts]);
   const log = { ...silentLogger, info: note, warn: note, error: note } as unknown as Logger;
-  /** The link's state, and whether the publisher hears of its changes. */
+  /** Whether the link is up, and whether the publisher listens to its changes. */
   const link = {
     ...{ isUp: true, isHeard: false, changed: () => {} },
     onChange: (changed: () => void) => {
@@ -68,7 +68,7 @@ function rig(ids: readonly string[], bytes = 1) {
   });
   onTestFinished(() => publisher.close());
   publisher.connect(connection);
-  /** Answers what was sent, if its inbox is still open. */
+  /** Answers a sent message, unless the publisher has closed its inbox. */
   const answer = (at: number, body: object, headers?: { code: number }) => {
     const subject = sent[at]?.reply as string;
     if (!inboxes.has(subject.slice(0, subject.lastIndexOf('.')))) return;
@@ -199,7 +199,7 @@ it('sends everything again after 5 s without an acknowledgement, the oldest alon
   expect([sentIds(), await counted(FAILURES)]).toEqual(['abc', 1]);
   await clock.advance(100);
   expect(sentIds()).toBe('abcb');
-  // An answer to what was sent before the failure no longer counts.
+  // A late answer to a message of the time before the failure is ignored.
   answer(1, { seq: 2 });
   expect(sentIds()).toBe('abcb');
   answer(3, { seq: 2 });

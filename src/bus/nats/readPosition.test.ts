@@ -18,7 +18,7 @@ const streamOf = (first: number, last: number, replicas = 1) =>
   }) as unknown as StreamInfo;
 
 function position(
-  options: { isPartial: boolean } & ({ next: number } | { after: HandledPlace | null }),
+  options: { isPartial: boolean; next?: number; after?: HandledPlace | null },
   {
     errors = [],
     facts = [],

@@ -33,8 +33,8 @@ export class ReadPosition {
   readonly #invalid;
   readonly #lag;
   #next: number;
-  /** The newest message that this reader got, with the time at which the stream stored it; null before the first. */
-  #last: { readonly seq: number; readonly timeMs: number } | null;
+  /** The newest message that this reader got; null before the first. */
+  #last: HandledPlace | null;
   /** The latest time at which the stream stored a message that this reader got, Unix milliseconds. */
   #newestMs: number;
   /**
@@ -55,20 +55,19 @@ export class ReadPosition {
   readonly #knownLosses = new Map<number, number>();
 
   /**
-   * @param options.next Number of the message to begin with; 0: the oldest.
-   * @param options.after Instead: the message behind which to begin; null: the oldest.
+   * @param options.next Number of the message to begin with; 0: the oldest. Default: behind `after`.
+   * @param options.after The last message that was handled before; null: none is known.
    */
   constructor(
     parts: StreamParts,
-    options: { reader: string; isPartial: boolean } & ({ next: number } | { after: HandledPlace | null }),
+    options: { reader: string; isPartial: boolean; next?: number; after?: HandledPlace | null },
   ) {
     const { metrics } = parts;
     this.#parts = parts;
     this.#reader = options.reader;
-    const after = 'after' in options ? options.after : null;
-    this.#next = 'next' in options ? options.next : after === null ? 0 : after.streamSeq + 1;
-    this.#last = after && { seq: after.streamSeq, timeMs: after.timeMs };
-    this.#newestMs = after?.timeMs ?? Number.NEGATIVE_INFINITY;
+    this.#last = options.after ?? null;
+    this.#next = options.next ?? (this.#last === null ? 0 : this.#last.streamSeq + 1);
+    this.#newestMs = this.#last?.timeMs ?? Number.NEGATIVE_INFINITY;
     this.#isPartial = options.isPartial;
     const missed = 'Messages that the stream deleted before they were read; of one partition at most so many';
     this.#missed = metrics.counter('underround_stream_missed_messages_total', missed, ['reader']);
@@ -153,15 +152,15 @@ export class ReadPosition {
   }
 
   #moveBehind(message: JsMsg): void {
-    const { streamSequence: seq } = message.info;
-    this.#next = seq + 1;
-    this.#last = { seq, timeMs: storedMs(message) };
+    const { streamSequence: streamSeq } = message.info;
+    this.#next = streamSeq + 1;
+    this.#last = { streamSeq, timeMs: storedMs(message) };
     this.#newestMs = Math.max(this.#newestMs, this.#last.timeMs);
   }
 
   /** The last message read, if the place is directly behind it. */
   get #lastRead() {
-    return this.#last?.seq === this.#next - 1 ? this.#last : null;
+    return this.#last?.streamSeq === this.#next - 1 ? this.#last : null;
   }
 
   /**
@@ -190,7 +189,7 @@ export class ReadPosition {
   async #isLastReplaced(manager: JetStreamManager): Promise<boolean> {
     const last = this.#lastRead;
     if (last === null) return false;
-    const stored = await manager.streams.getMessage(this.#parts.prefix, { seq: last.seq });
+    const stored = await manager.streams.getMessage(this.#parts.prefix, { seq: last.streamSeq });
     return stored !== null && Math.abs(stored.time.getTime() - last.timeMs) > SAME_TIME_MS_MAX;
   }
 

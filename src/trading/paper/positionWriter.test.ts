@@ -78,7 +78,7 @@ function rig(
   return { clock, triedAt, sets, setsAtEnds, query, checkedIn, commit, logged, metrics, writer };
 }
 
-/** The rows of positions among what was set. */
+/** The rows of positions in these updates. */
 const rowsIn = (sets: readonly unknown[]) => sets.filter((set) => typeof set === 'object') as PositionRow[];
 
 function stateOf(strategyId: string): SessionState {

@@ -22,7 +22,7 @@ const attempt: DeliveryQueueOptions['attempt'] = async (_, { deliveryId }) => {
   return { outcome: 'delivered', ...reply, startedMs: clock.now(), latencyMs: 1 };
 };
 
-/** Opens the queue anew, with one status for every attempt. @returns The changes that it makes. */
+/** Opens a new queue whose every attempt gets this status. @returns The list of its changes, which grows. */
 function answered(status: number, facts: Partial<SigningWebhook> = {}): DeliveryChange[] {
   const changes: DeliveryChange[] = [];
   queue = deliveryQueueOn(

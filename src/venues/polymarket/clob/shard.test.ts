@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { bookFrame as book, changeFrame as changed } from '../../../../test/support/clobFrames.ts';
 import { FakeClock } from '../../../../test/support/fakeClock.ts';
 import { LocalVenue, until } from '../../../../test/support/localVenue.ts';
 import { DelayedSocketDriver } from '../../../../test/support/waitingSockets.ts';
@@ -172,17 +173,6 @@ describe('two connections of one group', () => {
 });
 
 describe('a connection that joins another', () => {
-  const MARKET_ID = '0xabc';
-  const book = (timestamp: number, ...tokens: string[]) =>
-    JSON.stringify(
-      tokens.map((asset_id) => ({
-        ...{ event_type: 'book', asset_id, market: MARKET_ID },
-        ...{ timestamp: String(timestamp), last_trade_price: '0.500' },
-      })),
-    );
-  const changed = (timestamp: number) =>
-    JSON.stringify({ market: MARKET_ID, timestamp: String(timestamp), event_type: 'price_change' });
-
   test('passes changes in order, even when the later connection is read first', async () => {
     say(0, book(400, '1', '2'));
     await settled();

@@ -1,16 +1,15 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { bookFrame as book, changeFrame as changed } from '../../../../test/support/clobFrames.ts';
 import { FakeClock } from '../../../../test/support/fakeClock.ts';
 import { silentLogger } from '../../../runtime/log.ts';
 import { Metrics } from '../../../runtime/metrics.ts';
 import type { VenueSocketEvents } from '../../venueSocket.ts';
 import { ClobShard } from './shard.ts';
 
-/** A connection without a venue: what was sent on it, and the events that a test lets happen. */
+/** A connection without a venue. It keeps the messages that the shard sends; a test calls its events. */
 interface Connection extends VenueSocketEvents {
   readonly sent: object[];
 }
-
-const MARKET_ID = '0xabc';
 
 let clock: FakeClock;
 let shard: ClobShard;
@@ -59,15 +58,6 @@ async function replace(at: number): Promise<void> {
   connections.at(-1)?.onOpen();
 }
 const change = (n: number) => `{"event_type":"price_change","n":${n}}`;
-const book = (timestamp: number, ...tokens: string[]) =>
-  JSON.stringify(
-    tokens.map((asset_id) => ({
-      ...{ event_type: 'book', asset_id, market: MARKET_ID },
-      ...{ timestamp: String(timestamp), last_trade_price: '0.500' },
-    })),
-  );
-const changed = (timestamp: number) =>
-  JSON.stringify({ market: MARKET_ID, timestamp: String(timestamp), event_type: 'price_change' });
 
 const sent = (operation: string, ...assets_ids: string[]) => ({
   ...{ assets_ids, custom_feature_enabled: true },
