@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { commandAbsent } from './builtCommand.ts';
 import { isChromiumInstalled } from './chromium.ts';
@@ -15,6 +15,24 @@ const PHONE = { width: 390, height: 844 };
 
 /** Without a browser or a build the tests are skipped with a reason; in CI they fail. */
 export const browserAbsent = commandAbsent || (!isChromiumInstalled && process.env.CI === undefined);
+
+/**
+ * A browser context in which a test can answer requests itself at any time. Nothing moves in it: colours would
+ * otherwise be checked during a transition.
+ *
+ * Chromium confirms an interception before a page that is already open applies it: on a busy machine, a page that
+ * requested something at once got past its test. So each context intercepts from before its first page.
+ */
+export async function openContext(
+  browser: Browser,
+  baseURL: string,
+  options: BrowserContextOptions = {},
+): Promise<BrowserContext> {
+  const context = await browser.newContext({ baseURL, reducedMotion: 'reduce', ...options });
+  context.setDefaultTimeout(WAIT_MS_MAX);
+  await context.route('**/never-requested', (route) => route.abort());
+  return context;
+}
 
 /** A page of one user, with every error that occurred in it. */
 export class WatchedPage {
@@ -45,10 +63,8 @@ export class WatchedPage {
 
   /** @param timezoneId The clock of the reader's machine; UTC by default. */
   static async open(browser: Browser, origin: string, timezoneId = 'UTC'): Promise<WatchedPage> {
-    // Otherwise colours would be checked during the transition between themes.
-    const seen = { viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' } as const;
-    const context = await browser.newContext({ baseURL: origin, timezoneId, ...seen });
-    context.setDefaultTimeout(WAIT_MS_MAX);
+    const viewport = { width: 1280, height: 900 };
+    const context = await openContext(browser, origin, { timezoneId, viewport });
     await context.addInitScript(
       "addEventListener('securitypolicyviolation', (e) => console.error('refused by the rules: ' + e.blockedURI))",
     );

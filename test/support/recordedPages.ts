@@ -2,12 +2,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
-import { browserAbsent } from './browser.ts';
+import { browserAbsent, openContext } from './browser.ts';
 import { openBrowser } from './chromium.ts';
 import { readRecording, serveRecording } from './recordedAnswers.ts';
 import { eventually } from './runningService.ts';
 import { PROJECT_ROOT } from './sourceFiles.ts';
-import { WAIT_MS_MAX } from './waitLimit.ts';
 
 export const REFERENCES = join(PROJECT_ROOT, 'test/web/references');
 export const RECORDING = join(REFERENCES, 'answers.json.gz');
@@ -59,8 +58,7 @@ class RecordedPages {
    */
   async open(name: string, prepare: (page: Page) => Promise<unknown> = async () => undefined): Promise<Page> {
     const { url, browser, atMs, pages } = this.#state;
-    const context = await browser.newContext({ baseURL: url, reducedMotion: 'reduce' });
-    context.setDefaultTimeout(WAIT_MS_MAX);
+    const context = await openContext(browser, url);
     const page = await context.newPage();
     await page.clock.setFixedTime(atMs);
     await prepare(page);

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { browserAbsent, WatchedPage } from '../support/browser.ts';
+import { browserAbsent, openContext, WatchedPage } from '../support/browser.ts';
 import { openBrowser } from '../support/chromium.ts';
 import { heading, historyRecorded } from '../support/demoPages.ts';
 import { startCommand } from '../support/runningService.ts';
@@ -61,7 +61,7 @@ describe.skipIf(browserAbsent)(
 
 /** The sign-in page of a service that answers only requests for the page's own files. */
 async function badgePage(browser: Awaited<ReturnType<typeof openBrowser>>, url: string) {
-  const context = await browser.newContext({ baseURL: url });
+  const context = await openContext(browser, url);
   const page = await context.newPage();
   await page.route(/\/(?:livez|health|app\/)/, () => {});
   await page.goto('/sign-in');
