@@ -27,16 +27,20 @@ export async function startVenues(
   return venues;
 }
 
-/** Calls `look` until it returns a value; otherwise rejects and names the awaited event. */
+/** Calls `look` until it returns a value; otherwise rejects, names the awaited event, and has the last error as cause. */
 export async function eventually<T>(
   what: string,
   look: () => Promise<T | null | false | undefined>,
 ): Promise<T> {
   const start = performance.now();
   for (;;) {
-    const found = await look().catch(() => null);
+    let cause: unknown;
+    const found = await look().catch((error: unknown) => {
+      cause = error;
+    });
     if (found) return found;
-    if (performance.now() - start > WAIT_MS_MAX) throw new Error(`${WAIT_MS_MAX} ms passed without: ${what}`);
+    if (performance.now() - start > WAIT_MS_MAX)
+      throw new Error(`${WAIT_MS_MAX} ms passed without: ${what}`, { cause });
     await new Promise<void>((resolve) => void systemClock.after(POLL_MS, resolve));
   }
 }
