@@ -174,9 +174,11 @@ export const RECORDING_MUTANTS: readonly TestedMutant[] = [
     'const isInside = eventTimeMs >= start.eventTimeMs &&',
   ),
   prices(
-    'body.receivedTimeMs > COPIES_DROPPED_MS)) return',
-    'body.receivedTimeMs >= COPIES_DROPPED_MS)) return',
+    'timeMs - body.receivedTimeMs > COPIES_DROPPED_MS) {',
+    'timeMs - body.receivedTimeMs >= COPIES_DROPPED_MS) {',
   ),
+  prices('owner.heardMs <= OUTDATED_MAX_MS', 'owner.heardMs < OUTDATED_MAX_MS'),
+  prices('if (isSame || isOutdated)', 'if (isOutdated)'),
   serialQueue('this.#working = true;', ''),
   recent(' || receivedTimeMs > this.latestTimeMs', ''),
   streamSink("known.doubtful = [];\n    this.#publish('gap'", "this.#publish('gap'"),

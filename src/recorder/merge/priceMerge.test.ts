@@ -47,6 +47,23 @@ describe('perpetual depth of two collectors', () => {
     expect(merge.perpDepth(depth(7, T0), late)).toEqual([]);
     expect(merge.perpDepth(depth(8, T0 + 1), late)).toHaveLength(1);
   });
+
+  it.each([
+    ['received 10 s later', 10_000, 10_030, 0],
+    ['received more than 10 s later', 10_001, 10_030, 1],
+    ['received before and read late', -1_000, 60_000, 0],
+  ])(
+    'of the other collector, %s, goes on after a book dated an hour ahead',
+    (_, receivedMs, timeMs, kept) => {
+      const merge = new PriceMerge();
+      const ahead = { ...depth(7, T0 + 3_600_000), receivedTimeMs: T0 };
+      expect(merge.perpDepth(ahead, { id: '', sender: 'a', seq: 1, timeMs: T0 })).toHaveLength(1);
+      const own = { ...depth(9, T0 + receivedMs - 20), receivedTimeMs: T0 + receivedMs };
+      const delivery = { id: '', sender: 'b', seq: 3, timeMs: T0 + timeMs };
+      expect(merge.perpDepth({ ...own, updateId: 7 }, delivery)).toEqual([]);
+      expect(merge.perpDepth(own, delivery)).toHaveLength(kept);
+    },
+  );
 });
 
 it.each([

@@ -4,6 +4,8 @@ import { COPIES_DROPPED_MS } from './rowAcceptance.ts';
 
 /** A sender keeps the depth of a venue and ticker until it has been silent for this long. */
 const OWNER_SILENT_MS = 3_000;
+/** A book received so much later than the owner's last one, and yet older: that one was dated ahead, see `PerpPoller`. */
+const OUTDATED_MAX_MS = 10_000;
 /** A price that arrives later than this, behind a newer one, is not live. */
 const LIVE_PRICE_MS = 5_000;
 
@@ -72,9 +74,15 @@ export class PriceMerge {
     const { eventTimeMs, updateId } = body;
     const isOwners = owner === undefined || owner.sender === sender;
     if (!isOwners && timeMs - owner.heardMs <= OWNER_SILENT_MS) return [];
-    const isBehind = owner !== undefined && (eventTimeMs < owner.eventTimeMs || updateId === owner.updateId);
-    // Behind its own one, it may be a copy that the stream no longer drops.
-    if (isBehind && (!isOwners || timeMs - body.receivedTimeMs > COPIES_DROPPED_MS)) return [];
+    const isOlder = owner !== undefined && eventTimeMs < owner.eventTimeMs;
+    const isSame = updateId === owner?.updateId;
+    if (!isOwners) {
+      const isOutdated = isOlder && body.receivedTimeMs - owner.heardMs <= OUTDATED_MAX_MS;
+      if (isSame || isOutdated) return [];
+    } else if ((isOlder || isSame) && timeMs - body.receivedTimeMs > COPIES_DROPPED_MS) {
+      // It may be a copy that the stream no longer drops.
+      return [];
+    }
     this.state.depth[key] = { sender, heardMs: timeMs, eventTimeMs, updateId };
     return [{ kind: 'perpDepth', record: { ...body, seq }, isLate: false }];
   }
