@@ -16,6 +16,7 @@ const marketDesk = of('src/core/desk/marketDesk.ts', 'src/core/desk/marketDesk.t
 const replacement = of('src/core/desk/marketDesk.ts', 'src/core/desk/replacement.test.ts');
 const replaced = of('src/core/desk/limitOrder.ts', 'src/core/desk/replacement.test.ts');
 const replacedOrder = of('src/core/run/orderRecord.ts', 'src/core/run/replacedOrders.test.ts');
+const reservedOrders = of('src/core/run/runOrders.ts', 'src/core/run/replacedOrders.test.ts');
 const deskBook = of('src/core/desk/deskBook.ts', 'src/core/desk/marketDesk.test.ts');
 const restingOrders = of('src/core/desk/restingOrders.ts', 'src/core/desk/marketDesk.test.ts');
 const limitOrder = of('src/core/desk/limitOrder.ts', 'src/core/desk/marketDesk.test.ts');
@@ -191,7 +192,8 @@ export const CORE_MUTANTS: readonly TestedMutant[] = [
   limitOrder('if (timeMs >= this.endsMs) return;', ''),
   replacedOrder('size - before - this.filledSize', 'size - this.filledSize'),
   replacedOrder('replaces === null ? 0 : replaces.#carriedSize', '0'),
-  replacedOrder('sum + reserved, this.reserved', 'sum, this.reserved'),
+  replacedOrder('replaces === null ? new Set() : replaces.#alternatives', 'new Set()'),
+  reservedOrders('Math.max(0, costOf(tracker, order) - together)', 'costOf(tracker, order)'),
   outage(
     'effectiveMs < untilMs',
     'effectiveMs <= untilMs',

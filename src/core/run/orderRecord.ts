@@ -26,25 +26,27 @@ export class OrderRecord {
   reason: OrderReason | null = null;
   /** Of a purchase, micro-USD that its open part can cost. */
   reserved = 0;
-  /** The newest order that replaces it. */
-  replacement: OrderRecord | null = null;
   fills: RunFill[] = [];
   /** Micro-USD spent on shares. */
   spent = 0;
 
   /** The orders that it replaces and that were open at its decision. */
-  readonly replaced: readonly OrderRecord[];
+  readonly #replaced: readonly OrderRecord[];
   /** Shares that the others that it replaces filled. */
   readonly #carriedSize: number;
+  /** It and all that replace the same orders, oldest first; ended ones are removed when it is read. */
+  readonly #alternatives: Set<OrderRecord>;
 
   constructor(decision: Decision) {
     this.decision = decision;
     const { replaces } = decision;
-    const before = replaces === null ? [] : [replaces, ...replaces.replaced];
-    this.replaced = before.filter(({ isOpen }) => isOpen);
+    const before = replaces === null ? [] : [replaces, ...replaces.#replaced];
+    this.#replaced = before.filter(({ isOpen }) => isOpen);
     this.#carriedSize = before
       .filter(({ isOpen }) => !isOpen)
       .reduce((sum, { filledSize }) => sum + filledSize, replaces === null ? 0 : replaces.#carriedSize);
+    this.#alternatives = replaces === null ? new Set() : replaces.#alternatives;
+    this.#alternatives.add(this);
   }
 
   get isOpen(): boolean {
@@ -58,21 +60,28 @@ export class OrderRecord {
   /** Shares and money that may still be filled. Fills of what it replaces count toward its size. */
   get open(): { readonly size: number | null; readonly budget: number | null } {
     const { size, budget } = this.decision.terms;
-    const before = this.replaced.reduce((sum, { filledSize }) => sum + filledSize, this.#carriedSize);
+    const before = this.#replaced.reduce((sum, { filledSize }) => sum + filledSize, this.#carriedSize);
     return {
       size: size === null ? null : Math.max(0, size - before - this.filledSize),
       budget: budget === null ? null : budget - this.spent,
     };
   }
 
-  /** Of a sale, shares that it or what it replaces may still sell: only one of them can be filled whole. */
-  get offered(): number {
-    return Math.max(...[this, ...this.replaced].map((sale) => (sale.isOpen ? (sale.open.size ?? 0) : 0)));
+  /** The open orders of which only one can be filled whole: each takes the place of another. Oldest first. */
+  get alternatives(): ReadonlySet<OrderRecord> {
+    for (const order of this.#alternatives) if (!order.isOpen) this.#alternatives.delete(order);
+    return this.#alternatives;
   }
 
-  /** Micro-USD that it and what it replaces reserve: only one of them can be filled whole. */
-  get reservedInAll(): number {
-    return this.replaced.reduce((sum, { reserved }) => sum + reserved, this.reserved);
+  /**
+   * It has met the book, so that it alone takes the place of what it replaces.
+   * @returns The other replacements, which the venue will refuse. They are no longer alternatives.
+   */
+  takePlace(): OrderRecord[] {
+    const isRival = (order: OrderRecord) => order !== this && !order.#replaced.includes(this);
+    const rivals = [...this.alternatives].filter(isRival);
+    for (const rival of rivals) this.#alternatives.delete(rival);
+    return rivals;
   }
 
   /** As the strategy sees it; a new object after each change. */

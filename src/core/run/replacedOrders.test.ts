@@ -158,6 +158,62 @@ test('a replacement on its way reserves the rest alone as soon as a trade fills 
   ]);
 });
 
+test('of two replacements of a purchase, the one that takes its place keeps the money that it can cost', () => {
+  const writer = new TapeWriter();
+  for (const at of [1_000, 2_000, 3_000, 3_100, 4_000, 5_000])
+    writer.book({ at, bids: [[0.38, 100 + at]], asks: [[0.4, 200 + at]] });
+  const acts: Record<number, Act> = {
+    1000: (context) => {
+      const order = { marketId: ID, token: 'yes', action: 'buy', limitPrice: 0.38, size: 50 } as const;
+      context.place({ ...order, timeInForce: 'gtc' });
+    },
+    3000: (context) => {
+      context.replace(1, { limitPrice: 0.4 });
+      context.replace(1, { size: 5 });
+    },
+    // The first replacement has cancelled the order, would trade at once, and is held until 3200.
+    3100: take(40),
+  };
+  expect(run(writer, acts, 22).ends).toEqual([
+    ['cancelled', 'replaced', 0],
+    ['filled', null, 50],
+    ['refused', 'replaced_order_ended', 0],
+    ['refused', 'no_cash', 0],
+  ]);
+});
+
+test('two replacements of one purchase reserve the larger of the two, also when one has taken its place', () => {
+  const seen: (number | null)[] = [];
+  const acts: Record<number, Act> = {
+    1000: rest('buy', 0.31, 100),
+    3000: (context) => {
+      context.replace(1, { limitPrice: 0.32 });
+      seen.push(context.cash);
+      context.replace(1, { limitPrice: 0.33 });
+      seen.push(context.cash);
+    },
+    5000: (context) => seen.push(context.cash),
+  };
+  run(traded({}), acts, 40);
+  expect(seen).toEqual([40 - 32, 40 - 33, 40 - 32].map((cash) => expect.closeTo(cash, 2)));
+});
+
+test('a sale can be repriced twice before the first replacement arrives: the first takes its place', () => {
+  const acts: Record<number, Act> = {
+    1000: take(100),
+    3000: rest('sell', 0.45, 100),
+    5000: (context) => {
+      reprice(2, 0.46)(context);
+      reprice(2, 0.44)(context);
+    },
+  };
+  expect(run(traded({ 8000: ['BUY_YES', 0.48, 500] }), acts).ends.slice(1)).toEqual([
+    ['cancelled', 'replaced', 0],
+    ['filled', null, 100],
+    ['refused', 'replaced_order_ended', 0],
+  ]);
+});
+
 test('a sale can be repriced again before its first replacement arrives, and the rest of the shares sold', () => {
   const acts: Record<number, Act> = {
     1000: take(100),

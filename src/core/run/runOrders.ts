@@ -118,6 +118,8 @@ export class RunOrders {
     }
     const record = this.#recordOf(report.order.orderId);
     const endedMs = report.knownMs;
+    if (report.kind === 'accepted' || report.kind === 'fill')
+      for (const rival of record.takePlace()) this.#setReserved(tracker, rival, 0);
     switch (report.kind) {
       case 'accepted':
         record.outcome = 'resting';
@@ -179,7 +181,6 @@ export class RunOrders {
         : desk.replace(replaces.decision.orderId, orderId, terms, decidedMs);
     if (typeof sent === 'string') return sent;
     record.dueMs = sent;
-    if (replaces !== null) replaces.replacement = record;
     this.#reserve(tracker, record);
     return null;
   }
@@ -191,16 +192,17 @@ export class RunOrders {
       ({ decision: { marketId, terms } }) =>
         marketId === market.marketId && terms.token === token && terms.action === 'sell',
     );
-    sales.push(record);
-    const replaced = new Set(sales.flatMap((sale) => sale.replaced));
     let offered = 0;
-    for (const sale of sales) if (!replaced.has(sale)) offered += sale.offered;
+    for (const alternatives of new Set([...sales, record].map((sale) => sale.alternatives)))
+      offered += Math.max(...[...alternatives].map(({ open }) => open.size ?? 0));
     return offered > (holdings.held(token)?.left ?? 0) ? 'no_shares' : null;
   }
 
-  /** A replaced purchase frees its money. */
+  /** The money of its alternatives counts for it. */
   #buyRefusal(tracker: MarketTracker, record: OrderRecord): Refusal | null {
-    return this.#options.purse.refusalOf(reserveNeeded(tracker, record), this.#exposureOf(tracker));
+    let amount = costOf(tracker, record);
+    for (const { reserved } of record.alternatives) amount -= reserved;
+    return this.#options.purse.refusalOf(amount, this.#exposureOf(tracker));
   }
 
   #exposureOf({ market, holdings, reserved }: MarketTracker): Exposure {
@@ -213,13 +215,22 @@ export class RunOrders {
     return { market: holdings.cost + reserved, ticker, total };
   }
 
+  /** An order and its alternatives reserve together what the most expensive of them can cost. */
   #reserve(tracker: MarketTracker, record: OrderRecord): void {
-    const amount = record.isOpen ? Math.max(0, reserveNeeded(tracker, record)) : 0;
+    if (!record.isOpen) this.#setReserved(tracker, record, 0);
+    let together = 0;
+    for (const order of record.alternatives) {
+      const amount = Math.max(0, costOf(tracker, order) - together);
+      this.#setReserved(tracker, order, amount);
+      together += amount;
+    }
+  }
+
+  #setReserved(tracker: MarketTracker, record: OrderRecord, amount: number): void {
     const change = amount - record.reserved;
     record.reserved = amount;
     tracker.reserved += change;
     this.#options.purse.reserved += change;
-    if (record.replacement?.isOpen) this.#reserve(tracker, record.replacement);
   }
 
   #fill(
@@ -286,8 +297,7 @@ export class RunOrders {
   }
 }
 
-/** What a purchase can cost beyond the money that the orders it replaces reserve; negative: less than that. */
-function reserveNeeded({ rules }: MarketTracker, { decision, open }: OrderRecord): number {
-  const { terms, decidedMs, replaces } = decision;
-  return reserveOf(terms, open, rules.fee(decidedMs)) - (replaces?.reservedInAll ?? 0);
+/** The most that the open part of an order can cost. */
+function costOf({ rules }: MarketTracker, { decision: { terms, decidedMs }, open }: OrderRecord): number {
+  return reserveOf(terms, open, rules.fee(decidedMs));
 }
