@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { MemoryValues } from '../../../test/support/memoryElection.ts';
+import { SEQS_PER_MILLISECOND } from '../../schema/records.ts';
 import { readCheckpoint, valuesOfStream, writeCheckpoint } from './checkpoint.ts';
 import { newerRecords } from './newerRecords.ts';
 
@@ -11,7 +12,10 @@ const storeWith = (seq: number) => ({
 test.each([
   ['an empty store', 0, 0],
   ['records of the stream alone', 1_021, 0],
-  ['a record that the stream will number later', 1_022, 1],
+  // A server that lost its power, or leads the stream for a moment only, has not all of the stored messages.
+  ['a record that is a million messages ahead of the stream', 2_001_021, 0],
+  ['a record that is further ahead', 2_001_022, 1],
+  ['a record of a second after the creation of the stream', 1_000 + 1_000 * SEQS_PER_MILLISECOND, 1],
   ['a record numbered by the clock', 8e15, 1],
 ])('%s', async (_, newest, reasons) => {
   const stream = { baseSeq: 1_000, lastSeq: async () => 10 };
