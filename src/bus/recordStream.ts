@@ -130,9 +130,13 @@ export interface RecordStream {
   readonly baseSeq: number;
   /** Queues a message; returns at once. Kept, also on disk, while the stream is away. */
   publish(message: StreamMessage): void;
-  /** Reads in order from a number on (0: the oldest kept), reconnecting by itself, until it is stopped. */
+  /**
+   * Reads in order from a number on (0: the oldest kept), reconnecting by itself, until it is stopped.
+   * @param options.after The message before `fromSeq`, if it was handled: shows whether the stream has lost messages.
+   *   Null or left out: unknown.
+   */
   follow(
-    options: { readonly fromSeq: number; readonly partition?: number },
+    options: { readonly fromSeq: number; readonly after?: HandledPlace | null; readonly partition?: number },
     onMessage: OnStreamMessage,
   ): Promise<{ stop(): Promise<void> }>;
   /**

@@ -40,8 +40,8 @@ export async function followRecording(
       }),
   };
   const checkpoint = async (partition: number) => {
-    const { streamSeq, state } = await readCheckpoint(values, partition);
-    return { streamSeq, fold: new PartitionMerge(stream, state as PartitionMergeState | null) };
+    const { streamSeq, timeMs, state } = await readCheckpoint(values, partition);
+    return { streamSeq, timeMs, fold: new PartitionMerge(stream, state as PartitionMergeState | null) };
   };
   const resuming = resumeFollower({ follower, stream: noted, store, checkpoint, clock, log });
   const following = await resuming.catch((error: unknown) => {

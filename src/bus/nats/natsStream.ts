@@ -86,12 +86,12 @@ export class NatsStream implements RecordStream {
   }
 
   async follow(
-    { fromSeq, partition }: { readonly fromSeq: number; readonly partition?: number },
+    { fromSeq, after = null, partition }: Parameters<RecordStream['follow']>[0],
     onMessage: OnStreamMessage,
   ): Promise<{ stop(): Promise<void> }> {
     await this.ready;
-    const place = { fromSeq, partition: partition ?? null };
-    return this.#read(new StreamFollower(this.#parts, place, onMessage));
+    const from = { fromSeq, after, partition: partition ?? null };
+    return this.#read(new StreamFollower(this.#parts, from, onMessage));
   }
 
   async work(

@@ -1,5 +1,5 @@
 import { AckPolicy, DeliverPolicy, type JetStreamManager, type StreamInfo } from '@nats-io/jetstream';
-import type { OnStreamMessage } from '../recordStream.ts';
+import type { HandledPlace, OnStreamMessage } from '../recordStream.ts';
 import { ConsumerSession } from './consumerSession.ts';
 import { ReadPosition } from './readPosition.ts';
 import { partitionSubject } from './streamDefinition.ts';
@@ -20,7 +20,11 @@ export class StreamFollower {
 
   constructor(
     parts: StreamParts,
-    { fromSeq, partition }: { readonly fromSeq: number; readonly partition: number | null },
+    {
+      fromSeq,
+      after,
+      partition,
+    }: { readonly fromSeq: number; readonly after: HandledPlace | null; readonly partition: number | null },
     onMessage: OnStreamMessage,
   ) {
     this.#parts = parts;
@@ -29,7 +33,7 @@ export class StreamFollower {
     const help = 'Messages of the stream whose processing failed in a process that follows it';
     this.#failures = parts.metrics.counter('underround_stream_follow_failures_total', help);
     const reader = partition === null ? 'follower' : `follower.${partition}`;
-    this.#position = new ReadPosition(parts, { reader, next: fromSeq, isPartial: partition !== null });
+    this.#position = new ReadPosition(parts, { reader, next: fromSeq, after, isPartial: partition !== null });
     this.#session = new ConsumerSession(parts, {
       create: (manager, info) => this.#create(manager, info),
       onMessage: async (message, manager) => {

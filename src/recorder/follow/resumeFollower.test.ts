@@ -5,7 +5,7 @@ import { openTestStore } from '../../../test/support/store.ts';
 import { aliveAt } from '../../../test/support/streamBodies.ts';
 import { MARKET } from '../../../test/support/wire.ts';
 import { Bus } from '../../bus/bus.ts';
-import type { OnStreamMessage, StreamMessage } from '../../bus/recordStream.ts';
+import type { OnStreamMessage, RecordStream, StreamMessage } from '../../bus/recordStream.ts';
 import { silentLogger } from '../../runtime/log.ts';
 import { Metrics } from '../../runtime/metrics.ts';
 import { forward, type SideView } from '../../schema/records.ts';
@@ -34,6 +34,9 @@ function shown(live: LiveRecording) {
   };
 }
 
+/** Where a reader begins. */
+type Place = Parameters<RecordStream['follow']>[0];
+
 /** Messages by their number in the stream, from 1 on; the fold emits what each contains. */
 function streamOf(messages: readonly MergedRecord[][], clock: FakeClock) {
   const alive = aliveAt(clock.now());
@@ -46,13 +49,13 @@ function streamOf(messages: readonly MergedRecord[][], clock: FakeClock) {
     for (let streamSeq = from; streamSeq <= to; streamSeq++)
       listener(message, { streamSeq, timeMs: clock.now(), partition: 0 });
   };
-  const followed: number[] = [];
+  const followed: Place[] = [];
   const stream = {
     baseSeq: 0,
     partitions: 1,
     lastSeq: async () => messages.length,
-    follow: async ({ fromSeq }: { fromSeq: number }, onMessage: OnStreamMessage) => {
-      followed.push(fromSeq);
+    follow: async (place: Place, onMessage: OnStreamMessage) => {
+      followed.push(place);
       listener = onMessage;
       return { stop: async () => {} };
     },
@@ -78,7 +81,7 @@ test.each([1, 2, 3])('continues from the store and the checkpoint (seed %i)', as
   const follower = new RecordFollower({ bus, clock, ...observed });
   onTestFinished(() => follower.close());
   let isResumed = false;
-  const checkpoint = async () => ({ streamSeq: checkpointSeq, fold });
+  const checkpoint = async () => ({ streamSeq: checkpointSeq, timeMs: 70, fold });
   const resuming = resumeFollower({ follower, stream, store, checkpoint, clock, log: silentLogger }).then(
     () => {
       isResumed = true;
@@ -91,7 +94,8 @@ test.each([1, 2, 3])('continues from the store and the checkpoint (seed %i)', as
   read(messages.length, messages.length);
   await clock.advance(100);
   await resuming;
-  expect(followed).toEqual([checkpointSeq + 1]);
+  const after = { streamSeq: checkpointSeq, timeMs: 70 };
+  expect(followed).toEqual([{ fromSeq: checkpointSeq + 1, after }]);
   // The next sign of life shows that what was read is the present.
   expect(shown(follower)).toMatchObject({ trusted: false });
   read(messages.length + 1, messages.length + 1);
@@ -110,7 +114,7 @@ test('a start with a long backlog, or without any message, ends after half a min
   const follower = new RecordFollower({ bus: new Bus(observed), clock, ...observed });
   onTestFinished(() => follower.close());
   const store = { rows: async () => [], stream: () => Promise.reject(new Error('nothing streams here')) };
-  const checkpoint = async () => ({ streamSeq: 0, fold });
+  const checkpoint = async () => ({ streamSeq: 0, timeMs: 0, fold });
   let isResumed = false;
   void resumeFollower({ follower, stream, store, checkpoint, clock, log: silentLogger }).then(() => {
     isResumed = true;
@@ -143,14 +147,22 @@ async function resumed(
   await resumeFollower({
     ...{ follower, store, clock, log: silentLogger },
     stream: { ...stream, baseSeq, partitions: storedTo.length },
-    checkpoint: async (partition) => ({ streamSeq: storedTo[partition] as number, fold }),
+    checkpoint: async (partition) => ({
+      streamSeq: storedTo[partition] as number,
+      timeMs: 70 + partition,
+      fold,
+    }),
   });
   return { follower, followed };
 }
 
-test('the stream is read from behind the place of the partition that is stored least', async () => {
-  const { followed } = await resumed({ markets: [], gaps: [] }, { storedTo: [8, 5, 9], baseSeq: 0 });
-  expect(followed).toEqual([6]);
+test.each([
+  // With the time of the message before it, the stream shows whether it has lost messages.
+  ['behind the place of the partition that is stored least', [8, 5, 9], 6, { streamSeq: 5, timeMs: 71 }],
+  ['from its beginning if nothing of a partition is stored', [8, 0, 9], 1, null],
+])('the stream is read %s', async (_, storedTo, fromSeq, after) => {
+  const { followed } = await resumed({ markets: [], gaps: [] }, { storedTo, baseSeq: 0 });
+  expect(followed).toEqual([{ fromSeq, after }]);
 });
 
 test.each([

@@ -20,8 +20,10 @@ const BACKLOG_CHECK_MS = 20;
 
 /** How far a partition is stored, and its fold at that place. */
 interface FollowedCheckpoint {
-  /** The store has everything up to this number. */
+  /** The store has everything up to this number; 0: nothing. */
   readonly streamSeq: number;
+  /** When the stream received that message. */
+  readonly timeMs: number;
   readonly fold: Pick<PartitionMerge, 'step'>;
 }
 
@@ -43,14 +45,18 @@ export async function resumeFollower(options: {
   // First the checkpoints: the store then has at least the rows up to them.
   const partitions = Array.from({ length: stream.partitions }, (_, partition) => partition);
   const checkpoints = await Promise.all(partitions.map(checkpoint));
-  checkpoints.forEach((stored, partition) => {
-    follower.addPartition(partition, stored);
+  checkpoints.forEach(({ fold, streamSeq }, partition) => {
+    follower.addPartition(partition, { fold, streamSeq });
   });
   const markets = await loadStored(follower, store, { nowMs: clock.now(), baseSeq: stream.baseSeq });
-  const fromSeq = Math.min(...checkpoints.map(({ streamSeq }) => streamSeq)) + 1;
+  const { streamSeq, timeMs } = checkpoints.reduce((least, one) =>
+    one.streamSeq < least.streamSeq ? one : least,
+  );
+  const after = streamSeq === 0 ? null : { streamSeq, timeMs };
+  const fromSeq = streamSeq + 1;
   const lastSeq = await stream.lastSeq();
   let readSeq = fromSeq - 1;
-  const following = await stream.follow({ fromSeq }, (message, place) => {
+  const following = await stream.follow({ fromSeq, after }, (message, place) => {
     follower.onMessage(message, place);
     readSeq = place.streamSeq;
   });

@@ -66,9 +66,15 @@ function rig() {
   let handle: (work: StreamWork) => Promise<void> = async () => undefined;
   /** Where each worker began. */
   const places: { readonly after?: HandledPlace | null }[] = [];
+  /** Where each reading of a noted batch began. */
+  const readings: { readonly fromSeq: number; readonly after?: HandledPlace | null }[] = [];
   const startWorker = (openMerge = (state: unknown) => countingMerge(state, server.baseSeq)) => {
     const stream = server.connect();
-    const { work } = stream;
+    const { follow, work } = stream;
+    stream.follow = (place, onMessage) => {
+      readings.push(place);
+      return follow.call(stream, place, onMessage);
+    };
     stream.work = (place, onWork) => {
       places.push(place);
       handle = onWork;
@@ -93,7 +99,7 @@ function rig() {
     const bytes = await values.get('merge.0');
     return bytes && JSON.parse(Buffer.from(bytes).toString());
   };
-  return { clock, server, store, publish, startWorker, places, work, checkpoint };
+  return { clock, server, store, publish, startWorker, places, readings, work, checkpoint };
 }
 
 function trade(number: number): StreamMessage {
@@ -143,7 +149,7 @@ test('continues where the worker before it stopped, in another process', async (
 });
 
 test('rows stored right before a crash are not stored again', async () => {
-  const { store, publish, startWorker, checkpoint } = rig();
+  const { store, publish, startWorker, readings, checkpoint } = rig();
   publish(2);
   store.dieAfterInsert = true;
   void startWorker();
@@ -156,7 +162,27 @@ test('rows stored right before a crash are not stored again', async () => {
   await new Promise((resolve) => setImmediate(resolve));
   expect(store.rows).toEqual(seqs(4));
   expect(await checkpoint()).toMatchObject({ streamSeq: 4, state: { count: 4 } });
+  expect(readings).toMatchObject([{ fromSeq: 1, after: null }]);
   await second.stop();
+});
+
+test('a noted batch is read again from behind the last message before it, whose time shows what the stream lost', async () => {
+  const { clock, server, store, publish, startWorker, readings } = rig();
+  const stored = clock.now();
+  const first = await startWorker();
+  publish(2);
+  await server.idle();
+  await first.stop();
+  store.dieAfterInsert = true;
+  publish(2);
+  void startWorker();
+  await new Promise((resolve) => setImmediate(resolve));
+  store.dieAfterInsert = false;
+  const third = await startWorker();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(readings).toMatchObject([{ fromSeq: 3, after: { streamSeq: 2, timeMs: stored } }]);
+  expect(store.rows).toEqual(seqs(4));
+  await third.stop();
 });
 
 test('after the numbers of the stream went back, the next stored message reports the loss to the merge, once', async () => {

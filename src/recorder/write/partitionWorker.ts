@@ -1,4 +1,5 @@
 import type {
+  HandledPlace,
   RecordStream,
   SharedValues,
   StreamMessage,
@@ -110,10 +111,14 @@ export class PartitionWorker {
     store.mayBeStoredUpTo(stream.baseSeq + 2 * (await stream.lastSeq()) + 1);
     log.info({ partition, streamSeq: checkpoint.streamSeq, noted }, 'partition.taken');
     const worker = new PartitionWorker(options, { checkpoint, noted });
-    const { streamSeq, timeMs } = checkpoint;
-    const after = streamSeq === 0 ? null : { streamSeq, timeMs };
-    worker.#working = await stream.work({ partition, after }, (work) => worker.#handle(work));
+    worker.#working = await stream.work({ partition, after: worker.#after }, (work) => worker.#handle(work));
     return worker;
+  }
+
+  /** The last stored message; null before the first. */
+  get #after(): HandledPlace | null {
+    const { streamSeq, timeMs } = this.#checkpoint;
+    return streamSeq === 0 ? null : { streamSeq, timeMs };
   }
 
   /** Gives up a running insert: the next worker of the partition finishes it. */
@@ -155,12 +160,13 @@ export class PartitionWorker {
     ].filter((batch) => batch.work.length > 0);
   }
 
-  /** The partition's messages in a range. @throws {StoreUnavailableError} When the stream does not give them in time. */
+  /** The partition's messages in a range that begins behind the checkpoint. @throws {StoreUnavailableError} When the stream does not give them in time. */
   async #read({ firstSeq, lastSeq }: BatchRange): Promise<StreamWork> {
     const { stream, partition, clock } = this.#options;
     const read: StreamWork[number][] = [];
     const whole = new AbortController();
-    const reading = await stream.follow({ fromSeq: firstSeq, partition }, (message, place) => {
+    const from = { fromSeq: firstSeq, after: this.#after, partition };
+    const reading = await stream.follow(from, (message, place) => {
       if (place.streamSeq >= firstSeq && place.streamSeq <= lastSeq) read.push({ message, place });
       // The last message may be forgotten; later ones follow every second.
       if (place.streamSeq >= lastSeq) whole.abort();
