@@ -17,7 +17,7 @@ import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts'
 import { systemClock } from '../../runtime/clock.ts';
 import { Metrics } from '../../runtime/metrics.ts';
 import { partitionsOf } from '../partition.ts';
-import type { RecordStream, StreamWork } from '../recordStream.ts';
+import type { RecordStream, StreamPlace, StreamWork } from '../recordStream.ts';
 import { encodeMessage } from '../wire/message.ts';
 
 const DYING = join(import.meta.dirname, '../../../test/support/dyingPublisher.ts');
@@ -381,6 +381,31 @@ describe.skipIf(natsAbsent)('NATS with faults (skipped without nats-server)', ()
     expect(ids).toEqual(numbered(missed + 1, 5_000));
     expect(await metric(metrics, 'underround_stream_missed_messages_total')).toBe(missed);
   });
+
+  it.each([
+    ['has the number that it had', 0, false],
+    ['was replaced', -2, true],
+  ])(
+    'a follower that begins behind a message knows by its time whether it %s',
+    async (_, differenceMs, isRenumbered) => {
+      const { stream, ready } = await openCluster((await startNats()).url);
+      await ready;
+      const places: StreamPlace[] = [];
+      const first = await stream.follow({ fromSeq: 0 }, (_message, place) => void places.push(place));
+      for (const tradeId of ['t1', 't2']) stream.publish(tradeOf('market', tradeId));
+      const [handled, next] = await eventually('two messages', async () => places.length === 2 && places);
+      await first.stop();
+      const { streamSeq, timeMs } = handled as StreamPlace;
+      const later: StreamPlace[] = [];
+      await stream.follow(
+        { fromSeq: streamSeq + 1, after: { streamSeq, timeMs: timeMs + differenceMs } },
+        (_message, place) => void later.push(place),
+      );
+      await eventually('the second message', async () => later.length > 0);
+      const marks = isRenumbered ? { isAfterLoss: true, isRenumbered: true } : {};
+      expect(later).toEqual([{ ...next, ...marks }]);
+    },
+  );
 
   it('a worker stops before a message of another release and acknowledges those before it', async () => {
     const server = await startNats();
