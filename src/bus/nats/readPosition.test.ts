@@ -179,7 +179,7 @@ describe('a reader of a replicated stream that ends before its place', () => {
     const marks = { isAfterLoss: true, isRenumbered: true };
     expect(place).toEqual({ streamSeq: seq, timeMs: storedMs, partition: 0, ...marks });
     expect([reader.next, errors]).toEqual([seq + 1, ['stream.numbers_went_back']]);
-    expect(facts).toEqual([{ reader: 'test', next: 22, last: seq - 1 }]);
+    expect(facts).toEqual([{ reader: 'test', next: 22, seq }]);
   });
 
   it('asks once for the last message that it read', async () => {

@@ -109,9 +109,9 @@ export class ReadPosition {
       // A new leader of the stream answers before it has applied all of its log (up to 2.10 of the server).
       this.#isInDoubt = config.num_replicas > 1 && this.#lastRead !== null;
       if (this.#isInDoubt) return Math.max(1, end);
-      this.#onRenumbered(state.last_seq);
+      this.#onRenumbered({ last: state.last_seq });
       this.#next = end;
-    } else if (await this.#isLastReplaced(manager)) this.#onRenumbered(state.last_seq);
+    } else if (await this.#isLastReplaced(manager)) this.#onRenumbered({ last: state.last_seq });
     this.#compareWith(state.first_seq);
     return Math.max(1, this.#next);
   }
@@ -173,7 +173,7 @@ export class ReadPosition {
     const isRenumbered = isBefore
       ? this.#lastRead !== null && storedMs(message) > this.#newestMs
       : this.#isInDoubt && (await this.#isLastReplaced(manager));
-    if (isRenumbered) this.#onRenumbered(seq - 1);
+    if (isRenumbered) this.#onRenumbered({ seq });
     if (isRenumbered || !isBefore) {
       this.#isInDoubt = false;
       return false;
@@ -193,9 +193,10 @@ export class ReadPosition {
     return stored !== null && Math.abs(stored.time.getTime() - last.timeMs) > SAME_TIME_MS_MAX;
   }
 
-  #onRenumbered(lastSeq: number): void {
+  /** @param found Number of the stream's last message, or of the message that shows it: the stream may be beyond it. */
+  #onRenumbered(found: { readonly last: number } | { readonly seq: number }): void {
     const [reader, next] = [this.#reader, this.#next];
-    this.#parts.log.error({ reader, next, last: lastSeq }, 'stream.numbers_went_back');
+    this.#parts.log.error({ reader, next, ...found }, 'stream.numbers_went_back');
     this.#renumberedAt = ++this.#losses;
   }
 
