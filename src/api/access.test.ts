@@ -202,7 +202,9 @@ describe('access control', () => {
       expect([name, response.statusCode]).toEqual([name, who(operation) === null ? 200 : 403]);
     }
     const refused = await app.inject({ url: DEPTH, headers: bearer(key) });
-    expect(refused.json()).toEqual({ detail: 'Tier free does not include this endpoint' });
+    expect(refused.json()).toEqual({
+      detail: 'Tier free does not include this endpoint; pro, plus and premium do',
+    });
   });
 
   test('a change made by another process applies to the next request', async () => {
@@ -322,7 +324,7 @@ describe('rates', () => {
     });
     const refused = answers.filter(({ statusCode }) => statusCode === 429);
     expect(refused).toHaveLength(9_950);
-    expect(refused[0]?.json()).toEqual({ detail: 'Rate limit of tier premium exceeded' });
+    expect(refused[0]?.json()).toEqual({ detail: 'Rate limit of tier premium exceeded; retry in 1 s' });
     expect(refused[0]?.headers).toMatchObject({
       'retry-after': '1',
       ratelimit: admitted.at(-1)?.headers.ratelimit,
@@ -387,7 +389,9 @@ describe('rates', () => {
     }
     expect(Object.fromEntries(statuses)).toEqual({ 401: FAILED_PER_MINUTE, 429: 10_000 - FAILED_PER_MINUTE });
     const refused = await app.inject({ url: DEPTH });
-    expect(refused.json()).toEqual({ detail: 'Too many refused requests from this address' });
+    expect(refused.json()).toEqual({
+      detail: 'Too many refused requests from this address; retry in 60 s',
+    });
     expect(refused.headers['retry-after']).toBe('60');
     expect((await app.inject({ url: DEPTH, headers: bearer(key) })).statusCode).toBe(200);
   });

@@ -3,16 +3,10 @@ import type { AccessControl, Maintenance, SignedIn } from '../accounts/keys/acce
 import { type AuthFailure, type Identity, isAuthFailure } from '../accounts/keys/authenticate.ts';
 import type { Moment } from '../accounts/keys/freshness.ts';
 import type { RateLimits, RateVerdict } from '../accounts/limits/limits.ts';
-import { permits, type TierLimits, type TierTable } from '../accounts/users/tiers.ts';
+import { permits, type TierLimits, type TierTable, tiersThatDo } from '../accounts/users/tiers.ts';
 import type { Tier } from '../schema/tier.ts';
 import type { QueryParameters } from './queryString.ts';
-import {
-  forbidden,
-  type RequestRefusedError,
-  tooManyRequests,
-  unauthorized,
-  underMaintenance,
-} from './refusal.ts';
+import { forbidden, type RequestRefusedError, retryIn, unauthorized, underMaintenance } from './refusal.ts';
 import type { Route } from './route.ts';
 import { sessionToken } from './sessionCookie.ts';
 
@@ -189,8 +183,9 @@ export class Admission {
   }
 
   #checkTier({ access: { feature } }: Route, { tier }: Identity): void {
-    if (feature !== null && !permits(this.#parts.tiers[tier], feature)) {
-      throw forbidden(`Tier ${tier} does not include this endpoint`);
+    const { tiers } = this.#parts;
+    if (feature !== null && !permits(tiers[tier], feature)) {
+      throw forbidden(`Tier ${tier} does not include this endpoint; ${tiersThatDo(tiers, feature)}`);
     }
   }
 }
@@ -251,7 +246,7 @@ function everyAuthorization(rawHeaders: readonly string[]): string | undefined {
 function checkVerdict(verdict: RateVerdict, tier: Tier, reply: FastifyReply): void {
   setRateHeaders(reply, verdict);
   if (verdict.retryAfterSeconds === 0) return;
-  throw tooManyRequests(`Rate limit of tier ${tier} exceeded`, verdict.retryAfterSeconds);
+  throw retryIn(verdict.retryAfterSeconds, `Rate limit of tier ${tier} exceeded`);
 }
 
 /** The 429 to send instead of a stranger's refusal; null: send the original response. */
@@ -266,7 +261,7 @@ function setRateHeaders(reply: FastifyReply, { policy, limit }: RateVerdict): vo
 }
 
 const tooManyRefusals = (waitSeconds: number) =>
-  tooManyRequests('Too many refused requests from this address', waitSeconds);
+  retryIn(waitSeconds, 'Too many refused requests from this address');
 
 const floors = new WeakMap<TierLimits, TierLimits>();
 

@@ -3,7 +3,7 @@ import { BusyError } from '../runtime/errors.ts';
 import { isNestedTooDeeply } from '../schema/api/nesting.ts';
 import { characters } from '../schema/api/types.ts';
 import { JsonFault, JsonReader } from './jsonReader.ts';
-import { invalid, tooManyRequests } from './refusal.ts';
+import { invalid, retryIn } from './refusal.ts';
 
 /** A longer body, in UTF-16 units, is parsed in parts. */
 const AT_ONCE_MAX = 16 * 1024;
@@ -40,8 +40,7 @@ export class JsonBodyParser {
 
   async #parseLong(body: string, user: string): Promise<unknown> {
     const held = this.#held.get(user) ?? 0;
-    if (held >= USER_BODIES_MAX)
-      throw tooManyRequests('Too many large request bodies at once', RETRY_AFTER_S);
+    if (held >= USER_BODIES_MAX) throw retryIn(RETRY_AFTER_S, 'Too many large request bodies at once');
     if (this.#heldByAll >= BODIES_MAX) throw new BusyError('too many large request bodies wait to be parsed');
     this.#held.set(user, held + 1);
     this.#heldByAll++;

@@ -82,7 +82,7 @@ test('each user may have a bounded number of large bodies waiting; the next is 4
   const responses = await Promise.all(all);
   expect(statuses(responses)).toEqual({ 422: USER_BODIES_MAX, 429: 1 });
   const refused = responses.find(({ statusCode }) => statusCode === 429);
-  expect(refused?.json()).toEqual({ detail: 'Too many large request bodies at once' });
+  expect(refused?.json()).toEqual({ detail: 'Too many large request bodies at once; retry in 1 s' });
   expect(refused?.headers['retry-after']).toBe('1');
   expect((await post('a')).statusCode).toBe(422);
 });

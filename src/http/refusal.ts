@@ -32,6 +32,9 @@ export const methodNotAllowed = (allowed: readonly string[]) =>
   new RequestRefusedError(405, 'Method Not Allowed', { allow: allowed.join(', ') });
 export const tooManyRequests = (detail: string, retryAfterSeconds: number) =>
   new RequestRefusedError(429, detail, { 'retry-after': String(retryAfterSeconds) });
+/** The same for a reason that does not say what to wait for: clients that show only `detail` learn the time too. */
+export const retryIn = (retryAfterSeconds: number, reason: string) =>
+  tooManyRequests(`${reason}; retry in ${retryAfterSeconds} s`, retryAfterSeconds);
 /** The header makes a page ask for the code; the text is for people. */
 export const codeRequired = (detail: string) =>
   new RequestRefusedError(401, detail, { 'www-authenticate': 'Bearer', 'x-second-factor': 'required' });

@@ -30,7 +30,7 @@ function openRig(source: (clock: FakeClock) => CounterSource, parts: Partial<Api
 }
 
 const SIGN_IN = { method: 'POST', url: '/app/sign-in' } as const;
-const TOO_MANY = { detail: 'Too many refused requests from this address' };
+const TOO_MANY = { detail: 'Too many refused requests from this address; retry in 60 s' };
 
 describe.each(DRIVERS)('requests refused without a known user, counted %s,', (_driver, source) => {
   const rig = (parts?: Partial<ApiDependencies>) => openRig(source, parts);

@@ -36,7 +36,7 @@ describe('places', () => {
     for (let i = 0; i < 4; i++) await answers.enter(USER, 4, never);
     const refused = expect(answers.enter(USER, 4, never)).rejects.toMatchObject({
       status: 429,
-      detail: 'Tier plus permits 4 streamed answers at once',
+      detail: 'Tier plus permits 4 streamed answers at once; retry in 5 s',
       headers: { 'retry-after': '5' },
     });
     await clock.advance(PLACE_WAIT_MS - 1);

@@ -105,7 +105,7 @@ describe('caps', () => {
   });
 
   test.each([
-    ['free', 4, 'Tier free does not include this endpoint'],
+    ['free', 4, 'Tier free does not include this endpoint; pro, plus and premium do'],
     ['pro', 101, '101 cells; your tier allows 100 in a sweep'],
   ] as const)('tier %s is refused a sweep with %d cells', async (tier, steps, detail) => {
     const key = await rig.key(tier, email);

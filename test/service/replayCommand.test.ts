@@ -118,7 +118,7 @@ describe.skipIf(commandAbsent)(`underround replay ${commandAbsent ? '(skipped: n
     ].map(([, , line]) => line);
     expect(refused).toEqual([
       `underround: http://${rig.url}: Unknown API key (401); set UNDERROUND_API_KEY to a key of this service`,
-      `underround: http://${rig.url}: Tier free does not include this endpoint (403)`,
+      `underround: http://${rig.url}: Tier free does not include this endpoint; plus and premium do (403)`,
       'underround: unknown market_id 0xdead',
       'underround: UNDERROUND_API_KEY is missing: set it to a key of the service (its page /keys creates one)',
     ]);

@@ -271,8 +271,8 @@ const sentBytes = (rig: StreamRig) =>
 
 describe('its handshake', () => {
   test.each([
-    ['', 'free', 403, 'Tier free does not include this endpoint'],
-    ['', 'pro', 403, 'Tier pro does not include this endpoint'],
+    ['', 'free', 403, 'Tier free does not include this endpoint; plus and premium do'],
+    ['', 'pro', 403, 'Tier pro does not include this endpoint; plus and premium do'],
     ['speed=-1', 'plus', 422, expect.any(Array)],
     ['speed=1000001', 'plus', 422, expect.any(Array)],
     ['start=2026-02-01&end=2026-01-01', 'premium', 400, 'start must not be after end'],

@@ -37,8 +37,13 @@ describe('a refused handshake is answered like any request', () => {
     ['/v1/stream', {}, 401, 'Unknown API key'],
     ['/v1/stream?api_key=secret', {}, 401, 'Unknown API key'],
     ['/v1/stream?api_key=premium', bearer('wrong'), 401, 'Unknown API key'],
-    ['/v1/arb/ws', bearer('free'), 403, 'Tier free does not include this endpoint'],
-    ['/v1/arb/ws?ticker=DOGE', bearer('pro'), 403, 'Tier pro does not include this endpoint'],
+    ['/v1/arb/ws', bearer('free'), 403, 'Tier free does not include this endpoint; plus and premium do'],
+    [
+      '/v1/arb/ws?ticker=DOGE',
+      bearer('pro'),
+      403,
+      'Tier pro does not include this endpoint; plus and premium do',
+    ],
     ['/v1/arb/ws?ticker=BTC,', bearer('plus'), 422, expect.any(Array)],
     ['/v1/markets?api_key=premium', {}, 401, 'Unknown API key'],
     ['/v1/replay', {}, 401, 'Unknown API key'],
@@ -62,8 +67,9 @@ describe('a refused handshake is answered like any request', () => {
     for (let i = 0; i < most; i++) clients.push(await rig.connect(tier));
     const answer = await rig.refusal('/v1/stream', bearer(tier));
     expect(answer).toMatchObject({ status: 429, headers: { 'retry-after': '10' } });
+    const connections = most === 1 ? 'one connection' : `${most} connections`;
     expect(answer.body).toEqual({
-      detail: `Tier ${tier} permits ${most} connections to this stream at once`,
+      detail: `Tier ${tier} permits ${connections} to this stream at once; retry in 10 s`,
     });
     const [first] = clients;
     first?.socket.close();

@@ -76,7 +76,7 @@ describe('webhooks on the dashboard', () => {
       const refused = await browser.ask('POST', '/app/webhooks', body);
       expect([refused.statusCode, refused.json()]).toEqual([
         403,
-        { detail: `Tier ${tier} does not include this endpoint` },
+        { detail: `Tier ${tier} does not include this endpoint; premium does` },
       ]);
     }
     expect(await browser.status('POST', `/app/webhooks/${webhook_id}/pause`)).toBe(200);

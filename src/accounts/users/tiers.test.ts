@@ -1,16 +1,29 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
 import { ConfigError } from '../../runtime/errors.ts';
 import { TIERS } from '../../schema/tier.ts';
-import { DEFAULT_TIERS, FEATURES, loadTiers, permits } from './tiers.ts';
+import { DEFAULT_TIERS, FEATURES, loadTiers, permits, tiersThatDo } from './tiers.ts';
 
 function file(text: string): string {
   const path = join(temporaryDirectory(), 'tiers.json');
   writeFileSync(path, text);
   return path;
 }
+
+test.each([
+  ['sweep', 'pro, plus and premium do'],
+  ['replay', 'plus and premium do'],
+  ['webhooks', 'premium does'],
+] as const)('a refusal of %s says that %s', (feature, text) => {
+  expect(tiersThatDo(DEFAULT_TIERS, feature)).toBe(text);
+});
+
+test('a refusal of what no tier has says so', () => {
+  const premium = { ...DEFAULT_TIERS.premium, webhooks: false };
+  expect(tiersThatDo({ ...DEFAULT_TIERS, premium }, 'webhooks')).toBe('no tier does');
+});
 
 describe('the table', () => {
   it('equals the contract’s', () => {

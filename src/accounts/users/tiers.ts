@@ -57,6 +57,14 @@ export function permits(limits: TierLimits, feature: Feature): boolean {
   }
 }
 
+/** The end of a refusal that names the tiers with a feature, e.g. `plus and premium do`. */
+export function tiersThatDo(table: TierTable, feature: Feature): string {
+  const names = TIERS.filter((tier) => permits(table[tier], feature));
+  const last = names.pop();
+  if (last === undefined) return 'no tier does';
+  return names.length === 0 ? `${last} does` : `${names.join(', ')} and ${last} do`;
+}
+
 const overrideSchema = z.strictObject(
   Object.fromEntries(TIERS.map((tier) => [tier, tierLimitsShape.partial().optional()])) as Record<
     Tier,
