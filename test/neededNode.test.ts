@@ -231,6 +231,19 @@ describe.skipIf(process.platform === 'win32')('when Node is new enough', () => {
     expect((await run()).err).toMatch(`Node ${OWN} is older than ${floor}: fetching`);
   });
 
+  it('a script by its absolute path runs, and one that does not exist is named in one line', async () => {
+    copy.write('package.json', JSON.stringify({ type: 'module', engines: { node: '>=18.0' } }));
+    const named = (script: string) => run({}, ['scripts/withNode.mjs', script, '--flag']);
+    copy.write('some/script.mjs', 'console.log(process.argv.slice(2))');
+    const ran = { exit: 0, out: "[ '--flag' ]\n", err: '' };
+    expect(await named(join(copy.root, 'some/script.mjs'))).toEqual(ran);
+    const absent = join(copy.root, 'some/other.mjs');
+    for (const script of [absent, 'some/other.mjs'])
+      expect(await named(script)).toEqual({ exit: 1, out: '', err: `underround: there is no ${absent}\n` });
+    const err = `underround: there is no ${join(copy.root, 'node_modules/.bin/nothing')}: run \`npm ci\`\n`;
+    expect(await named('nothing')).toEqual({ exit: 1, out: '', err });
+  });
+
   it('uses another release only on request', async () => {
     copy.write('package.json', JSON.stringify({ type: 'module', engines: { node: '>=18.0' } }));
     const [asked, other] = [OWN.replace(/\..*/, ''), '7'];
