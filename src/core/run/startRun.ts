@@ -167,9 +167,10 @@ class StrategyRun implements StrategyRunner {
   }
 
   #onTrade(item: ItemOf<'trade'>): void {
-    const { marketId, side, price, size, eventTimeMs } = item;
+    const { marketId, timeMs, side, price, size, eventTimeMs } = item;
     const tracker = this.#registry.inPlay(marketId);
     if (tracker === null) return;
+    this.#passGapEnds(tracker, timeMs);
     this.#receive(item);
     tracker.trade(item);
     if (this.#definition.inputs.trades !== true) return;

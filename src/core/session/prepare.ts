@@ -49,7 +49,7 @@ export function prepareMarket(tape: MarketTape, needs: RowNeeds): PreparedMarket
     const priceSeq = streams.price[at.price] ?? Number.POSITIVE_INFINITY;
     const next = Math.min(quoteSeq, bookSeq, priceSeq);
     for (; (trades?.seq[at.trade] ?? Number.POSITIVE_INFINITY) < next; at.trade++) {
-      gaps.beforeSeq(trades?.seq[at.trade] as number);
+      gaps.beforeTrade(trades?.seq[at.trade] as number, trades?.receivedMs[at.trade] as number);
       nextRow[at.trade] = builder.rows.count;
     }
     if (next === Number.POSITIVE_INFINITY) break;
@@ -192,6 +192,12 @@ class GapRows {
   /** Applies the reports made before an arrival number. */
   beforeSeq(seq: number): void {
     this.#gapReplay.beforeSeq(seq);
+  }
+
+  /** Applies the reports and gap ends before a trade, so that its session may place an order that it fills. */
+  beforeTrade(seq: number, receivedMs: number): void {
+    this.beforeSeq(seq);
+    this.#passEnds(receivedMs);
   }
 
   /** Applies the reports and gap ends before a row with this receive time. */

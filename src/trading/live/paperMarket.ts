@@ -90,6 +90,7 @@ export class PaperMarket {
   }
 
   trade({ side, price, size, eventTimeMs, receivedTimeMs: timeMs }: Omit<TradeRecord, 'tradeId'>): void {
+    this.#before(timeMs);
     // Recordings store whole units.
     const trade = { side, price, size: Math.round(size), eventTimeMs, timeMs };
     for (const group of this.#groups.values()) group.trade(trade);

@@ -126,6 +126,25 @@ describe('purchases that rest', () => {
   );
 });
 
+test('a purchase that rests is filled by the first trade after a gap, whether or not a price came before it', async () => {
+  const strategy: Strategy = {
+    ...{ type: 'time_before_resolution', minutes_before: 4.95, side: 'buy_yes' },
+    execution: { entry: 'maker', offset: 0, timeout_s: 60, queue_model: 'pessimistic' },
+  };
+  for (const prices of [[], [5_500]]) {
+    const writer = new TapeWriter();
+    const book = (second: number, shares: number) =>
+      writer.book({ at: second * 1_000, bids: [[0.4, shares]], asks: [[0.5, 100]] });
+    book(1, 10);
+    // The book received at the end of the gap is still in it: the next record shows that the gap is over.
+    book(5, 11).gap({ start: 1_000, known: 3_000, end: 5_000 });
+    for (const at of prices) writer.price(at, 97_000);
+    writer.trade({ at: 6_000, side: 'SELL_YES', price: 0.39, shares: 500 });
+    book(7, 12);
+    await expectParity(writer.tape(), { dealing: { strategy }, atLeast: 1 });
+  }
+});
+
 /** Prices beside the quotes from the start, prices of the deciding feed only from a later time on. */
 function blind(tape: MarketTape, untilMs: number): MarketTape {
   const { prices, ...rest } = withPricesBeside(tape);
