@@ -1,21 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { readdir, rm, writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { issueKey } from '../accounts/keys/keys.ts';
 import { type Config, loadConfig, ROLES } from '../config.ts';
 import { randomBase62 } from '../control/base62.ts';
 import { systemClock } from '../runtime/clock.ts';
-import { DEMO_MARKER } from '../runtime/demoMarker.ts';
-import { ConfigError } from '../runtime/errors.ts';
 import { Metrics } from '../runtime/metrics.ts';
 import type { Service } from '../service/serveRecording.ts';
 import { startService } from '../service/startService.ts';
 import { VenueServer } from '../simulator/server.ts';
 import type { EngineAccess } from '../store/engine/access.ts';
 import { reachEngine } from '../store/engine/engineAccess.ts';
-import { otherWriter } from '../store/journal/runDirectory.ts';
 import { openStore } from '../store/store.ts';
+import { freshDirectory } from './demoDirectory.ts';
 import { historyModel, historySpan, recordNewest } from './demoHistory.ts';
 import { HistoryFill } from './historyFill.ts';
 import type { RunningModules, Starting } from './running.ts';
@@ -117,34 +112,6 @@ function lent(engine: EngineAccess): EngineAccess {
     whenReady: (limitMs) => engine.whenReady(limitMs),
     close: async () => undefined,
   };
-}
-
-/**
- * Empties the demo's directory. Another run simulates different prices for the same windows, and the two must not mix.
- * @throws {ConfigError} If the directory contains files that no demo created.
- */
-async function freshDirectory(
-  dataDir: string,
-  { makeDataDirectory }: Pick<RunningModules, 'makeDataDirectory'>,
-): Promise<void> {
-  const marker = path.join(dataDir, DEMO_MARKER);
-  const entries = await readdir(dataDir).catch(() => []);
-  if (entries.length > 0 && !existsSync(marker)) {
-    throw new ConfigError(
-      `${dataDir} is not a demo's directory; set UNDERROUND_DATA_DIR to another, or name one with --data-dir`,
-    );
-  }
-  const owner = await otherWriter(path.join(dataDir, 'journal'), 'main').catch(() => null);
-  if (owner !== null) {
-    throw new ConfigError(
-      `process ${owner} records into ${dataDir}; stop it, or name another with --data-dir`,
-    );
-  }
-  // The mark stays: a demo that is killed here leaves a demo's directory.
-  for (const entry of entries.filter((name) => name !== DEMO_MARKER))
-    await rm(path.join(dataDir, entry), { recursive: true, force: true });
-  makeDataDirectory(dataDir);
-  await writeFile(marker, 'Simulated data. The next demo empties this directory.\n');
 }
 
 async function welcome({ url, accounts }: Service, config: Config): Promise<string> {
