@@ -10,7 +10,7 @@ import { MarketRules } from '../marketRules.ts';
 import { TICKS_PER_USDC } from '../money.ts';
 import { Random } from '../random.ts';
 import { GapEnds } from '../session/gapEnds.ts';
-import { BOOKS_LATE_MS } from '../session/prepare.ts';
+import { lacksBooks } from '../session/lostBooks.ts';
 import type { SkipReason } from '../session/replay.ts';
 import { bestAt, bestPricesAt, RowBuilder, type Rows } from '../session/rows.ts';
 import type { Ladders, Resolution, TapeMarket } from '../session/tape.ts';
@@ -51,9 +51,8 @@ export class MarketTracker implements DeskListener {
   readonly #coverage: Coverage;
   readonly #onReport: TrackerOptions['onReport'];
   #resolution: Resolution | null = null;
-  /** When best prices of the window were first proven; null: not before the first book. */
+  /** When best prices were first proven; null: not before the first book. */
   #pricedMs: number | null = null;
-  /** That was long before the first book. */
   #lacksBooks = false;
 
   constructor(market: TapeMarket, { underlying, ledger, terms, onReport }: TrackerOptions) {
@@ -89,9 +88,8 @@ export class MarketTracker implements DeskListener {
     const { yesBid, yesAsk, noBid, noAsk } = this.rows;
     const [bidBefore, askBefore, noBidBefore, noAskBefore] = [yesBid[0], yesAsk[0], noBid[0], noAsk[0]];
     const trustedBefore = this.rows.trusted[0];
-    // Every best price is that of a book: the store has removed the books of the time between.
     if (this.#pricedMs !== null && this.ladders.target === null)
-      this.#lacksBooks = timeMs - this.#pricedMs > BOOKS_LATE_MS;
+      this.#lacksBooks = lacksBooks(this.market, { provenMs: this.#pricedMs, firstMs: timeMs });
     this.ladders.target = ladders;
     const yesBids = ladders.side(book, 'yes', 'bids');
     const yesAsks = ladders.side(book, 'yes', 'asks');
@@ -116,7 +114,7 @@ export class MarketTracker implements DeskListener {
   /** @returns False if the book has already shown the same values. */
   quote({ timeMs, trusted, yesBid, yesAsk, noBid, noAsk, underlying }: QuoteItem): boolean {
     this.underlying?.pushBesideQuote({ receivedMs: timeMs, price: underlying });
-    if (trusted && this.ladders.target === null) this.#pricedMs ??= Math.max(this.market.startTimeMs, timeMs);
+    if (trusted && this.ladders.target === null) this.#pricedMs ??= timeMs;
     const isNew = this.#builder.quote({ receivedMs: timeMs, trusted, yesBid, yesAsk, noBid, noAsk });
     if (isNew) this.#onMessage();
     return isNew;

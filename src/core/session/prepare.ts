@@ -4,6 +4,7 @@ import { MarketRules } from '../marketRules.ts';
 import { ReadingColumns } from '../strategies/readingColumns.ts';
 import { GapEnds } from './gapEnds.ts';
 import { GapReplay } from './gapReplay.ts';
+import { lacksBooks } from './lostBooks.ts';
 import { ROW_GAP_KNOWN, RowBuilder, type RowNeeds, type Rows } from './rows.ts';
 import { type Ladders, type MarketTape, type TapeBooks, TapeLadders } from './tape.ts';
 import type { TradeRows } from './tradeRows.ts';
@@ -80,17 +81,12 @@ export function prepareMarket(tape: MarketTape, needs: RowNeeds): PreparedMarket
   };
 }
 
-/** Retention removes the books of a whole day. A window that lost books that way has none for longer than this. */
-export const BOOKS_LATE_MS = 60_000;
-
-/** Every best price is that of a book: where a recording has only the prices, the store has removed the books. */
 function missingBooksOf({ market, quotes, books }: MarketTape): PreparedMarket['missingBooks'] {
   const firstMs = books?.receivedMs[0];
   if (firstMs === undefined) return 'none';
   const proven = quotes.trusted.indexOf(1);
   if (proven < 0) return null;
-  const fromMs = Math.max(market.startTimeMs, quotes.receivedMs[proven] as number);
-  return firstMs - fromMs > BOOKS_LATE_MS ? 'late' : null;
+  return lacksBooks(market, { provenMs: quotes.receivedMs[proven] as number, firstMs }) ? 'late' : null;
 }
 
 /**
