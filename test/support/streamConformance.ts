@@ -86,12 +86,14 @@ export function describeRecordStream(
     });
 
     it('follows from a number on, also one partition alone', async () => {
-      publish('from', 1, 10);
-      const all = await following('from', 0);
+      // In the last partition of four: the one beside it is number 0.
+      const marketId = 'market';
+      publish(marketId, 1, 10);
+      const all = await following(marketId, 0);
       await received(all.received, 10);
       await all.stop();
       const fifth = all.received[4] as Received;
-      const later = await following('from', fifth.place.streamSeq, fifth.place.partition);
+      const later = await following(marketId, fifth.place.streamSeq, fifth.place.partition);
       await received(later.received, 6);
       await later.stop();
       expect(later.received.map(tradeIdOf)).toEqual(numbered(5, 10));
@@ -102,7 +104,25 @@ export function describeRecordStream(
       stream.publish(alive(0));
       await eventually('a message to all partitions', async () => elsewhere.includes(null));
       await reader.stop();
-      expect(elsewhere).not.toContain('from');
+      expect(elsewhere).not.toContain(marketId);
+    });
+
+    it('gives nothing to a reader that has stopped, or whose stream is closed', async () => {
+      const fromSeq = (await stream.lastSeq()) + 1;
+      const ids: string[] = [];
+      const onMessage = (message: StreamMessage) => void ids.push(tradeIdOf({ message }));
+      const closing = await driver.connect();
+      await closing.follow({ fromSeq }, onMessage);
+      const stopping = await other.follow({ fromSeq }, onMessage);
+      publish('closed', 1, 1);
+      await eventually('the first message of both', async () => ids.length === 2);
+      await stopping.stop();
+      await closing.close();
+      publish('closed', 2, 2);
+      const { received: list, stop } = await following('closed', fromSeq);
+      await received(list, 2);
+      await stop();
+      expect(ids).toEqual(['t1', 't1']);
     });
 
     it('gives a message without a key to every partition once', async () => {

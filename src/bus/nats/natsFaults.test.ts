@@ -407,6 +407,34 @@ describe.skipIf(natsAbsent)('NATS with faults (skipped without nats-server)', ()
     },
   );
 
+  it('reads nothing of a stream that was created again, also by a clock that was set back', async () => {
+    const server = await startNats();
+    const { ready, stream } = await openCluster(server.url);
+    await ready;
+    const ids: string[] = [];
+    const readers = [
+      await stream.follow({ fromSeq: 0 }, (message) => void ids.push(tradeIdOf({ message }))),
+      await stream.follow({ fromSeq: 0 }, () => undefined),
+    ];
+    publish(stream, 1, 3);
+    await has(ids, 3);
+    const { streams } = await managerOf(server.url);
+    const { config } = await streams.info('underround');
+    await streams.delete('underround');
+    await streams.add({ ...config, description: 'records of Underround since 2026-01-01T00:00:00.000Z' });
+    const message = 'the stream was deleted and created again: restart this process';
+    const ofReaders = `the stream cannot be read: ${message}`;
+    await eventually('a reason', async () => stream.reasons().includes(ofReaders));
+    publish(stream, 4, 6);
+    await eventually('the new messages', async () => (await stream.lastSeq()) === 3);
+    expect(ids).toEqual(numbered(1, 3));
+    // A publisher may wait for an acknowledgement.
+    const reasons = () => stream.reasons().filter((reason) => reason.endsWith(message));
+    expect(reasons()).toEqual([message, ofReaders]);
+    for (const reader of readers) await reader.stop();
+    expect(reasons()).toEqual([message]);
+  });
+
   it('a worker stops before a message of another release and acknowledges those before it', async () => {
     const server = await startNats();
     const { ready, stream } = await openCluster(server.url);

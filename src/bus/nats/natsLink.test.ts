@@ -27,7 +27,8 @@ it.each(['http://geheim@127.0.0.1', 'geheim', 'nats://', 'nats://127.0.0.1:4222,
 
 /** A link that connects at the first attempt or, as its clock stands still, never. */
 function openLink(url: string) {
-  const parts = { clock: new FakeClock(), log: silentLogger, metrics: new Metrics(), random: () => 0.5 };
+  const [clock, metrics] = [new FakeClock(), new Metrics()];
+  const parts = { clock, log: silentLogger, metrics, random: () => 0.5 };
   const link = NatsLink.open({ url, name: 'test', ...parts });
   onTestFinished(() => link.close());
   /** Whether a wait for the connection is over. */
@@ -38,7 +39,7 @@ function openLink(url: string) {
     });
     return wait;
   };
-  return { link, waitUntil };
+  return { link, clock, metrics, waitUntil };
 }
 
 it('a wait for a connection that is down ends when its signal aborts, before or meanwhile', async () => {
@@ -77,6 +78,36 @@ describe.skipIf(natsAbsent)('the connection to NATS (skipped without nats-server
     const late = waitUntil(new AbortController().signal);
     await nextTurn();
     expect([early.isOver, late.isOver, link.isUp]).toEqual([true, true, true]);
+  });
+
+  it('reports each change to those that listen, and no earlier failure after a later loss', async () => {
+    const server = await startNats();
+    await server.kill();
+    const { link, clock, metrics } = openLink(server.url);
+    const [heard, unheard]: [boolean[], boolean[]] = [[], []];
+    link.onChange((isUp) => void heard.push(isUp));
+    link.onChange((isUp) => void unheard.push(isUp))();
+    await eventually('a failure', async () => link.reason !== 'NATS is not connected');
+    await server.start();
+    await eventually('a connection', async () => {
+      await clock.advance(5_000);
+      return link.isUp;
+    });
+    expect(link.reason).toBeNull();
+    await server.kill();
+    await eventually('the loss', async () => !link.isUp);
+    const gauge = () => metrics.registry.getSingleMetricAsString('underround_stream_connected');
+    expect([link.reason, await gauge()]).toEqual([
+      'NATS is not connected',
+      expect.stringContaining('connected 0'),
+    ]);
+    await server.start();
+    await eventually('another connection', async () => link.isUp);
+    expect(await gauge()).toContain('connected 1');
+    await server.kill();
+    await eventually('another loss', async () => !link.isUp);
+    await link.close();
+    expect([heard, unheard]).toEqual([[true, false, true, false], []]);
   });
 
   it('is tried again with a reason when the server refuses the password', async () => {

@@ -134,6 +134,24 @@ it('has a reason while the stream cannot be read, and since it skipped a message
   expect(follower.reason).toBe('the stream cannot be read: no_responders');
 });
 
+it('has stopped when its session has ended', async () => {
+  const nats = new FakeJetStream();
+  let open: () => void = () => undefined;
+  nats.opening = new Promise((resolve) => {
+    open = resolve;
+  });
+  const { follower } = await follow({ nats });
+  let isStopped = false;
+  const stopping = follower.stop().then(() => {
+    isStopped = true;
+  });
+  await nextTurn();
+  const wasStopped = isStopped;
+  open();
+  await stopping;
+  expect(wasStopped).toBe(false);
+});
+
 it('gives no message after its stop', async () => {
   const { nats, follower, given, push } = await follow();
   await push(5);
