@@ -4,6 +4,8 @@ export interface ClientClock {
   now(): number;
   /** Resolves after `delayMs`, or at once when `signal` aborts. */
   sleep(delayMs: number, signal?: AbortSignal): Promise<void>;
+  /** Calls `over` after `delayMs`, unless the returned function was called before. Without it no request times out. */
+  after?(delayMs: number, over: () => void): () => void;
 }
 
 export const machineClock: ClientClock = {
@@ -19,4 +21,8 @@ export const machineClock: ClientClock = {
       if (signal?.aborted) done();
       else signal?.addEventListener('abort', done, { once: true });
     }),
+  after: (delayMs, over) => {
+    const timer = setTimeout(over, delayMs);
+    return () => clearTimeout(timer);
+  },
 };

@@ -1,6 +1,7 @@
 import { type ClientClock, machineClock } from './clock.ts';
 import { ApiError, apiErrorOf, NoAnswerError, UnderroundError } from './errors.ts';
 import type { Operations } from './schema.ts';
+import { Silence } from './silence.ts';
 
 /** How to reach a service. */
 export interface ClientOptions {
@@ -17,6 +18,11 @@ export interface ClientOptions {
   readonly triesMax?: number;
   /** Longest total pause between the tries of one request (default 60 s); a longer `Retry-After` is an error. */
   readonly waitMsMax?: number;
+  /**
+   * Time without an answer, or without the next bytes of one, after which a try has failed (default 90 s: a service
+   * whose store hangs says so after 60 s).
+   */
+  readonly timeoutMs?: number;
 }
 
 export type OperationName = keyof Operations;
@@ -32,6 +38,7 @@ export type InputOf<K extends OperationName> = {
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 15_000;
+const TIMEOUT_MS = 90_000;
 
 /** The pause before the try after `tries` failed ones: doubled each time, and shortened at random by up to half. */
 export function pauseMs(tries: number, random: () => number): number {
@@ -47,9 +54,12 @@ export class Requests {
   readonly #fetch: typeof fetch;
   readonly #triesMax: number;
   readonly #waitMsMax: number;
+  readonly #timeoutMs: number;
 
   /** @throws {TypeError} If the address is no URL, or the key is empty. */
-  constructor({ url, key, fetch: own, clock, random, triesMax = 5, waitMsMax = 60_000 }: ClientOptions) {
+  constructor(options: ClientOptions) {
+    const { url, key, fetch: own, clock, random } = options;
+    const { triesMax = 5, waitMsMax = 60_000, timeoutMs = TIMEOUT_MS } = options;
     if (!/^https?:$/.test(new URL(url).protocol)) throw new TypeError(`url ${url} must be http or https`);
     if (!/^[\x21-\x7e]+$/.test(key)) throw new TypeError('key must be an API key of the service');
     this.url = url.replace(/\/+$/, '');
@@ -60,6 +70,7 @@ export class Requests {
     this.#fetch = own ?? ((input, init) => fetch(input, init));
     this.#triesMax = triesMax;
     this.#waitMsMax = waitMsMax;
+    this.#timeoutMs = timeoutMs;
   }
 
   /**
@@ -116,18 +127,18 @@ export class Requests {
   ): Promise<T> {
     const headers: Record<string, string> = { authorization: `Bearer ${this.key}` };
     if (body !== undefined) headers['content-type'] = 'application/json';
-    const init = { method, headers, ...(signal ? { signal } : {}) };
+    const silence = new Silence(this.clock, this.#timeoutMs, signal);
+    const init = { method, headers, signal: silence.signal };
     try {
-      const response = await this.#fetch(
-        address,
-        body === undefined ? init : { ...init, body: JSON.stringify(body) },
+      const response = await silence.answer(
+        this.#fetch(address, body === undefined ? init : { ...init, body: JSON.stringify(body) }),
       );
       if (!response.ok) throw await apiErrorOf(response);
       return await read(response);
     } catch (cause) {
       signal?.throwIfAborted();
       if (cause instanceof UnderroundError) throw cause;
-      throw new NoAnswerError(`no answer from ${this.url}: ${(cause as Error).message}`, { cause });
+      throw new NoAnswerError(`no answer from ${this.url}: ${reasonOf(cause as Error)}`, { cause });
     }
   }
 
@@ -140,4 +151,11 @@ export class Requests {
     const asked = error instanceof ApiError ? error.retryAfterMs : null;
     return asked ?? pauseMs(tries, this.random);
   }
+}
+
+/** With the cause's own reason: Node's `fetch` says only that it failed. */
+function reasonOf({ message, cause }: Error): string {
+  const { message: inner, code } = (cause ?? {}) as { message?: string; code?: string };
+  const reason = inner || code;
+  return reason ? `${message}: ${reason}` : message;
 }

@@ -32,18 +32,23 @@ class FakeSocket implements Socket {
   }
 }
 
+const URL_OF_SERVICE = 'https://books.example.com';
+const FAILED = `3 connections to ${URL_OF_SERVICE} failed in a row`;
 const READY = { type: 'ready' };
 const snapshot = (cursor: string) => ({ type: 'snapshot', market_id: '0xaa', cursor });
 
 /** A client with fake connections: `serve` plays the service on each of them, in order. */
-function rig(serve: readonly ((socket: FakeSocket) => void)[], { probe = 426, connectionsMax = 3 } = {}) {
+function rig(
+  serve: readonly ((socket: FakeSocket) => void)[],
+  { probe = 426, connectionsMax = 3 }: { probe?: number | null; connectionsMax?: number } = {},
+) {
   const sockets: FakeSocket[] = [];
   const urls: string[] = [];
   const pauses: number[] = [];
   let nowMs = 0;
   const sleepers: (() => void)[] = [];
   const client = new Underround({
-    ...{ url: 'https://books.example.com', key: 'k', random: () => 0, connectionsMax },
+    ...{ url: URL_OF_SERVICE, key: 'k', random: () => 0, connectionsMax },
     clock: {
       now: () => nowMs,
       // Watches sleep until `pass`; pauses between connections pass at once.
@@ -55,7 +60,10 @@ function rig(serve: readonly ((socket: FakeSocket) => void)[], { probe = 426, co
         });
       },
     },
-    fetch: async () => new Response('{"detail":"why"}', { status: probe, headers: { 'retry-after': '3' } }),
+    fetch: async () => {
+      if (probe === null) throw new TypeError('fetch failed');
+      return new Response('{"detail":"why"}', { status: probe, headers: { 'retry-after': '3' } });
+    },
     webSocket: (url) => {
       const socket = new FakeSocket();
       sockets.push(socket);
@@ -139,15 +147,17 @@ describe('a stream', () => {
   });
 
   it.each([
-    [401, ApiError, 1, []],
-    [429, NoAnswerError, 3, [3_000, 3_000]],
-    [503, NoAnswerError, 3, [3_000, 3_000]],
-    [426, NoAnswerError, 3, [1_000, 2_000]],
-  ])('whose handshake gets %i fails with the reason', async (probe, type, connections, pauses) => {
+    [401, ApiError, 'why (401)', 1, []],
+    [429, NoAnswerError, `${FAILED}: why (429)`, 3, [3_000, 3_000]],
+    [503, NoAnswerError, `${FAILED}: why (503)`, 3, [3_000, 3_000]],
+    [426, NoAnswerError, `${FAILED}: close code 1006`, 3, [1_000, 2_000]],
+    [null, NoAnswerError, `${FAILED}: no answer from ${URL_OF_SERVICE}: fetch failed`, 3, [1_000, 2_000]],
+  ])('whose handshake gets %s fails with the reason', async (probe, type, reason, connections, pauses) => {
     const refuse = (socket: FakeSocket) => socket.end(1006);
     const refused = rig([refuse, refuse, refuse], { probe });
-    await expect(collected(refused.client.stream({ tickers: ['BTC'] }))).rejects.toThrow(type);
-    expect([refused.sockets.length, refused.pauses]).toEqual([connections, pauses]);
+    const error = await collected(refused.client.stream({ tickers: ['BTC'] })).catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(type);
+    expect([error.message, refused.sockets.length, refused.pauses]).toEqual([reason, connections, pauses]);
   });
 
   it('continues after the service closed it because its machine was asleep', async () => {

@@ -1,4 +1,4 @@
-import { ApiError, NoAnswerError, StreamError } from './errors.ts';
+import { ApiError, NoAnswerError, StreamError, type UnderroundError } from './errors.ts';
 import { pauseMs, type Requests } from './requests.ts';
 import type { Subscription } from './streamMessages.ts';
 import { type Socket, StreamSocket } from './streamSocket.ts';
@@ -73,9 +73,14 @@ export async function* messages<M extends { readonly type: string }>(
     const { code, reason } = socket.closing;
     if (FINAL.has(code) && reason !== SILENT)
       throw new StreamError(`the service closed the stream: ${reason || code}`, code);
-    const askedMs = isReady ? null : await refusalPauseMs(requests, { path, query, signal });
-    if (failures >= connectionsMax)
-      throw new NoAnswerError(`${failures} connections to ${requests.url} failed in a row (code ${code})`);
+    const cause = isReady ? null : await refusalOf(requests, { path, query, signal });
+    if (failures >= connectionsMax) {
+      const why = cause?.message ?? (reason || `close code ${code}`);
+      throw new NoAnswerError(`${failures} connections to ${requests.url} failed in a row: ${why}`, {
+        cause,
+      });
+    }
+    const askedMs = cause instanceof ApiError ? cause.retryAfterMs : null;
     await requests.clock.sleep(askedMs ?? pauseMs(failures + 1, requests.random), signal);
   }
 }
@@ -87,20 +92,21 @@ function subscribe(subscription: Subscription, after: string | null): string {
 
 /**
  * Repeats a refused handshake as a plain request, because browsers hide why a handshake was refused.
- * @returns How long the service asks to wait; null if it names no time.
+ * @returns Why the connection failed, if the request fails too; another handshake may succeed.
  * @throws {ApiError} If another handshake would be refused too.
  */
-async function refusalPauseMs(
+async function refusalOf(
   requests: Requests,
   { path, query, signal }: Pick<Place, 'path' | 'query' | 'signal'>,
-): Promise<number | null> {
+): Promise<UnderroundError | null> {
   try {
     await requests.read(requests.address(path, { query }), signal);
   } catch (error) {
     signal?.throwIfAborted();
+    if (error instanceof NoAnswerError) return error;
     if (!(error instanceof ApiError) || error.status === UPGRADE_REQUIRED) return null;
     if (error.code !== 'rate_limited' && error.code !== 'unavailable') throw error;
-    return error.retryAfterMs;
+    return error;
   }
   return null;
 }

@@ -152,7 +152,8 @@ describe('live streams', () => {
     const rig = await new StreamRig().start();
     const client = new Underround({ url: `http://${rig.url}`, key: 'free' });
     const messages = client.opportunities();
-    await expect(messages.next()).rejects.toThrow('Tier free does not include this endpoint (403)');
+    const refusal = 'Tier free does not include this endpoint; plus and premium do (403)';
+    await expect(messages.next()).rejects.toThrow(refusal);
   });
 });
 
