@@ -38,6 +38,12 @@ class Calls(Rig):
         path = "/v1/markets/a%2F..%2Fb/orderbook?at=2026-11-20T12%3A00%3A00%2B00%3A00"
         self.assertEqual(self.service.requests, [f"GET {path}"])
 
+    def test_sends_lists_as_the_service_reads_them(self):
+        client = self.client(answer(200, {"count": 0}))
+        client.call("GET", "/v1/arb/live", query={"tickers": ["BTC", "ETH"], "event_types": ("5m",), "limit": 0})
+        path = "/v1/arb/live?tickers=BTC%2CETH&event_types=5m&limit=0"
+        self.assertEqual(self.service.requests, [f"GET {path}"])
+
     def test_raises_typed_errors(self):
         problem = {"type": "missing", "loc": ["query", "market_id"], "msg": "Field required"}
         cases = [
@@ -99,6 +105,10 @@ class Iterators(Rig):
         self.assertEqual(list(client.trades("x", limit=2)), [1, 2, 3])
         base = "GET /v1/trades?market_id=x&limit=2"
         self.assertEqual(self.service.requests, [base, f"{base}&cursor=c%2F1"])
+
+    def test_reads_a_list_that_has_no_pages(self):
+        client = self.client(answer(200, {"strategies": [{"name": "a"}]}))
+        self.assertEqual(list(client.rows("/v1/paper/strategies")), [{"name": "a"}])
 
     def test_reads_exports_as_they_arrive_and_sees_when_they_break_off(self):
         whole = b'9\r\n{"a":1}\n{\r\n7\r\n"a":2}\n\r\n0\r\n\r\n'

@@ -127,6 +127,34 @@ class Streams(unittest.TestCase):
                 list(self.client(serve).stream(tickers=["X"]))
             self.assertEqual((raised.exception.close_code, str(raised.exception)), (code, text))
 
+    def test_takes_one_name_for_a_list_of_it(self):
+        sent = []
+
+        def serve(connection):
+            connection.upgrade()
+            connection.send(READY)
+            sent.append(json.loads(connection.receive()[1]))
+            connection.send({"type": "end"})
+
+        list(self.client(serve).stream(tickers="BTC", event_types="5m"))
+        self.assertEqual(sent, [{"type": "subscribe", "tickers": ["BTC"], "event_types": ["5m"]}])
+        forbidden = lambda connection: connection.answer(403, {"detail": "Tier free"})  # noqa: E731
+        with self.assertRaises(ApiError):
+            list(self.client(forbidden).opportunities("BTC"))
+        self.assertEqual(self.service.requests, ["GET /v1/arb/ws?ticker=BTC"])
+
+    def test_continues_where_an_earlier_process_ended(self):
+        sent = []
+
+        def serve(connection):
+            connection.upgrade()
+            connection.send(READY)
+            sent.append(json.loads(connection.receive()[1]))
+            connection.send({"type": "end"})
+
+        list(self.client(serve).stream(tickers=["BTC"], cursor="c7"))
+        self.assertEqual(sent, [{"type": "subscribe", "tickers": ["BTC"], "resume": "c7"}])
+
     def test_raises_the_refusal_of_a_handshake(self):
         forbidden = lambda connection: connection.answer(403, {"detail": "Tier free"})  # noqa: E731
         with self.assertRaisesRegex(ApiError, "Tier free"):

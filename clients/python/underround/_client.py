@@ -38,7 +38,7 @@ class Underround:
         url: str,
         key: str,
         *,
-        timeout: float = 60,
+        timeout: float = 90,
         tries_max: int = 5,
         wait_max: float = 60,
         connections_max: int = 10,
@@ -75,12 +75,12 @@ class Underround:
         return self._requests.call(method, path, query, body, read)
 
     def pages(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
-        """The pages of a list. `limit` is the size of a page."""
+        """The pages of a list, or the one of a list without pages. `limit` is the size of a page."""
         cursor: str | None = None
         while True:
             page = self.call("GET", path, query=query if cursor is None else {**query, "cursor": cursor})
             yield page
-            cursor = page["next_cursor"]
+            cursor = page.get("next_cursor")
             if cursor is None:
                 return
 
@@ -160,9 +160,9 @@ class Underround:
     def stream(
         self,
         *,
-        tickers: Sequence[str] | None = None,
-        event_types: Sequence[str] | None = None,
-        market_ids: Sequence[str] | None = None,
+        tickers: str | Sequence[str] | None = None,
+        event_types: str | Sequence[str] | None = None,
+        market_ids: str | Sequence[str] | None = None,
         cursor: str | None = None,
     ) -> Iterator[dict[str, Any]]:
         """Every book change of the subscribed markets, live. It reconnects, and continues where it was."""
@@ -172,9 +172,9 @@ class Underround:
     def replay(
         self,
         *,
-        tickers: Sequence[str] | None = None,
-        event_types: Sequence[str] | None = None,
-        market_ids: Sequence[str] | None = None,
+        tickers: str | Sequence[str] | None = None,
+        event_types: str | Sequence[str] | None = None,
+        market_ids: str | Sequence[str] | None = None,
         start: Any = None,
         end: Any = None,
         speed: float = 1,
@@ -188,12 +188,12 @@ class Underround:
         subscription = _subscription(tickers, event_types, market_ids)
         return messages(self._requests, "/v1/replay", query, subscription, cursor, self._connections_max)
 
-    def opportunities(self, tickers: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
+    def opportunities(self, tickers: str | Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
         """
         Every logical and endgame opportunity when it is detected. After a reconnection some may be missing: read the
         audit.
         """
-        query = {"ticker": None if tickers is None else ",".join(tickers)}
+        query = {"ticker": tickers}
         return messages(self._requests, "/v1/arb/ws", query, None, None, self._connections_max)
 
 
@@ -210,9 +210,14 @@ def _lines(response: http.client.HTTPResponse) -> Iterator[bytes]:
         raise NoAnswerError("the answer ended early")
 
 
-def _subscription(*lists: Sequence[str] | None) -> dict[str, list[str]]:
+def _subscription(*lists: str | Sequence[str] | None) -> dict[str, list[str]]:
+    """A text is one name, and not a list of its letters."""
     names = ("tickers", "event_types", "market_ids")
-    return {name: list(given) for name, given in zip(names, lists) if given is not None}
+    return {
+        name: [given] if isinstance(given, str) else list(given)
+        for name, given in zip(names, lists)
+        if given is not None
+    }
 
 
 def _quoted(text: str) -> str:

@@ -120,6 +120,8 @@ def _text_of(error: urllib.error.HTTPError) -> str:
 def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(_text, value))
     return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 
