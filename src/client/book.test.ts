@@ -114,6 +114,29 @@ describe('books of a stream', () => {
     expect(trust).toEqual([false, true, false, false, true, false]);
   });
 
+  it('of resolved markets are released, the newest 100 excepted', () => {
+    const books = new LiveBooks();
+    const ids = Array.from({ length: 102 }, (_, index) => `0x${index}`);
+    for (const market_id of ids) {
+      books.apply({ ...snapshot(true), market_id });
+      books.apply({ ...gap('open'), market_id });
+      books.apply({ type: 'market', market_id, status: 'resolved', outcome: 'Up' });
+      // The venue may still change it for a moment.
+      books.apply({ ...snapshot(true), market_id });
+    }
+    expect(ids.filter((id) => books.book(id) === null)).toEqual(['0x0', '0x1']);
+  });
+
+  it('of markets that ended while there was no connection are released at the next such time', () => {
+    const books = new LiveBooks();
+    const again = { type: 'ack' as const, subscribed: {}, resumed: false };
+    const live = { ...snapshot(true), market_id: '0xbb' };
+    for (const message of [snapshot(true), live, again, live]) books.apply(message);
+    expect([books.book(MARKET), books.book('0xbb')]).toEqual([snapshot(true), live]);
+    books.apply(again);
+    expect([books.book(MARKET), books.book('0xbb')]).toEqual([null, live]);
+  });
+
   it('may lack changes after a connection that could not resume', () => {
     const books = new LiveBooks();
     books.apply({ type: 'ack', subscribed: {}, resumed: true });

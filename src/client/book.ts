@@ -89,12 +89,17 @@ function bookOf({ market_id, ts, trusted, seq }: DeltaRow, sides: ReturnType<typ
   return { market_id, ts, trusted, seq, yes_bids, yes_asks, no_bids, no_asks };
 }
 
+/** Resolved markets whose books are kept: a stream of months must not fill the memory. */
+const RESOLVED_MAX = 100;
+
 /** The newest book of each market of a stream, and whether it can be trusted at this moment. */
 export class LiveBooks {
   readonly #books = new Map<string, SnapshotMessage>();
   readonly #openGaps = new Map<string, Set<string>>();
   /** Markets whose book is of a connection that could not be continued. */
   readonly #outdated = new Set<string>();
+  /** Oldest first. */
+  readonly #resolved = new Set<string>();
   /** Changes may be missing before the newest books: the stream could not continue where it was. */
   missedChanges = false;
 
@@ -111,11 +116,15 @@ export class LiveBooks {
       case 'ack':
         if (message.resumed === false) this.#startAgain();
         return null;
+      case 'market':
+        if (message.status === 'resolved') this.#onResolved(message.market_id);
+        return null;
       default:
         return null;
     }
   }
 
+  /** Null before the market's first book, and after at least 100 other markets were resolved since its own outcome. */
   book(marketId: string): SnapshotMessage | null {
     return this.#books.get(marketId) ?? null;
   }
@@ -133,13 +142,29 @@ export class LiveBooks {
   #startAgain(): void {
     this.missedChanges = true;
     this.#openGaps.clear();
+    // Without a book since the last such time: the market ended meanwhile, and nothing will say so.
+    for (const marketId of this.#outdated) this.#release(marketId);
     for (const marketId of this.#books.keys()) this.#outdated.add(marketId);
+  }
+
+  #onResolved(marketId: string): void {
+    this.#resolved.add(marketId);
+    const [oldest] = this.#resolved;
+    if (this.#resolved.size > RESOLVED_MAX && oldest !== undefined) this.#release(oldest);
+  }
+
+  #release(marketId: string): void {
+    this.#books.delete(marketId);
+    this.#openGaps.delete(marketId);
+    this.#outdated.delete(marketId);
+    this.#resolved.delete(marketId);
   }
 
   #applyGap({ market_id: marketId, gap_id: gapId, state }: StreamMessage & { type: 'gap' }): void {
     const open = this.#openGaps.get(marketId) ?? new Set();
     if (state === 'open') open.add(gapId);
     else open.delete(gapId);
-    this.#openGaps.set(marketId, open);
+    if (open.size > 0) this.#openGaps.set(marketId, open);
+    else this.#openGaps.delete(marketId);
   }
 }

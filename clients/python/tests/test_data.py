@@ -58,6 +58,25 @@ class Books(unittest.TestCase):
         books.apply({"type": "ack", "resumed": False})
         self.assertTrue(books.missed_changes)
 
+    def test_releases_the_books_of_resolved_markets(self):
+        books, ids = LiveBooks(), [f"0x{index}" for index in range(102)]
+        for market_id in ids:
+            snapshot = {"type": "snapshot", "market_id": market_id, "trusted": True}
+            books.apply(snapshot)
+            books.apply({"type": "market", "market_id": market_id, "status": "resolved"})
+            # The venue may still change it for a moment.
+            books.apply(snapshot)
+        self.assertEqual([one for one in ids if books.book(one) is None], ["0x0", "0x1"])
+
+    def test_releases_the_books_of_markets_that_ended_without_a_connection(self):
+        books, again = LiveBooks(), {"type": "ack", "resumed": False}
+        ended, live = ({"type": "snapshot", "market_id": one, "trusted": True} for one in ("a", "b"))
+        for message in [ended, live, again, live]:
+            books.apply(message)
+        self.assertEqual((books.book("a"), books.book("b")), (ended, live))
+        books.apply(again)
+        self.assertEqual((books.book("a"), books.book("b")), (None, live))
+
     def test_trusts_the_next_book_after_a_connection_that_could_not_resume(self):
         books, trust = LiveBooks(), []
         again = {"type": "ack", "resumed": False}

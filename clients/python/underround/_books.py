@@ -7,6 +7,8 @@ from typing import Any, Iterable, Iterator, Mapping
 
 from ._errors import BookGapError
 
+#: Resolved markets whose books are kept: a stream of months must not fill the memory.
+_RESOLVED_MAX = 100
 _SIDES = ("yes_bids", "yes_asks", "no_bids", "no_asks")
 
 
@@ -76,6 +78,8 @@ class LiveBooks:
         self._open_gaps: dict[str, set[str]] = {}
         #: Markets whose book is of a connection that could not be continued.
         self._outdated: set[str] = set()
+        #: Resolved markets, oldest first.
+        self._resolved: dict[str, None] = {}
         #: Changes may be missing before the newest books: the stream could not continue where it was.
         self.missed_changes = False
 
@@ -89,11 +93,16 @@ class LiveBooks:
         if kind == "gap":
             gaps = self._open_gaps.setdefault(message["market_id"], set())
             (gaps.add if message["state"] == "open" else gaps.discard)(message["gap_id"])
+            if not gaps:
+                del self._open_gaps[message["market_id"]]
+        elif kind == "market" and message["status"] == "resolved":
+            self._on_resolved(message["market_id"])
         elif kind == "ack" and message.get("resumed") is False:
             self._start_again()
         return None
 
     def book(self, market_id: str) -> dict[str, Any] | None:
+        """None before the first book, and after at least 100 other markets were resolved since the market's outcome."""
         return self._books.get(market_id)
 
     def is_trusted(self, market_id: str) -> bool:
@@ -110,4 +119,18 @@ class LiveBooks:
         """The service reports the open gaps again, but not those that closed meanwhile."""
         self.missed_changes = True
         self._open_gaps.clear()
+        # Without a book since the last such time: the market ended meanwhile, and nothing will say so.
+        for market_id in list(self._outdated):
+            self._release(market_id)
         self._outdated.update(self._books)
+
+    def _on_resolved(self, market_id: str) -> None:
+        self._resolved[market_id] = None
+        if len(self._resolved) > _RESOLVED_MAX:
+            self._release(next(iter(self._resolved)))
+
+    def _release(self, market_id: str) -> None:
+        self._books.pop(market_id, None)
+        self._open_gaps.pop(market_id, None)
+        self._outdated.discard(market_id)
+        self._resolved.pop(market_id, None)
