@@ -9,7 +9,13 @@ export const marketId = z
     'must be 0x and 64 hex digits; list_markets and get_market give it',
   )
   .describe('Id of a market: 0x and 64 hex digits, as list_markets and get_market give it');
-export const ticker = z.enum(TICKERS).describe('The asset whose price decides the market');
+const FOLLOWED =
+  'A service follows some of these, by default BTC, ETH and SOL; the error for another one lists them';
+export const ticker = z.enum(TICKERS).describe(`The asset whose price decides the market. ${FOLLOWED}`);
+export const tickers = z
+  .array(z.enum(TICKERS))
+  .max(TICKERS.length)
+  .describe(`Only these assets. ${FOLLOWED}`);
 export const eventType = z
   .enum(EVENT_TYPES)
   .describe('Length of the market’s window, e.g. 5m: decided by the price after five minutes');

@@ -46,7 +46,7 @@ const getOpenOpportunities = readingTool({
       .max(0.5)
       .default(0.04)
       .describe('Least mispricing, in probability (0.04: 4 points)'),
-    tickers: z.array(z.enum(TICKERS)).max(TICKERS.length).optional().describe('Only these assets'),
+    tickers: argument.tickers.optional(),
     event_types: z
       .array(z.enum(EVENT_TYPES))
       .max(EVENT_TYPES.length)

@@ -15,6 +15,8 @@ import { PROJECT_ROOT } from '../support/sourceFiles.ts';
 import { openTestStore, type TestStore } from '../support/store.ts';
 import { STUB_JOB } from '../support/stubBacktests.ts';
 
+const FOLLOWED =
+  'A service follows some of these, by default BTC, ETH and SOL; the error for another one lists them';
 const COMMAND = join(PROJECT_ROOT, 'bin/underround.mjs');
 const IMPLEMENTATION = { name: 'test', version: '1' };
 /** Protocol versions of clients: the oldest accepted one, the SDK's own of 2025, and the one after. */
@@ -147,6 +149,20 @@ describe('tools', () => {
     const writing = await overHttp({}, { allowWrite: true });
     const names = (await writing.client.listTools()).tools.map(({ name }) => name);
     expect(names).toEqual([...tools.map(({ name }) => name), 'run_backtest']);
+  });
+
+  it('offer every asset, say that a service follows some of them, and list those after another one', async () => {
+    const { client, call } = await overHttp();
+    const naming = (await client.listTools()).tools.flatMap(({ inputSchema: { properties = {} } }) =>
+      Object.values(properties).filter((schema) => JSON.stringify(schema).includes('"ZEC"')),
+    );
+    expect(naming).toHaveLength(4);
+    for (const schema of naming) expect((schema as { description: string }).description).toContain(FOLLOWED);
+    const { isError, content } = await call('list_markets', { ticker: 'ZEC' });
+    expect([isError, content[0]?.text]).toEqual([
+      true,
+      "ticker: Input should be 'BTC', 'ETH' or 'SOL' (422). Correct the arguments; an unchanged call fails again.",
+    ]);
   });
 
   it('say what is left out and how to get it', async () => {
