@@ -1,3 +1,5 @@
+import { MICRO_PER_USDC } from '../core/fees.ts';
+
 /** Levels per side by position size. Deeper levels fill nothing, which never makes results look better. */
 const DEPTHS = [
   { sizeUsdMax: 100, levels: 15 },
@@ -12,5 +14,7 @@ export const DEPTH_MAX = 200;
  * ignored: they do not confirm an order.
  */
 export function depthOf(sizeUsd: number): number {
-  return DEPTHS.find(({ sizeUsdMax }) => sizeUsd <= sizeUsdMax)?.levels ?? DEPTH_MAX;
+  // Orders spend whole micro-USD.
+  const micro = Math.round(sizeUsd * MICRO_PER_USDC);
+  return DEPTHS.find(({ sizeUsdMax }) => micro <= sizeUsdMax * MICRO_PER_USDC)?.levels ?? DEPTH_MAX;
 }

@@ -310,7 +310,7 @@ export const SERVING_MUTANTS: readonly TestedMutant[] = [
   effects('    this.#changed.clear();\n', ''),
   pastReplay('hasFills || isWritten(strategy.strategyId)', 'isWritten(strategy.strategyId)'),
   pastReplay('    this.buffer.drain(paper);\n', ''),
-  depth('sizeUsd <= sizeUsdMax', 'sizeUsd < sizeUsdMax'),
+  depth('micro <= sizeUsdMax', 'micro < sizeUsdMax'),
   sweepReport('Math.floor(luck.best / width)', 'Math.round(luck.best / width)'),
   equity(
     'Math.min(SPANS - 1, Math.floor((timeMs - first.timeMs) / spanMs))',
