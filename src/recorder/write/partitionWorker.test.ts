@@ -148,8 +148,12 @@ test('continues where the worker before it stopped, in another process', async (
   await second.stop();
 });
 
-test('rows stored right before a crash are not stored again', async () => {
-  const { store, publish, startWorker, readings, checkpoint } = rig();
+test.each([
+  ['', 4],
+  // As a new leader of a cluster may answer that has not all messages yet.
+  [', also if the stream seems to end before them', 0],
+])('rows stored right before a crash are not stored again%s', async (_, value) => {
+  const { server, store, publish, startWorker, readings, checkpoint } = rig();
   publish(2);
   store.dieAfterInsert = true;
   void startWorker();
@@ -158,6 +162,7 @@ test('rows stored right before a crash are not stored again', async () => {
   expect(await checkpoint()).toEqual({ streamSeq: 0, timeMs: 0, state: { count: 0 } });
   store.dieAfterInsert = false;
   publish(2);
+  Object.defineProperty(server, 'lastSeq', { value });
   const second = await startWorker();
   await new Promise((resolve) => setImmediate(resolve));
   expect(store.rows).toEqual(seqs(4));

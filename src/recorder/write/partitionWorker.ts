@@ -107,8 +107,10 @@ export class PartitionWorker {
     const { partition, stream, values, store, log } = options;
     const checkpoint = await firstCheckpoint(options, await readCheckpoint(values, partition));
     const noted = await readBatch(values, partition);
-    // The last worker may have stored rows of any message in the stream after its checkpoint.
-    store.mayBeStoredUpTo(stream.baseSeq + 2 * (await stream.lastSeq()) + 1);
+    // The last worker may have stored rows of any message in the stream after its checkpoint, and of those that it noted:
+    // a new leader of the stream may not have these yet.
+    const lastSeq = Math.max(await stream.lastSeq(), noted?.lastSeq ?? 0);
+    store.mayBeStoredUpTo(stream.baseSeq + 2 * lastSeq + 1);
     log.info({ partition, streamSeq: checkpoint.streamSeq, noted }, 'partition.taken');
     const worker = new PartitionWorker(options, { checkpoint, noted });
     worker.#working = await stream.work({ partition, after: worker.#after }, (work) => worker.#handle(work));
