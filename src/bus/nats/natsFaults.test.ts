@@ -266,10 +266,11 @@ describe.skipIf(natsAbsent)('NATS with faults (skipped without nats-server)', ()
     const server = await startNats();
     const manager = await managerOf(server.url);
     await manager.streams.add({ name: 'underround', subjects: ['underround.>'] });
-    const { ready } = await openCluster(server.url);
-    await expect(ready).rejects.toThrow(
-      'the stream underround in NATS was created by another program: its description does not begin with "records of Underround since "',
-    );
+    const { ready, stream } = await openCluster(server.url);
+    const refusal =
+      'the stream underround in NATS was created by another program: its description does not begin with "records of Underround since "';
+    await expect(ready).rejects.toThrow(refusal);
+    await expect(stream.follow({ fromSeq: 0 }, () => undefined)).rejects.toThrow(refusal);
   });
 
   it('is ready when every server of a cluster has the new stream', async () => {
