@@ -184,6 +184,14 @@ describe('iterators', () => {
     expect(rows).toEqual([{ size: 1 }]);
   });
 
+  it('raise an error when a proxy ended a broken export as if it were whole', async () => {
+    const { client } = rig(() => streamed(['{"size":1}\n{"si'], 'whole'));
+    const rows = client.exportRows({ dataset: 'trades' });
+    expect((await rows.next()).value).toEqual({ size: 1 });
+    const reason = 'the answer of https://books.example.com ended early: in the middle of a row';
+    await expect(rows.next()).rejects.toThrow(new NoAnswerError(reason));
+  });
+
   it('wait for a backtest', async () => {
     const job = (status: string) => () => json({ job_id: 'bt_1', status });
     const { client, pauses } = rig(job('queued'), job('queued'), job('running'), job('complete'));

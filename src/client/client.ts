@@ -184,7 +184,8 @@ async function* lines(
       yield* parts;
       if (done) break;
     }
-    if (rest !== '') yield rest;
+    // The service ends every row with a line feed.
+    if (rest !== '') throw new Error('in the middle of a row');
   } catch (cause) {
     signal?.throwIfAborted();
     throw new NoAnswerError(`the answer of ${url} ended early: ${(cause as Error).message}`, { cause });
