@@ -25,8 +25,14 @@ export function registerExport(program: Command): void {
     .option('--market-id <ids>', 'market to export, or several between commas')
     .option('--ticker <ticker>', 'asset to export; required for one file of underlying or perp_depth')
     .option('--event-type <type>', `with --ticker: all markets of a series: ${EVENT_TYPES.join(', ')}`)
-    .option('--source <source>', `price source of underlying: ${UNDERLYING_SOURCES.join(', ')}`)
-    .option('--venue <venue>', `venue of perp_depth: ${PERP_VENUES.join(', ')} (default: ${PERP_VENUES[0]})`)
+    .option(
+      '--source <source>',
+      `price source of underlying: ${UNDERLYING_SOURCES.join(', ')} (default: ${UNDERLYING_SOURCES[0]}; in a folder all)`,
+    )
+    .option(
+      '--venue <venue>',
+      `venue of perp_depth: ${PERP_VENUES.join(', ')} (default: ${PERP_VENUES[0]}; in a folder all)`,
+    )
     .option('--job-id <id>', 'backtest of job_trades, or sweep of job_cells')
     .option('--start <time>', 'start time, inclusive')
     .option('--since <time>', 'the same as --start')
