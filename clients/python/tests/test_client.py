@@ -98,6 +98,12 @@ class Calls(Rig):
                 Underround(url, key)
 
 
+class _Columns(dict):
+    """The part of a pandas DataFrame that the client uses."""
+
+    columns = property(dict.keys)
+
+
 class Iterators(Rig):
     def test_reads_page_after_page(self):
         pages = [{"trades": [1, 2], "next_cursor": "c/1"}, {"trades": [3], "next_cursor": None}]
@@ -123,11 +129,7 @@ class Iterators(Rig):
                 list(self.client(lambda connection: connection.raw(200, cut, chunked)).export_rows("trades"))
 
     def test_reads_exports_as_frames_whose_times_are_timestamps(self):
-        class Frame(dict):
-            """The part of a pandas DataFrame that the client uses."""
-
-            columns = property(dict.keys)
-
+        class Frame(_Columns):
             @classmethod
             def from_records(cls, rows):
                 return cls({name: [row[name] for row in rows] for name in rows[0]})
@@ -140,6 +142,19 @@ class Iterators(Rig):
             frame = self.client(answer(200, gap)).export_frame("gaps")
         times = {"start": [("t1", True, "ISO8601")], "end": [(None, True, "ISO8601")]}
         self.assertEqual(frame, {"market_id": ["x"], "cause": ["end"], "seq": [1], **times})
+
+    def test_reads_an_export_without_rows_as_a_frame_with_its_columns(self):
+        pandas = types.SimpleNamespace(
+            DataFrame=lambda columns: _Columns({name: [] for name in columns}),
+            to_datetime=lambda column, *, utc, format: [*column, utc],
+        )
+        manifest = answer(200, {"rows": 0, "columns": [{"name": "ts"}, {"name": "price"}]})
+        with mock.patch.dict(sys.modules, pandas=pandas):
+            frame = self.client(answer(200, b""), manifest).export_frame("trades", market_id="x")
+        self.assertEqual(frame, {"ts": [True], "price": []})
+        query = "dataset=trades&market_id=x"
+        requests = [f"GET /v1/export?{query}&format=jsonl", f"GET /v1/export/manifest?{query}"]
+        self.assertEqual(self.service.requests, requests)
 
     def test_sees_when_a_table_breaks_off(self):
         parquet = types.SimpleNamespace(read_table=lambda data: data)

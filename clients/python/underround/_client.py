@@ -120,10 +120,18 @@ class Underround:
                 yield json.loads(line)
 
     def export_frame(self, dataset: str, **query: Any) -> pandas.DataFrame:
-        """The rows of an export as a pandas DataFrame; times are UTC timestamps. Needs pandas."""
+        """
+        The rows of an export as a pandas DataFrame, which has its columns also without rows; times are UTC timestamps.
+        Needs pandas.
+        """
         import pandas
 
-        frame = pandas.DataFrame.from_records(list(self.export_rows(dataset, **query)))
+        rows = list(self.export_rows(dataset, **query))
+        if rows:
+            frame = pandas.DataFrame.from_records(rows)
+        else:
+            manifest = self.call("GET", "/v1/export/manifest", query={"dataset": dataset, **query})
+            frame = pandas.DataFrame(columns=[column["name"] for column in manifest["columns"]])
         for name in EXPORT_TIMES.intersection(frame.columns):
             frame[name] = pandas.to_datetime(frame[name], utc=True, format="ISO8601")
         return frame
