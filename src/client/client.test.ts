@@ -96,6 +96,14 @@ describe('a call', () => {
     expect(pauses.pauses).toEqual([40_000]);
   });
 
+  it('whose answer is not of the service asks for the address', async () => {
+    const { client } = rig(...Array(5).fill(() => new Response('<html>Welcome to the hotel</html>')));
+    const reason =
+      'its answer is not JSON; is it the address of an Underround service, or does a proxy answer?';
+    const expected = new NoAnswerError(`no answer from https://books.example.com: ${reason}`);
+    await expect(client.market('0xaa')).rejects.toThrow(expected);
+  });
+
   it('that writes is repeated only if it was refused unread', async () => {
     const body = { strategy: { type: 'mean_reversion', lookback: 60, z_threshold: 2 } } as never;
     const lost = rig(() => new TypeError('fetch failed'));

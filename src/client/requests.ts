@@ -39,6 +39,8 @@ export type InputOf<K extends OperationName> = {
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 15_000;
 const TIMEOUT_MS = 90_000;
+const NOT_JSON =
+  'its answer is not JSON; is it the address of an Underround service, or does a proxy answer?';
 
 /** The pause before the try after `tries` failed ones: doubled each time, and shortened at random by up to half. */
 export function pauseMs(tries: number, random: () => number): number {
@@ -154,7 +156,9 @@ export class Requests {
 }
 
 /** With the cause's own reason: Node's `fetch` says only that it failed. */
-function reasonOf({ message, cause }: Error): string {
+function reasonOf(error: Error): string {
+  if (error instanceof SyntaxError) return NOT_JSON;
+  const { message, cause } = error;
   const { message: inner, code } = (cause ?? {}) as { message?: string; code?: string };
   const reason = inner || code;
   return reason ? `${message}: ${reason}` : message;

@@ -71,6 +71,10 @@ class Calls(Rig):
         client = self.client(cut, page, answer(200, {"market_id": "x"}))
         self.assertEqual(client.market("x"), {"market_id": "x"})
         self.assertEqual(self.pauses, [0.5, 1.0])
+        reason = "its answer is not JSON; is it the address of an Underround service, or does a proxy answer?"
+        with self.assertRaises(NoAnswerError) as raised:
+            self.client(page, tries_max=1).market("x")
+        self.assertEqual(str(raised.exception), f"no answer from {self.service.url}: {reason}")
 
     def test_gives_up(self):
         with self.assertRaisesRegex(ApiError, "Busy"):

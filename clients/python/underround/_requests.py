@@ -17,6 +17,7 @@ from ._errors import ApiError, NoAnswerError
 T = TypeVar("T")
 _FIRST_PAUSE_S = 0.5
 _LONGEST_PAUSE_S = 15.0
+_NOT_JSON = "its answer is not JSON; is it the address of an Underround service, or does a proxy answer?"
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -96,9 +97,10 @@ class Requests:
             return read(self._opener.open(request, timeout=self.timeout))
         except urllib.error.HTTPError as error:
             raise ApiError(error.code, error.headers, _text_of(error)) from None
-        # A ValueError: the body is not the JSON of the service, but a proxy's page, for example.
-        except (OSError, http.client.HTTPException, ValueError) as error:
+        except (OSError, http.client.HTTPException) as error:
             raise NoAnswerError(f"no answer from {self.url}: {error}") from error
+        except ValueError as error:
+            raise NoAnswerError(f"no answer from {self.url}: {_NOT_JSON}") from error
 
     def _delay(self, method: str, error: ApiError | NoAnswerError, tries: int) -> float | None:
         may_pass = error.code in ("no_answer", "unavailable") and method == "GET"
