@@ -40,7 +40,7 @@ async function runNewerMigration(config: ReturnType<typeof configOf>): Promise<v
   await database.destroy();
 }
 
-const DUE = [6, 7, 8, 9, 10, 11, 12];
+const DUE = [6, 7, 8, 9, 10, 11, 12, 13];
 
 describe('migrations of a data directory of an earlier release', () => {
   it('are listed without a change, run on a copy, and applied', async () => {
@@ -54,7 +54,7 @@ describe('migrations of a data directory of an earlier release', () => {
       pending: CONTROL_MIGRATION_NAMES.slice(9),
     });
     expect({ ...plan.store, pending: plan.store.pending.map(({ number }) => number) }).toEqual({
-      ...{ kind: 'embedded', version: 5, newest: 12 },
+      ...{ kind: 'embedded', version: 5, newest: 13 },
       pending: DUE,
     });
     expect(plan.store.pending[0]?.statements).toEqual([
@@ -64,7 +64,7 @@ describe('migrations of a data directory of an earlier release', () => {
     expect(contentOf(dataDir)).toEqual(before);
     await applyMigrations(parts, plan);
     const after = await planMigrations(parts);
-    expect([after.control.pending, after.store.pending, after.store.version]).toEqual([[], [], 12]);
+    expect([after.control.pending, after.store.pending, after.store.version]).toEqual([[], [], 13]);
   });
 
   it('are refused while a service records into the directory, also with a ClickHouse server', async () => {
@@ -78,7 +78,7 @@ describe('migrations of a data directory of an earlier release', () => {
     const config = configOf(dataDir, { CLICKHOUSE_URL: 'http://127.0.0.1:1' });
     const plan = {
       control: { kind: 'none', applied: [], pending: [] },
-      store: { kind: 'server', version: 5, newest: 12, pending: [] },
+      store: { kind: 'server', version: 5, newest: 13, pending: [] },
     } as const;
     await expect(applyMigrations({ config, clock: hurried, log }, plan)).rejects.toThrow(
       `process ${process.ppid} already records into ${join(dataDir, 'journal')}; stop it first, or name another data directory`,
@@ -90,7 +90,7 @@ describe('migrations of a data directory of an earlier release', () => {
     const plan = await planMigrations({ config: configOf(dataDir), clock, log });
     expect(plan).toEqual({
       control: { kind: 'none', applied: [], pending: [] },
-      store: { kind: 'none', version: null, newest: 12, pending: [] },
+      store: { kind: 'none', version: null, newest: 13, pending: [] },
     });
     expect(readdirSync(dataDir)).toEqual([]);
   });
@@ -119,9 +119,9 @@ describe('a data directory of a newer release', () => {
     const dataDir = keptDataDirectory('187b58b');
     const path = join(dataDir, 'engine/metadata/underround.sql');
     const text = readFileSync(path, 'utf8').trimEnd();
-    writeFileSync(path, `${text}\nCOMMENT 'underround store version 13'\n`);
+    writeFileSync(path, `${text}\nCOMMENT 'underround store version 14'\n`);
     expect(() => requireKnownDirectory(configOf(dataDir))).toThrow(
-      new NewerDataError(`data directory ${dataDir}`, 'its store has version 13, and release 0.1.0 knows 12'),
+      new NewerDataError(`data directory ${dataDir}`, 'its store has version 14, and release 0.1.0 knows 13'),
     );
   });
 

@@ -65,7 +65,7 @@ it.skipIf(commandAbsent)('a newer directory is refused with the one line of the 
   const database = await openControlDatabase({ dataDir, databaseUrl: null });
   await database.destroy();
   execFileSync('mkdir', ['-p', join(dataDir, 'engine/metadata')]);
-  const comment = "ATTACH DATABASE _ UUID 'x'\nENGINE = Atomic\nCOMMENT 'underround store version 13'\n";
+  const comment = "ATTACH DATABASE _ UUID 'x'\nENGINE = Atomic\nCOMMENT 'underround store version 14'\n";
   execFileSync('tee', [join(dataDir, 'engine/metadata/underround.sql')], { input: comment });
   const refused = (await underround(['serve', '--data-dir', dataDir], {}).catch((error) => error)) as {
     code: number;

@@ -49,7 +49,7 @@ test('a row is in the journal after 100 ms and in the engine after one second', 
   await rig.clock.advance(1_000);
   await rig.until(() => writer.pending().rows === 0);
   expect(rig.engine.taken.map((insert) => insert.target)).toEqual([
-    'underround.trades (market_id, ts, seq, received, side, price, size, trade_id)',
+    'underround.trades (market_id, ts, seq, received, side, price, size, trade_id, late)',
   ]);
   await rig.until(async () => (await rig.files()).length === 0);
 });

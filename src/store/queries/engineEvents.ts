@@ -60,7 +60,8 @@ function bookChanges(token: TokenName): string {
 }
 
 const tradeRows = (token: TokenName, columns: string) => `SELECT ${columns} FROM trades AS t
-  WHERE ${tradesOf('').conditions.join(' AND ')} AND ${IN_STATE} AND endsWith(t.side, '_${token.toUpperCase()}')`;
+  WHERE ${tradesOf('').conditions.join(' AND ')} AND ${IN_STATE} AND ${SEEN_LIVE}
+    AND endsWith(t.side, '_${token.toUpperCase()}')`;
 
 const nanos = (time: string) => `toUnixTimestamp64Milli(${time}) * 1000000`;
 

@@ -54,12 +54,18 @@ function price(seq: number, afterMs: number, isLate: boolean): KindedRecord {
   return { kind: 'underlying', record: { ...record, seq }, isLate };
 }
 
+function trade(seq: number, afterMs: number, isLate: boolean): KindedRecord {
+  const times = { eventTimeMs: T0 + afterMs, receivedTimeMs: T0 + afterMs + 10 };
+  const terms = { side: 'BUY_YES', price: 5_000, size: 1_000_000, tradeId: `trade ${seq}` } as const;
+  return { kind: 'trade', record: { ...terms, ...times, seq, marketId }, isLate };
+}
+
 /** Seconds 0, 1, 5 and 6 arrive in order; second 3, which another collector saw, arrives between 5 and 6. */
 const ROWS: KindedRecord[] = [
-  ...[price(2, 0, false), ...action(11, 0, { shares: 1, isLate: false })],
+  ...[price(2, 0, false), trade(5, 0, false), ...action(11, 0, { shares: 1, isLate: false })],
   ...[price(12, 1_000, false), ...action(21, 1_000, { shares: 2, isLate: false })],
-  ...[price(42, 5_000, false), ...action(51, 5_000, { shares: 6, isLate: false })],
-  ...[price(52, 3_000, true), ...action(61, 3_000, { shares: 4, isLate: true })],
+  ...[price(42, 5_000, false), trade(45, 5_000, false), ...action(51, 5_000, { shares: 6, isLate: false })],
+  ...[price(52, 3_000, true), trade(55, 3_000, true), ...action(61, 3_000, { shares: 4, isLate: true })],
 ];
 const NEWER = action(71, 6_000, { shares: 7, isLate: false });
 const LAST_LATE = action(81, 5_500, { shares: 8, isLate: true });
@@ -84,15 +90,21 @@ afterAll(() => opened.dispose());
 const tape = (stretch?: { afterSeq: number; toSeq: number }) =>
   loadTape(
     opened.store,
-    { market: MARKET, gaps: [], terms: { depth: 10, prices: true }, ...(stretch ? { stretch } : {}) },
+    {
+      market: MARKET,
+      gaps: [],
+      terms: { depth: 10, prices: true, trades: true },
+      ...(stretch ? { stretch } : {}),
+    },
     NEVER,
   );
 
 test('a tape has the rows that live consumers saw, in their order', async () => {
-  const { quotes, books, prices } = await tape();
+  const { quotes, books, prices, trades } = await tape();
   expect(Array.from(books?.seq ?? [])).toEqual([11, 21, 51, 71]);
   expect(Array.from(quotes.seq)).toEqual([10, 20, 50, 70]);
   expect(Array.from(prices?.seq ?? [])).toEqual([2, 12, 42]);
+  expect(Array.from(trades?.seq ?? [])).toEqual([5, 45]);
 });
 
 test('a stretch of a tape ends after live books, and does not begin with a late one', async () => {

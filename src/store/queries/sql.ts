@@ -90,8 +90,8 @@ export function where(conditions: readonly string[]): string {
 }
 
 /**
- * True for a row of books, quotes or underlying prices that live consumers saw, false for one that arrived after newer
- * ones: every reader in the order of arrival needs it, so that an old state does not follow a newer one.
+ * True for a row of books, quotes, trades or underlying prices that live consumers saw, false for one that arrived
+ * after newer ones: every reader in the order of arrival needs it, so that an old state does not follow a newer one.
  */
 export const SEEN_LIVE = 'NOT t.late';
 

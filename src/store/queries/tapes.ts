@@ -45,7 +45,7 @@ export const TAPE_TRADES = `SELECT toUInt8(indexOf([${TAPE_TRADE_SIDES.map((side
     toFloat64(t.seq), ${RECEIVED}, toFloat64(toUnixTimestamp64Milli(t.ts)), toFloat64(t.price), toFloat64(t.size)
   FROM trades AS t
   WHERE t.market_id = {market_id:String} AND t.received >= ${timeParam('from_ms')}
-    AND t.received < ${timeParam('to_ms')} AND ${IN_STRETCH} ORDER BY t.seq`;
+    AND t.received < ${timeParam('to_ms')} AND ${IN_STRETCH} AND ${SEEN_LIVE} ORDER BY t.seq`;
 
 const decimals = (side: string) =>
   `arrayMap((p, s) -> [toString(p), toString(s)], t.${side}_px, t.${side}_sz)`;

@@ -38,7 +38,7 @@ export function encodeQuote(out: RowBuffer, record: QuoteRecord, isLate: boolean
   out.endRow(record.seq, record.eventTimeMs);
 }
 
-export function encodeTrade(out: RowBuffer, record: TradeRecord): void {
+export function encodeTrade(out: RowBuffer, record: TradeRecord, isLate: boolean): void {
   out.reserve(room(record.marketId, record.side, record.tradeId));
   out.string(record.marketId);
   out.i64(record.eventTimeMs);
@@ -49,6 +49,7 @@ export function encodeTrade(out: RowBuffer, record: TradeRecord): void {
   // Whole units, so that volumes add up exactly; the venue trades in hundredths.
   out.i64(Math.round(record.size));
   out.string(record.tradeId);
+  out.bool(isLate);
   out.endRow(record.seq, record.eventTimeMs);
 }
 

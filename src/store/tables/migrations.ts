@@ -21,6 +21,7 @@ export const STORE_MIGRATIONS: readonly StoreMigration[] = [
   'books_late',
   'quotes_late',
   'underlying_late',
+  'trades_late',
 ].map((name, index) => ({ number: index + 1, name }));
 
 /** The version of a store with every migration. */

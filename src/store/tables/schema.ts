@@ -107,6 +107,7 @@ const trades: Table = {
     of('UInt16', 'ZSTD(1)')('price'),
     of('UInt64', 'ZSTD(1)')('size'),
     text('trade_id'),
+    late(13),
   ],
   orderBy: ['market_id', 'ts', 'seq'],
   replacingBy: null,
