@@ -219,7 +219,7 @@ it('each try of an insert is a span with its table and its rows, and no row', as
   client.present = [7, 8];
   const inserter = new RowInserter({ client, clock, log: silentLogger, metrics });
   const rows = new RowBuffer();
-  for (const seq of [7, 8]) encodeTrade(rows, trade(seq));
+  for (const seq of [7, 8]) encodeTrade(rows, trade(seq), false);
   const batch = { table: 'trades', target: 'underround.trades', rows, token: 't', uncertain: false } as const;
   const inserting = inserter.insert(batch, new AbortController().signal);
   await clock.advance(1_000);
