@@ -53,8 +53,8 @@ export class FakeEngine implements InsertClient {
 
 /** Ids of trades are padded so that all rows have the same length. */
 const TRADE_ID_LENGTH = 6;
-/** Market id, four fixed values before the side and two after it. */
-const TRADE_ROW_BYTES = 2 + 8 * 3 + (1 + 'BUY_YES'.length) + 2 + 8 + (1 + TRADE_ID_LENGTH);
+/** Market id, three fixed values before the side and two after it, and whether the trade came late. */
+const TRADE_ROW_BYTES = 2 + 8 * 3 + (1 + 'BUY_YES'.length) + 2 + 8 + (1 + TRADE_ID_LENGTH) + 1;
 
 export function trade(seq: number, eventTimeMs = NOON_MS): TradeRecord {
   const times = { eventTimeMs, receivedTimeMs: eventTimeMs };
