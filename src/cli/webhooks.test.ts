@@ -98,7 +98,7 @@ describe('webhooks', () => {
   it.each(['free', 'pro', 'plus'])('tier %s cannot create one; an existing one remains', async (tier) => {
     const { webhook_id: id } = await json('webhooks', 'create', ...HOOK);
     await json('users', 'set-tier', '--email', 'a@example.com', '--tier', tier);
-    const line = `tier ${tier} does not include webhooks`;
+    const line = `tier ${tier} does not include webhooks; premium does`;
     expect(await run('webhooks', 'create', ...HOOK)).toEqual({
       out: [],
       err: [`underround: ${line}`],

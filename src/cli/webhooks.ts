@@ -95,9 +95,12 @@ function create(options: CreateOptions): Promise<void> {
     const user = await users.find(options.email);
     const { InvalidInputError } = await import('../runtime/errors.ts');
     if (!user) throw new InvalidInputError('no user with this e-mail address');
-    const { loadTiers } = await import('../accounts/users/tiers.ts');
-    if (!loadTiers(config.tiersFile)[user.tier].webhooks) {
-      throw new InvalidInputError(`tier ${user.tier} does not include webhooks`);
+    const { loadTiers, tiersThatDo } = await import('../accounts/users/tiers.ts');
+    const tiers = loadTiers(config.tiersFile);
+    if (!tiers[user.tier].webhooks) {
+      throw new InvalidInputError(
+        `tier ${user.tier} does not include webhooks; ${tiersThatDo(tiers, 'webhooks')}`,
+      );
     }
     const { WEBHOOK_FORMATS } = await import('../schema/notification.ts');
     const format = WEBHOOK_FORMATS.find((known) => known === options.format);

@@ -121,7 +121,7 @@ describe.each(DRIVERS)('an attempt to sign in, counted %s,', (_driver, source) =
     for (let attempts = 0; attempts < 100; attempts++) expect((await attempt('{')).statusCode).toBe(422);
     const refused = await attempt('{');
     expect([refused.statusCode, refused.headers['retry-after']]).toEqual([429, '900']);
-    expect(refused.json()).toEqual({ detail: 'Too many attempts to sign in, retry later' });
+    expect(refused.json()).toEqual({ detail: 'Too many attempts to sign in; retry in 900 s' });
   });
 });
 

@@ -185,7 +185,7 @@ describe('signing in', () => {
     expect([refused.statusCode, refused.headers['retry-after'], refused.json()]).toEqual([
       429,
       '3600',
-      { detail: 'Too many sign-ups from this address' },
+      { detail: 'Too many sign-ups from this address; retry in 3600 s' },
     ]);
     expect(
       await browser().status('POST', '/app/sign-in', { email: 'a@example.com', password: PASSWORD }),

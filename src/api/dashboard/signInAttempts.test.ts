@@ -5,7 +5,7 @@ import { MemoryCounters } from '../../accounts/limits/rateCounters.ts';
 import { SignInAttempts } from './signInAttempts.ts';
 
 const ATTEMPTS = 100;
-const REFUSED = 'Too many attempts to sign in, retry later';
+const REFUSED = 'Too many attempts to sign in; retry in';
 
 it.each(['/app/password', '/app/second-factor/confirm', '/app/second-factor/disable'])(
   'a signed-in user’s attempt to enter a password or code counts before its body is read: %s',
@@ -21,7 +21,7 @@ it.each(['/app/password', '/app/second-factor/confirm', '/app/second-factor/disa
       await clock.advance(1_000);
     }
     const refused = await attempt();
-    expect([refused.statusCode, refused.json()]).toEqual([429, { detail: REFUSED }]);
+    expect([refused.statusCode, refused.json()]).toEqual([429, { detail: `${REFUSED} 801 s` }]);
     // The oldest attempt within 15 minutes was 99 s ago.
     expect(refused.headers['retry-after']).toBe('801');
     const signIn = await browser().ask('POST', '/app/sign-in', {

@@ -2,7 +2,7 @@ import type { Accounts } from '../../accounts/accounts.ts';
 import type { RateLimits } from '../../accounts/limits/limits.ts';
 import { memoryCounters } from '../../accounts/limits/rateCounters.ts';
 import { SignInLimits } from '../../accounts/limits/signInLimits.ts';
-import { tooManyRequests } from '../../http/refusal.ts';
+import { retryIn } from '../../http/refusal.ts';
 import type { Clock } from '../../runtime/clock.ts';
 
 /**
@@ -52,6 +52,6 @@ export class SignInAttempts {
 }
 
 /** @throws {RequestRefusedError} */
-function refuseFor(seconds: number, refusal = 'Too many attempts to sign in, retry later'): void {
-  if (seconds > 0) throw tooManyRequests(refusal, seconds);
+function refuseFor(seconds: number, refusal = 'Too many attempts to sign in'): void {
+  if (seconds > 0) throw retryIn(seconds, refusal);
 }
