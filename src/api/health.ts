@@ -1,6 +1,6 @@
 import type { RateLimits } from '../accounts/limits/limits.ts';
 import { METRICS_PER_MINUTE } from '../accounts/limits/limits.ts';
-import { tooManyRequests } from '../http/refusal.ts';
+import { retryIn } from '../http/refusal.ts';
 import { type Route, route } from '../http/route.ts';
 import { type ReadinessReport, readinessAnswer } from '../ops/readiness.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -90,8 +90,7 @@ function metricsRoute({ metrics, rateLimits }: Pick<HealthDependencies, 'metrics
     refusals: [429],
     beforeBody: (address) => {
       const waitSeconds = rateLimits?.metrics(address).retryAfterSeconds ?? 0;
-      if (waitSeconds > 0)
-        throw tooManyRequests('Too many requests for metrics from this address', waitSeconds);
+      if (waitSeconds > 0) throw retryIn(waitSeconds, 'Too many requests for metrics from this address');
     },
     response: null,
     produces: 'text/plain',

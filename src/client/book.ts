@@ -124,7 +124,10 @@ export class LiveBooks {
     }
   }
 
-  /** Null before the market's first book, and after at least 100 other markets were resolved since its own outcome. */
+  /**
+   * Null before the market's first book, after at least 100 other markets were resolved since its own outcome, and after
+   * two connections in a row that could not continue and brought no book of it.
+   */
   book(marketId: string): SnapshotMessage | null {
     return this.#books.get(marketId) ?? null;
   }
@@ -142,7 +145,7 @@ export class LiveBooks {
   #startAgain(): void {
     this.missedChanges = true;
     this.#openGaps.clear();
-    // Without a book since the last such time: the market ended meanwhile, and nothing will say so.
+    // Without a book since the last such time, the market has probably ended, and nothing will say so.
     for (const marketId of this.#outdated) this.#release(marketId);
     for (const marketId of this.#books.keys()) this.#outdated.add(marketId);
   }

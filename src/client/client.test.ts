@@ -200,6 +200,14 @@ describe('iterators', () => {
     await expect(rows.next()).rejects.toThrow(new NoAnswerError(reason));
   });
 
+  it('ask for the address when an export is a page of a proxy', async () => {
+    const { client } = rig(() => streamed(['<html>\n', '</html>\n'], 'whole'));
+    const reason =
+      'its answer is not JSON; is it the address of an Underround service, or does a proxy answer?';
+    const expected = new NoAnswerError(`no answer from https://books.example.com: ${reason}`);
+    await expect(collected(client.exportRows({ dataset: 'trades' }))).rejects.toThrow(expected);
+  });
+
   it('wait for a backtest', async () => {
     const job = (status: string) => () => json({ job_id: 'bt_1', status });
     const { client, pauses } = rig(job('queued'), job('queued'), job('running'), job('complete'));

@@ -101,7 +101,8 @@ export class Underround {
   ): AsyncGenerator<Row, void> {
     const input = { query: { ...query, format: 'jsonl' as const }, signal };
     const response = await this.#requests.call('GET /v1/export', input, async (answer) => answer);
-    for await (const line of lines(response, this.#requests.url, signal)) yield JSON.parse(line) as Row;
+    for await (const line of lines(response, this.#requests.url, signal))
+      yield this.#requests.parsed<Row>(line);
   }
 
   /** The markets of a series whose tapes can be read, oldest first. */

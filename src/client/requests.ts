@@ -20,7 +20,7 @@ export interface ClientOptions {
   readonly waitMsMax?: number;
   /**
    * Time without an answer, or without the next bytes of one, after which a try has failed (default 90 s: a service
-   * whose store hangs says so after 60 s).
+   * whose store hangs says so after 60 s). Infinity: never.
    */
   readonly timeoutMs?: number;
 }
@@ -101,9 +101,18 @@ export class Requests {
     }
   }
 
+  /** The value of a JSON text that was answered. @throws {NoAnswerError} If it is not JSON. */
+  parsed<T>(text: string): T {
+    try {
+      return JSON.parse(text) as T;
+    } catch (cause) {
+      throw new NoAnswerError(`no answer from ${this.url}: ${NOT_JSON}`, { cause });
+    }
+  }
+
   /** One read of an address, not repeated. */
   async read(address: string, signal: AbortSignal | undefined): Promise<void> {
-    await this.#try('GET', address, { signal }, async () => undefined);
+    await this.#try('GET', address, { signal }, async ({ body }) => body?.cancel());
   }
 
   /** The URL of a path with its parameters. */

@@ -4,16 +4,18 @@ import { Underround } from './client.ts';
 import { NoAnswerError } from './errors.ts';
 
 /** A client whose service answers with `serve`. */
-function rig(serve: () => Promise<Response>) {
+function rig(serve: () => Promise<Response>, options: { readonly timeoutMs?: number } = {}) {
   const timers: { delayMs: number; over: () => void }[] = [];
+  let starts = 0;
   const [tries, pauses]: [AbortSignal[], number[]] = [[], []];
   let onTimer: (() => void) | null = null;
   const client = new Underround({
-    ...{ url: 'https://books.example.com', key: 'k', random: () => 0, triesMax: 2 },
+    ...{ url: 'https://books.example.com', key: 'k', random: () => 0, triesMax: 2, ...options },
     clock: {
       now: () => 0,
       sleep: async (delayMs) => void pauses.push(delayMs),
       after: (delayMs, over) => {
+        starts++;
         const timer = { delayMs, over };
         timers.push(timer);
         onTimer?.();
@@ -35,7 +37,7 @@ function rig(serve: () => Promise<Response>) {
     timer?.over();
     return timer?.delayMs;
   };
-  return { client, timers, tries, pauses, expire };
+  return { client, timers, started: () => starts, tries, pauses, expire };
 }
 
 const HUNG = 'no answer from https://books.example.com: nothing was received for 90 s';
@@ -90,6 +92,14 @@ it('a caller that is slow to read is no silence', async () => {
   expect(timers.length).toBe(0);
   expect(await collected(rows)).toEqual([{ a: 2 }]);
   expect(timers.length).toBe(0);
+});
+
+it('a request without a limit has no timer', async () => {
+  const { client, started, tries } = rig(async () => new Response('{}'), {
+    timeoutMs: Number.POSITIVE_INFINITY,
+  });
+  expect(await client.market('0xaa')).toEqual({});
+  expect([tries.length, started()]).toEqual([1, 0]);
 });
 
 it('an answer without a body is an answer', async () => {

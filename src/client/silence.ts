@@ -1,5 +1,8 @@
 import type { ClientClock } from './clock.ts';
 
+/** A longer timer would end at once. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
 /**
  * Ends a request whose service has sent nothing for too long: a service that hangs, or a network that lost the
  * connection without closing it. `fetch` alone would wait for minutes, in browsers for ever.
@@ -40,6 +43,7 @@ export class Silence {
   async #inTime<T>(work: Promise<T>): Promise<T> {
     let cancel: (() => void) | undefined;
     const late = new Promise<never>((_, reject) => {
+      if (this.#limitMs > TIMER_MS_MAX) return;
       cancel = this.#clock.after?.(this.#limitMs, () => {
         const error = new Error(`nothing was received for ${this.#limitMs / 1000} s`);
         reject(error);

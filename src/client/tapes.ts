@@ -107,9 +107,10 @@ export async function tapeListings(
   query: Operations['GET /v1/tapes/markets']['query'],
   signal?: AbortSignal,
 ): Promise<TapeListing[]> {
-  const text = await requests.call('GET /v1/tapes/markets', { query, signal }, (answer) => answer.text());
-  const [, ...lines] = text.trimEnd().split('\n');
-  return lines.map((line) => JSON.parse(line) as TapeListing);
+  return await requests.call('GET /v1/tapes/markets', { query, signal }, async (answer) => {
+    const [, ...lines] = (await answer.text()).trimEnd().split('\n');
+    return lines.map((line) => requests.parsed<TapeListing>(line));
+  });
 }
 
 /** Reads the tape of one market. @throws {NoAnswerError} If an answer was cut or damaged. */

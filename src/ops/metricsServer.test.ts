@@ -75,6 +75,8 @@ test('limits requests per address and minute, and never sends anything but text'
   const refused = await fetch(`${url}/metrics`);
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60']);
   expect(refused.headers.get('x-content-type-options')).toBe('nosniff');
-  expect(await refused.json()).toEqual({ detail: 'Too many requests for metrics from this address' });
+  expect(await refused.json()).toEqual({
+    detail: 'Too many requests for metrics from this address; retry in 60 s',
+  });
   expect((await fetch(`${url}/nothing`)).status).toBe(404);
 });

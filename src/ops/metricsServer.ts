@@ -46,7 +46,7 @@ export async function serveMetrics(
     const waitSeconds = rateLimits?.metrics(request.socket.remoteAddress ?? '').retryAfterSeconds ?? 0;
     if (waitSeconds > 0) {
       response.setHeader('retry-after', String(waitSeconds));
-      return void refuse(429, 'Too many requests for metrics from this address');
+      return void refuse(429, `Too many requests for metrics from this address; retry in ${waitSeconds} s`);
     }
     registry.metrics().then(
       (text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text),

@@ -194,6 +194,7 @@ export const CORE_MUTANTS: readonly TestedMutant[] = [
   replacedOrder('replaces === null ? 0 : replaces.#carriedSize', '0'),
   replacedOrder('replaces === null ? new Set() : replaces.#alternatives', 'new Set()'),
   reservedOrders('Math.max(0, costOf(tracker, order) - together)', 'costOf(tracker, order)'),
+  reservedOrders('Math.max(0, ...[...alternatives]', 'Math.max(...[...alternatives]'),
   outage(
     'effectiveMs < untilMs',
     'effectiveMs <= untilMs',

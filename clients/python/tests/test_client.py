@@ -132,6 +132,10 @@ class Iterators(Rig):
             with self.subTest(cut), self.assertRaises(NoAnswerError):
                 list(self.client(lambda connection: connection.raw(200, cut, chunked)).export_rows("trades"))
 
+    def test_asks_for_the_address_when_an_export_is_a_page_of_a_proxy(self):
+        with self.assertRaisesRegex(NoAnswerError, "its answer is not JSON; is it the address"):
+            list(self.client(answer(200, b"<html>\n</html>\n")).export_rows("trades"))
+
     def test_reads_exports_as_frames_whose_times_are_timestamps(self):
         class Frame(_Columns):
             @classmethod

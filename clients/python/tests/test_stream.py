@@ -142,6 +142,9 @@ class Streams(unittest.TestCase):
         with self.assertRaises(ApiError):
             list(self.client(forbidden).opportunities("BTC"))
         self.assertEqual(self.service.requests, ["GET /v1/arb/ws?ticker=BTC"])
+        with self.assertRaises(ApiError):
+            list(self.client(forbidden).opportunities({"BTC": 1}.keys()))
+        self.assertEqual(self.service.requests, ["GET /v1/arb/ws?ticker=BTC"])
 
     def test_continues_where_an_earlier_process_ended(self):
         sent = []

@@ -102,7 +102,10 @@ class LiveBooks:
         return None
 
     def book(self, market_id: str) -> dict[str, Any] | None:
-        """None before the first book, and after at least 100 other markets were resolved since the market's outcome."""
+        """
+        None before the first book, after at least 100 other markets were resolved since the market's outcome, and after
+        two connections in a row that could not continue and brought no book of it.
+        """
         return self._books.get(market_id)
 
     def is_trusted(self, market_id: str) -> bool:
@@ -119,7 +122,7 @@ class LiveBooks:
         """The service reports the open gaps again, but not those that closed meanwhile."""
         self.missed_changes = True
         self._open_gaps.clear()
-        # Without a book since the last such time: the market ended meanwhile, and nothing will say so.
+        # Without a book since the last such time, the market has probably ended, and nothing will say so.
         for market_id in list(self._outdated):
             self._release(market_id)
         self._outdated.update(self._books)

@@ -38,7 +38,7 @@ class Underround:
         url: str,
         key: str,
         *,
-        timeout: float = 90,
+        timeout: float | None = 90,
         tries_max: int = 5,
         wait_max: float = 60,
         connections_max: int = 10,
@@ -46,9 +46,9 @@ class Underround:
         chance: Callable[[], float] | None = None,
     ) -> None:
         """
-        `timeout`: seconds without a byte after which a request has failed. `tries_max`, `wait_max`: most tries of one
-        request, and the longest total pause between them in seconds. `connections_max`: failed connections in a row
-        after which a stream gives up. `sleep` and `chance` replace the machine's clock and randomness in tests.
+        `timeout`: seconds without a byte after which a request has failed (None: never). `tries_max`, `wait_max`: most
+        tries of one request, and the longest total pause between them in seconds. `connections_max`: failed connections
+        in a row after which a stream gives up. `sleep` and `chance` replace the machine's clock and randomness in tests.
         """
         sources = default_sources()
         self._requests = Requests(
@@ -117,7 +117,11 @@ class Underround:
         """
         with self._export(dataset, "jsonl", query) as response:
             for line in _lines(response):
-                yield json.loads(line)
+                try:
+                    row = json.loads(line)
+                except ValueError as error:
+                    raise self._requests.not_json() from error
+                yield row
 
     def export_frame(self, dataset: str, **query: Any) -> pandas.DataFrame:
         """

@@ -10,7 +10,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from typing import Any, Callable, Mapping, TypeVar
+from typing import Any, Callable, Iterable, Mapping, TypeVar
 
 from ._errors import ApiError, NoAnswerError
 
@@ -35,7 +35,7 @@ class Requests:
         url: str,
         key: str,
         *,
-        timeout: float,
+        timeout: float | None,
         tries_max: int,
         wait_max: float,
         sleep: Callable[[float], None],
@@ -100,7 +100,10 @@ class Requests:
         except (OSError, http.client.HTTPException) as error:
             raise NoAnswerError(f"no answer from {self.url}: {error}") from error
         except ValueError as error:
-            raise NoAnswerError(f"no answer from {self.url}: {_NOT_JSON}") from error
+            raise self.not_json() from error
+
+    def not_json(self) -> NoAnswerError:
+        return NoAnswerError(f"no answer from {self.url}: {_NOT_JSON}")
 
     def _delay(self, method: str, error: ApiError | NoAnswerError, tries: int) -> float | None:
         may_pass = error.code in ("no_answer", "unavailable") and method == "GET"
@@ -122,7 +125,7 @@ def _text_of(error: urllib.error.HTTPError) -> str:
 def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, Iterable) and not isinstance(value, str):
         return ",".join(map(_text, value))
     return value.isoformat() if hasattr(value, "isoformat") else str(value)
 

@@ -214,6 +214,29 @@ test('a sale can be repriced twice before the first replacement arrives: the fir
   ]);
 });
 
+test('after a replacement sold all shares, a rival that the venue has yet to refuse hides no lack of shares', () => {
+  const writer = new TapeWriter();
+  for (let at = 0; at <= 8_000; at += 50)
+    writer.book({ at, bids: [[0.38, 500 + at]], asks: [[0.4, 500 + at]] });
+  const acts: Record<number, Act> = {
+    1000: take(100),
+    3000: (context) => {
+      const order = { marketId: ID, token: 'yes', action: 'sell', limitPrice: 0.45, size: 100 } as const;
+      context.place({ ...order, timeInForce: 'gtc' });
+    },
+    5000: reprice(2, 0.3),
+    5400: reprice(2, 0.44),
+    // The first replacement was filled at 5600, and the second arrives at 5800.
+    5750: rest('sell', 0.45, 100),
+  };
+  expect(run(writer, acts, null, 400).ends.slice(1)).toEqual([
+    ['cancelled', 'replaced', 0],
+    ['filled', null, 100],
+    ['refused', 'replaced_order_ended', 0],
+    ['refused', 'no_shares', 0],
+  ]);
+});
+
 test('a sale can be repriced again before its first replacement arrives, and the rest of the shares sold', () => {
   const acts: Record<number, Act> = {
     1000: take(100),

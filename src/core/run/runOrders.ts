@@ -193,8 +193,9 @@ export class RunOrders {
         marketId === market.marketId && terms.token === token && terms.action === 'sell',
     );
     let offered = 0;
+    // Empty: the winner was filled, and the venue has yet to refuse this one.
     for (const alternatives of new Set([...sales, record].map((sale) => sale.alternatives)))
-      offered += Math.max(...[...alternatives].map(({ open }) => open.size ?? 0));
+      offered += Math.max(0, ...[...alternatives].map(({ open }) => open.size ?? 0));
     return offered > (holdings.held(token)?.left ?? 0) ? 'no_shares' : null;
   }
 

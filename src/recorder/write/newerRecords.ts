@@ -2,7 +2,7 @@ import type { RecordStream } from '../../bus/recordStream.ts';
 import type { StoreReader } from '../../store/reader.ts';
 
 /**
- * The stream may have so many messages fewer than were stored: a server that lost its power has lost those of two minutes
+ * The stream may have this many messages fewer than were stored: a server that lost its power has lost those of two minutes
  * (240,000 in a busy cluster), and a new leader of a cluster answers before it has all of them. A process outside the
  * cluster, whose numbers follow the clock, is further ahead half a second after the stream's creation.
  */
