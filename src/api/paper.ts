@@ -1,6 +1,6 @@
 import { MICRO_PER_USDC } from '../core/fees.ts';
 import { type CursorScope, decodeCursor, encodeCursor } from '../http/cursor.ts';
-import { conflict, forbidden, notFound, tooManyRequests } from '../http/refusal.ts';
+import { conflict, forbidden, notFound, numbered, tooManyRequests } from '../http/refusal.ts';
 import { type RawRequest, type Route, route, streamedHead } from '../http/route.ts';
 import { printRows, rowsObject } from '../http/rowPages.ts';
 import { required } from '../schema/api/fields.ts';
@@ -272,7 +272,7 @@ function refused(refusal: Refusal, cap: number) {
   if (refusal === 'too_many') {
     return forbidden(`At most ${MAX_STRATEGIES_PER_USER} paper strategies at once; delete one first`);
   }
-  const strategies = cap === 1 ? 'one active paper strategy' : `${cap} active paper strategies`;
+  const strategies = numbered(cap, 'active paper strategy', 'active paper strategies');
   return forbidden(`Your tier allows ${strategies}`);
 }
 

@@ -38,7 +38,7 @@ export class Underround {
   /** Calls any operation of the API by its name, e.g. `client.call('GET /v1/gaps', { query: { market_id } })`. */
   call<K extends OperationName>(operation: K, input: InputOf<K>): Promise<AnswerOf<K>> {
     return this.#requests.call(operation, input, async (response) =>
-      response.status === 204 ? undefined : await response.json(),
+      response.status === 204 ? undefined : this.#requests.parsed(await response.text()),
     ) as Promise<AnswerOf<K>>;
   }
 

@@ -165,9 +165,7 @@ export class Requests {
 }
 
 /** With the cause's own reason: Node's `fetch` says only that it failed. */
-function reasonOf(error: Error): string {
-  if (error instanceof SyntaxError) return NOT_JSON;
-  const { message, cause } = error;
+function reasonOf({ message, cause }: Error): string {
   const { message: inner, code } = (cause ?? {}) as { message?: string; code?: string };
   const reason = inner || code;
   return reason ? `${message}: ${reason}` : message;

@@ -35,6 +35,9 @@ export const tooManyRequests = (detail: string, retryAfterSeconds: number) =>
 /** The same for a reason that does not say what to wait for: clients that show only `detail` learn the time too. */
 export const retryIn = (retryAfterSeconds: number, reason: string) =>
   tooManyRequests(`${reason}; retry in ${retryAfterSeconds} s`, retryAfterSeconds);
+/** How many of something a refusal allows: `one connection`, `4 connections`. */
+export const numbered = (count: number, one: string, several = `${one}s`) =>
+  count === 1 ? `one ${one}` : `${count} ${several}`;
 /** The header makes a page ask for the code; the text is for people. */
 export const codeRequired = (detail: string) =>
   new RequestRefusedError(401, detail, { 'www-authenticate': 'Bearer', 'x-second-factor': 'required' });

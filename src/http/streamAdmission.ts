@@ -1,7 +1,7 @@
 import type { Connection } from '../stream/connection.ts';
 import type { StreamName } from '../stream/connectionRegistry.ts';
 import type { StreamHub } from '../stream/streamHub.ts';
-import { retryIn, underMaintenance } from './refusal.ts';
+import { numbered, retryIn, underMaintenance } from './refusal.ts';
 import type { Answer, RawRequest } from './route.ts';
 
 /** Declaration that all streams share. */
@@ -41,8 +41,8 @@ export function admit(
   if (connections.isClosing) throw underMaintenance(RETRY_AFTER_S, 'The service is stopping');
   const { tier } = identity;
   if (connections.count(stream, identity) >= most) {
-    const those = most === 1 ? 'one connection' : `${most} connections`;
-    throw retryIn(OCCUPIED_RETRY_AFTER_S, `Tier ${tier} permits ${those} to this stream at once`);
+    const connected = numbered(most, 'connection');
+    throw retryIn(OCCUPIED_RETRY_AFTER_S, `Tier ${tier} permits ${connected} to this stream at once`);
   }
   const serve = (connection: Connection) => begin(connection, tier);
   return {

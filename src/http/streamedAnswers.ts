@@ -1,6 +1,6 @@
 import type { Identity } from '../accounts/keys/authenticate.ts';
 import type { Clock, Timer } from '../runtime/clock.ts';
-import { forbidden, retryIn } from './refusal.ts';
+import { forbidden, numbered, retryIn } from './refusal.ts';
 
 /** A response with more rows than this counts as streamed, like an export. */
 const SHORT_ROWS_MAX = 1_000;
@@ -53,8 +53,7 @@ export class StreamedAnswers {
     else {
       const isIn = await this.#wait(places, whenGone);
       if (!isIn) {
-        const answers = most === 1 ? 'one streamed answer' : `${most} streamed answers`;
-        throw retryIn(RETRY_AFTER_S, `Tier ${tier} permits ${answers} at once`);
+        throw retryIn(RETRY_AFTER_S, `Tier ${tier} permits ${numbered(most, 'streamed answer')} at once`);
       }
     }
     let isLeft = false;

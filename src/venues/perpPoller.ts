@@ -7,14 +7,19 @@ import type { PerpDepthEvent } from '../schema/events.ts';
 import type { Ticker } from '../schema/market.ts';
 import type { MessageWatch } from './drift/messageWatch.ts';
 import { HttpClient, HttpRefusedError } from './http.ts';
-import { type BookRequest, PERP_FEEDS, PerpRefusedError, type PerpVenue, type Refusal } from './perpVenue.ts';
+import {
+  type BookRequest,
+  OUTDATED_MAX_MS,
+  PERP_FEEDS,
+  PerpRefusedError,
+  type PerpVenue,
+  type Refusal,
+} from './perpVenue.ts';
 import { notAhead } from './venueTime.ts';
 
 /** The specification's cadence; a venue that allows fewer requests for so many symbols is polled less often. */
 const PERIOD_MS = 200;
 const TIMEOUT_MS = 2_000;
-/** After older states for this long, the newest one is taken to have had a wrong time: no cache is assumed to lag so far. */
-const OUTDATED_MAX_MS = 10_000;
 /** The pause that Bybit documents for its ban, and more than the shortest ban of Binance. */
 const BANNED_PAUSE_MS = 600_000;
 /** The longest ban that a venue documents (Binance: 3 days). */

@@ -14,6 +14,11 @@ export const PERP_FEEDS: Readonly<Record<PerpVenueName, string>> = {
 };
 
 /**
+ * After older states for this long, the newest one is taken to have had a wrong time: no cache is assumed to lag so far.
+ */
+export const OUTDATED_MAX_MS = 10_000;
+
+/**
  * What a refusal means for the next polls: `banned` and `rate_limited` apply to the address and so to every symbol,
  * `refused` to one symbol.
  */

@@ -60,9 +60,8 @@ export function permits(limits: TierLimits, feature: Feature): boolean {
 /** The end of a refusal that names the tiers with a feature, e.g. `plus and premium do`. */
 export function tiersThatDo(table: TierTable, feature: Feature): string {
   const names = TIERS.filter((tier) => permits(table[tier], feature));
-  const last = names.pop();
-  if (last === undefined) return 'no tier does';
-  return names.length === 0 ? `${last} does` : `${names.join(', ')} and ${last} do`;
+  if (names.length === 0) return 'no tier does';
+  return `${new Intl.ListFormat('en-GB').format(names)} ${names.length === 1 ? 'does' : 'do'}`;
 }
 
 const overrideSchema = z.strictObject(

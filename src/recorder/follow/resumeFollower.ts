@@ -12,6 +12,7 @@ import { loadLastQuotes } from '../../store/queries/resume.ts';
 import { isFollowed, OUTCOME_AWAITED_MS } from '../liveRecording.ts';
 import type { PartitionMerge } from '../merge/earlierRecording.ts';
 import { addRecentBooks } from '../resume.ts';
+import { type Checkpoint, lastStored } from '../write/checkpoint.ts';
 import type { RecordFollower } from './recordFollower.ts';
 
 /** A start does not wait longer for the end of the backlog: readiness reports how late the records are. */
@@ -19,11 +20,7 @@ const BACKLOG_WAIT_MAX_MS = 30_000;
 const BACKLOG_CHECK_MS = 20;
 
 /** How far a partition is stored, and its fold at that place. */
-interface FollowedCheckpoint {
-  /** The store has everything up to this number; 0: nothing. */
-  readonly streamSeq: number;
-  /** When the stream received that message. */
-  readonly timeMs: number;
+interface FollowedCheckpoint extends Pick<Checkpoint, 'streamSeq' | 'timeMs'> {
   readonly fold: Pick<PartitionMerge, 'step'>;
 }
 
@@ -49,14 +46,11 @@ export async function resumeFollower(options: {
     follower.addPartition(partition, { fold, streamSeq });
   });
   const markets = await loadStored(follower, store, { nowMs: clock.now(), baseSeq: stream.baseSeq });
-  const { streamSeq, timeMs } = checkpoints.reduce((least, one) =>
-    one.streamSeq < least.streamSeq ? one : least,
-  );
-  const after = streamSeq === 0 ? null : { streamSeq, timeMs };
-  const fromSeq = streamSeq + 1;
+  const oldest = checkpoints.reduce((least, one) => (one.streamSeq < least.streamSeq ? one : least));
+  const fromSeq = oldest.streamSeq + 1;
   const lastSeq = await stream.lastSeq();
   let readSeq = fromSeq - 1;
-  const following = await stream.follow({ fromSeq, after }, (message, place) => {
+  const following = await stream.follow({ fromSeq, after: lastStored(oldest) }, (message, place) => {
     follower.onMessage(message, place);
     readSeq = place.streamSeq;
   });

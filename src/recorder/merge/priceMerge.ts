@@ -1,11 +1,10 @@
 import type { StreamBodies } from '../../bus/recordStream.ts';
+import { OUTDATED_MAX_MS } from '../../venues/perpVenue.ts';
 import type { MergedRecord } from './mergedRecord.ts';
 import { COPIES_DROPPED_MS } from './rowAcceptance.ts';
 
 /** A sender keeps the depth of a venue and ticker until it has been silent for this long. */
 const OWNER_SILENT_MS = 3_000;
-/** A book received so much later than the owner's last one, and yet older: that one was dated ahead, see `PerpPoller`. */
-const OUTDATED_MAX_MS = 10_000;
 /** A price that arrives later than this, behind a newer one, is not live. */
 const LIVE_PRICE_MS = 5_000;
 
@@ -77,6 +76,7 @@ export class PriceMerge {
     const isOlder = owner !== undefined && eventTimeMs < owner.eventTimeMs;
     const isSame = updateId === owner?.updateId;
     if (!isOwners) {
+      // A book that is older, though received so much later, shows that the owner's last one was dated ahead.
       const isOutdated = isOlder && body.receivedTimeMs - owner.heardMs <= OUTDATED_MAX_MS;
       if (isSame || isOutdated) return [];
     } else if ((isOlder || isSame) && timeMs - body.receivedTimeMs > COPIES_DROPPED_MS) {

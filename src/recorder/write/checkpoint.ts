@@ -1,4 +1,4 @@
-import type { RecordStream, SharedValues } from '../../bus/recordStream.ts';
+import type { HandledPlace, RecordStream, SharedValues } from '../../bus/recordStream.ts';
 
 /** Up to where a partition of the stream is stored, and how its merge continues from there. */
 export interface Checkpoint {
@@ -20,6 +20,14 @@ export function valuesOfStream(
 ): SharedValues {
   const own = (key: string) => `${baseSeq}.${key}`;
   return { get: (key) => values.get(own(key)), put: (key, value) => values.put(own(key), value) };
+}
+
+/** The last stored message; null: none. */
+export function lastStored({
+  streamSeq,
+  timeMs,
+}: Pick<Checkpoint, 'streamSeq' | 'timeMs'>): HandledPlace | null {
+  return streamSeq === 0 ? null : { streamSeq, timeMs };
 }
 
 const NOTHING_STORED: Checkpoint = { streamSeq: 0, timeMs: 0, state: null };

@@ -1,5 +1,4 @@
 import type {
-  HandledPlace,
   RecordStream,
   SharedValues,
   StreamMessage,
@@ -13,6 +12,7 @@ import type { KindedRecord } from '../../schema/records.ts';
 import {
   type BatchRange,
   type Checkpoint,
+  lastStored,
   readBatch,
   readCheckpoint,
   writeBatch,
@@ -113,14 +113,10 @@ export class PartitionWorker {
     store.mayBeStoredUpTo(stream.baseSeq + 2 * lastSeq + 1);
     log.info({ partition, streamSeq: checkpoint.streamSeq, noted }, 'partition.taken');
     const worker = new PartitionWorker(options, { checkpoint, noted });
-    worker.#working = await stream.work({ partition, after: worker.#after }, (work) => worker.#handle(work));
+    worker.#working = await stream.work({ partition, after: lastStored(checkpoint) }, (work) =>
+      worker.#handle(work),
+    );
     return worker;
-  }
-
-  /** The last stored message; null before the first. */
-  get #after(): HandledPlace | null {
-    const { streamSeq, timeMs } = this.#checkpoint;
-    return streamSeq === 0 ? null : { streamSeq, timeMs };
   }
 
   /** Gives up a running insert: the next worker of the partition finishes it. */
@@ -167,7 +163,7 @@ export class PartitionWorker {
     const { stream, partition, clock } = this.#options;
     const read: StreamWork[number][] = [];
     const whole = new AbortController();
-    const from = { fromSeq: firstSeq, after: this.#after, partition };
+    const from = { fromSeq: firstSeq, after: lastStored(this.#checkpoint), partition };
     const reading = await stream.follow(from, (message, place) => {
       if (place.streamSeq >= firstSeq && place.streamSeq <= lastSeq) read.push({ message, place });
       // The last message may be forgotten; later ones follow every second.
