@@ -8,7 +8,7 @@ import { Metrics } from '../../src/runtime/metrics.ts';
 import { FakeClock } from './fakeClock.ts';
 import { tradeOf } from './streamTrades.ts';
 
-/** What was pushed to it, in order, until it has ended. */
+/** Gives the pushed items in their order, and waits for more until `end` is called. */
 class Queue<T> {
   readonly #items: T[] = [];
   #isOver = false;
@@ -55,13 +55,14 @@ class FakeMessages extends Queue<JsMsg> {
   }
 }
 
-/** One message, a trade named after its number in the stream. */
+/** One message, a trade named after its number in the stream. @param options.version That of its encoding. */
 export function delivered(
   streamSequence: number,
-  { deliverySequence = streamSequence, partition = 0, storedMs = 5 } = {},
+  { deliverySequence = streamSequence, partition = 0, storedMs = 5, version = 1 } = {},
 ): JsMsg {
   const info = { streamSequence, deliverySequence, timestampNanos: storedMs * 1_000_000 };
   const data = encodeMessage(tradeOf('market', `t${streamSequence}`));
+  data[0] = version;
   return { subject: `u.${partition}.trade`, data, info } as unknown as JsMsg;
 }
 

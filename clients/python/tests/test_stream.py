@@ -16,6 +16,18 @@ def snapshot(cursor):
     return {"type": "snapshot", "market_id": "x", "cursor": cursor}
 
 
+def ending_after_subscription(sent):
+    """A stream that ends at once; `sent` gets the subscription."""
+
+    def serve(connection):
+        connection.upgrade()
+        connection.send(READY)
+        sent.append(json.loads(connection.receive()[1]))
+        connection.send({"type": "end"})
+
+    return serve
+
+
 class Streams(unittest.TestCase):
     def client(self, *serve):
         self.service = FakeService(*serve)
@@ -129,14 +141,7 @@ class Streams(unittest.TestCase):
 
     def test_takes_one_name_for_a_list_of_it(self):
         sent = []
-
-        def serve(connection):
-            connection.upgrade()
-            connection.send(READY)
-            sent.append(json.loads(connection.receive()[1]))
-            connection.send({"type": "end"})
-
-        list(self.client(serve).stream(tickers="BTC", event_types="5m"))
+        list(self.client(ending_after_subscription(sent)).stream(tickers="BTC", event_types="5m"))
         self.assertEqual(sent, [{"type": "subscribe", "tickers": ["BTC"], "event_types": ["5m"]}])
         forbidden = lambda connection: connection.answer(403, {"detail": "Tier free"})  # noqa: E731
         with self.assertRaises(ApiError):
@@ -148,14 +153,7 @@ class Streams(unittest.TestCase):
 
     def test_continues_where_an_earlier_process_ended(self):
         sent = []
-
-        def serve(connection):
-            connection.upgrade()
-            connection.send(READY)
-            sent.append(json.loads(connection.receive()[1]))
-            connection.send({"type": "end"})
-
-        list(self.client(serve).stream(tickers=["BTC"], cursor="c7"))
+        list(self.client(ending_after_subscription(sent)).stream(tickers=["BTC"], cursor="c7"))
         self.assertEqual(sent, [{"type": "subscribe", "tickers": ["BTC"], "resume": "c7"}])
 
     def test_raises_the_refusal_of_a_handshake(self):

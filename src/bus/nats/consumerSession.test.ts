@@ -54,15 +54,6 @@ const noAnswer = () => {
   return nats;
 };
 
-/** Holds what awaits `promise` until `release` is called. */
-function held() {
-  let release: () => void = () => undefined;
-  const promise = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  return { promise, release };
-}
-
 it('asks for up to 2,000 messages ahead, 4 s at a time, and notices that its consumer is missing', async () => {
   const { nats } = await open();
   const options = { max_messages: 2_000, expires: 4_000, bind: true, abort_on_missing_resource: true };
@@ -135,13 +126,13 @@ describe('after a failure', () => {
 
 describe('its messages', () => {
   it('are given one at a time', async () => {
-    const first = held();
+    const first = Promise.withResolvers<void>();
     const { nats, given } = await open({ onMessage: () => first.promise });
     nats.messages.push(delivered(1));
     nats.messages.push(delivered(2));
     await nextTurn();
     expect(given).toEqual([1]);
-    first.release();
+    first.resolve();
     await nextTurn();
     expect(given).toEqual([1, 2]);
   });
@@ -198,14 +189,14 @@ describe('a session ends', () => {
     ['no heartbeat, because no messages are requested', 'heartbeats_missed', false],
     ['any other report', 'consumer_deleted', true],
   ])('while a message is handled, with %s: %s', async (_, type, isStopped) => {
-    const handled = held();
+    const handled = Promise.withResolvers<void>();
     const { nats, lines } = await open({ onMessage: () => handled.promise });
     nats.messages.push(delivered(1));
     await nextTurn();
     nats.messages.notify(type);
     await nextTurn();
     const seen = [nats.messages.isStopped, [...lines]];
-    handled.release();
+    handled.resolve();
     expect(seen).toEqual([isStopped, []]);
   });
 
@@ -236,22 +227,22 @@ describe('a session ends', () => {
     ['the connection breaks', (nats: FakeJetStream) => nats.setUp(false)],
     ['it is stopped', (_: FakeJetStream, session: ConsumerSession) => void session.stop()],
   ])('at once when %s while its consumer is created', async (_, change) => {
-    const [nats, opening] = [new FakeJetStream(), held()];
+    const [nats, opening] = [new FakeJetStream(), Promise.withResolvers<void>()];
     nats.opening = opening.promise;
     const { session } = await open({ nats });
     change(nats, session);
-    opening.release();
+    opening.resolve();
     await nextTurn();
     expect(nats.messages.isStopped).toBe(true);
   });
 
   it('and another one begins when the first has ended in every way', async () => {
-    const ending = held();
+    const ending = Promise.withResolvers<void>();
     const { nats, clock } = await open({ onEnd: () => ending.promise });
     nats.messages.notify('consumer_deleted');
     await clock.advance(100);
     expect(nats.sessions).toHaveLength(1);
-    ending.release();
+    ending.resolve();
     await clock.advance(0);
     expect(nats.sessions).toHaveLength(2);
   });
@@ -259,7 +250,7 @@ describe('a session ends', () => {
 
 describe('a stop', () => {
   it('waits for the message that is handled, gives no further one and tries nothing again', async () => {
-    const handled = held();
+    const handled = Promise.withResolvers<void>();
     const { nats, session, given, lines, ended } = await open({ onMessage: () => handled.promise });
     nats.messages.push(delivered(1));
     nats.messages.push(delivered(2));
@@ -270,20 +261,20 @@ describe('a stop', () => {
     });
     await nextTurn();
     expect(isStopped).toBe(false);
-    handled.release();
+    handled.resolve();
     await stopping;
     expect([given, lines, ended(), nats.sessions.length]).toEqual([[1], [], 1, 1]);
     expect(nats.listeners.size).toBe(0);
   });
 
   it('logs no failure that it causes', async () => {
-    const handled = held();
+    const handled = Promise.withResolvers<void>();
     const failing = () => handled.promise.then(() => Promise.reject(new Error('stopped')));
     const { nats, session, lines } = await open({ onMessage: failing });
     nats.messages.push(delivered(1));
     await nextTurn();
     const stopping = session.stop();
-    handled.release();
+    handled.resolve();
     await stopping;
     expect(lines).toEqual([]);
   });

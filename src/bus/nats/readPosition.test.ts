@@ -1,11 +1,10 @@
 import type { JetStreamManager, JsMsg, StreamInfo } from '@nats-io/jetstream';
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
-import { tradeOf } from '../../../test/support/streamTrades.ts';
+import { delivered as messageOf } from '../../../test/support/fakeJetStream.ts';
 import { silentLogger } from '../../runtime/log.ts';
 import { Metrics } from '../../runtime/metrics.ts';
 import type { HandledPlace } from '../recordStream.ts';
-import { encodeMessage } from '../wire/message.ts';
 import { ReadPosition } from './readPosition.ts';
 import type { StreamParts } from './streamParts.ts';
 
@@ -43,12 +42,8 @@ function position(
   return new ReadPosition(parts as unknown as StreamParts, { reader: 'test', ...options });
 }
 
-function delivered(streamSequence: number, partition: number, { version = 1, storedMs = 5 } = {}): JsMsg {
-  const data = encodeMessage(tradeOf('market', `t${streamSequence}`));
-  data[0] = version;
-  const info = { streamSequence, timestampNanos: storedMs * 1_000_000 };
-  return { subject: `u.${partition}.trade`, data, info } as unknown as JsMsg;
-}
+const delivered = (seq: number, partition: number, options: { version?: number; storedMs?: number } = {}) =>
+  messageOf(seq, { partition, ...options });
 
 /** The place of a message that the reader did not read before. */
 async function placeOf(reader: ReadPosition, message: JsMsg, manager = unused) {

@@ -124,9 +124,7 @@ it('reads a message again when the stream does not say whether it deleted those 
 
 it('has a reason while the stream cannot be read, and since it skipped a message', async () => {
   const { nats, follower, clock } = await follow();
-  const damaged = delivered(5, { deliverySequence: 1 });
-  damaged.data[0] = 2;
-  nats.messages.push(damaged);
+  nats.messages.push(delivered(5, { deliverySequence: 1, version: 2 }));
   await clock.advance(0);
   expect(follower.reason).toBe('1 messages of the stream cannot be read by this release');
   nats.messages.notify('no_responders');
@@ -136,10 +134,8 @@ it('has a reason while the stream cannot be read, and since it skipped a message
 
 it('has stopped when its session has ended', async () => {
   const nats = new FakeJetStream();
-  let open: () => void = () => undefined;
-  nats.opening = new Promise((resolve) => {
-    open = resolve;
-  });
+  const opening = Promise.withResolvers<void>();
+  nats.opening = opening.promise;
   const { follower } = await follow({ nats });
   let isStopped = false;
   const stopping = follower.stop().then(() => {
@@ -147,7 +143,7 @@ it('has stopped when its session has ended', async () => {
   });
   await nextTurn();
   const wasStopped = isStopped;
-  open();
+  opening.resolve();
   await stopping;
   expect(wasStopped).toBe(false);
 });
