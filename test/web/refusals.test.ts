@@ -7,6 +7,8 @@ const SKIPPED = 'refused requests (skipped without a build or Chromium)';
 const NOTHING = { status: 404, json: { detail: 'Nothing has this id' } };
 /** Longer than the interval of every poll. */
 const LATER_MS = 60_000;
+/** How long the dashboard waits for an answer. */
+const ANSWER_MS_MAX = 90_000;
 
 describe.skipIf(browserAbsent)(SKIPPED, () => {
   const pages = useStubbedPages();
@@ -45,6 +47,21 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await page.goto('/perpetuals');
     await expect.poll(() => page.getByRole('alert').filter({ hasText: 'Not found' }).count()).toBe(2);
     expect(await page.getByLabel('Loading', { exact: true }).count()).toBe(0);
+  });
+
+  it('gives up a request that the service never answers, and can ask again', async () => {
+    const { page } = await pages.open();
+    let asked = 0;
+    await page.route('**/app/markets/0xdead', () => {
+      asked += 1;
+    });
+    await page.clock.install();
+    await page.goto('/markets/0xdead');
+    await expect.poll(() => asked).toBe(1);
+    await page.clock.runFor(ANSWER_MS_MAX);
+    const failure = page.getByRole('alert').filter({ hasText: 'has not answered for 90 s' });
+    await failure.getByRole('button', { name: 'Try again' }).click();
+    await expect.poll(() => asked).toBe(2);
   });
 
   it('says which part of a market cannot be loaded: its trades, its gaps, its points', async () => {

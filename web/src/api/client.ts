@@ -12,6 +12,9 @@ export type InputOf<K extends OperationName> = (Given<K, 'path'> extends Record<
   ? { path?: Given<K, 'path'> }
   : { path: Given<K, 'path'> }) & { query?: Given<K, 'query'>; body?: Given<K, 'body'> };
 
+/** Longest wait for a whole answer, with its retries: more than the service gives its slowest queries. */
+const ANSWER_MS_MAX = 90_000;
+
 const pace = new RequestPace({
   now: () => Date.now(),
   after: (delayMs, run) => setTimeout(run, delayMs),
@@ -27,10 +30,33 @@ export async function call<K extends OperationName>(
   input: InputOf<K>,
   signal?: AbortSignal,
 ): Promise<AnswerOf<K>> {
+  // A browser itself waits for ever, and requests in flight delay the others of the page.
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), ANSWER_MS_MAX);
+  try {
+    const ended = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]);
+    return await answerOf(operation, input, ended);
+  } catch (cause) {
+    if (!late.signal.aborted || signal?.aborted === true) throw cause;
+    const waitedS = ANSWER_MS_MAX / 1000;
+    throw new ApiProblem(`The service has not answered for ${waitedS} s. It may be overloaded.`, {
+      status: 0,
+      cause,
+    });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function answerOf<K extends OperationName>(
+  operation: K,
+  input: InputOf<K>,
+  signal: AbortSignal,
+): Promise<AnswerOf<K>> {
   const [method = 'GET', path = '/'] = operation.split(' ');
   const request = {
     method,
-    ...(signal === undefined ? {} : { signal }),
+    signal,
     ...(input.body === undefined
       ? {}
       : { body: JSON.stringify(input.body), headers: { 'content-type': 'application/json' } }),
@@ -74,13 +100,13 @@ async function send(address: string, init: RequestInit): Promise<Response> {
   }
 }
 
-function pause(delayMs: number, signal?: AbortSignal): Promise<void> {
+function pause(delayMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, delayMs);
     const onAbort = () => {
       clearTimeout(timer);
-      reject(signal?.reason);
+      reject(signal.reason);
     };
-    signal?.addEventListener('abort', onAbort, { once: true });
+    signal.addEventListener('abort', onAbort, { once: true });
   });
 }
