@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { keepConnected } from '../../web/src/live/keepConnected.ts';
 
@@ -29,4 +29,49 @@ it('opens the socket of a page that was left meanwhile, closes it, and reports n
   });
   expect(code).toBe(1005);
   expect(reports).toEqual([]);
+});
+
+/** A socket of the browser whose network does what the test says. */
+class FakeSocket {
+  static readonly opened: FakeSocket[] = [];
+  isClosed = false;
+  onmessage: ((event: { data: string }) => void) | null = null;
+  onclose: ((event: { reason: string }) => void) | null = null;
+
+  constructor() {
+    FakeSocket.opened.push(this);
+  }
+
+  close(): void {
+    this.isClosed = true;
+  }
+}
+
+it('replaces a connection on which nothing more arrives: its network may be gone without closing it', () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  vi.stubGlobal('WebSocket', FakeSocket);
+  onTestFinished(() => void vi.unstubAllGlobals());
+  const states: string[] = [];
+  const leave = keepConnected({
+    address: 'http://127.0.0.1:9/',
+    onText: () => undefined,
+    onState: (state) => void states.push(state),
+  });
+  onTestFinished(leave);
+  const [first] = FakeSocket.opened;
+  first?.onmessage?.({ data: '{"type":"ready"}' });
+  vi.advanceTimersByTime(60_000);
+  expect(states).toEqual(['live']);
+  vi.advanceTimersByTime(15_000);
+  expect([states, first?.isClosed]).toEqual([['live', 'lost'], true]);
+  vi.advanceTimersByTime(1_000);
+  const second = FakeSocket.opened[1];
+  second?.onmessage?.({ data: '{"type":"ready"}' });
+  // What the first connection still delivers is late, and its end leaves the watch over the second one.
+  first?.onmessage?.({ data: '{"type":"ready"}' });
+  first?.onclose?.({ reason: '' });
+  expect(states).toEqual(['live', 'lost', 'live']);
+  vi.advanceTimersByTime(75_000);
+  expect([states, second?.isClosed]).toEqual([['live', 'lost', 'live', 'lost'], true]);
 });
