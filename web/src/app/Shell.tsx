@@ -1,4 +1,5 @@
 import {
+  Alert,
   AppShell,
   Box,
   Burger,
@@ -33,6 +34,7 @@ import { HistoryBar } from './HistoryBar.tsx';
 import { NAVIGATION } from './navigation.ts';
 import { useRowKeys } from './rowKeys.ts';
 import { SchemeToggle } from './SchemeToggle.tsx';
+import { useSignOutError } from './useSignOut.ts';
 
 /** Header and navigation around the pages of a signed-in user. Without a session it redirects to the sign-in and back. */
 export function Shell(): ReactNode {
@@ -42,7 +44,9 @@ export function Shell(): ReactNode {
   const [asked, setAsked] = useState(href);
   if (session.data && asked !== href && !href.startsWith('/sign-in')) setAsked(href);
   if (session.isPending) return <ShellFrame />;
-  if (session.isError) return <Failure error={session.error} retry={() => void session.refetch()} />;
+  if (session.data === undefined) {
+    return <Failure error={session.error} retry={() => void session.refetch()} />;
+  }
   if (session.data === null) return <Navigate to="/sign-in" search={{ next: asked }} replace />;
   return <SignedInShell user={session.data} />;
 }
@@ -114,6 +118,7 @@ function SignedInShell({ user }: { user: CurrentUser['user'] }): ReactNode {
         <NavLink label="API reference" href="/docs/reference" mt="auto" />
       </AppShell.Navbar>
       <AppShell.Main id="main">
+        <SignOutProblem />
         <HistoryBar />
         <Outlet />
       </AppShell.Main>
@@ -123,6 +128,17 @@ function SignedInShell({ user }: { user: CurrentUser['user'] }): ReactNode {
         </Suspense>
       )}
     </AppShell>
+  );
+}
+
+/** A sign-out that failed: who leaves the machine to others must know. */
+function SignOutProblem(): ReactNode {
+  const error = useSignOutError();
+  if (error === null) return null;
+  return (
+    <Alert color="red" role="alert" mb="md" title="You are still signed in">
+      {error.message}
+    </Alert>
   );
 }
 
