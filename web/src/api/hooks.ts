@@ -8,7 +8,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import { type AnswerOf, call, type InputOf, type OperationName } from './client.ts';
-import { ApiProblem } from './problem.ts';
+import { ApiProblem, isRefusal } from './problem.ts';
 import type { CurrentUser } from './schema.ts';
 
 const FRESH_MS = 10_000;
@@ -64,8 +64,7 @@ export function useApi<K extends OperationName>(
  * an answer would show its placeholders at each try.
  */
 export function pollingMs(error: Error | null, intervalMs: number): number | false {
-  const status = error instanceof ApiProblem ? error.status : 0;
-  return status >= 400 && status < 500 && status !== 429 ? false : intervalMs;
+  return isRefusal(error) ? false : intervalMs;
 }
 
 /** The same for a list: each poll requests all loaded pages, so more pages are polled less often. */

@@ -32,6 +32,12 @@ export class ApiProblem extends Error {
   }
 }
 
+/** Whether an error is the service's decision about this request: sent again, it would be refused again. */
+export function isRefusal(error: Error | null): boolean {
+  const status = error instanceof ApiProblem ? error.status : 0;
+  return status >= 400 && status < 500 && status !== 429;
+}
+
 /** Reads the service's message from an error answer. */
 export async function problemOf(response: Response): Promise<ApiProblem> {
   const { status, headers } = response;

@@ -7,7 +7,9 @@ import { Failure, Loading } from '../ui/states.tsx';
 export function Home(): ReactNode {
   const session = useSession();
   if (session.isPending) return <Loading />;
-  if (session.isError) return <Failure error={session.error} retry={() => void session.refetch()} />;
+  if (session.data === undefined) {
+    return <Failure error={session.error} retry={() => void session.refetch()} />;
+  }
   if (session.data === null) return <Entry />;
   return <Navigate to="/live" search={{ ticker: 'BTC' }} replace />;
 }

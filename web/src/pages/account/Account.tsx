@@ -7,7 +7,7 @@ import { type Column, DataTable } from '../../ui/DataTable.tsx';
 import { moment } from '../../ui/format.ts';
 import { TableFrame } from '../../ui/frames.tsx';
 import { Page } from '../../ui/Page.tsx';
-import { Failure } from '../../ui/states.tsx';
+import { RequestFailure } from '../../ui/RequestFailure.tsx';
 import { browserName } from './browserName.ts';
 import { ChangePassword } from './ChangePassword.tsx';
 import { SecondFactor } from './SecondFactor.tsx';
@@ -35,7 +35,7 @@ export function Account(): ReactNode {
           Where you are signed in
         </Text>
         {sessions.isPending && <TableFrame rows={2} columns={6} />}
-        {sessions.isError && <Failure error={sessions.error} retry={() => void sessions.refetch()} />}
+        <RequestFailure of={sessions} />
         {sessions.data !== undefined && <Sessions sessions={sessions.data.sessions} />}
       </Stack>
       <Stack className="card" p="md" gap="sm">

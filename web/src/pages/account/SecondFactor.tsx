@@ -3,7 +3,8 @@ import { type FormEvent, type ReactNode, useState } from 'react';
 import { useAction, useApi } from '../../api/hooks.ts';
 import { FormProblem, useShownProblem } from '../../ui/FormProblem.tsx';
 import { QrCode } from '../../ui/QrCode.tsx';
-import { Failure, Loading } from '../../ui/states.tsx';
+import { lastAnswer, RequestFailure } from '../../ui/RequestFailure.tsx';
+import { Loading } from '../../ui/states.tsx';
 
 /** One-time codes of an authenticator app: enabled and disabled with the password and a code. */
 export function SecondFactor(): ReactNode {
@@ -11,9 +12,10 @@ export function SecondFactor(): ReactNode {
   const begin = useAction('POST /app/second-factor');
   const confirm = useAction('POST /app/second-factor/confirm', ['GET /app/second-factor']);
   if (state.isPending) return <Loading rows={2} />;
-  if (state.isError) return <Failure error={state.error} retry={() => void state.refetch()} />;
   if (confirm.isSuccess) return <RecoveryCodes codes={confirm.data.recovery_codes} />;
-  if (state.data.enabled) return <Disable left={state.data.recovery_codes_left} />;
+  const known = lastAnswer(state);
+  if (known === undefined) return <RequestFailure of={state} />;
+  if (known.enabled) return <Disable left={known.recovery_codes_left} />;
   return (
     <Stack gap="sm">
       <Text size="sm">

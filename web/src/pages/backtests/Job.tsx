@@ -8,7 +8,8 @@ import { STRATEGY_NAMES } from '../../strategy/strategies.ts';
 import { requestText } from '../../strategy/strategyText.ts';
 import { moment } from '../../ui/format.ts';
 import { Page } from '../../ui/Page.tsx';
-import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { lastAnswer, RequestFailure } from '../../ui/RequestFailure.tsx';
+import { Empty, Loading } from '../../ui/states.tsx';
 import { sweepable } from './draft.ts';
 import { JobProgress, JobState } from './JobState.tsx';
 import { Result } from './Result.tsx';
@@ -26,14 +27,20 @@ export function Job(): ReactNode {
     { refetchMs: REFETCH_MS, isFinal: ({ status }) => status !== 'queued' && status !== 'running' },
   );
   if (job.isPending) return <Loading />;
-  if (job.isError) {
+  const known = lastAnswer(job);
+  if (known === undefined) {
     return (
       <Page title="Backtest">
-        <Failure error={job.error} retry={() => void job.refetch()} />
+        <RequestFailure of={job} />
       </Page>
     );
   }
-  return <Shown job={job.data} />;
+  return (
+    <>
+      <RequestFailure of={job} />
+      <Shown job={known} />
+    </>
+  );
 }
 
 function Shown({ job }: { job: BacktestJob }): ReactNode {

@@ -11,9 +11,10 @@ import { requestText } from '../../strategy/strategyText.ts';
 import { type Column, DataTable } from '../../ui/DataTable.tsx';
 import { duration, moment, number, usd } from '../../ui/format.ts';
 import { TableFrame } from '../../ui/frames.tsx';
+import { lastAnswer, RequestFailure } from '../../ui/RequestFailure.tsx';
 import { ShowOlder } from '../../ui/ShowOlder.tsx';
 import { Signed } from '../../ui/Signed.tsx';
-import { Empty, Failure } from '../../ui/states.tsx';
+import { Empty } from '../../ui/states.tsx';
 import { sweepable } from './draft.ts';
 import { JobState } from './JobState.tsx';
 
@@ -51,9 +52,7 @@ export function Jobs(): ReactNode {
       </div>
     );
   }
-  if (list.data === undefined) {
-    return <Failure error={list.error} retry={() => void list.refetch()} />;
-  }
+  if (lastAnswer(list) === undefined) return <RequestFailure of={list} />;
   if (jobs.length === 0) {
     return (
       <div className="card">
@@ -63,6 +62,7 @@ export function Jobs(): ReactNode {
   }
   return (
     <>
+      <RequestFailure of={list} />
       <Chosen chosen={chosen} />
       <div className="card">
         <DataTable

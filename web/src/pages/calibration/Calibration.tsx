@@ -9,7 +9,8 @@ import { type Column, DataTable } from '../../ui/DataTable.tsx';
 import { type Figure, Figures } from '../../ui/Figures.tsx';
 import { number, percent, WINDOW_CHOICES } from '../../ui/format.ts';
 import { Page } from '../../ui/Page.tsx';
-import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { RequestFailure } from '../../ui/RequestFailure.tsx';
+import { Empty, Loading } from '../../ui/states.tsx';
 import { STOPS, stopOf, timeBefore } from './minutesBefore.ts';
 import { ReliabilityDiagram } from './ReliabilityDiagram.tsx';
 
@@ -42,7 +43,7 @@ export function Calibration(): ReactNode {
     >
       <Filters search={search} />
       {found.isPending && <Loading rows={8} />}
-      {found.isError && <Failure error={found.error} retry={() => void found.refetch()} />}
+      <RequestFailure of={found} />
       {found.data !== undefined &&
         (found.data.n_markets === 0 ? <NoMarkets /> : <Shown answer={found.data} />)}
     </Page>

@@ -8,7 +8,8 @@ import { Figures } from '../../ui/Figures.tsx';
 import { age, moment, number } from '../../ui/format.ts';
 import { TableFrame } from '../../ui/frames.tsx';
 import { Page } from '../../ui/Page.tsx';
-import { Empty, Failure } from '../../ui/states.tsx';
+import { lastAnswer, RequestFailure } from '../../ui/RequestFailure.tsx';
+import { Empty } from '../../ui/states.tsx';
 import { useNow } from '../../ui/useNow.ts';
 import { NewKey } from './NewKey.tsx';
 
@@ -18,6 +19,7 @@ const REFETCH_MS = 10_000;
 /** The user's API keys: create, list, revoke. */
 export function Keys(): ReactNode {
   const keys = useApi('GET /app/keys', {}, { refetchMs: REFETCH_MS });
+  const known = lastAnswer(keys);
   return (
     <Page title="API keys" about="A key has your tier. It is shown only once, when you create it.">
       <Stack className="card" p="md">
@@ -28,8 +30,8 @@ export function Keys(): ReactNode {
           <TableFrame rows={3} columns={7} />
         </div>
       )}
-      {keys.isError && <Failure error={keys.error} retry={() => void keys.refetch()} />}
-      {keys.isSuccess && <OwnKeys keys={keys.data.keys} />}
+      <RequestFailure of={keys} />
+      {known !== undefined && <OwnKeys keys={known.keys} />}
     </Page>
   );
 }

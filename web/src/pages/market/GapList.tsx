@@ -4,18 +4,25 @@ import type { Gap } from '../../api/schema.ts';
 import { momentText, type TimeZone } from '../../charts/timeZone.ts';
 import { useTimeZone } from '../../charts/useTimeZone.ts';
 import { type Column, DataTable } from '../../ui/DataTable.tsx';
-import { Failure, Loading } from '../../ui/states.tsx';
+import { RequestFailure } from '../../ui/RequestFailure.tsx';
+import { Loading } from '../../ui/states.tsx';
 import type { useGaps } from './data.ts';
 
 /** The untrusted times of the recording, with their causes. */
-export function GapList({ known: { gaps, error, retry } }: { known: ReturnType<typeof useGaps> }): ReactNode {
+export function GapList({ known: { gaps, request } }: { known: ReturnType<typeof useGaps> }): ReactNode {
   const [zone] = useTimeZone();
-  if (gaps === undefined) {
-    return error === null ? <Loading rows={2} /> : <Failure error={error} retry={retry} />;
-  }
-  if (gaps.length === 0)
-    return <Text size="sm">No gaps: every change of this market’s book is recorded and proven.</Text>;
-  return <DataTable label="Gaps" columns={columnsOf(zone)} rows={gaps} keyOf={({ gap_id }) => gap_id} />;
+  if (request.isPending) return <Loading rows={2} />;
+  return (
+    <>
+      <RequestFailure of={request} />
+      {gaps?.length === 0 && !request.isError && (
+        <Text size="sm">No gaps: every change of this market’s book is recorded and proven.</Text>
+      )}
+      {gaps !== undefined && gaps.length > 0 && (
+        <DataTable label="Gaps" columns={columnsOf(zone)} rows={gaps} keyOf={({ gap_id }) => gap_id} />
+      )}
+    </>
+  );
 }
 
 function columnsOf(zone: TimeZone): readonly Column<Gap>[] {

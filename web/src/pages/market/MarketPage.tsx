@@ -6,7 +6,8 @@ import type { Market } from '../../api/schema.ts';
 import { ServiceNotices } from '../../live/ServiceNotices.tsx';
 import { drawnTradesOf } from '../../trades/drawnTradesOf.ts';
 import { Page } from '../../ui/Page.tsx';
-import { Failure, Loading } from '../../ui/states.tsx';
+import { lastAnswer, RequestFailure } from '../../ui/RequestFailure.tsx';
+import { Loading } from '../../ui/states.tsx';
 import { Downloads } from './Downloads.tsx';
 import { OPEN_REFETCH_MS, useGaps } from './data.ts';
 import { Facts } from './Facts.tsx';
@@ -28,14 +29,20 @@ export function MarketPage(): ReactNode {
     { refetchMs: OPEN_REFETCH_MS },
   );
   if (market.isPending) return <Loading rows={10} />;
-  if (market.isError) {
+  const known = lastAnswer(market);
+  if (known === undefined) {
     return (
       <Page title="Market">
-        <Failure error={market.error} retry={() => void market.refetch()} />
+        <RequestFailure of={market} />
       </Page>
     );
   }
-  return <Recorded market={market.data} />;
+  return (
+    <>
+      <RequestFailure of={market} />
+      <Recorded market={known} />
+    </>
+  );
 }
 
 function Recorded({ market }: { market: Market }): ReactNode {

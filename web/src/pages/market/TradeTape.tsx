@@ -2,7 +2,8 @@ import { type ReactNode, useMemo } from 'react';
 import { clockText, type TimeZone, zoneName } from '../../charts/timeZone.ts';
 import { useTimeZone } from '../../charts/useTimeZone.ts';
 import { cents, sizeFormat } from '../../ui/format.ts';
-import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { RequestFailure } from '../../ui/RequestFailure.tsx';
+import { Empty, Loading } from '../../ui/states.tsx';
 import type { Tape } from './data.ts';
 import classes from './TradeTape.module.css';
 import { expectsUp, priceOfUp, sideText } from './tradePrice.ts';
@@ -11,7 +12,7 @@ const ROWS = 60;
 
 /** The newest trades at a time, newest first. A click shows the book of that time. */
 export function TradeTape({
-  tape: { trades, error, retry },
+  tape: { trades, request },
   timeMs,
   onPick,
 }: {
@@ -22,9 +23,8 @@ export function TradeTape({
   const [zone] = useTimeZone();
   // Trades do not change; only how many of them had happened does.
   const times = useMemo(() => (trades ?? []).map(({ ts }) => Date.parse(ts)), [trades]);
-  if (trades === undefined) {
-    return error === null ? <Loading rows={3} /> : <Failure error={error} retry={retry} />;
-  }
+  if (request.isPending) return <Loading rows={3} />;
+  if (trades === undefined) return <RequestFailure of={request} />;
   if (trades.length === 0)
     return <Empty title="No trades">Nobody has traded this market while it was recorded.</Empty>;
   const passed = times.findLastIndex((time) => time <= timeMs) + 1;

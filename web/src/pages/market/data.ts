@@ -1,9 +1,10 @@
-import { useQuery } from '@tanstack/react-query';
+import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { call } from '../../api/client.ts';
 import { pollingMs, useApi } from '../../api/hooks.ts';
 import type { Gap, Market, Snapshot, TimeseriesPoint, Trade, UnderlyingPoint } from '../../api/schema.ts';
 import type { Band } from '../../charts/chartOptions.ts';
+import { lastAnswer } from '../../ui/RequestFailure.tsx';
 
 /** Rows per request: the service's maximum. */
 const PAGE_SIZE = 10_000;
@@ -142,30 +143,29 @@ async function pricesBefore(market: Market, time: string, signal: AbortSignal): 
 /** All trades of the market, oldest first; undefined until they are loaded, and if they cannot be loaded. */
 export interface Tape {
   readonly trades: readonly Trade[] | undefined;
-  readonly error: Error | null;
-  readonly retry: () => void;
+  readonly request: UseQueryResult<unknown, Error>;
 }
 
 export function useTape(market: Market): Tape {
   const query = { market_id: market.market_id, order: 'desc', limit: PAGE_SIZE } as const;
-  const { data, error, refetch } = useApi('GET /v1/trades', { query }, pollingOf(market));
-  const trades = useMemo(() => data?.trades.toReversed(), [data]);
-  return { trades, error, retry: () => void refetch() };
+  const request = useApi('GET /v1/trades', { query }, pollingOf(market));
+  const known = lastAnswer(request);
+  const trades = useMemo(() => known?.trades.toReversed(), [known]);
+  return { trades, request };
 }
 
 interface KnownGaps {
   /** Undefined until they are loaded, and if they cannot be loaded. */
   readonly gaps: readonly Gap[] | undefined;
   readonly bands: readonly Band[];
-  readonly error: Error | null;
-  readonly retry: () => void;
+  readonly request: UseQueryResult<unknown, Error>;
 }
 
 /** Untrusted time ranges of the market; an open one ends with the chart. */
 export function useGaps(market: Market): KnownGaps {
   const query = { market_id: market.market_id, limit: 1000 };
-  const { data, error, refetch } = useApi('GET /v1/gaps', { query }, pollingOf(market));
-  const gaps = data?.gaps;
+  const request = useApi('GET /v1/gaps', { query }, pollingOf(market));
+  const gaps = lastAnswer(request)?.gaps;
   const bands = useMemo(() => {
     const toMs = Date.parse(market.end_time);
     return (gaps ?? []).map(({ start, end }) => ({
@@ -173,7 +173,7 @@ export function useGaps(market: Market): KnownGaps {
       to: (end === null ? toMs : Date.parse(end)) / 1000,
     }));
   }, [gaps, market.end_time]);
-  return { gaps, bands, error, retry: () => void refetch() };
+  return { gaps, bands, request };
 }
 
 export interface MarketSearch {

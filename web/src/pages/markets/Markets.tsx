@@ -10,8 +10,9 @@ import type { Market, MarketList } from '../../api/schema.ts';
 import { type Column, DataTable } from '../../ui/DataTable.tsx';
 import { moment, WINDOW_CHOICES, WINDOW_NAMES } from '../../ui/format.ts';
 import { Page } from '../../ui/Page.tsx';
+import { RequestFailure } from '../../ui/RequestFailure.tsx';
 import { ShowOlder } from '../../ui/ShowOlder.tsx';
-import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { Empty, Loading } from '../../ui/states.tsx';
 import { closeText, coverageText, strikeText } from './marketText.ts';
 import { Outcome } from './Outcome.tsx';
 
@@ -46,7 +47,7 @@ export function Markets(): ReactNode {
     <Page title="Markets" about="Newest end first." actions={<Filters search={search} />}>
       <div className="card">
         {list.isPending && <Loading rows={10} />}
-        {list.isError && <Failure error={list.error} retry={() => void list.refetch()} />}
+        <RequestFailure of={list} />
         {list.isSuccess && markets.length === 0 && (
           <Empty title="No market matches">
             Widen the filters. A service that has just started finds its first markets within a minute.

@@ -8,7 +8,8 @@ import { WARNING_COLOUR } from '../../theme.ts';
 import { type Column, DataTable } from '../../ui/DataTable.tsx';
 import { age, moment, number, WINDOW_NAMES } from '../../ui/format.ts';
 import { TableFrame } from '../../ui/frames.tsx';
-import { Empty, Failure } from '../../ui/states.tsx';
+import { lastAnswer, RequestFailure } from '../../ui/RequestFailure.tsx';
+import { Empty } from '../../ui/states.tsx';
 import { isIdle } from './feedsFigure.ts';
 
 type PriceSource = Status['price_sources'][number];
@@ -21,25 +22,24 @@ const GAPS_SHOWN = 50;
 export function FeedStatus(): ReactNode {
   const health = useApi('GET /health', {}, { refetchMs: REFETCH_MS });
   const feeds = useApi('GET /app/feeds', {}, { refetchMs: REFETCH_MS });
-  if (health.isError) return <Failure error={health.error} retry={() => void health.refetch()} />;
+  const known = lastAnswer(feeds);
   return (
     <>
+      <RequestFailure of={health} />
       <Group gap="lg">
-        <Receiving health={health.data} />
+        <Receiving health={health.isError ? undefined : health.data} />
         <Text size="sm" c="dimmed">
           newest {moment(health.data?.latest_snapshot)} UTC
         </Text>
       </Group>
       {feeds.isPending && <TableFrame rows={6} columns={6} />}
-      {feeds.data === undefined && feeds.isError && (
-        <Failure error={feeds.error} retry={() => void feeds.refetch()} />
-      )}
-      {feeds.data !== undefined && (
+      <RequestFailure of={feeds} />
+      {known !== undefined && (
         <>
-          <UnknownVersions versions={feeds.data.unknown_versions} />
-          <PriceSources status={feeds.data} />
-          <Feeds status={feeds.data} />
-          <OpenGaps gaps={feeds.data.gaps} />
+          <UnknownVersions versions={known.unknown_versions} />
+          <PriceSources status={known} />
+          <Feeds status={known} />
+          <OpenGaps gaps={known.gaps} />
         </>
       )}
     </>

@@ -4,20 +4,30 @@ import { useAction, useApi } from '../../api/hooks.ts';
 import { Confirmation } from '../../ui/ConfirmButton.tsx';
 import { FormProblem, useShownProblem } from '../../ui/FormProblem.tsx';
 import { moment } from '../../ui/format.ts';
-import { Failure, Loading } from '../../ui/states.tsx';
+import { lastAnswer, RequestFailure } from '../../ui/RequestFailure.tsx';
+import { Loading } from '../../ui/states.tsx';
 
 /** Starts maintenance, in which only the operator can use the service, and ends it. */
 export function MaintenanceForm(): ReactNode {
   const state = useApi('GET /app/maintenance', {});
   const change = useAction('PUT /app/maintenance', ['GET /app/maintenance']);
   if (state.isPending) return <Loading rows={2} />;
-  if (state.isError) return <Failure error={state.error} retry={() => void state.refetch()} />;
-  if (!state.data.on) return <StartForm change={change} />;
+  const known = lastAnswer(state);
+  if (known === undefined) return <RequestFailure of={state} />;
+  if (!known.on) {
+    return (
+      <>
+        <RequestFailure of={state} />
+        <StartForm change={change} />
+      </>
+    );
+  }
   return (
     <>
-      <Alert color="orange" title={`In maintenance since ${moment(state.data.since)} UTC`}>
+      <RequestFailure of={state} />
+      <Alert color="orange" title={`In maintenance since ${moment(known.since)} UTC`}>
         <Group justify="space-between">
-          {state.data.message ?? 'Clients are asked to retry later.'}
+          {known.message ?? 'Clients are asked to retry later.'}
           <Button loading={change.isPending} onClick={() => change.mutate({ body: { on: false } })}>
             End maintenance
           </Button>

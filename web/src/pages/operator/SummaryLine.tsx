@@ -4,7 +4,7 @@ import type { OperatorSummary } from '../../api/schema.ts';
 import { type Figure, Figures } from '../../ui/Figures.tsx';
 import { bytes, duration, number } from '../../ui/format.ts';
 import { FiguresFrame } from '../../ui/frames.tsx';
-import { Failure } from '../../ui/states.tsx';
+import { lastAnswer, RequestFailure } from '../../ui/RequestFailure.tsx';
 import { feedsFigure } from './feedsFigure.ts';
 import { growthText } from './growthText.ts';
 
@@ -18,10 +18,9 @@ export function SummaryLine(): ReactNode {
   const state = useApi('GET /app/state', {}, { refetchMs: REFETCH_MS });
   const rate = useRowRate(summary.data);
   if (summary.isPending) return <FiguresFrame />;
-  if (summary.data === undefined) {
-    return <Failure error={summary.error} retry={() => void summary.refetch()} />;
-  }
-  const { disk_free_bytes: free, stored_bytes: stored } = summary.data;
+  const known = lastAnswer(summary);
+  if (known === undefined) return <RequestFailure of={summary} />;
+  const { disk_free_bytes: free, stored_bytes: stored } = known;
   const figures: Figure[] = [
     [
       'Service',
@@ -29,12 +28,17 @@ export function SummaryLine(): ReactNode {
       reasonsOf(state.data),
     ],
     ['Stored data', state.data === undefined ? '–' : `${duration(state.data.store_lag_seconds)} behind`],
-    rowsFigure(summary.data, rate),
-    ['Disk free', bytes(free), growthText(summary.data, Date.parse(summary.data.as_of))],
+    rowsFigure(known, rate),
+    ['Disk free', bytes(free), growthText(known, Date.parse(known.as_of))],
     ['Recording', bytes(stored), stored === null ? 'not measured yet' : undefined],
     feeds.data === undefined ? ['Feeds', '–'] : ['Feeds', ...feedsFigure(feeds.data)],
   ];
-  return <Figures figures={figures} cols={{ base: 2, sm: 3, lg: 6 }} />;
+  return (
+    <>
+      <RequestFailure of={summary} />
+      <Figures figures={figures} cols={{ base: 2, sm: 3, lg: 6 }} />
+    </>
+  );
 }
 
 /** Rows a second between the last two different answers; null until there are two. */

@@ -8,7 +8,8 @@ import { type Column, DataTable } from '../../ui/DataTable.tsx';
 import { useShownProblem } from '../../ui/FormProblem.tsx';
 import { moment, number } from '../../ui/format.ts';
 import { TableFrame } from '../../ui/frames.tsx';
-import { Empty, Failure } from '../../ui/states.tsx';
+import { RequestFailure } from '../../ui/RequestFailure.tsx';
+import { Empty } from '../../ui/states.tsx';
 
 const PAGE_SIZE = 25;
 const SEARCH_DELAY_MS = 250;
@@ -46,7 +47,7 @@ export function Users(): ReactNode {
         </Text>
       </Group>
       {users.isPending && <TableFrame rows={3} />}
-      {users.isError && <Failure error={users.error} retry={() => void users.refetch()} />}
+      <RequestFailure of={users} />
       {users.data?.users.length === 0 && <Empty title="No user has this address" />}
       {users.data !== undefined && users.data.users.length > 0 && (
         <DataTable label="Users" columns={COLUMNS} rows={users.data.users} keyOf={({ user_id }) => user_id} />

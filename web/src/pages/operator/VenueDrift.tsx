@@ -4,7 +4,8 @@ import { useApi } from '../../api/hooks.ts';
 import type { Drift } from '../../api/schema.ts';
 import { type Column, DataTable } from '../../ui/DataTable.tsx';
 import { moment, number } from '../../ui/format.ts';
-import { Failure, Loading } from '../../ui/states.tsx';
+import { lastAnswer, RequestFailure } from '../../ui/RequestFailure.tsx';
+import { Loading } from '../../ui/states.tsx';
 
 const REFETCH_MS = 30_000;
 /** Most findings listed; the command prints all. */
@@ -12,14 +13,21 @@ const SHOWN = 20;
 
 /** Where the venues differ from the formats that this version knows. */
 export function VenueDrift(): ReactNode {
-  const { data, error, isError, refetch } = useApi('GET /app/drift', {}, { refetchMs: REFETCH_MS });
-  if (data === undefined)
-    return isError ? <Failure error={error} retry={() => void refetch()} /> : <Loading rows={2} />;
-  const { findings } = data;
-  if (findings.length === 0)
-    return <Text size="sm">No drift seen: every message has a known kind and known fields.</Text>;
+  const drift = useApi('GET /app/drift', {}, { refetchMs: REFETCH_MS });
+  if (drift.isPending) return <Loading rows={2} />;
+  const known = lastAnswer(drift);
+  if (known === undefined) return <RequestFailure of={drift} />;
+  const { findings } = known;
+  if (findings.length === 0) {
+    return drift.isError ? (
+      <RequestFailure of={drift} />
+    ) : (
+      <Text size="sm">No drift seen: every message has a known kind and known fields.</Text>
+    );
+  }
   return (
     <>
+      <RequestFailure of={drift} />
       <Text size="sm">
         {number(findings.length)} differences from the known formats. <Code>underround doctor</Code> prints
         them all, and the frames that were set aside.

@@ -5,8 +5,9 @@ import { useAction, useApi } from '../../api/hooks.ts';
 import type { PaperDivergence } from '../../api/schema.ts';
 import { type Column, DataTable } from '../../ui/DataTable.tsx';
 import { cents, moment, number, percent, usd } from '../../ui/format.ts';
+import { lastAnswer, RequestFailure } from '../../ui/RequestFailure.tsx';
 import { Signed } from '../../ui/Signed.tsx';
-import { Failure, Loading } from '../../ui/states.tsx';
+import { Loading } from '../../ui/states.tsx';
 import { Differences } from './Differences.tsx';
 
 type Run = PaperDivergence['live'];
@@ -19,13 +20,13 @@ export function Divergence({ strategyId }: { strategyId: string }): ReactNode {
   const report = useApi(DIVERGENCE, { path }, { refetchMs: REFETCH_MS });
   const replay = useAction('POST /v1/paper/strategies/{strategy_id}/divergence', [DIVERGENCE]);
   if (report.isPending) return <Loading rows={3} />;
-  if (report.data === undefined) {
-    return <Failure error={report.error} retry={() => void report.refetch()} />;
-  }
-  const { live, baseline, window } = report.data;
+  const known = lastAnswer(report);
+  if (known === undefined) return <RequestFailure of={report} />;
+  const { live, baseline, window } = known;
   const isUnderWay = window?.status === 'queued' || window?.status === 'running';
   return (
     <>
+      <RequestFailure of={report} />
       <DataTable
         label="Runs"
         columns={COLUMNS}
@@ -46,10 +47,10 @@ export function Divergence({ strategyId }: { strategyId: string }): ReactNode {
           {window === null ? 'Replay the same windows' : 'Replay them again'}
         </Button>
         <Text size="sm" c="dimmed">
-          {moment(report.data.from)} to {moment(report.data.to)} UTC: windows that have ended are compared.
+          {moment(known.from)} to {moment(known.to)} UTC: windows that have ended are compared.
         </Text>
       </Group>
-      {window?.status === 'complete' && <Differences report={report.data} strategyId={strategyId} />}
+      {window?.status === 'complete' && <Differences report={known} strategyId={strategyId} />}
       {window?.status === 'failed' && (
         <Alert color="orange" title="The replay did not finish">
           Its <BacktestLink run={window}>backtest</BacktestLink> has the reason. Before the first window that

@@ -6,7 +6,8 @@ import type { PaperStrategy } from '../../api/schema.ts';
 import type { Line } from '../../charts/chartOptions.ts';
 import { TimeChart } from '../../charts/TimeChart.tsx';
 import { usd } from '../../ui/format.ts';
-import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { lastAnswer, RequestFailure } from '../../ui/RequestFailure.tsx';
+import { Empty, Loading } from '../../ui/states.tsx';
 import { curvesOf } from './curves.ts';
 
 const REFETCH_MS = 5_000;
@@ -28,11 +29,11 @@ export function Equity({ strategy }: { strategy: PaperStrategy }): ReactNode {
   const replayed = result && 'equity_curve' in result ? result.equity_curve : undefined;
   const shown = useMemo(() => linesOf(equity.data?.points ?? [], replayed ?? []), [equity.data, replayed]);
   if (equity.isPending) return <Loading rows={6} />;
-  if (equity.data === undefined) {
-    return <Failure error={equity.error} retry={() => void equity.refetch()} />;
-  }
+  const known = lastAnswer(equity);
+  if (known === undefined) return <RequestFailure of={equity} />;
   return (
     <>
+      <RequestFailure of={equity} />
       {shown.times.length < 2 ? (
         <Empty title="No position closed yet">
           A position is closed when it is sold or its market is resolved. This page updates automatically.
@@ -46,7 +47,7 @@ export function Equity({ strategy }: { strategy: PaperStrategy }): ReactNode {
           height={240}
         />
       )}
-      {shown.times.length > 1 && equity.data.points.length === 0 && (
+      {shown.times.length > 1 && known.points.length === 0 && (
         <Text size="sm">
           No position is closed on paper yet: its line begins with the first. The chart shows the baseline
           alone.

@@ -5,7 +5,8 @@ import { useApi } from '../../api/hooks.ts';
 import { useLimits } from '../../strategy/TierLimits.tsx';
 import { TableFrame } from '../../ui/frames.tsx';
 import { Page } from '../../ui/Page.tsx';
-import { Empty, Failure } from '../../ui/states.tsx';
+import { lastAnswer, RequestFailure } from '../../ui/RequestFailure.tsx';
+import { Empty } from '../../ui/states.tsx';
 import { TierLock } from '../../ui/TierLock.tsx';
 import { useOpenForm } from '../../ui/useOpenForm.ts';
 import { NewPaperStrategy } from './NewPaperStrategy.tsx';
@@ -19,17 +20,18 @@ export function PaperStrategies(): ReactNode {
   const { from } = route.useSearch();
   const list = useApi('GET /v1/paper/strategies', {}, { refetchMs: REFETCH_MS });
   const limits = useLimits();
-  const [isOpen, setOpen] = useOpenForm(list.data && list.data.count === 0);
+  const known = lastAnswer(list);
+  const [isOpen, setOpen] = useOpenForm(known && known.count === 0);
   const isMaking = isOpen || from !== undefined;
   return (
     <Page
       title="Paper trading"
       about="Trade the live books with simulated money, with the same strategies, fills and fees as a backtest."
       actions={
-        !isMaking && list.isSuccess && <Button onClick={() => setOpen(true)}>New paper strategy</Button>
+        !isMaking && known !== undefined && <Button onClick={() => setOpen(true)}>New paper strategy</Button>
       }
     >
-      {list.isSuccess && isMaking && (
+      {known !== undefined && isMaking && (
         <TierLock feature="paper_strategies" what="Paper strategies">
           {limits !== null && (
             <Text size="sm" c="dimmed" role="note">
@@ -41,13 +43,13 @@ export function PaperStrategies(): ReactNode {
       )}
       <div className="card">
         {list.isPending && <TableFrame columns={7} />}
-        {list.isError && <Failure error={list.error} retry={() => void list.refetch()} />}
-        {list.isSuccess && list.data.count === 0 && (
+        <RequestFailure of={list} />
+        {known?.count === 0 && (
           <Empty title="No paper strategies yet">
             Start the one above, or run a <Link to="/backtests">backtest</Link> and paper-trade its strategy.
           </Empty>
         )}
-        {list.isSuccess && list.data.count > 0 && <StrategyTable strategies={list.data.strategies} />}
+        {known !== undefined && known.count > 0 && <StrategyTable strategies={known.strategies} />}
       </div>
     </Page>
   );

@@ -8,7 +8,8 @@ import { usePositions } from '../../trades/usePositions.ts';
 import { type Figure, Figures } from '../../ui/Figures.tsx';
 import { moment, number, usd, visibleName, WINDOW_NAMES } from '../../ui/format.ts';
 import { Page } from '../../ui/Page.tsx';
-import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { lastAnswer, RequestFailure } from '../../ui/RequestFailure.tsx';
+import { Empty, Loading } from '../../ui/states.tsx';
 import { Activity } from './Activity.tsx';
 import { Divergence } from './Divergence.tsx';
 import { Equity } from './Equity.tsx';
@@ -26,14 +27,20 @@ export function PaperStrategyPage(): ReactNode {
     { refetchMs: REFETCH_MS },
   );
   if (strategy.isPending) return <Loading rows={8} />;
-  if (strategy.data === undefined) {
+  const known = lastAnswer(strategy);
+  if (known === undefined) {
     return (
       <Page title="Paper strategy">
-        <Failure error={strategy.error} retry={() => void strategy.refetch()} />
+        <RequestFailure of={strategy} />
       </Page>
     );
   }
-  return <Shown strategy={strategy.data} />;
+  return (
+    <>
+      <RequestFailure of={strategy} />
+      <Shown strategy={known} />
+    </>
+  );
 }
 
 function Shown({ strategy }: { strategy: PaperStrategy }): ReactNode {
@@ -85,17 +92,20 @@ function Section({ title, children }: { title: string; children: ReactNode }): R
 /** Positions, newest first; reloaded when one was opened or closed. */
 function Positions({ strategyId, revision }: { strategyId: string; revision: string }): ReactNode {
   const positions = usePositions(strategyId, revision);
-  const newest = useMemo(() => positions.data?.toReversed(), [positions.data]);
-  if (newest === undefined) {
-    if (positions.isPending) return <Loading rows={3} />;
-    return <Failure error={positions.error} retry={() => void positions.refetch()} />;
-  }
-  if (newest.length === 0) {
-    return (
-      <Empty title="Nothing bought yet">
-        It buys when its condition is met in an open window. This page updates automatically.
-      </Empty>
-    );
-  }
-  return <TradesTable trades={newest} source={{ paper: strategyId }} name={strategyId} />;
+  const known = lastAnswer(positions);
+  const newest = useMemo(() => known?.toReversed(), [known]);
+  if (positions.isPending) return <Loading rows={3} />;
+  return (
+    <>
+      <RequestFailure of={positions} />
+      {newest?.length === 0 && (
+        <Empty title="Nothing bought yet">
+          It buys when its condition is met in an open window. This page updates automatically.
+        </Empty>
+      )}
+      {newest !== undefined && newest.length > 0 && (
+        <TradesTable trades={newest} source={{ paper: strategyId }} name={strategyId} />
+      )}
+    </>
+  );
 }

@@ -10,7 +10,8 @@ import { withHoles } from '../../charts/holes.ts';
 import { TimeChart } from '../../charts/TimeChart.tsx';
 import { TimeZoneChoice } from '../../charts/TimeZoneChoice.tsx';
 import { assetPrice, exactUsd } from '../../ui/format.ts';
-import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { RequestFailure } from '../../ui/RequestFailure.tsx';
+import { Empty, Loading } from '../../ui/states.tsx';
 import { type Basis, basisOf } from './basis.ts';
 
 type PerpQuery = {
@@ -37,12 +38,8 @@ export function PerpCharts({ ticker, venue, minute }: PerpQuery & { readonly min
     () => ({ from: (minute - SHOWN_MS) / 1000, to: (minute + MINUTE_MS) / 1000 }),
     [minute],
   );
-  if (books.data === undefined && books.isError) {
-    return <Failure error={books.error} retry={() => void books.refetch()} />;
-  }
-  if (spot.data === undefined && spot.isError) {
-    return <Failure error={spot.error} retry={() => void spot.refetch()} />;
-  }
+  if (books.isError && books.data === undefined) return <RequestFailure of={books} />;
+  if (spot.isError && spot.data === undefined) return <RequestFailure of={spot} />;
   if (books.data === undefined || spot.data === undefined) return <Loading rows={8} />;
   return (
     <ChartGroupContext value={group}>

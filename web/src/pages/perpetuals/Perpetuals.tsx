@@ -13,7 +13,8 @@ import { Figures } from '../../ui/Figures.tsx';
 import { exactUsd, shares } from '../../ui/format.ts';
 import { type LadderUnits, MirroredLadder } from '../../ui/MirroredLadder.tsx';
 import { Page } from '../../ui/Page.tsx';
-import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { lastAnswer, RequestFailure } from '../../ui/RequestFailure.tsx';
+import { Empty, Loading } from '../../ui/states.tsx';
 import { useNow } from '../../ui/useNow.ts';
 import { PerpCharts } from './PerpCharts.tsx';
 
@@ -49,6 +50,7 @@ export function Perpetuals(): ReactNode {
     { query: { ticker, venue: search.venue, start, order: 'desc', limit: 1 } },
     { refetchMs: REFETCH_MS },
   );
+  const known = lastAnswer(found);
   const set = (change: Partial<PerpetualsSearch>) =>
     void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
   return (
@@ -70,10 +72,8 @@ export function Perpetuals(): ReactNode {
       }
     >
       {found.isPending && <Loading />}
-      {found.data === undefined && found.isError && (
-        <Failure error={found.error} retry={() => void found.refetch()} />
-      )}
-      {found.data !== undefined && <Newest answer={found.data} venue={search.venue} />}
+      <RequestFailure of={found} />
+      {known !== undefined && <Newest answer={known} venue={search.venue} />}
       <PerpCharts key={`${ticker} ${search.venue}`} ticker={ticker} venue={search.venue} minute={minute} />
     </Page>
   );

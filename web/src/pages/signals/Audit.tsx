@@ -5,8 +5,9 @@ import type { AuditAggregate, AuditRow } from '../../api/schema.ts';
 import { type Column, DataTable } from '../../ui/DataTable.tsx';
 import { type Figure, Figures } from '../../ui/Figures.tsx';
 import { cents, type Maybe, moment, number, usd, WINDOW_NAMES } from '../../ui/format.ts';
+import { lastAnswer, RequestFailure } from '../../ui/RequestFailure.tsx';
 import { Signed } from '../../ui/Signed.tsx';
-import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { Empty, Loading } from '../../ui/states.tsx';
 import { WrappingChoice } from '../../ui/WrappingChoice.tsx';
 import { intervalOf, MARKETS_MIN } from './interval.ts';
 import { KindLegend } from './KindBadge.tsx';
@@ -32,18 +33,19 @@ export function Audit(): ReactNode {
   const [window, setWindow] = useState<Window>('all');
   const sums = useApi('GET /v1/arb/audit/aggregate', { query: { window } }, POLLED);
   const rows = useApi('GET /v1/arb/audit', { query: { window, limit: ROWS_MAX } }, POLLED);
+  const known = lastAnswer(sums);
   return (
     <Stack>
       <WrappingChoice label="Detected in the last" items={WINDOWS} value={window} choose={setWindow} />
       {sums.isPending && <Loading />}
-      {sums.isError && <Failure error={sums.error} retry={() => void sums.refetch()} />}
-      {sums.isSuccess &&
-        (sums.data.overall.total === 0 ? (
+      <RequestFailure of={sums} />
+      {known !== undefined &&
+        (known.overall.total === 0 ? (
           <div className="card">
             <Empty title="Nothing detected in this time">Choose a longer time.</Empty>
           </div>
         ) : (
-          <Shown sums={sums.data} rows={rows.data?.rows ?? []} />
+          <Shown sums={known} rows={rows.data?.rows ?? []} />
         ))}
     </Stack>
   );

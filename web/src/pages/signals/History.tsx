@@ -5,8 +5,9 @@ import { call } from '../../api/client.ts';
 import { listPollingMs } from '../../api/hooks.ts';
 import type { AuditRows } from '../../api/schema.ts';
 import { TableFrame } from '../../ui/frames.tsx';
+import { RequestFailure } from '../../ui/RequestFailure.tsx';
 import { ShowOlder } from '../../ui/ShowOlder.tsx';
-import { Empty, Failure } from '../../ui/states.tsx';
+import { Empty } from '../../ui/states.tsx';
 import { SignalTable } from './SignalTable.tsx';
 
 const PAGE_SIZE = 50;
@@ -31,7 +32,7 @@ export function History(): ReactNode {
     <Stack>
       <div className="card">
         {list.isPending && <TableFrame columns={8} />}
-        {list.isError && <Failure error={list.error} retry={() => void list.refetch()} />}
+        <RequestFailure of={list} />
         {list.isSuccess && rows.length === 0 && (
           <Empty title="No signals yet">
             The detectors watch every live market; new rows appear automatically.

@@ -7,8 +7,9 @@ import type { WebhookDelivery, WebhookDeliveryList } from '../../api/schema.ts';
 import { type Column, DataTable } from '../../ui/DataTable.tsx';
 import { moment } from '../../ui/format.ts';
 import { TableFrame } from '../../ui/frames.tsx';
+import { RequestFailure } from '../../ui/RequestFailure.tsx';
 import { ShowOlder } from '../../ui/ShowOlder.tsx';
-import { Empty, Failure } from '../../ui/states.tsx';
+import { Empty } from '../../ui/states.tsx';
 import { DeliveryDetail } from './DeliveryDetail.tsx';
 import { failureText } from './failureText.ts';
 
@@ -44,7 +45,7 @@ export function Deliveries({ webhookId }: { webhookId: string }): ReactNode {
         )}
       </Group>
       {list.isPending && <TableFrame rows={4} columns={4} />}
-      {list.isError && <Failure error={list.error} retry={() => void list.refetch()} />}
+      <RequestFailure of={list} />
       {list.isSuccess && deliveries.length === 0 && (
         <Empty title={state === null ? 'Nothing sent yet' : `Nothing is ${state}`}>
           {state === null

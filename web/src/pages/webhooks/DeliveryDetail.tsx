@@ -4,7 +4,7 @@ import { useAction, useApi } from '../../api/hooks.ts';
 import type { WebhookDelivery, WebhookDeliveryDetail } from '../../api/schema.ts';
 import { moment } from '../../ui/format.ts';
 import { TableFrame } from '../../ui/frames.tsx';
-import { Failure } from '../../ui/states.tsx';
+import { RequestFailure } from '../../ui/RequestFailure.tsx';
 import { failureText } from './failureText.ts';
 import { replyText } from './replyText.ts';
 
@@ -43,7 +43,7 @@ export function DeliveryDetail({
       </Group>
       <Attempts delivery={delivery} when={when} />
       {detail.isPending && <TableFrame rows={3} columns={2} />}
-      {detail.isError && <Failure error={detail.error} retry={() => void detail.refetch()} />}
+      <RequestFailure of={detail} />
       {detail.data !== undefined && <Sent detail={detail.data} />}
     </Stack>
   );

@@ -1,4 +1,5 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
+import type { UseQueryResult } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
@@ -7,8 +8,8 @@ import { type Figure, Figures } from '../../ui/Figures.tsx';
 import { moment, number, percent, visibleName } from '../../ui/format.ts';
 import { FiguresFrame, TableFrame } from '../../ui/frames.tsx';
 import { Page } from '../../ui/Page.tsx';
+import { lastAnswer, RequestFailure } from '../../ui/RequestFailure.tsx';
 import { Copyable } from '../../ui/Secret.tsx';
-import { Failure } from '../../ui/states.tsx';
 import { Deliveries } from './Deliveries.tsx';
 import { EditWebhook } from './EditWebhook.tsx';
 import { RedeliverFailures } from './RedeliverFailures.tsx';
@@ -37,19 +38,32 @@ export function WebhookPage(): ReactNode {
       </Page>
     );
   }
-  if (hook.isError) {
+  const known = lastAnswer(hook);
+  if (known === undefined) {
     return (
       <Page title="Webhook" about={<Link to="/webhooks">All webhooks</Link>}>
-        <Failure error={hook.error} retry={() => void hook.refetch()} />
+        <RequestFailure of={hook} />
       </Page>
     );
   }
-  return <Details hook={hook.data} summary={summary.data} />;
+  return (
+    <>
+      <RequestFailure of={hook} />
+      <Details hook={known} summary={summary} />
+    </>
+  );
 }
 
-function Details({ hook, summary }: { hook: Webhook; summary: WebhookSummary | undefined }): ReactNode {
+function Details({
+  hook,
+  summary,
+}: {
+  hook: Webhook;
+  summary: UseQueryResult<WebhookSummary, Error>;
+}): ReactNode {
   const [isEdited, setEdited] = useState(false);
   const [rotated, setRotated] = useState<WebhookWithSecret | null>(null);
+  const figures = lastAnswer(summary);
   return (
     <Page
       title={visibleName(hook.label, hook.webhook_id)}
@@ -81,8 +95,10 @@ function Details({ hook, summary }: { hook: Webhook; summary: WebhookSummary | u
           <Copyable text={rotated.secret} label="new webhook secret" />
         </Alert>
       )}
-      {summary === undefined ? <FiguresFrame count={5} /> : <Success summary={summary} />}
-      {summary !== undefined && <RedeliverFailures hook={hook} summary={summary} />}
+      {summary.isPending && <FiguresFrame count={5} />}
+      <RequestFailure of={summary} />
+      {figures !== undefined && <Success summary={figures} />}
+      {figures !== undefined && <RedeliverFailures hook={hook} summary={figures} />}
       <Stack className="card" p="md" gap="sm" component="section" aria-label="Deliveries">
         <Text component="h2" fw={600}>
           Deliveries

@@ -8,7 +8,8 @@ import { type Column, DataTable } from '../../ui/DataTable.tsx';
 import { number, percent, visibleName } from '../../ui/format.ts';
 import { TableFrame } from '../../ui/frames.tsx';
 import { Page } from '../../ui/Page.tsx';
-import { Empty, Failure } from '../../ui/states.tsx';
+import { lastAnswer, RequestFailure } from '../../ui/RequestFailure.tsx';
+import { Empty } from '../../ui/states.tsx';
 import { TierLock } from '../../ui/TierLock.tsx';
 import { useOpenForm } from '../../ui/useOpenForm.ts';
 import { NewWebhook } from './NewWebhook.tsx';
@@ -22,8 +23,9 @@ export function Webhooks(): ReactNode {
   const { included, table } = useFeature('webhooks');
   // Shown in every tier: webhooks registered in a higher tier continue.
   const hooks = useApi('GET /app/webhooks', {}, { refetchMs: REFETCH_MS });
-  const count = hooks.data?.count ?? 0;
-  const [isAdding, setAdding] = useOpenForm(hooks.data && count === 0);
+  const known = lastAnswer(hooks);
+  const count = known?.count ?? 0;
+  const [isAdding, setAdding] = useOpenForm(known && count === 0);
   const mayAdd = included?.own === true;
   return (
     <Page
@@ -38,7 +40,7 @@ export function Webhooks(): ReactNode {
         )
       }
     >
-      {table.isError && <Failure error={table.error} retry={() => void table.refetch()} />}
+      <RequestFailure of={table} />
       <TierLock
         feature="webhooks"
         what="Webhooks"
@@ -52,7 +54,7 @@ export function Webhooks(): ReactNode {
           </>
         }
       >
-        {mayAdd && hooks.isSuccess && isAdding && (
+        {mayAdd && known !== undefined && isAdding && (
           <Stack className="card" p="md">
             <NewWebhook />
           </Stack>
@@ -60,17 +62,17 @@ export function Webhooks(): ReactNode {
       </TierLock>
       <div className="card">
         {hooks.isPending && <TableFrame rows={3} columns={5} />}
-        {hooks.isError && <Failure error={hooks.error} retry={() => void hooks.refetch()} />}
-        {hooks.isSuccess && count === 0 && (
+        <RequestFailure of={hooks} />
+        {known !== undefined && count === 0 && (
           <Empty title="No webhooks yet">
             {mayAdd && 'Register a URL above; it must answer 2xx within five seconds.'}
           </Empty>
         )}
-        {hooks.data !== undefined && count > 0 && (
+        {known !== undefined && count > 0 && (
           <DataTable
             label="Webhooks"
             columns={COLUMNS}
-            rows={hooks.data.webhooks}
+            rows={known.webhooks}
             keyOf={(hook) => hook.webhook_id}
           />
         )}
