@@ -3,9 +3,9 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import { useBoard } from '../../live/useBoard.ts';
-import { duration } from '../../ui/format.ts';
+import { duration, moment } from '../../ui/format.ts';
 import { TableFrame } from '../../ui/frames.tsx';
-import { Failure } from '../../ui/states.tsx';
+import { lastAnswer, RequestFailure } from '../../ui/RequestFailure.tsx';
 import { OpportunityTable } from '../signals/OpportunityTable.tsx';
 import { SignalTable } from '../signals/SignalTable.tsx';
 
@@ -60,11 +60,20 @@ function Open({ now }: { now: number }): ReactNode {
       <TableFrame rows={2} columns={9} />
     );
   }
-  const { opportunities } = board;
-  return opportunities.length === 0 ? (
-    <Note>None at the moment. Opportunities are rare and short; new ones appear here at once.</Note>
-  ) : (
-    <OpportunityTable rows={opportunities} now={now} />
+  const { opportunities, as_of } = board;
+  if (connection === 'live' && opportunities.length === 0) {
+    return <Note>None at the moment. Opportunities are rare and short; new ones appear here at once.</Note>;
+  }
+  return (
+    <>
+      {connection !== 'live' && (
+        <Text size="sm" px="md" pb="sm" role="alert">
+          The stream of opportunities is not connected: {reason ?? 'retrying'}. Open as of {moment(as_of)}{' '}
+          UTC: {opportunities.length === 0 ? 'none.' : 'those below.'}
+        </Text>
+      )}
+      {opportunities.length > 0 && <OpportunityTable rows={opportunities} now={now} />}
+    </>
   );
 }
 
@@ -72,12 +81,13 @@ function LastHour({ now }: { now: number }): ReactNode {
   const query = { window: '1h', limit: LISTED_MAX } as const;
   const found = useApi('GET /v1/arb/audit', { query }, { refetchMs: REFETCH_MS });
   if (found.isPending) return <TableFrame rows={3} columns={8} />;
-  if (found.data === undefined) {
-    return <Failure error={found.error} retry={() => void found.refetch()} />;
-  }
-  const { rows } = found.data;
+  const known = lastAnswer(found);
+  if (known === undefined) return <RequestFailure of={found} />;
+  const { rows } = known;
   if (rows.length === 0) {
-    return (
+    return found.isError ? (
+      <RequestFailure of={found} />
+    ) : (
       <Note>
         No signal was detected in the last hour.{' '}
         <Link to="/signals" search={{ view: 'history' }}>
@@ -90,6 +100,7 @@ function LastHour({ now }: { now: number }): ReactNode {
   const newest = Math.max(0, (now - Date.parse(rows[0]?.detected_at ?? '')) / 1000);
   return (
     <>
+      <RequestFailure of={found} />
       <SignalTable label="Signals of the last hour" rows={rows} maxHeight={HEIGHT_PX} />
       <Note>
         The newest one is {duration(newest)} old.
