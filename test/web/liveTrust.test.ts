@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { LiveWindow, ServiceState } from '../../web/src/api/schema.ts';
 import type { LiveMarket } from '../../web/src/live/messages.ts';
 import { noticesOf } from '../../web/src/live/notices.ts';
-import { FRESH_MS, type KnownWindow, shownBook } from '../../web/src/live/trust.ts';
+import { FRESH_MS, type KnownWindow, shownBook, UNPUSHED_MS_MAX } from '../../web/src/live/trust.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 const time = (timeMs: number) => new Date(timeMs).toISOString();
@@ -25,6 +25,8 @@ const KNOWN: KnownWindow = { window: WINDOW, answeredMs: NOW - 1_000, pushed: PU
 describe('the trust of a displayed window', () => {
   const unproven = { ...PUSHED, trusted: false };
   const inGap = { ...WINDOW, gap: 'silent_feed', book: answered(2_000, false) } as const;
+  const unpushed = (trusted: boolean) =>
+    ({ ...WINDOW, book: { ...answered(-UNPUSHED_MS_MAX, trusted) } }) as LiveWindow;
   it.each<[string, Partial<KnownWindow>, unknown]>([
     ['a proven book is pushed', {}, 'proven'],
     ['an unproven one is', { pushed: unproven }, 'unproven'],
@@ -34,6 +36,7 @@ describe('the trust of a displayed window', () => {
     ['none came yet', { pushed: null }, 'proven'],
     ['none came yet, in a gap', { pushed: null, window: inGap }, { gap: 'silent_feed' }],
     ['there is no book yet', { pushed: null, window: { ...WINDOW, book: null } }, 'waiting'],
+    ['the answer knows an unproven change that was not pushed', { window: unpushed(false) }, 'unproven'],
     ['the stream is lost', { isPushed: false }, 'proven'],
     ['the stream is lost, and then the proof', { isPushed: false, window: inGap }, { gap: 'silent_feed' }],
     ['the service is silent', { answeredMs: NOW - FRESH_MS - 1 }, 'stale'],
@@ -47,6 +50,9 @@ describe('the trust of a displayed window', () => {
     const shows = (part: Partial<KnownWindow>) => shownBook({ ...KNOWN, ...part }, NOW).book === PUSHED;
     const newer = { ...WINDOW, book: answered(999, true) };
     expect(shows({ window: newer })).toBe(true);
+    expect(shows({ window: { ...WINDOW, book: answered(1_000 - UNPUSHED_MS_MAX, true) } })).toBe(true);
+    // The connection is dead, and the browser does not know it yet.
+    expect(shows({ window: { ...WINDOW, book: answered(999 - UNPUSHED_MS_MAX, true) } })).toBe(false);
     expect(shows({ isPushed: false })).toBe(true);
     expect(shows({ isPushed: false, window: newer })).toBe(false);
     expect(shows({ isPushed: false, window: { ...WINDOW, book: null } })).toBe(true);
