@@ -38,12 +38,12 @@ test('a gap that closed while the page had no connection is not shown any more',
 
 test('a price that was read more than 10 s ago is not current, nor what depends on it, though books still come', () => {
   const board = new Board();
-  board.setMarkets([liveWindow(NOW)]);
+  board.setMarkets([liveWindow(NOW)], 0);
   const seconds = Array.from(
     { length: 600 },
     (_, i) => [NOW - (600 - i) * 1_000, 100_000 + (i % 7)] as const,
   );
-  board.seedPrices('BTC', seconds);
+  board.seedPrices('BTC', seconds, NOW);
   board.pushBook({ ...BOOK, underlying_price: 100_050 }, NOW);
   const at = (nowMs: number) => {
     board.pushBook({ ...BOOK, ts: new Date(nowMs).toISOString() }, nowMs);
@@ -54,9 +54,35 @@ test('a price that was read more than 10 s ago is not current, nor what depends 
   expect(at(NOW + 10_001)).toEqual([null, true, true]);
 });
 
+test('a window is priced by the service’s clock, whatever the reader’s shows', () => {
+  const modelOn = (aheadMs: number) => {
+    const board = new Board();
+    const readerMs = NOW - aheadMs;
+    board.setMarkets([liveWindow(NOW)], aheadMs);
+    const seconds = Array.from(
+      { length: 600 },
+      (_, i) => [NOW - (600 - i) * 1_000, 100_000 + (i % 7)] as const,
+    );
+    board.seedPrices('BTC', seconds, readerMs);
+    board.pushBook({ ...BOOK, underlying_price: 100_005 }, readerMs);
+    return board.stateAt(readerMs, true).markets['0xa']?.modelProbability;
+  };
+  expect(modelOn(0)).toBeGreaterThan(0.5);
+  expect(modelOn(170_000)).toBe(modelOn(0));
+  expect(modelOn(-170_000)).toBe(modelOn(0));
+});
+
+test('loaded prices are not current for longer where the reader’s clock is behind', () => {
+  const board = new Board();
+  board.seedPrices('BTC', [[NOW + 300_000, 100_000]], NOW);
+  const priceAt = (nowMs: number) => board.stateAt(nowMs, true).tickers.BTC?.price;
+  expect(priceAt(NOW + 10_000)).toBe(100_000);
+  expect(priceAt(NOW + 10_001)).toBeNull();
+});
+
 test('prices that were loaded are as old as the newest of them', () => {
   const board = new Board();
-  board.seedPrices('BTC', [[NOW - 10_001, 100_000]]);
+  board.seedPrices('BTC', [[NOW - 10_001, 100_000]], NOW);
   expect(board.stateAt(NOW, true).tickers.BTC?.price).toBeNull();
 });
 

@@ -45,8 +45,11 @@ export class Board {
   /** When each ticker's newest price was read. */
   readonly #pricedMs = new Map<string, number>();
   #newestBookMs: number | null = null;
+  #aheadMs = 0;
 
-  setMarkets(markets: readonly LiveWindow[]): void {
+  /** @param aheadMs How far the service's clock is ahead of this machine's. */
+  setMarkets(markets: readonly LiveWindow[], aheadMs: number): void {
+    this.#aheadMs = aheadMs;
     for (const market of markets) this.#markets.set(market.market_id, market);
     const known = new Set(markets.map(({ market_id }) => market_id));
     for (const marketId of this.#shown.keys()) {
@@ -58,12 +61,19 @@ export class Board {
     }
   }
 
-  /** Replaces a ticker's prices: prices received meanwhile are newer, and older ones cannot be inserted before them. */
-  seedPrices(ticker: string, points: readonly (readonly [timeMs: number, price: number])[]): void {
+  /**
+   * Replaces a ticker's prices: prices received meanwhile are newer, and older ones cannot be inserted before them.
+   * @param nowMs When they were read, by this machine's clock; a clock that is behind finds their times in its future.
+   */
+  seedPrices(
+    ticker: string,
+    points: readonly (readonly [timeMs: number, price: number])[],
+    nowMs: number,
+  ): void {
     const prices = new TickerPrices();
     for (const [timeMs, price] of points) prices.push(timeMs, price);
     this.#prices.set(ticker, prices);
-    this.#priceRead(ticker, points.at(-1)?.[0] ?? 0);
+    this.#priceRead(ticker, Math.min(points.at(-1)?.[0] ?? 0, nowMs));
   }
 
   /** @param nowMs When the message was read, by this machine's clock. */
@@ -140,7 +150,7 @@ export class Board {
       trail: [...shown.trail],
       ...(market === undefined
         ? nothing
-        : priceMarket(market, this.#currentPrices(market.ticker, nowMs), nowMs)),
+        : priceMarket(market, this.#currentPrices(market.ticker, nowMs), nowMs + this.#aheadMs)),
     };
   }
 }

@@ -69,8 +69,8 @@ function receive(text: string): void {
 
 addEventListener('message', ({ data }: MessageEvent<ToWorker>) => {
   if (data.kind === 'open') connect(data.address);
-  else if (data.kind === 'markets') board.setMarkets(data.markets);
-  else board.seedPrices(data.ticker, data.points);
+  else if (data.kind === 'markets') board.setMarkets(data.markets, data.aheadMs);
+  else board.seedPrices(data.ticker, data.points, Date.now());
 });
 
 setInterval(() => {

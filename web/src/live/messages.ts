@@ -47,7 +47,12 @@ export interface LiveState {
 
 export type ToWorker =
   | { readonly kind: 'open'; readonly address: string }
-  | { readonly kind: 'markets'; readonly markets: readonly LiveWindow[] }
+  | {
+      readonly kind: 'markets';
+      readonly markets: readonly LiveWindow[];
+      /** How far the service's clock is ahead of this machine's, ms. */
+      readonly aheadMs: number;
+    }
   | {
       readonly kind: 'prices';
       readonly ticker: string;

@@ -23,8 +23,13 @@ const NOTHING_YET: LiveState = {
 /**
  * State of the live stream, a few times a second, computed in a worker.
  * @param ticker The displayed underlying: only its older prices are loaded.
+ * @param aheadMs How far the service's clock is ahead of this machine's.
  */
-export function useLive(markets: readonly LiveWindow[] | undefined, ticker: Ticker): LiveState {
+export function useLive(
+  markets: readonly LiveWindow[] | undefined,
+  ticker: Ticker,
+  aheadMs: number,
+): LiveState {
   const [state, setState] = useState(NOTHING_YET);
   const worker = useRef<Worker | null>(null);
   const seededTickers = useRef(new Set<Ticker>());
@@ -55,8 +60,9 @@ export function useLive(markets: readonly LiveWindow[] | undefined, ticker: Tick
     void sendFirstPrices(ticker, (message) => worker.current?.postMessage(message));
   }, [ticker]);
   useEffect(() => {
-    if (markets !== undefined) worker.current?.postMessage({ kind: 'markets', markets } satisfies ToWorker);
-  }, [markets]);
+    if (markets === undefined) return;
+    worker.current?.postMessage({ kind: 'markets', markets, aheadMs } satisfies ToWorker);
+  }, [markets, aheadMs]);
   return state;
 }
 

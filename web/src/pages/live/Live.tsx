@@ -5,6 +5,7 @@ import { EVENT_TYPES } from '../../../../src/schema/market.ts';
 import { chosenAsset, useAssets } from '../../api/assets.ts';
 import { useApi } from '../../api/hooks.ts';
 import type { LiveWindow } from '../../api/schema.ts';
+import { clockAheadMs, clockText } from '../../live/clockDifference.ts';
 import { feedStateOf } from '../../live/feedState.ts';
 import type { LiveState } from '../../live/messages.ts';
 import { ServiceNotices } from '../../live/ServiceNotices.tsx';
@@ -14,7 +15,7 @@ import { AssetChoice } from '../../ui/AssetChoice.tsx';
 import { assetPrice, countdown, number, percent, WINDOW_NAMES } from '../../ui/format.ts';
 import { CardsFrame } from '../../ui/frames.tsx';
 import { Page } from '../../ui/Page.tsx';
-import { Failure } from '../../ui/states.tsx';
+import { lastAnswer, RequestFailure } from '../../ui/RequestFailure.tsx';
 import { useNow } from '../../ui/useNow.ts';
 import { Opportunities } from './Opportunities.tsx';
 import { PROVEN, WindowCard } from './WindowCard.tsx';
@@ -30,8 +31,11 @@ export function Live(): ReactNode {
   const ticker = chosenAsset(assets, asked);
   const navigate = route.useNavigate();
   const windows = useApi('GET /app/live', {}, { refetchMs: LIST_MS });
-  const live = useLive(windows.data?.windows, ticker);
+  const known = lastAnswer(windows);
+  const aheadMs = known === undefined ? 0 : clockAheadMs(known.as_of, windows.dataUpdatedAt);
+  const live = useLive(known?.windows, ticker, aheadMs);
   const now = useNow();
+  const clock = clockText(aheadMs);
   return (
     <Page
       title="Live"
@@ -52,27 +56,30 @@ export function Live(): ReactNode {
       <Status
         live={live}
         ticker={ticker}
-        spot={spotOf(windows.data?.windows, ticker)}
+        spot={spotOf(known?.windows, ticker)}
         answeredMs={windows.dataUpdatedAt}
         now={now}
       />
       {windows.isPending && <CardsFrame count={5} height={320} />}
-      {windows.data === undefined && windows.isError && (
-        <Failure error={windows.error} retry={() => void windows.refetch()} />
+      {clock !== null && (
+        <Text size="sm" role="status">
+          {clock}
+        </Text>
       )}
-      {windows.data !== undefined && (
+      <RequestFailure of={windows} />
+      {known !== undefined && (
         <Windows
-          windows={windows.data.windows}
+          windows={known.windows}
           ticker={ticker}
-          answeredMs={windows.dataUpdatedAt}
+          answeredMs={windows.dataUpdatedAt + aheadMs}
           live={live}
-          now={now}
+          now={now + aheadMs}
         />
       )}
       <Text size="sm" c="dimmed">
         A card says “proven” while {PROVEN}.
       </Text>
-      <Opportunities now={now} />
+      <Opportunities now={now + aheadMs} />
     </Page>
   );
 }
