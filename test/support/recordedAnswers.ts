@@ -104,7 +104,9 @@ export async function serveRecording({ answers, atMs }: Recording): Promise<Reco
       response.setHeader('content-type', 'application/json');
       response.setHeader('ratelimit-policy', UNPACED);
       response.statusCode = answer === undefined ? 404 : 200;
-      response.end(answer ?? '{"detail":"not recorded"}');
+      response.end(
+        answer === undefined ? '{"detail":"not recorded"}' : presentAnswer(pathname, answer, atMs),
+      );
     } else {
       const session = pathname.startsWith('/sign-') ? 'none' : 'present';
       response.setHeader('content-type', 'text/html; charset=utf-8');
@@ -114,6 +116,12 @@ export async function serveRecording({ answers, atMs }: Recording): Promise<Reco
   connectStreams(server, atMs);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server, missing };
+}
+
+/** The answer as it is at the time of the pages: Live compares the service's clock with that of its browser. */
+function presentAnswer(pathname: string, answer: string, atMs: number): string {
+  if (pathname !== '/app/live') return answer;
+  return answer.replace(/^\{"as_of":"[^"]*"/, `{"as_of":"${new Date(atMs).toISOString()}"`);
 }
 
 /** Accepts every socket of the pages: books never change, and no opportunity is open. */

@@ -64,11 +64,23 @@ async function answerOf<K extends OperationName>(
   const attempt = async () => {
     const answer = await pace.send(() => send(addressOf(path, input), request), signal);
     if (!answer.ok) throw await problemOf(answer);
-    return answer;
+    return answer.status === 204 ? undefined : bodyOf(answer, signal);
   };
-  const response = await sendWithRetries(method, attempt, (delayMs) => pause(delayMs, signal));
+  const body = await sendWithRetries(method, attempt, (delayMs) => pause(delayMs, signal));
   // The types are generated from the API description, which defines the body of a success.
-  return (response.status === 204 ? undefined : await response.json()) as AnswerOf<K>;
+  return body as AnswerOf<K>;
+}
+
+async function bodyOf(answer: Response, signal: AbortSignal): Promise<unknown> {
+  try {
+    return await answer.json();
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw new ApiProblem(
+      'The answer is not one of the service. A proxy may have answered, or the connection broke off.',
+      { status: 0, cause },
+    );
+  }
 }
 
 /** The URL of an operation, for links and downloads. */

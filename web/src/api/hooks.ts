@@ -75,17 +75,21 @@ export function listPollingMs(
   return pollingMs(error, intervalMs * (data?.pages.length ?? 1));
 }
 
-/** Calls an operation that changes something, then reloads the operations in `outdates`. */
+/**
+ * Calls an operation that changes something, then reloads the operations in `outdates`: also after an error, because the
+ * answer may have been lost after the change, or the change was of something that is gone.
+ */
 export function useAction<K extends OperationName>(
   operation: K,
   outdates: readonly OperationName[] = [],
 ): UseMutationResult<AnswerOf<K>, Error, InputOf<K>> {
   const client = useQueryClient();
+  const reload = () => Promise.all(outdates.map((name) => client.invalidateQueries({ queryKey: [name] })));
   return useMutation({
     mutationFn: (input: InputOf<K>) => call(operation, input),
-    onSuccess: async () => {
-      await Promise.all(outdates.map((name) => client.invalidateQueries({ queryKey: [name] })));
-    },
+    onSuccess: reload,
+    // Not awaited: the error is told at once.
+    onError: () => void reload(),
   });
 }
 
