@@ -4,7 +4,8 @@ import { type ReactNode, useMemo } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type { BacktestTrade } from '../../api/schema.ts';
 import { drawnTradesOf } from '../../trades/drawnTradesOf.ts';
-import { moment, tradeCount, usd } from '../../ui/format.ts';
+import { pnlText } from '../../trades/pnlText.ts';
+import { moment } from '../../ui/format.ts';
 import { Failure, Loading } from '../../ui/states.tsx';
 import { useGaps } from '../market/data.ts';
 import { MidCharts } from '../market/MidCharts.tsx';
@@ -73,6 +74,5 @@ function byMarket(trades: readonly BacktestTrade[]): Map<string, BacktestTrade[]
 }
 
 function nameOf(trades: readonly BacktestTrade[]): string {
-  const pnl = trades.reduce((sum, { net_pnl }) => sum + (net_pnl ?? 0), 0);
-  return `${moment(trades[0]?.opened_at)} UTC: ${tradeCount(trades.length)}, ${usd(pnl)}`;
+  return `${moment(trades[0]?.opened_at)} UTC: ${pnlText(trades)}`;
 }

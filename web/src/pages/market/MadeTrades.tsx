@@ -2,9 +2,9 @@ import { Alert, Group, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
 import { useApi } from '../../api/hooks.ts';
+import { pnlText } from '../../trades/pnlText.ts';
 import type { MadeTrade } from '../../trades/source.ts';
 import { usePositions } from '../../trades/usePositions.ts';
-import { tradeCount, usd } from '../../ui/format.ts';
 import type { MarketSearch } from './data.ts';
 
 interface Made {
@@ -40,12 +40,10 @@ export function MadeTrades({ made, search }: { made: Made; search: MarketSearch 
     return <Alert color="orange" role="alert" title={`The trades cannot be loaded: ${made.error.message}`} />;
   }
   if (made.trades === undefined) return null;
-  const count = made.trades.length;
-  const pnl = made.trades.reduce((sum, { net_pnl }) => sum + (net_pnl ?? 0), 0);
   return (
     <Group gap="sm">
       <Text size="sm">
-        Drawn: {count === 0 ? 'no trade in this market' : `${tradeCount(count)}, ${usd(pnl)}`} of{' '}
+        Drawn: {made.trades.length === 0 ? 'no trade in this market' : pnlText(made.trades)} of{' '}
         {paper === undefined ? (
           <Link to="/backtests/$jobId" params={{ jobId: backtest ?? '' }}>
             the backtest

@@ -12,7 +12,7 @@ const ROWS = 60;
 
 /** The newest trades at a time, newest first. A click shows the book of that time. */
 export function TradeTape({
-  tape: { trades, request },
+  tape: { trades, isCut, request },
   timeMs,
   onPick,
 }: {
@@ -29,6 +29,7 @@ export function TradeTape({
     return <Empty title="No trades">Nobody has traded this market while it was recorded.</Empty>;
   const passed = times.findLastIndex((time) => time <= timeMs) + 1;
   const zoneAt = zoneName(zone, timeMs);
+  const count = trades.length.toLocaleString('en');
   const shown = trades.slice(Math.max(passed - ROWS, 0), passed).toReversed();
   const size = sizeFormat(shown.map((trade) => trade.size));
   return (
@@ -36,7 +37,8 @@ export function TradeTape({
     <section className={classes.frame} aria-label="Tape" tabIndex={0}>
       <table className={classes.tape}>
         <caption>
-          Trades, {passed.toLocaleString('en')} of {trades.length.toLocaleString('en')}
+          Trades, {passed.toLocaleString('en')} of {isCut && 'the newest '}
+          {count}
         </caption>
         <thead>
           <tr>
@@ -61,7 +63,13 @@ export function TradeTape({
           ))}
         </tbody>
       </table>
-      {passed === 0 && <p className={classes.none}>No trade until this time.</p>}
+      {passed === 0 && (
+        <p className={classes.none}>
+          {isCut
+            ? `The page has the newest ${count} alone: the file of every trade has those before.`
+            : 'No trade until this time.'}
+        </p>
+      )}
     </section>
   );
 }

@@ -8,6 +8,7 @@ import { lastAnswer } from '../../ui/RequestFailure.tsx';
 
 /** Rows per request: the service's maximum. */
 const PAGE_SIZE = 10_000;
+const GAPS_PAGE_SIZE = 1_000;
 /** Most points that a page loads one by one; a market with more is sampled. */
 const POINTS_MAX = 40_000;
 const SAMPLES = 4_000;
@@ -140,9 +141,11 @@ async function pricesBefore(market: Market, time: string, signal: AbortSignal): 
   return found?.points.toReversed() ?? [];
 }
 
-/** All trades of the market, oldest first; undefined until they are loaded, and if they cannot be loaded. */
+/** The newest trades of the market, oldest first; undefined until they are loaded, and if they cannot be loaded. */
 export interface Tape {
   readonly trades: readonly Trade[] | undefined;
+  /** There are older ones than one answer has. */
+  readonly isCut: boolean;
   readonly request: UseQueryResult<unknown, Error>;
 }
 
@@ -151,7 +154,7 @@ export function useTape(market: Market): Tape {
   const request = useApi('GET /v1/trades', { query }, pollingOf(market));
   const known = lastAnswer(request);
   const trades = useMemo(() => known?.trades.toReversed(), [known]);
-  return { trades, request };
+  return { trades, isCut: known !== undefined && known.next_cursor !== null, request };
 }
 
 interface KnownGaps {
@@ -163,9 +166,13 @@ interface KnownGaps {
 
 /** Untrusted time ranges of the market; an open one ends with the chart. */
 export function useGaps(market: Market): KnownGaps {
-  const query = { market_id: market.market_id, limit: 1000 };
-  const request = useApi('GET /v1/gaps', { query }, pollingOf(market));
-  const gaps = lastAnswer(request)?.gaps;
+  const { refetchMs, isFinal } = pollingOf(market);
+  const request = useQuery({
+    queryKey: ['all-gaps', market.market_id],
+    queryFn: ({ signal }) => allGaps(market, signal),
+    refetchInterval: ({ state: { error } }) => !isFinal() && pollingMs(error, refetchMs),
+  });
+  const gaps = lastAnswer(request);
   const bands = useMemo(() => {
     const toMs = Date.parse(market.end_time);
     return (gaps ?? []).map(({ start, end }) => ({
@@ -174,6 +181,23 @@ export function useGaps(market: Market): KnownGaps {
     }));
   }, [gaps, market.end_time]);
   return { gaps, bands, request };
+}
+
+/** A market may have more gaps than one answer: one that is left out would be a time that looks proven. */
+async function allGaps({ market_id }: Market, signal: AbortSignal): Promise<Gap[]> {
+  const gaps: Gap[] = [];
+  let cursor: string | null = null;
+  do {
+    const query = { market_id, limit: GAPS_PAGE_SIZE, ...(cursor === null ? {} : { cursor }) };
+    const page: Awaited<ReturnType<typeof call<'GET /v1/gaps'>>> = await call(
+      'GET /v1/gaps',
+      { query },
+      signal,
+    );
+    gaps.push(...page.gaps);
+    cursor = page.next_cursor;
+  } while (cursor !== null);
+  return gaps;
 }
 
 export interface MarketSearch {
