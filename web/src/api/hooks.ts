@@ -100,7 +100,7 @@ export function useSession(): UseQueryResult<CurrentUser['user'] | null, Error> 
   return useQuery({ queryKey: SESSION_KEY, queryFn: findSession, staleTime: 60_000 });
 }
 
-/** Set while this browser is signed in, for its other tabs. */
+/** The id of the user while this browser is signed in, for its other tabs. */
 const MARK = 'underround.signed-in';
 /**
  * Whether the request for this page had a session; `src/http/pages/serve.ts` writes it into the page. No script can read
@@ -112,9 +112,15 @@ let cameWithSession =
 /** Stores or removes the session's user and clears all cached answers, so that none of another user remains. */
 export function noteSession(user: CurrentUser['user'] | null): void {
   if (user === null) forgetSession();
-  else localStorage.setItem(MARK, '1');
-  queries.clear();
+  else localStorage.setItem(MARK, user.user_id);
+  forgetAnswers();
+  queries.getMutationCache().clear();
   queries.setQueryData(SESSION_KEY, user);
+}
+
+/** All but the session: the shell watches it. */
+function forgetAnswers(): void {
+  queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION_KEY[0] });
 }
 
 function forgetSession(): void {
@@ -122,10 +128,20 @@ function forgetSession(): void {
   localStorage.removeItem(MARK);
 }
 
+// Another tab has signed out or in: all tabs have one session, and what this one shows may be another user's.
+window.addEventListener('storage', ({ key, newValue }) => {
+  if (key !== MARK) return;
+  if (newValue === null) noteSession(null);
+  else void queries.invalidateQueries({ queryKey: SESSION_KEY });
+});
+
 async function findSession(): Promise<CurrentUser['user'] | null> {
   if (!cameWithSession && localStorage.getItem(MARK) === null) return null;
   try {
-    return (await call('GET /app/me', {})).user;
+    const { user } = await call('GET /app/me', {});
+    const known = queries.getQueryData<CurrentUser['user'] | null>(SESSION_KEY);
+    if (known && known.user_id !== user.user_id) forgetAnswers();
+    return user;
   } catch (error) {
     if (error instanceof ApiProblem && error.status === 401) {
       forgetSession();

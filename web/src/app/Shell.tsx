@@ -48,7 +48,8 @@ export function Shell(): ReactNode {
     return <Failure error={session.error} retry={() => void session.refetch()} />;
   }
   if (session.data === null) return <Navigate to="/sign-in" search={{ next: asked }} replace />;
-  return <SignedInShell user={session.data} />;
+  // Another user begins with new pages: nothing that was typed or shown for the last one stays.
+  return <SignedInShell key={session.data.user_id} user={session.data} />;
 }
 
 const FIND_FIELD_ID = 'find';

@@ -39,6 +39,7 @@ export function Audit(): ReactNode {
       <WrappingChoice label="Detected in the last" items={WINDOWS} value={window} choose={setWindow} />
       {sums.isPending && <Loading />}
       <RequestFailure of={sums} />
+      <RequestFailure of={rows} />
       {known !== undefined &&
         (known.overall.total === 0 ? (
           <div className="card">
