@@ -93,7 +93,8 @@ export function addressOf(path: string, input: { path?: object; query?: object }
   const given = Object.entries(input.query ?? {}).filter(
     ([, value]) => value !== undefined && value !== null,
   );
-  const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  const pairs = given.map(([name, value]): [string, string] => [name, String(value)]);
+  const query = new URLSearchParams(pairs).toString();
   return query === '' ? filled : `${filled}?${query}`;
 }
 
