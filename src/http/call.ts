@@ -110,9 +110,12 @@ export class Call implements RawRequest {
     if (!this.#controller) {
       const made = new AbortController();
       const { raw } = this.#reply;
-      raw.once('close', () => {
+      const abort = () => {
         if (!raw.writableFinished) made.abort();
-      });
+      };
+      // The client may have disconnected while its request was admitted; then no event follows.
+      if (raw.destroyed) abort();
+      else raw.once('close', abort);
       this.#controller = made;
     }
     return this.#controller.signal;
