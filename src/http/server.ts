@@ -29,6 +29,7 @@ import {
 import { serveDocuments } from './pages/documents.ts';
 import { redirectStatus, servePages } from './pages/serve.ts';
 import { parseQuery } from './queryString.ts';
+import { closeQueuedResponses } from './queuedResponses.ts';
 import { methodNotAllowed, notFound } from './refusal.ts';
 import { checkRequests, type RequestCheck } from './requestChecks.ts';
 import type { Answer, Route } from './route.ts';
@@ -87,6 +88,7 @@ export function createServer(routes: readonly Route[], options: ServerOptions): 
     clientErrorHandler: refuseConnection(refusing),
     frameworkErrors: (error, request, reply) => answerError(error, { request, reply }, { log, admission }),
   });
+  closeQueuedResponses(app);
   readBodiesAsJson(app);
   observeRequests(app, options);
   handleErrors(app, { log, admission });

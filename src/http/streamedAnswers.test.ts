@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { KEY, testApi } from '../../test/support/api.ts';
@@ -128,7 +128,7 @@ async function rig() {
     while (clock.waiting === before) await settled();
     return { answer };
   };
-  return { app, clock, sources, ask, waiting };
+  return { app, clock, port, sources, ask, waiting };
 }
 const LONG = `/v1/trades?market_id=${STUB_MARKET}&limit=1001`;
 const EXPORT = `/v1/export?dataset=trades&market_id=${STUB_MARKET}&start=2026-11-20&format=jsonl`;
@@ -162,6 +162,19 @@ test('a place becomes free when a response ends, fails, or its client disconnect
   const afterGone = await waiting();
   third.destroy();
   expect((await afterGone.answer).statusCode).toBe(200);
+});
+
+test('places of responses that were requested on one connection become free when it closes', async () => {
+  const { port, sources, waiting } = await rig();
+  const client = connect(port, '127.0.0.1').on('error', () => undefined);
+  onTestFinished(() => void client.destroy());
+  const head = `GET ${LONG} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${KEY.authorization}\r\n\r\n`;
+  client.write(head + head);
+  while (sources.length < 2) await settled();
+  const next = [await waiting(), await waiting()];
+  client.destroy();
+  for (const { answer } of next) expect((await answer).statusCode).toBe(200);
+  expect(sources.map(({ destroyed }) => destroyed)).toEqual([true, true, false, false]);
 });
 
 test('a refused response frees its place', async () => {
