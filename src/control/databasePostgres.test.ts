@@ -84,6 +84,43 @@ describe.skipIf(postgres.absent)(
       await db.destroy();
     });
 
+    it('a change on a server that became read-only is a store failure', async () => {
+      const db = await openAt(await postgres.createDatabase());
+      const change = db.transaction().execute(async (transaction) => {
+        await sql`set transaction read only`.execute(transaction);
+        await transaction.deleteFrom('settings').execute();
+      });
+      await expect(change).rejects.toBeInstanceOf(StoreUnavailableError);
+      await db.destroy();
+    });
+
+    it('a transaction that ends because of a deadlock is a store failure', async () => {
+      const db = await openAt(await postgres.createDatabase());
+      const rows = ['a', 'b'].map((name) => ({ name, value: 'null', updated_ms: 0 }));
+      await db.insertInto('settings').values(rows).execute();
+      let both = 0;
+      let begin: () => void = () => undefined;
+      const begun = new Promise<void>((resolve) => {
+        begin = resolve;
+      });
+      const lock = (names: readonly string[]) =>
+        db.transaction().execute(async (transaction) => {
+          for (const name of names) {
+            await transaction
+              .updateTable('settings')
+              .set({ value: 'true' })
+              .where('name', '=', name)
+              .execute();
+            if (++both === 2) begin();
+            await begun;
+          }
+        });
+      const outcomes = await Promise.allSettled([lock(['a', 'b']), lock(['b', 'a'])]);
+      const reasons = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+      expect(reasons).toEqual([new StoreUnavailableError('deadlock detected')]);
+      await db.destroy();
+    });
+
     it('a statement that the database refuses is not reported as an absent database', async () => {
       const db = await openAt(await postgres.createDatabase());
       const wrong = sql`select * from no_such_table`.execute(db);

@@ -22,10 +22,11 @@ const START_BACKOFF = { firstMs: 200, maxMs: 2_000 };
 
 const BIGINT_OID = 20;
 /**
- * SQLSTATE classes and codes of failures that a retry may cure: connection exceptions, insufficient resources, operator
- * intervention. The other retryable errors are network errors of Node.
+ * SQLSTATE classes and codes of failures that a retry may cure: connection exceptions, a server that became a read-only
+ * replica, a transaction that was rolled back because of others (deadlock), insufficient resources, operator
+ * intervention, errors of its disk. The other retryable errors are network errors of Node.
  */
-const UNAVAILABLE = /^(?:08|53|57)/;
+const UNAVAILABLE = /^(?:08|25006|40|53|57|58)/;
 const NETWORK = /^(?:ECONN|ENOTFOUND|EAI_|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)/;
 
 /**
