@@ -45,7 +45,10 @@ export type Refusal = 'over_cap' | 'too_many' | 'name_taken' | 'not_found';
 /** Changes with every strategy that is created, changed or deleted. */
 export const strategiesRevision = new Revision('paper_strategies_revision');
 
-/** Users' strategies. Checks that must not race run under the lock of the user's row. */
+/**
+ * Users' strategies. Changes run under the lock of the user's row, so that their checks do not race. All users share the
+ * revision's row: it is written last, so that nobody waits for it while its holder waits for something else.
+ */
 export class StrategyRepository {
   readonly #db: Database;
   readonly #sources: RowSources;
@@ -110,8 +113,9 @@ export class StrategyRepository {
       const nowMs = this.#sources.clock.now();
       const set = { ...(name === null ? {} : { name }), ...activity(stood, active, nowMs) };
       if (Object.keys(set).length === 0) return toStrategy(stood);
+      const row = await own().set(set).returningAll().executeTakeFirstOrThrow();
       await strategiesRevision.change(transaction, this.#sources);
-      return toStrategy(await own().set(set).returningAll().executeTakeFirstOrThrow());
+      return toStrategy(row);
     });
   }
 
@@ -139,6 +143,7 @@ export class StrategyRepository {
   /** Deletes it with its positions. @returns False if the user has no such strategy. */
   async delete(strategyId: string, { userId }: { userId: string }): Promise<boolean> {
     return await this.#db.transaction().execute(async (transaction) => {
+      await lockUser(transaction, userId);
       const { numDeletedRows } = await transaction
         .deleteFrom('paper_strategies')
         .where('paper_strategy_id', '=', strategyId)
