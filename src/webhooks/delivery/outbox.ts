@@ -74,13 +74,18 @@ export class Outbox {
 
   /**
    * Writes the outcomes of deliveries and the changes of registrations, in one transaction. A delivery that was
-   * redelivered by hand during its attempt stays pending and due, unless the attempt succeeded.
+   * redelivered by hand during its attempt stays pending and due, unless the attempt succeeded. Registrations are locked
+   * before their deliveries, as by their owner's changes: two transactions never wait for each other in a circle.
    */
   async settle(changes: readonly DeliveryChange[], healthChanges: readonly WebhookHealth[]): Promise<void> {
     const nowMs = this.#clock.now();
     await this.#db.transaction().execute(async (db) => {
+      const paused: string[] = [];
+      for (const health of healthChanges.toSorted(byWebhook)) {
+        if ((await writeHealth(db, health, nowMs)) && health.paused) paused.push(health.webhookId);
+      }
       await this.#updates.run(db, changes);
-      for (const health of healthChanges) await writeHealth(db, health, nowMs);
+      for (const webhookId of paused) await skipPending(db, webhookId);
     });
   }
 
@@ -144,6 +149,10 @@ function byId(a: { event_id: string }, b: { event_id: string }): number {
   return a.event_id < b.event_id ? -1 : Number(a.event_id > b.event_id);
 }
 
+function byWebhook(a: WebhookHealth, b: WebhookHealth): number {
+  return a.webhookId < b.webhookId ? -1 : Number(a.webhookId > b.webhookId);
+}
+
 type PendingRow = Selectable<WebhookDeliveriesTable> &
   Pick<Selectable<WebhookEventsTable>, 'event' | 'tier' | 'ticker' | 'body'>;
 
@@ -202,7 +211,8 @@ function updateDeliveries(): BulkStatement<DeliveryChange> {
   );
 }
 
-async function writeHealth(db: Kysely<Schema>, health: WebhookHealth, nowMs: number): Promise<void> {
+/** @returns False if the webhook was paused, resumed or deleted meanwhile. */
+async function writeHealth(db: Kysely<Schema>, health: WebhookHealth, nowMs: number): Promise<boolean> {
   const { webhookId, activeSinceMs, consecutiveFailures, paused } = health;
   const row = await db
     .updateTable('webhooks')
@@ -215,7 +225,10 @@ async function writeHealth(db: Kysely<Schema>, health: WebhookHealth, nowMs: num
     .where('active_since_ms', '=', activeSinceMs)
     .returning('webhook_id')
     .executeTakeFirst();
-  if (!row || !paused) return;
+  return row !== undefined;
+}
+
+async function skipPending(db: Kysely<Schema>, webhookId: string): Promise<void> {
   const waiting = db.updateTable('webhook_deliveries').set({ state: 'skipped' });
   await waiting.where('webhook_id', '=', webhookId).where('state', '=', sql.lit('pending')).execute();
 }

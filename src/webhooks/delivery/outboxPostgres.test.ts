@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { lateReads } from '../../../test/support/lateReads.ts';
 import { opportunity } from '../../../test/support/opportunity.ts';
@@ -51,6 +51,48 @@ describe.skipIf(postgres.absent)(
       }
       expect((await outboxes[0]!.waiting()).get(webhookId)?.count).toBe(640);
     });
+
+    it.each(['pause', 'delete'] as const)(
+      'a failure is stored while its owner asks to %s the webhook',
+      async (change) => {
+        const databaseUrl = await postgres.createDatabase();
+        const db = await openControlDatabase({ dataDir: '/nonexistent', databaseUrl });
+        onTestFinished(() => db.destroy());
+        const t = await openTestWebhooks({ db });
+        const { registry, log } = t.webhooks;
+        const { webhookId } = await t.register();
+        await log.sendTest((await registry.find({ webhookId })) as Webhook);
+        const outbox = new Outbox(db, t.clock);
+        const [delivery] = (await outbox.pull(webhookId, 1)) as [Delivery];
+        const { active_since_ms: activeSinceMs } = await db
+          .selectFrom('webhooks')
+          .select('active_since_ms')
+          .executeTakeFirstOrThrow();
+        const waiting = async (count: number) => {
+          const blocked = sql<{ count: number }>`select count(*) as count from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`;
+          while ((await blocked.execute(db)).rows[0]?.count !== count);
+        };
+        let release: () => void = () => undefined;
+        const held = db.transaction().execute(async (transaction) => {
+          await transaction.updateTable('webhook_deliveries').set({ attempts: 0 }).execute();
+          await new Promise<void>((resolve) => {
+            release = resolve;
+          });
+        });
+        const health = { webhookId, activeSinceMs, consecutiveFailures: 1, paused: false };
+        const failed = { delivery, state: 'failed', rowDueMs: delivery.dueMs } as const;
+        const settled = outbox.settle([failed], [health]);
+        await waiting(1);
+        const changed = registry[change]({ webhookId });
+        await waiting(2);
+        release();
+        await held;
+        await Promise.all([settled, changed]);
+        const left = change === 'delete' ? [] : ['failed'];
+        expect(await states(t)).toEqual(left);
+      },
+    );
 
     it('a delivery that ends while the pending ones are read is not sent a second time', async () => {
       const databaseUrl = await postgres.createDatabase();

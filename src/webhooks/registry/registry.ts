@@ -221,6 +221,7 @@ export class WebhookRegistry {
   async delete(name: WebhookName): Promise<void> {
     const { webhookId } = await this.#known(name);
     await this.#db.transaction().execute(async (db) => {
+      await lockWebhook(db, webhookId);
       // Its test events belong to no other webhook and are deleted with it; other events are deleted when they are old.
       const tests = db
         .selectFrom('webhook_deliveries')
@@ -243,14 +244,11 @@ export class WebhookRegistry {
   async #set(name: WebhookName, changeOf: (row: Row) => ColumnChange): Promise<Webhook> {
     const { webhookId } = await this.#known(name);
     return await this.#db.transaction().execute(async (db) => {
-      const update = () => db.updateTable('webhooks').where('webhook_id', '=', webhookId).returningAll();
-      // An update locks the row, on either database.
-      const before = await update()
-        .set((webhooks) => ({ webhook_id: webhooks.ref('webhook_id') }))
-        .executeTakeFirst();
+      const before = await lockWebhook(db, webhookId);
       if (!before) throw unknownWebhook();
+      const update = db.updateTable('webhooks').where('webhook_id', '=', webhookId).returningAll();
       const change = changeOf(before);
-      const row = await update().set(change).executeTakeFirstOrThrow();
+      const row = await update.set(change).executeTakeFirstOrThrow();
       // Also at a resumption: a process that had not seen the pause yet may have stored an event during it.
       if (change.state !== undefined) {
         const waiting = db.updateTable('webhook_deliveries').set({ state: 'skipped' });
@@ -263,6 +261,16 @@ export class WebhookRegistry {
 }
 
 type Row = Selectable<WebhooksTable>;
+
+/** Locks a webhook's row before those of its deliveries. An update locks the row, on either database. */
+async function lockWebhook(db: Database, webhookId: string): Promise<Row | undefined> {
+  return await db
+    .updateTable('webhooks')
+    .set((webhooks) => ({ webhook_id: webhooks.ref('webhook_id') }))
+    .where('webhook_id', '=', webhookId)
+    .returningAll()
+    .executeTakeFirst();
+}
 
 interface ColumnChange {
   readonly label?: string;
