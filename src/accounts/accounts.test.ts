@@ -53,7 +53,7 @@ test('a session is read once and then cached, and so is an unknown token', async
 
 test.each([
   ['signing out here', (sessionId: string) => accounts.sessions.end(user.userId, sessionId)],
-  ['signing out everywhere', () => accounts.sessions.endAll(user.userId)],
+  ['a change of the password', () => accounts.users.setPassword(user, 'hash')],
   ['signing out by another process', async () => elsewhere('DELETE FROM sessions')],
   ['a suspension by another process', async () => elsewhere('UPDATE users SET suspended_ms = 1')],
 ])('after %s the next request is not signed in', async (_, end) => {

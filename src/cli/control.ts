@@ -1,7 +1,6 @@
 import type { KeyRepository } from '../accounts/keys/keys.ts';
 import type { MaintenanceSwitch } from '../accounts/maintenanceSwitch.ts';
 import type { AccountEvents } from '../accounts/users/accountEvents.ts';
-import type { SessionRepository } from '../accounts/users/sessions.ts';
 import type { User, UserRepository } from '../accounts/users/users.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../control/schema.ts';
@@ -19,7 +18,6 @@ export interface Control {
   readonly users: UserRepository;
   readonly events: AccountEvents;
   readonly keys: KeyRepository;
-  readonly sessions: SessionRepository;
   readonly maintenance: MaintenanceSwitch;
   /** Resolves once every server process sees the changes committed so far. */
   settled(): Promise<void>;
@@ -89,18 +87,16 @@ async function openControl(options: ControlOptions, access: ControlAccess): Prom
   const settings = await import('./settings.ts');
   const wanted = { dataDir: options.dataDir, use: useOf(access), saysPlace: false };
   const config = await settings.readSettings(wanted);
-  const [time, databaseModule, users, keys, sessions, maintenance, freshness, events, crypto] =
-    await Promise.all([
-      import('../runtime/clock.ts'),
-      import('../controlDatabase.ts'),
-      import('../accounts/users/users.ts'),
-      import('../accounts/keys/keys.ts'),
-      import('../accounts/users/sessions.ts'),
-      import('../accounts/maintenanceSwitch.ts'),
-      import('../accounts/keys/freshness.ts'),
-      import('../accounts/users/accountEvents.ts'),
-      import('node:crypto'),
-    ]);
+  const [time, databaseModule, users, keys, maintenance, freshness, events, crypto] = await Promise.all([
+    import('../runtime/clock.ts'),
+    import('../controlDatabase.ts'),
+    import('../accounts/users/users.ts'),
+    import('../accounts/keys/keys.ts'),
+    import('../accounts/maintenanceSwitch.ts'),
+    import('../accounts/keys/freshness.ts'),
+    import('../accounts/users/accountEvents.ts'),
+    import('node:crypto'),
+  ]);
   if (access === 'make' && config.databaseUrl === null) settings.makeDataDirectory(config.dataDir);
   const clock = time.systemClock;
   const database = await databaseModule.openControlDatabase(config, { isReader: access === 'read' });
@@ -112,7 +108,6 @@ async function openControl(options: ControlOptions, access: ControlAccess): Prom
     users: new users.UserRepository(database, sources),
     events: new events.AccountEvents(database, sources),
     keys: new keys.KeyRepository(database, sources),
-    sessions: new sessions.SessionRepository(database, sources),
     maintenance: new maintenance.MaintenanceSwitch(database, clock),
     settled: () => (config.databaseUrl === null ? Promise.resolve() : freshness.leaseOver(clock)),
   };

@@ -116,12 +116,10 @@ function setSuspended(options: UserOptions, suspended: boolean): Promise<void> {
 
 function setPassword(options: UserOptions): Promise<void> {
   return withControl(options, 'change', async (control) => {
-    const { users, sessions } = control;
     const { Passwords, checkPassword } = await import('../accounts/users/passwords.ts');
     const { normaliseEmail } = await import('../accounts/users/users.ts');
     const password = checkPassword(await readSecret('New password: '), normaliseEmail(options.email));
-    const user = await users.setPassword(options, await new Passwords().hash(password));
-    await sessions.endAll(user.userId);
+    const user = await control.users.setPassword(options, await new Passwords().hash(password));
     await recordAction(control, 'set_password', user);
     show(options, user);
   });

@@ -18,7 +18,7 @@ const SEEN_STEP_MS = 60_000;
 /** Long enough to identify a browser and its system. */
 const USER_AGENT_MAX = 200;
 
-export interface Session {
+interface Session {
   readonly sessionId: string;
   readonly userId: string;
   readonly createdMs: number;
@@ -187,11 +187,6 @@ export class SessionRepository {
       .returning('session_id')
       .executeTakeFirst();
     return ended !== undefined;
-  }
-
-  /** Ends all sessions of a user. */
-  async endAll(userId: string): Promise<void> {
-    await this.#db.deleteFrom('sessions').where('user_id', '=', userId).execute();
   }
 
   async #clear({ user_id, session_id }: SessionsTable, nowMs: number): Promise<void> {

@@ -168,46 +168,59 @@ export class UserRepository {
     if (!known) throw unknownUser();
     if (tier === undefined && suspended === undefined) return toUser(known);
     const nowMs = this.#sources.clock.now();
-    const row = await this.#db
-      .updateTable('users')
-      // Sets only the given fields, so that concurrent changes both apply. Suspending again keeps the first time.
-      .set((users) => ({
-        ...(tier === undefined ? {} : { tier }),
-        ...(suspended === undefined
-          ? {}
-          : { suspended_ms: suspended ? users.fn.coalesce('suspended_ms', users.val(nowMs)) : null }),
-      }))
-      .where('user_id', '=', known.user_id)
-      .returningAll()
-      .executeTakeFirst();
-    if (!row) throw unknownUser();
-    if (suspended) await this.#db.deleteFrom('sessions').where('user_id', '=', row.user_id).execute();
-    return toUser(row);
+    const changed = async (db: Database) => {
+      const row = await db
+        .updateTable('users')
+        // Sets only the given fields, so that concurrent changes both apply. Suspending again keeps the first time.
+        .set((users) => ({
+          ...(tier === undefined ? {} : { tier }),
+          ...(suspended === undefined
+            ? {}
+            : { suspended_ms: suspended ? users.fn.coalesce('suspended_ms', users.val(nowMs)) : null }),
+        }))
+        .where('user_id', '=', known.user_id)
+        .returningAll()
+        .executeTakeFirst();
+      if (!row) throw unknownUser();
+      return toUser(row);
+    };
+    if (!suspended) return await changed(this.#db);
+    return await this.#db.transaction().execute(async (db) => {
+      const user = await changed(db);
+      await endSessions(db, user.userId);
+      return user;
+    });
   }
 
-  /** @throws {InvalidInputError} If the user does not exist. */
+  /** Ends the user's sessions with the old password. @throws {InvalidInputError} If the user does not exist. */
   async setPassword(name: UserName, passwordHash: string): Promise<User> {
     const known = await this.#row(name);
     if (!known) throw unknownUser();
-    const query = this.#db.updateTable('users').set({ password_hash: passwordHash });
-    await query.where('user_id', '=', known.user_id).execute();
-    return toUser(known);
+    return await this.#db.transaction().execute(async (db) => {
+      const query = db.updateTable('users').set({ password_hash: passwordHash });
+      await query.where('user_id', '=', known.user_id).execute();
+      await endSessions(db, known.user_id);
+      return toUser(known);
+    });
   }
 
   /**
-   * Changes a password that was verified. Of several concurrent changes one succeeds.
+   * Changes a password that was verified, and ends the user's sessions. Of several concurrent changes one succeeds.
    * @param from The hash that the old password was verified against.
-   * @returns False if the password has changed since; then it stays.
+   * @returns False if the password has changed since; then nothing changes.
    */
   async replacePassword(userId: string, { from, to }: { from: string; to: string }): Promise<boolean> {
-    const changed = await this.#db
-      .updateTable('users')
-      .set({ password_hash: to })
-      .where('user_id', '=', userId)
-      .where('password_hash', '=', from)
-      .returning('user_id')
-      .executeTakeFirst();
-    return changed !== undefined;
+    return await this.#db.transaction().execute(async (db) => {
+      const changed = await db
+        .updateTable('users')
+        .set({ password_hash: to })
+        .where('user_id', '=', userId)
+        .where('password_hash', '=', from)
+        .returning('user_id')
+        .executeTakeFirst();
+      if (changed) await endSessions(db, userId);
+      return changed !== undefined;
+    });
   }
 
   /** All users, oldest first. */
@@ -279,6 +292,11 @@ export class UserRepository {
       .executeTakeFirst();
     return row ? toUser(row) : null;
   }
+}
+
+/** Call it in the transaction of the change that ends them: none of them may outlive it. */
+async function endSessions(db: Database, userId: string): Promise<void> {
+  await db.deleteFrom('sessions').where('user_id', '=', userId).execute();
 }
 
 /** Stored addresses are in lower case. Both databases have `replace`, which needs no escaping of `%` and `_`. */

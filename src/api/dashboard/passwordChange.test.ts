@@ -1,4 +1,5 @@
 /** A password is verified outside the database, which takes long: what changes meanwhile must count. */
+import { sql } from 'kysely';
 import { expect, it, vi } from 'vitest';
 import { openDashboard, PASSWORD, type TestDashboard } from '../../../test/support/dashboard.ts';
 
@@ -80,4 +81,17 @@ it('of two changes of one password at the same time, the first to be stored stay
   expect(await thief.status('GET', '/app/me')).toBe(401);
   expect(await user.status('GET', '/app/me')).toBe(200);
   expect(await browser().status('POST', '/app/sign-in', { email: EMAIL, password: NEW_PASSWORD })).toBe(200);
+});
+
+it('neither a new password nor a suspension is stored if the sessions of its user cannot be ended', async () => {
+  const { accounts, browser, user } = await open();
+  const { database, users } = accounts;
+  await sql`create trigger kept before delete on sessions begin select raise(abort, 'kept'); end`.execute(
+    database,
+  );
+  expect(await user.status('POST', '/app/password', change(PASSWORD, NEW_PASSWORD))).toBe(500);
+  await expect(users.setPassword({ email: EMAIL }, 'hash')).rejects.toThrow('kept');
+  await expect(users.update({ email: EMAIL }, { suspended: true })).rejects.toThrow('kept');
+  await sql`drop trigger kept`.execute(database);
+  expect(await browser().status('POST', '/app/sign-in', { email: EMAIL, password: PASSWORD })).toBe(200);
 });

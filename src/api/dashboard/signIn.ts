@@ -180,7 +180,7 @@ function passwordRoute(parts: SignInDependencies, attempts: SignInAttempts): Rou
       const { body, client } = request;
       await attempts.tryAccount({ address: client.address, email: user.email });
       checkNewPassword({ new_password: body.new_password }, user.email);
-      const { users, passwords, sessions, events } = parts.control;
+      const { users, passwords, events } = parts.control;
       const note = (reason: string | null) =>
         events.record({ action: 'change_password', email: user.email, address: client.address, reason });
       const from = await provenPasswordHash(parts.control, user, body.current_password);
@@ -192,7 +192,6 @@ function passwordRoute(parts: SignInDependencies, attempts: SignInAttempts): Rou
         await note('wrong current password');
         throw forbidden('The current password is wrong');
       }
-      await sessions.endAll(user.userId);
       await note(null);
       return await begin(parts, client, user);
     },
