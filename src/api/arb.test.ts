@@ -6,6 +6,7 @@ import { SHARE, SignalRig, T0 } from '../../test/support/signalRig.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
 import type { Database } from '../control/schema.ts';
 import { openControlDatabase } from '../controlDatabase.ts';
+import { encodeCursor } from '../http/cursor.ts';
 import { DEFAULT_TICKERS, type Ticker } from '../schema/market.ts';
 import { AuditLog } from '../signals/auditLog.ts';
 import { AuditReader } from '../signals/auditReader.ts';
@@ -129,6 +130,8 @@ test('rows are paged newest first and include their settlement', async () => {
   expect(counted.body).toEqual({ count: 2, rows: [], next_cursor: null });
   const foreign = await get(`/v1/arb/audit?tier=stale&cursor=${first.body.next_cursor}`);
   expect(foreign).toEqual({ status: 400, body: { detail: 'cursor is not valid for this query' } });
+  const beyond = encodeCursor(['audit', 'all', null, null, null], { timeMs: NOW, tie: '9'.repeat(19) });
+  expect(await get(`/v1/arb/audit?cursor=${beyond}`)).toEqual(foreign);
 });
 
 test('the board receives the parsed parameters', async () => {
