@@ -13,7 +13,12 @@ import type { ControlMigrationName } from './control/migrationNames.ts';
 import { createSettings } from './control/migrationSettings.ts';
 import type { Database } from './control/schema.ts';
 import { createAudit } from './signals/migrationAudit.ts';
-import { addPaperExecution, createMarketTerms, createPaper } from './trading/paper/migrationPaper.ts';
+import {
+  addClosingOrder,
+  addPaperExecution,
+  createMarketTerms,
+  createPaper,
+} from './trading/paper/migrationPaper.ts';
 import {
   addNotifications,
   createWebhooks,
@@ -48,6 +53,7 @@ export const MIGRATIONS: Readonly<Record<ControlMigrationName, Migration>> = {
   '0013_paper_execution': { up: addPaperExecution },
   '0014_rate_counters': { up: createRateCounters },
   '0015_notifications': { up: addNotifications },
+  '0016_paper_closing': { up: addClosingOrder },
 };
 
 /** Opens the control database with the tables of every feature. @throws {StoreUnavailableError} See `openDatabase`. */

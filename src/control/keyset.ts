@@ -5,7 +5,8 @@ import type { ExpressionBuilder, ExpressionWrapper, ReferenceExpression, SqlBool
 type Placed<DB, TB extends keyof DB> = readonly [column: ReferenceExpression<DB, TB>, value: number | string];
 
 /**
- * Selects the rows before or after a position. The second column orders rows with equal values in the first.
+ * Selects the rows before or after a position. The second column orders rows with equal values in the first. Both
+ * databases find the position in an index of the two columns, so that a page costs the same at any depth.
  * @param side `<`: before the position, in ascending order of both columns; `>`: after it.
  */
 export function beyondPlace<DB, TB extends keyof DB>(
@@ -13,10 +14,9 @@ export function beyondPlace<DB, TB extends keyof DB>(
   side: '<' | '>',
   [[first, firstValue], [second, secondValue]]: readonly [Placed<DB, TB>, Placed<DB, TB>],
 ): ExpressionWrapper<DB, TB, SqlBool> {
-  const is = (column: ReferenceExpression<DB, TB>, operator: '<' | '>' | '=', value: number | string) =>
-    row(column, operator, value as never);
-  return row.or([
-    is(first, side, firstValue),
-    row.and([is(first, '=', firstValue), is(second, side, secondValue)]),
-  ]);
+  return row(
+    row.refTuple(first as never, second as never),
+    side,
+    row.tuple(firstValue, secondValue) as never,
+  );
 }

@@ -18,6 +18,7 @@ export const CONTROL_MIGRATION_NAMES = [
   '0013_paper_execution',
   '0014_rate_counters',
   '0015_notifications',
+  '0016_paper_closing',
 ] as const;
 
 export type ControlMigrationName = (typeof CONTROL_MIGRATION_NAMES)[number];

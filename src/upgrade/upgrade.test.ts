@@ -100,7 +100,7 @@ describe('a data directory of a newer release', () => {
   const laterThan = (place: string) =>
     new NewerDataError(
       place,
-      'it has 9999_later, and the newest migration of release 0.1.0 is 0015_notifications',
+      'it has 9999_later, and the newest migration of release 0.1.0 is 0016_paper_closing',
     );
 
   it('with a later control database is refused, and not changed', async () => {

@@ -269,7 +269,7 @@ export const SERVING_MUTANTS: readonly TestedMutant[] = [
   ),
   keyset('compare} (', 'compare}= ('),
   keyset('next: found > limit ? last : null', 'next: found >= limit ? last : null'),
-  places("row.and([is(first, '=', firstValue), is(second, side, secondValue)]),", ''),
+  places('    side,', "    side === '<' ? '<=' : '>=',"),
   authenticate("row.revoked_ms !== null ? 'revoked' :", ''),
   authenticate("if (parsed.environment !== this.#environment) return 'wrong_environment';", ''),
   rowCache('if (this.#asking.get(hash)?.readAt === moment) this', 'this'),

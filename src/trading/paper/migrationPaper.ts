@@ -89,3 +89,12 @@ export async function addPaperExecution(db: Kysely<unknown>): Promise<void> {
     db,
   );
 }
+
+/** For equity curves: a strategy's closed positions in closing order. */
+export async function addClosingOrder(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createIndex('paper_positions_by_strategy_closing')
+    .on('paper_positions')
+    .columns(['paper_strategy_id', 'closed_ms', 'position_id'])
+    .execute();
+}
