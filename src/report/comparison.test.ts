@@ -130,6 +130,44 @@ describe('a comparison of two runs', () => {
     ]);
   });
 
+  test.each([
+    [
+      'that cancel out in a few markets',
+      [1, -1, 1, -1],
+      'Nothing can be concluded: 4 compared markets are fewer than 30.',
+    ],
+    [
+      'that cancel out in every block of markets',
+      Array.from({ length: 36 }, (_, at) => (at % 3 === 0 ? 2 : -1)),
+      'Both earned the same in every block of markets, but not in each market: no difference can be concluded.',
+    ],
+    ['of none in one market', [0], 'Both earned the same in the one market that was compared.'],
+    ['in one market', [5], 'Nothing can be concluded: 1 compared market is fewer than 30.'],
+    ['of none in two markets', [0, 0], 'Both earned the same in each of 2 markets.'],
+  ])('of differences %s', async (_which, differences, line) => {
+    const markets = differences.map((_, at) => runMarket(at));
+    const b = {
+      ...EMPTY_RUN,
+      markets,
+      trades: markets.map((one) => runTrade(one, { price: 0.5, won: true })),
+    };
+    const a = changed(b, ({ pnl }, at) => ({ pnl: (pnl ?? 0) + (differences[at] ?? 0) * 1_000_000 }));
+    expect((await compared(a, b)).conclusion).toEqual([line]);
+  });
+
+  test('of differences that cancel out names a chance of 100 %', async () => {
+    const markets = Array.from({ length: 40 }, (_, at) => runMarket(at));
+    const b = {
+      ...EMPTY_RUN,
+      markets,
+      trades: markets.map((one) => runTrade(one, { price: 0.5, won: true })),
+    };
+    const a = changed(b, ({ pnl }, at) => ({ pnl: (pnl ?? 0) + (at % 2 === 0 ? 1 : -1) * 1_000_000 }));
+    expect((await compared(a, b)).conclusion[0]).toBe(
+      'No difference can be concluded. Two equally good strategies differ at least this much in 100 % of such comparisons.',
+    );
+  });
+
   test('is repeatable', async () => {
     const [a, b] = [await readRun(written(RUN)), await readRun(written(randomRun('b', { markets: 300 })))];
     expect(JSON.stringify(compareRuns(a, b))).toBe(JSON.stringify(compareRuns(a, b)));

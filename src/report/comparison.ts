@@ -4,6 +4,7 @@ import { Random } from '../core/random.ts';
 import { resultIntervals } from '../core/statistics/bootstrap.ts';
 import { pairedTest } from '../core/statistics/pairedDifference.ts';
 import { RETURNS_MIN } from '../core/statistics/returns.ts';
+import { counted } from '../runtime/counted.ts';
 import type { ComparedRun } from './comparedResult.ts';
 
 const LEVEL = 0.05;
@@ -89,18 +90,33 @@ export function compareRuns(a: ComparedRun, b: ComparedRun): Comparison {
       detectable_per_market: tested.detectable,
     },
   };
-  return { ...figures, conclusion: conclusionOf(figures) };
+  const isEqual = differences.every((value) => value === 0);
+  return { ...figures, conclusion: conclusionOf(figures, { isEqual }) };
 }
 
-/** What the figures allow to say, in words. */
-function conclusionOf({ a, b, difference, test, pairs, ...figures }: Figures): string[] {
+/**
+ * What the figures allow to say, in words.
+ * @param isEqual Both earned the same in each market; the total is 0 also where differences cancel out.
+ */
+function conclusionOf(
+  { a, b, difference, test, pairs, ...figures }: Figures,
+  { isEqual }: { isEqual: boolean },
+): string[] {
   const [nameA, nameB] = a.name === b.name ? ['A', 'B'] : [`A (${a.name})`, `B (${b.name})`];
   const caution = figures.same_data ? [] : [DIFFERENT_DATA];
-  if (pairs > 0 && test === null && difference.total === 0) {
-    return [`Both earned the same in each of ${pairs} markets.`, ...caution];
+  if (pairs > 0 && isEqual) {
+    const where = pairs === 1 ? 'the one market that was compared' : `each of ${pairs} markets`;
+    return [`Both earned the same in ${where}.`, ...caution];
   }
   if (pairs < RETURNS_MIN) {
-    return [`Nothing can be concluded: ${pairs} compared markets are fewer than ${RETURNS_MIN}.`, ...caution];
+    const compared = counted(pairs, 'compared market is', 'compared markets are');
+    return [`Nothing can be concluded: ${compared} fewer than ${RETURNS_MIN}.`, ...caution];
+  }
+  if (test === null && difference.total === 0) {
+    return [
+      'Both earned the same in every block of markets, but not in each market: no difference can be concluded.',
+      ...caution,
+    ];
   }
   const [winner, loser] = difference.total > 0 ? [nameA, nameB] : [nameB, nameA];
   const amount = Math.abs(difference.per_market ?? 0).toFixed(4);
@@ -110,7 +126,7 @@ function conclusionOf({ a, b, difference, test, pairs, ...figures }: Figures): s
       ...caution,
     ];
   }
-  const chance = `${(100 * test.p).toPrecision(2)} %`;
+  const chance = `${Number((100 * test.p).toPrecision(2))} %`;
   const detectable = test.detectable_per_market.toFixed(4);
   if (test.p >= LEVEL) {
     return [

@@ -64,7 +64,7 @@ describe('the warnings of a report', () => {
     [
       randomRun('some edge', { markets: 150, edge: 0.08 }),
       { trialsBefore: 5_000 },
-      'After 5000 earlier trials on the same series, the result is not better than chance with 95 % confidence.',
+      'After 5,000 earlier trials on the same series, the result is not better than chance with 95 % confidence.',
     ],
     [
       { ...trades([0.5, true]), markets: [runMarket(0), runMarket(1, { skipped: 'no_books', coverage: 0 })] },

@@ -2,6 +2,7 @@
 import { countedSkips, windowsOverlap } from '../backtest/report.ts';
 import { RETURNS_MIN } from '../core/statistics/returns.ts';
 import { CONFIDENCE } from '../core/statistics/trackRecord.ts';
+import { counted } from '../runtime/counted.ts';
 import type { Report } from '../schema/report.ts';
 
 /** A trade with a larger share of the P&L is named. */
@@ -91,7 +92,7 @@ function ofSelection({ selection }: Body): string[] {
   const { trials_before: before, deflated_sharpe: deflated } = selection;
   if (before === null || before === 0 || deflated === null || deflated >= CONFIDENCE) return [];
   return [
-    `After ${counted(before, 'earlier trial', 'earlier trials')} on the same series, the result is not better than chance with 95 % confidence.`,
+    `After ${counted(before, 'earlier trial')} on the same series, the result is not better than chance with 95 % confidence.`,
   ];
 }
 
@@ -128,4 +129,3 @@ function ofRecording({ coverage, markets_skipped: skipped, markets_total: total 
 }
 
 const percent = (share: number) => `${(100 * share).toFixed(0)} %`;
-const counted = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`;

@@ -58,6 +58,14 @@ describe('the page of a report', () => {
     expect([...new Set(PAGE.match(/https?:[^'"\s<]*/g))]).toEqual(['http://www.w3.org/2000/svg']);
   });
 
+  test.each([
+    [0, 'after 0 earlier trials'],
+    [1, 'after 1 earlier trial<'],
+    [5_000, 'after 5,000 earlier trials'],
+  ])('counts %s earlier trials', (trialsBefore, note) => {
+    expect(pageOf(EMPTY_RUN, { trialsBefore })).toContain(note);
+  });
+
   test('has the same bytes for the same report', () => {
     expect(pageOf(randomRun('page', { markets: 300 }))).toBe(PAGE);
   });

@@ -1,5 +1,6 @@
 /** The figures at the top of a report. */
 
+import { counted } from '../../runtime/counted.ts';
 import { type Html, html } from '../../runtime/html.ts';
 import type { Report } from '../../schema/report.ts';
 import { duration, fixed, percent, result, signed, whole } from './format.ts';
@@ -70,7 +71,7 @@ function ratioTiles({ intervals, selection, ...report }: Report): Tile[] {
     {
       name: 'Deflated Sharpe ratio',
       value: fixed(selection.deflated_sharpe, 3),
-      note: before === null ? 'earlier trials not counted' : `after ${whole(before)} earlier trials`,
+      note: before === null ? 'earlier trials not counted' : `after ${counted(before, 'earlier trial')}`,
     },
     {
       name: 'Profit factor',
