@@ -8,7 +8,6 @@ import { systemClock } from '../runtime/clock.ts';
 import { BackupDamagedError, InvalidInputError } from '../runtime/errors.ts';
 import { silentLogger } from '../runtime/log.ts';
 import type { Store } from '../store/store.ts';
-import { MANIFEST_PREFIX } from './backupStorage.ts';
 import { DirectoryStorage } from './directoryStorage.ts';
 import { drillBackup } from './drill.ts';
 import { backupIds, encodeManifest, type Manifest, manifestName, readManifest } from './manifest.ts';
@@ -239,9 +238,10 @@ test('the drill restores a backup, starts the store on it and removes it', async
   const result = await drillBackup({ storage, id: null, ...parts });
   expect(result.problems).toEqual([]);
   expect(result.rows).toMatchObject({ trades: 301, underlying: 301 });
-  const wrong = { ...manifest, id: 'z', engine_rows: { ...manifest.engine_rows, trades: 7 } };
-  await storage.write(`${MANIFEST_PREFIX}z.json`, encodeManifest(wrong));
-  expect((await drillBackup({ storage, id: 'z', ...parts })).problems).toEqual([
+  const id = '20990101T000000000Z-000000';
+  const wrong = { ...manifest, id, engine_rows: { ...manifest.engine_rows, trades: 7 } };
+  await storage.write(manifestName(id), encodeManifest(wrong));
+  expect((await drillBackup({ storage, id, ...parts })).problems).toEqual([
     `trades has ${manifest.engine_rows.trades} rows in the engine instead of 7`,
   ]);
 });
@@ -276,8 +276,9 @@ test('a backup of a newer release is refused with what this release does not kno
   );
   expect(newerThanThis({ ...manifest, release: '0.0.9' })).toBeNull();
   const later = Buffer.from(encodeManifest({ ...manifest, format: 2 } as unknown as Manifest));
-  await storage.write(manifestName('later'), later);
-  await expect(readManifest(storage, 'later')).rejects.toThrow(
-    'backup later was written by release 0.1.0 in format 2; this release 0.1.0 reads format 1: use the newer release',
+  const id = '20990101T000000000Z-000000';
+  await storage.write(manifestName(id), later);
+  await expect(readManifest(storage, null)).rejects.toThrow(
+    `backup ${id} was written by release 0.1.0 in format 2; this release 0.1.0 reads format 1: use the newer release`,
   );
 });

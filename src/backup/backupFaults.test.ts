@@ -1,13 +1,21 @@
 /** Backups and restores on a bad day: full disks, clocks set back, damaged files, other processes. */
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { pino } from 'pino';
 import { expect, it, onTestFinished, test, vi } from 'vitest';
 import { FakeClock } from '../../test/support/fakeClock.ts';
 import { limitedDisk, mayMount } from '../../test/support/limitedDisk.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
 import { systemClock } from '../runtime/clock.ts';
-import { InvalidInputError } from '../runtime/errors.ts';
+import { BackupDamagedError, InvalidInputError } from '../runtime/errors.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { RunClaim } from '../store/journal/runClaim.ts';
 import { backupPieceName } from './backupStorage.ts';
@@ -69,6 +77,62 @@ test('a damaged manifest of an earlier backup does not prevent the next one', as
   const { manifest } = await backUp();
   expect(await readManifest(storage, null)).toEqual(manifest);
   expect(lines).toEqual(['backup.earlier_unreadable']);
+});
+
+test.each(['old/{id}', 'zz copy of {id}', '{id}.sync-conflict-20261121-090000'])(
+  'a copy %s of an earlier manifest is no backup',
+  async (copy) => {
+    const { clock, place, storage, backUp } = rig();
+    const { manifest: first } = await backUp();
+    const path = join(place, manifestName(copy.replace('{id}', first.id)));
+    mkdirSync(dirname(path), { recursive: true });
+    copyFileSync(join(place, manifestName(first.id)), path);
+    await clock.advance(1_000);
+    const { manifest } = await backUp();
+    expect(await readManifest(storage, null)).toEqual(manifest);
+    await expect(readManifest(storage, 'none')).rejects.toThrow(`it has ${first.id}, ${manifest.id}`);
+  },
+);
+
+test('a manifest under the name of another backup is refused', async () => {
+  const { clock, place, storage, backUp } = rig();
+  const { manifest: first } = await backUp();
+  await clock.advance(1_000);
+  const { manifest } = await backUp();
+  copyFileSync(join(place, manifestName(first.id)), join(place, manifestName(manifest.id)));
+  await expect(readManifest(storage, null)).rejects.toThrow(
+    new BackupDamagedError(`manifest ${manifest.id} is that of backup ${first.id}`),
+  );
+});
+
+test.each(['', 'backups', 'new/below'])(
+  'a backup into the data directory, at %j, is refused',
+  async (below) => {
+    const dataDir = dataDirectory();
+    const { place, backUp } = rig({ dataDir, place: join(dataDir, below) });
+    const before = readdirSync(dataDir);
+    await expect(backUp()).rejects.toThrow(
+      new InvalidInputError(
+        `${place} is in the data directory ${dataDir}, and a backup there would be lost with it; name another place`,
+      ),
+    );
+    expect(readdirSync(dataDir)).toEqual(before);
+  },
+);
+
+test('a backup into the data directory through a link is refused', async () => {
+  const [dataDir, link] = [dataDirectory(), join(temporaryDirectory(), 'link')];
+  symlinkSync(dataDir, link);
+  await expect(rig({ dataDir, place: join(link, 'backups') }).backUp()).rejects.toThrow(InvalidInputError);
+});
+
+test('a place whose name begins like that of the data directory is another one', async () => {
+  const parent = temporaryDirectory();
+  const dataDir = join(parent, 'data');
+  mkdirSync(join(dataDir, 'quarantine'), { recursive: true });
+  const { storage, backUp } = rig({ dataDir, place: join(parent, 'data-backups') });
+  const { manifest } = await backUp();
+  expect(await readManifest(storage, null)).toEqual(manifest);
 });
 
 test('verify names an object that the disk cannot read, and reads the others', async () => {

@@ -10,6 +10,8 @@ export interface BackupStorage {
   read(name: string): Promise<Buffer>;
   /** Stores an object durably, or not at all. */
   write(name: string, bytes: Uint8Array): Promise<void>;
+  /** Whether the objects are in this directory, on its disk. */
+  isWithin(directory: string): Promise<boolean>;
   /** Free space in bytes; null where the storage has no limit that it reports. */
   freeBytes(): Promise<number | null>;
   /**

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { lstat, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { lstat, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join, resolve, sep } from 'node:path';
 import { isDiskFull } from '../runtime/diskFull.ts';
 import { syncDirectory, writeSynced } from '../runtime/durableFile.ts';
 import { BackupDamagedError, InvalidInputError } from '../runtime/errors.ts';
@@ -71,10 +71,21 @@ export class DirectoryStorage implements BackupStorage {
     }
   }
 
+  async isWithin(directory: string): Promise<boolean> {
+    const [outer, inner] = await Promise.all([realpath(directory), realpath(this.#existing())]);
+    if (inner !== outer && !inner.startsWith(outer + sep)) return false;
+    return (await stat(inner)).dev === (await stat(outer)).dev;
+  }
+
   async freeBytes(): Promise<number> {
+    return (await readDiskSpace(this.#existing())).freeBytes;
+  }
+
+  /** The directory, or the nearest one above it that exists. */
+  #existing(): string {
     let existing = this.name;
     while (!existsSync(existing)) existing = dirname(existing);
-    return (await readDiskSpace(existing)).freeBytes;
+    return existing;
   }
 
   async claim(): Promise<StorageClaim> {

@@ -92,13 +92,22 @@ function decodeManifest(bytes: Buffer, name: string): Manifest {
     );
   const parsed = manifestSchema.safeParse(content.manifest);
   if (!parsed.success) throw damaged(parsed.error);
+  const { id } = parsed.data;
+  if (id !== name) throw new BackupDamagedError(`manifest ${name} is that of backup ${id}`);
   return parsed.data;
 }
 
-/** Ids of the complete backups, the oldest first. */
+/** An id in any format of a manifest: the time up to the millisecond, and random digits. */
+const ID = /^(\d{4})(\d\d)(\d\dT\d\d)(\d\d)(\d\d)(\d{3})Z-[0-9a-f]{6}$/;
+
+/**
+ * Ids of the complete backups, the oldest first. Another name, as of a copy that a person or a program made of a
+ * manifest, is no backup: sorted last, it would be taken for the newest one.
+ */
 export async function backupIds(storage: BackupStorage): Promise<string[]> {
   const names = [...(await storage.list(MANIFEST_PREFIX)).keys()].filter((name) => name.endsWith('.json'));
-  return names.map((name) => name.slice(MANIFEST_PREFIX.length, -'.json'.length)).sort();
+  const ids = names.map((name) => name.slice(MANIFEST_PREFIX.length, -'.json'.length));
+  return ids.filter((id) => ID.test(id)).sort();
 }
 
 /**
@@ -113,10 +122,9 @@ export async function nextBackupId({ storage, log }: LoggedStorage, timeMs: numb
   return `${digits}Z-${randomBytes(3).toString('hex')}`;
 }
 
-/** Before all times for a name that no backup was given. */
+/** Before all times for digits that are no time. */
 function timeInId(id: string): number {
-  const time = id.replace(/^(....)(..)(..T..)(..)(..)(...)Z-.*$/, '$1-$2-$3:$4:$5.$6Z');
-  return time === id ? Number.NEGATIVE_INFINITY : Date.parse(time) || Number.NEGATIVE_INFINITY;
+  return Date.parse(id.replace(ID, '$1-$2-$3:$4:$5.$6Z')) || Number.NEGATIVE_INFINITY;
 }
 
 /** Null where no manifest is readable: a damaged one of an earlier backup must not prevent the next backup. */

@@ -21,6 +21,7 @@ function rig() {
       objects.set(name, bytes);
       written.push(bytes.length);
     },
+    isWithin: async () => false,
     freeBytes: async () => null,
     claim: async () => ({ discard: async () => {}, release: async () => {} }),
   };

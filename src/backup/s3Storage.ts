@@ -76,6 +76,10 @@ export class S3Storage implements BackupStorage {
     await this.#send({ method: 'PUT', key: this.#key(name), body: bytes });
   }
 
+  async isWithin(): Promise<boolean> {
+    return false;
+  }
+
   async freeBytes(): Promise<null> {
     return null;
   }
