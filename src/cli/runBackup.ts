@@ -8,7 +8,7 @@ import { restoreBackup } from '../backup/restoreBackup.ts';
 import { verifyBackup } from '../backup/verifyBackup.ts';
 import { writeBackup } from '../backup/writeBackup.ts';
 import type { Config } from '../config.ts';
-import { noteBackup } from '../ops/backupRecord.ts';
+import { noteBackup, noteProof } from '../ops/backupRecord.ts';
 import { MIB } from '../runtime/byteUnits.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
 import { BackupDamagedError, InvalidInputError } from '../runtime/errors.ts';
@@ -111,7 +111,8 @@ async function verify(manifest: Manifest, storage: BackupStorage, config: Config
 async function noteProven(manifest: Manifest, storage: BackupStorage, { dataDir }: Config): Promise<void> {
   const { recording_id: id } = manifest;
   if (!existsSync(dataDir) || (id !== null && id !== (await recordingId(dataDir)))) return;
-  await noteBackup(dataDir, { proven: entryOf(manifest, storage) });
+  const made_ms = Date.parse(manifest.started_at);
+  await noteProof(dataDir, { ...entryOf(manifest, storage), made_ms }, clock.now());
 }
 
 function entryOf({ id }: Manifest, { name }: BackupStorage) {

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { type Clock, every } from '../runtime/clock.ts';
+import { counted } from '../runtime/counted.ts';
 import { replaceFile } from '../runtime/durableFile.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
@@ -12,13 +13,16 @@ import type { Readiness } from './readiness.ts';
 const FILE_NAME = 'backup.json';
 const DAY_MS = 86_400_000;
 const READ_PERIOD_MS = 60_000;
-/** How far a clock may step back after a check without a warning, as time servers correct it. */
+/** How far a clock may step back after a backup without a warning, as time servers correct it. */
 const AHEAD_MS_MAX = 60_000;
 
 const entry = z.object({ id: z.string(), place: z.string(), time_ms: z.number() });
-const recordSchema = z.object({ written: entry.nullable(), proven: entry.nullable() });
+/** `time_ms`: of the check. `made_ms`: when the backup began; earlier releases did not note it. */
+const proof = entry.extend({ made_ms: z.number().optional() });
+const recordSchema = z.object({ written: entry.nullable(), proven: proof.nullable() });
 
-/** `proven`: the newest check that found every byte, or restored the backup. */
+type Proof = z.output<typeof proof>;
+/** `proven`: the newest backup of which a check found every byte, or that was restored. */
 type BackupRecord = z.output<typeof recordSchema>;
 
 const NONE: BackupRecord = { written: null, proven: null };
@@ -37,9 +41,26 @@ export async function noteBackup(dataDir: string, change: Partial<BackupRecord>)
   await replaceFile(join(dataDir, FILE_NAME), `${JSON.stringify(record)}\n`);
 }
 
-/** Whether the clock was ahead when the backup was checked: how long ago that was is unknown. */
-function isFuture(proven: { time_ms: number }, nowMs: number): boolean {
-  return proven.time_ms > nowMs + AHEAD_MS_MAX;
+/** Notes that a backup was proven, unless a newer one was: checks of old backups must not hide that new ones fail. */
+export async function noteProof(
+  dataDir: string,
+  proven: Proof & { made_ms: number },
+  nowMs: number,
+): Promise<void> {
+  const { proven: known } = await readBackupRecord(dataDir);
+  const isKnownNewer = (known?.made_ms ?? Number.NEGATIVE_INFINITY) > proven.made_ms;
+  if (known !== null && isKnownNewer && !isFuture(known, nowMs)) return;
+  await noteBackup(dataDir, { proven });
+}
+
+/** When the rows of the backup end: the age of the check would hide that no backup was made since. */
+function madeMs({ made_ms: made, time_ms: checked }: Proof): number {
+  return made ?? checked;
+}
+
+/** Whether the clock was ahead when the backup was made: how long ago that was is unknown. */
+function isFuture(proven: Proof, nowMs: number): boolean {
+  return madeMs(proven) > nowMs + AHEAD_MS_MAX;
 }
 
 /** What to warn the operator of; null without a limit or within it. */
@@ -51,13 +72,13 @@ export function backupWarning(
   const next = `UNDERROUND_BACKUP_MAX_AGE is ${maxAgeDays}; run \`underround backup\` with --verify`;
   if (proven === null) return `no backup has passed verify; ${next}`;
   if (isFuture(proven, nowMs))
-    return `the last backup that passed verify was checked at ${formatTime(proven.time_ms)}, which is in the future, so its age is unknown; ${next}`;
-  const days = (nowMs - proven.time_ms) / DAY_MS;
+    return `the newest backup that passed verify was made at ${formatTime(madeMs(proven))}, which is in the future, so its age is unknown; ${next}`;
+  const days = (nowMs - madeMs(proven)) / DAY_MS;
   if (days <= maxAgeDays) return null;
-  return `the last backup that passed verify was checked ${Math.floor(days)} days ago; ${next}`;
+  return `the newest backup that passed verify was made ${counted(Math.floor(days), 'day')} ago; ${next}`;
 }
 
-/** Reports the age of the last proven backup in `/readyz`, on the operator's page and in a metric. */
+/** Reports the age of the newest proven backup in `/readyz`, on the operator's page and in a metric. */
 export async function watchBackups(
   { dataDir, maxAgeDays }: { dataDir: string; maxAgeDays: number | null },
   { readiness, clock, log, metrics }: { readiness: Readiness; clock: Clock; log: Logger; metrics: Metrics },
@@ -82,12 +103,12 @@ export async function watchBackups(
   });
   metrics.gauge(
     'underround_backup_proven_timestamp_seconds',
-    'When a backup last passed verify or restore --check; 0 if none did, or if that time is in the future',
+    'When the newest backup that passed verify or restore --check was made; 0 if none did, or if that time is in the future',
     [],
     (gauge) => {
       const { proven } = record;
       const isKnown = proven !== null && !isFuture(proven, clock.now());
-      gauge.set(isKnown ? proven.time_ms / 1_000 : 0);
+      gauge.set(isKnown ? madeMs(proven) / 1_000 : 0);
     },
   );
   return { stop: () => timer.cancel() };
