@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { commandLine } from '../../test/support/commandLine.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
 import { WireMarket } from '../../test/support/wire.ts';
@@ -30,6 +30,34 @@ it('refuses the set-aside frames of a directory that does not exist, and does no
     ],
   });
   expect(existsSync(dataDir())).toBe(false);
+});
+
+describe('refuses --market, which chooses among the markets of a file of PMXT alone,', () => {
+  it('for recorded frames, before a row of any file is stored', async () => {
+    const folder = temporaryDirectory();
+    for (const name of ['a.parquet', 'b.jsonl']) writeFileSync(join(folder, name), '');
+    expect(await run('import', folder, '--market', '0x01')).toMatchObject({
+      ...{ out: [], exit: 1 },
+      err: [
+        `underround: ${join(folder, 'b.jsonl')} is no file of PMXT, and --market applies to those alone: leave it out`,
+      ],
+    });
+    expect(readdirSync(dataDir())).toEqual([]);
+  });
+
+  it('for exported files', async () => {
+    const file = join(temporaryDirectory(), 'a.csv');
+    for (const path of [file, `${file}.manifest.json`]) writeFileSync(path, '');
+    expect((await run('import', file, '--market', '0x01')).err).toEqual([
+      `underround: ${file} has exported files, and --market applies to files of PMXT alone: leave it out`,
+    ]);
+  });
+
+  it('for set-aside frames', async () => {
+    expect((await run('import', '--quarantine', '--market', '0x01')).err).toEqual([
+      'underround: --quarantine reads the data directory alone: leave out the file, --again and --market',
+    ]);
+  });
 });
 
 it('refuses recordings of which one is cut, before a row of any is stored', async () => {

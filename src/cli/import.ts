@@ -32,7 +32,7 @@ export function registerImport(program: Command): void {
       '--quarantine',
       'instead of a file: the set-aside frames of the data directory that this version understands',
     )
-    .option('--market <ids>', 'of an archive with all markets of a venue, only these; ids between commas')
+    .option('--market <ids>', 'of files of PMXT (.parquet), only these markets; ids between commas')
     .option('--json', 'print the result as JSON')
     .action((target: string | undefined, options: ImportOptions) =>
       interruptible(async (signal) => {
@@ -51,6 +51,10 @@ async function runImport(
   const { exportsUnder, importExports } = await import('./importExports.ts');
   const exported = await exportsUnder(target);
   if (exported !== null) {
+    if (market !== undefined)
+      throw new InvalidInputError(
+        `${target} has exported files, and --market applies to files of PMXT alone: leave it out`,
+      );
     const { config } = await load(dataDir, 'record');
     const imported = await importExports(config, exported, signal);
     if (json) console.log(JSON.stringify(imported));
@@ -69,11 +73,11 @@ async function runImport(
 
 async function runQuarantine(
   target: string | undefined,
-  { dataDir, json, again = false }: ImportOptions,
+  { dataDir, json, again = false, market }: ImportOptions,
 ): Promise<void> {
-  if (target !== undefined || again)
+  if (target !== undefined || again || market !== undefined)
     throw new InvalidInputError(
-      '--quarantine reads the data directory alone: leave out the file and --again',
+      '--quarantine reads the data directory alone: leave out the file, --again and --market',
     );
   const { config, importQuarantine } = await load(dataDir, 'record into existing');
   const result = await importQuarantine(config);

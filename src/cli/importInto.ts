@@ -34,14 +34,15 @@ interface ImportChoices {
   readonly again: boolean;
   /** Stops before the next file: the rows of one that was imported in part would be stored a second time. */
   readonly signal: AbortSignal;
+  /** Only these of files of PMXT, which have all markets of a venue; null: all. */
   readonly markets?: ReadonlySet<string> | null;
 }
 
 /**
  * Imports recordings into the store of a data directory; a server may be running on it. A file that was imported before
  * is skipped unless `again` is set, because its rows would be stored twice.
- * @throws {InvalidInputError} If a file is damaged, before anything is stored; if another process imports one; or if
- * nothing could be recorded.
+ * @throws {InvalidInputError} If a file is damaged, or has no choice of markets, before anything is stored; if another
+ * process imports one; or if nothing could be recorded.
  */
 export async function importInto(
   config: Config,
@@ -49,6 +50,11 @@ export async function importInto(
   { again, signal, markets = null }: ImportChoices,
 ) {
   const files = await recordingsUnder(target);
+  const whole = markets === null ? undefined : files.find((file) => !file.endsWith('.parquet'));
+  if (whole !== undefined)
+    throw new InvalidInputError(
+      `${whole} is no file of PMXT, and --market applies to those alone: leave it out`,
+    );
   for (const file of files) await requireWhole(file, signal);
   return await withStore(config, async ({ store, log, metrics }) => {
     const counter = new RecordCounter(store.writer);
