@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Clock } from '../runtime/clock.ts';
+import { counted } from '../runtime/counted.ts';
 import { makeDirectories } from '../runtime/makeDirectories.ts';
 import type { ExportFormat, ExportRange } from '../schema/export.ts';
 import type { ExportReader } from '../store/export/controlRows.ts';
@@ -44,10 +45,10 @@ export async function exportFolder(reader: ExportReader, options: FolderOptions)
   for (const [index, part] of parts.entries()) {
     const path = join(out, part.folder, folderFileName(part.subject, { ...part, format }));
     const file = { ...part, format, path, clock, signal };
-    const counted = `[${index + 1}/${parts.length}]`;
+    const place = `[${index + 1}/${parts.length}]`;
     if (await isUpToDate(reader, file)) {
       result.kept++;
-      onFile(`${counted} kept ${path}`);
+      onFile(`${place} kept ${path}`);
       continue;
     }
     makeDirectories(join(out, part.folder));
@@ -55,9 +56,7 @@ export async function exportFolder(reader: ExportReader, options: FolderOptions)
     const bytes = written.bytes ?? 0;
     result.rows += rows;
     result.bytes += bytes;
-    onFile(
-      `${counted} wrote ${path}: ${rows.toLocaleString('en-US')} rows, ${bytes.toLocaleString('en-US')} bytes`,
-    );
+    onFile(`${place} wrote ${path}: ${counted(rows, 'row')}, ${counted(bytes, 'byte')}`);
   }
   return result;
 }

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import type { Config } from '../config.ts';
 import { type Clock, systemClock } from '../runtime/clock.ts';
+import { counted } from '../runtime/counted.ts';
 import { StoreUnavailableError } from '../runtime/errors.ts';
 import { createLogger, type Logger } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
@@ -85,8 +86,7 @@ async function importGuarded(
       ...{ ...parts, client, partition: 0, dataDir, mayInsert, metrics },
     });
     writer.mayBeStoredUpTo(ANY_SEQ);
-    const onFile = (path: string, rows: number) =>
-      console.error(`imported ${path}: ${rows.toLocaleString('en-US')} rows`);
+    const onFile = (path: string, rows: number) => console.error(`imported ${path}: ${counted(rows, 'row')}`);
     return await importFiles(paths, { store, writer, onFile, signal });
   } finally {
     await store.close();

@@ -11,6 +11,7 @@ import type { Config } from '../config.ts';
 import { noteBackup, noteProof } from '../ops/backupRecord.ts';
 import { MIB } from '../runtime/byteUnits.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
+import { counted } from '../runtime/counted.ts';
 import { BackupDamagedError, InvalidInputError } from '../runtime/errors.ts';
 import { createLogger } from '../runtime/log.ts';
 import { OWNER_ONLY_UMASK } from '../store/engine/ownerOnly.ts';
@@ -37,7 +38,7 @@ export async function runBackup(place: string, options: BackupCommandOptions): P
       onProgress: ({ bytes, totalBytes, parts, totalParts }) =>
         progress.update(
           bytes / totalBytes,
-          `${sizes(bytes, totalBytes)}, ${parts} of ${totalParts} new parts`,
+          `${sizes(bytes, totalBytes)}, ${parts} of ${counted(totalParts, 'new part')}`,
         ),
     });
     progress.done();
@@ -47,7 +48,7 @@ export async function runBackup(place: string, options: BackupCommandOptions): P
     const facts = { new_parts: newParts, reused_parts: reusedParts, written_bytes: writtenBytes };
     print(options, { ...summary(manifest), ...facts, verified: options.verify === true }, [
       `backup ${manifest.id} in ${storage.name}: ${markText(manifest)}`,
-      `${newParts} new parts, ${reusedParts} from earlier backups, ${mib(writtenBytes)} written`,
+      `${counted(newParts, 'new part')}, ${reusedParts} from earlier backups, ${mib(writtenBytes)} written`,
       ...notes(manifest),
     ]);
   });
@@ -81,7 +82,7 @@ export async function runVerifyBackup(place: string, options: BackupCommandOptio
     const manifest = await readManifest(storage, options.at ?? null);
     const { files } = await verify(manifest, storage, config);
     print(options, { ...summary(manifest), files, verified: true }, [
-      `backup ${manifest.id} in ${storage.name} is complete: ${files} files, ${mib(contentBytes(manifest))}`,
+      `backup ${manifest.id} in ${storage.name} is complete: ${counted(files, 'file')}, ${mib(contentBytes(manifest))}`,
     ]);
   });
 }
@@ -94,7 +95,7 @@ async function check(storage: BackupStorage, config: Config, options: BackupComm
   await noteProven(manifest, storage, config);
   const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
   print(options, { ...summary(manifest), rows, restorable: true }, [
-    `backup ${manifest.id} in ${storage.name} can be restored: ${total} rows, ${markText(manifest)}`,
+    `backup ${manifest.id} in ${storage.name} can be restored: ${counted(total, 'row')}, ${markText(manifest)}`,
   ]);
 }
 

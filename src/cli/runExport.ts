@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { exportReader } from '../api/exportReader.ts';
 import { missingResult } from '../backtest/jobExport.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
+import { counted } from '../runtime/counted.ts';
 import { InvalidInputError } from '../runtime/errors.ts';
 import { exportFields, exportSubject } from '../schema/api/exports.ts';
 import { readFields } from '../schema/api/fields.ts';
@@ -113,13 +114,13 @@ async function writeEngine(engine: EngineName, options: ExportOptions, signal: A
       ...asked,
       onFile: (line) => console.error(line),
     });
-    console.log(`${files} files: ${files - kept} written, ${kept} kept`);
+    console.log(`${counted(files, 'file')}: ${files - kept} written, ${kept} kept`);
   });
 }
 
 function printFolder({ files, kept, rows, bytes }: Awaited<ReturnType<typeof exportFolder>>): void {
-  const written = `${files - kept} written with ${rows.toLocaleString('en-US')} rows and ${bytes.toLocaleString('en-US')} bytes`;
-  console.log(`${files} files: ${written}, ${kept} kept`);
+  const written = `${files - kept} written with ${counted(rows, 'row')} and ${counted(bytes, 'byte')}`;
+  console.log(`${counted(files, 'file')}: ${written}, ${kept} kept`);
 }
 
 const isFolder = (out: string) =>

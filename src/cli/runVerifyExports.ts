@@ -1,12 +1,17 @@
 import { existsSync, statSync } from 'node:fs';
+import { counted } from '../runtime/counted.ts';
 import { InvalidInputError } from '../runtime/errors.ts';
 import { exportedFilesBelow, verifyFile } from '../store/export/verify.ts';
-import { manifestPath } from '../store/export/writtenFile.ts';
+import { describedFile, isManifest, manifestPath } from '../store/export/writtenFile.ts';
 import { interruptible } from './failure.ts';
 
-/** Checks an exported file or a folder of them. The exit status is 1 unless all are as exported. */
-export async function runVerifyExports(target: string, { isJson }: { isJson: boolean }): Promise<void> {
+/**
+ * Checks an exported file or a folder of them. The exit status is 1 unless all are as exported.
+ * @param named The file, its manifest, or the folder.
+ */
+export async function runVerifyExports(named: string, { isJson }: { isJson: boolean }): Promise<void> {
   await interruptible(async (signal) => {
+    const target = isManifest(named) ? describedFile(named) : named;
     const found = statSync(target, { throwIfNoEntry: false });
     // A manifest whose file is gone has its own finding.
     if (found === undefined && !existsSync(manifestPath(target))) {
@@ -27,7 +32,14 @@ export async function runVerifyExports(target: string, { isJson }: { isJson: boo
     if (failed > 0) process.exitCode = 1;
     if (isJson) console.log(JSON.stringify({ files: paths.length, failed, rows, problems }));
     else if (failed === 0)
-      console.log(`${paths.length} files with ${rows.toLocaleString('en-US')} rows are as exported`);
-    else console.error(`underround: ${failed} of ${paths.length} files are not as exported`);
+      console.log(
+        `${counted(paths.length, 'file')} with ${counted(rows, 'row')} ${verb(paths.length)} as exported`,
+      );
+    else
+      console.error(
+        `underround: ${failed} of ${counted(paths.length, 'file')} ${verb(failed)} not as exported`,
+      );
   });
 }
+
+const verb = (count: number) => (count === 1 ? 'is' : 'are');

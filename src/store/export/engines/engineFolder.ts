@@ -1,6 +1,7 @@
 /** A folder for another backtest engine: every market of the selection, both tokens. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { counted } from '../../../runtime/counted.ts';
 import { StoreUnavailableError } from '../../../runtime/errors.ts';
 import type { ExportRange, MarketSelection } from '../../../schema/export.ts';
 import { eventsRevision, type TokenName } from '../../queries/engineEvents.ts';
@@ -56,7 +57,7 @@ export async function writeEngineFolder(
       result.files += files.length;
       if (kept) result.kept += files.length;
       for (const { path, rows } of files) {
-        onFile(`${kept ? 'kept' : 'wrote'} ${join(out, path)}: ${rows.toLocaleString('en-US')} rows`);
+        onFile(`${kept ? 'kept' : 'wrote'} ${join(out, path)}: ${counted(rows, 'row')}`);
       }
     }
   }
