@@ -106,33 +106,31 @@ test('a manifest under the name of another backup is refused', async () => {
 });
 
 test.each(['', 'backups', 'new/below'])(
-  'a backup into the data directory, at %j, is refused',
+  'a backup into the data directory, at %j, is warned of',
   async (below) => {
     const dataDir = dataDirectory();
-    const { place, backUp } = rig({ dataDir, place: join(dataDir, below) });
-    const before = readdirSync(dataDir);
-    await expect(backUp()).rejects.toThrow(
-      new InvalidInputError(
-        `${place} is in the data directory ${dataDir}, and a backup there would be lost with it; name another place`,
-      ),
-    );
-    expect(readdirSync(dataDir)).toEqual(before);
+    const { storage, lines, backUp } = rig({ dataDir, place: join(dataDir, below) });
+    const { manifest } = await backUp();
+    expect(lines).toEqual(['backup.in_data_directory']);
+    expect(await readManifest(storage, null)).toEqual(manifest);
   },
 );
 
-test('a backup into the data directory through a link is refused', async () => {
+test('a backup into the data directory through a link is warned of', async () => {
   const [dataDir, link] = [dataDirectory(), join(temporaryDirectory(), 'link')];
   symlinkSync(dataDir, link);
-  await expect(rig({ dataDir, place: join(link, 'backups') }).backUp()).rejects.toThrow(InvalidInputError);
+  const { lines, backUp } = rig({ dataDir, place: join(link, 'backups') });
+  await backUp();
+  expect(lines).toEqual(['backup.in_data_directory']);
 });
 
 test('a place whose name begins like that of the data directory is another one', async () => {
   const parent = temporaryDirectory();
   const dataDir = join(parent, 'data');
   mkdirSync(join(dataDir, 'quarantine'), { recursive: true });
-  const { storage, backUp } = rig({ dataDir, place: join(parent, 'data-backups') });
-  const { manifest } = await backUp();
-  expect(await readManifest(storage, null)).toEqual(manifest);
+  const { lines, backUp } = rig({ dataDir, place: join(parent, 'data-backups') });
+  await backUp();
+  expect(lines).toEqual([]);
 });
 
 test('verify names an object that the disk cannot read, and reads the others', async () => {

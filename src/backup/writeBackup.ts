@@ -80,16 +80,13 @@ interface Snapshot {
 
 /**
  * Writes a backup.
- * @throws {InvalidInputError} If another backup runs, the storage is in the data directory, or the disk or storage has
- * too little space.
+ * @throws {InvalidInputError} If another backup runs, or the disk or storage has too little space.
  * @throws {StoreUnavailableError} If the engine does not answer.
  */
 export async function writeBackup(options: BackupOptions): Promise<BackupResult> {
   const { config, storage, clock, log } = options;
-  if (await storage.isWithin(config.dataDir))
-    throw new InvalidInputError(
-      `${storage.name} is in the data directory ${config.dataDir}, and a backup there would be lost with it; name another place`,
-    );
+  // It is written all the same: a backup there is better than none.
+  if (await storage.isWithin(config.dataDir)) log.warn({ place: storage.name }, 'backup.in_data_directory');
   const stage = join(config.dataDir, STAGE);
   await mkdir(stage, { recursive: true, mode: 0o700 });
   const own = await claimDirectory(stage, `backs up ${config.dataDir}`);
