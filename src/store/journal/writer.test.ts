@@ -18,24 +18,15 @@ afterEach(() => rig.dispose());
 
 const metric = (name: string) => rig.metrics.registry.getSingleMetricAsString(name);
 
-/** A killed run that left these trades in its journal, one chunk each. */
+/** A killed run that left these trades in one segment of its journal, one chunk each. */
 async function killedRun(seqs: readonly number[]): Promise<void> {
   rig.engine.answer = away;
   const writer = await rig.open();
   for (const seq of seqs) {
     writer.trade(trade(seq));
     await rig.clock.advance(50);
-    const journalled = async () => {
-      const [path] = await rig.files();
-      if (!path) return false;
-      return (
-        parseSegment(await readFile(path))
-          .tables.get('trades')
-          ?.seqs.includes(seq) ?? false
-      );
-    };
-    // A round that begins while the previous one still writes leaves the row to the next.
-    await rig.until(journalled, 5);
+    // No time passes while a busy disk writes: after a second of it, another segment would begin.
+    await writer.keep();
   }
   await rig.killRuns();
 }
