@@ -21,6 +21,7 @@ import { PaperRun } from '../strategy/paperRun.ts';
 import { interruptible } from './failure.ts';
 import { remoteService } from './remote.ts';
 import { createStrategyThreads, eventLimitOf, universeFromOptions } from './runStrategy.ts';
+import { untilOutputFails } from './standardOutput.ts';
 import { isStrategyFile, type PaperOptions } from './strategyOptions.ts';
 import { openRemote } from './strategySource.ts';
 import { givenParams, termsOf } from './strategyTerms.ts';
@@ -36,7 +37,8 @@ interface RunHead {
 }
 
 export async function runPaper(path: string, options: PaperOptions): Promise<void> {
-  await interruptible(async (signal) => {
+  await interruptible(async (stopped) => {
+    const signal = untilOutputFails(stopped);
     if (!isStrategyFile(path)) {
       throw new InvalidInputError(
         `${path}: a JSON strategy trades on paper in the service: send it to POST /v1/paper/strategies (docs/PAPER.md)`,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { afterEach, expect, test, vi } from 'vitest';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
-import { watchOutput, writeWholly } from './standardOutput.ts';
+import { untilOutputFails, watchOutput, writeWholly } from './standardOutput.ts';
 
 const before = process.listeners('beforeExit');
 
@@ -39,6 +39,14 @@ test.each([
   ['that failed anyway', [{ code: 'ENOSPC' }], 1],
 ])('a command %s keeps its status', (_which, failures, status) => {
   expect(endOf(failures, status)).toEqual({ printed: [], status });
+});
+
+test.each(['EPIPE', 'ENOSPC'])('a command that runs until it is stopped ends after %s', (code) => {
+  const out = new Writable();
+  const signal = untilOutputFails(new AbortController().signal, out);
+  expect(signal.aborted).toBe(false);
+  out.emit('error', Object.assign(new Error('failed'), { code }));
+  expect([signal.aborted, signal.reason.code]).toEqual([true, code]);
 });
 
 /** A stream to a file, of which each write of the system accepts some bytes only. */

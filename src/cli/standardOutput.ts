@@ -23,6 +23,13 @@ export function watchOutput(out: Writable = process.stdout): void {
   });
 }
 
+/** Aborts with `signal`, and where output fails: a command that runs until it is stopped must not go on without a reader. */
+export function untilOutputFails(signal: AbortSignal, out: Writable = process.stdout): AbortSignal {
+  const failed = new AbortController();
+  out.once('error', (error) => failed.abort(error));
+  return AbortSignal.any([signal, failed.signal]);
+}
+
 /** Makes output to a file write every byte: Node's own stream ignores that a disk had room for a part of them only. */
 export function writeWholly(out: Writable, fd: number, write: typeof writeSync = writeSync): void {
   if (!fstatSync(fd).isFile()) return;
