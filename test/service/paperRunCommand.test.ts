@@ -41,6 +41,8 @@ function paperRun(words: readonly string[], environment: Readonly<Record<string,
   return {
     ended,
     pid: child.pid,
+    /** As `head` does when it has enough. */
+    closeOutput: () => void child.stdout.destroy(),
     log: () => log,
     /** Like `eventually`; an end of the command before that is an error with its log. */
     eventually: <T>(what: string, look: (log: string) => T | null | false | undefined) =>
@@ -57,6 +59,17 @@ function paperRun(words: readonly string[], environment: Readonly<Record<string,
 
 const skipped = commandAbsent ? '(skipped: not built)' : '';
 describe.skipIf(commandAbsent)(`underround paper run ${skipped}`, () => {
+  test('ends when the reader of its output closes it', async () => {
+    const venues = await startVenues({ density: 0.2, tickers: ['BTC'] });
+    onTestFinished(() => venues.stop());
+    const service = await startService(temporaryDirectory(), venues);
+    const file = join(temporaryDirectory(), 'buyer.ts');
+    writeFileSync(file, BUYER);
+    const run = paperRun([file, '--url', service.url], { UNDERROUND_API_KEY: service.key });
+    run.closeOutput();
+    expect([await run.ended, run.log()]).toEqual([0, `underround: recording of ${service.url}\n`]);
+  });
+
   test('trades the live stream of a service, and goes on with its output', async () => {
     const venues = await startVenues({ density: 0.2, tickers: ['BTC'] });
     onTestFinished(() => venues.stop());
