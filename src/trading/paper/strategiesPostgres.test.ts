@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { sql } from 'kysely';
-import pg from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
+import { openRowHolder } from '../../../test/support/heldRows.ts';
 import { openTestPostgres } from '../../../test/support/postgres.ts';
 import { UserRepository } from '../../accounts/users/users.ts';
 import { openControlDatabase } from '../../controlDatabase.ts';
@@ -11,16 +10,11 @@ import { StrategyRepository } from './strategies.ts';
 const postgres = await openTestPostgres();
 const REVISION = `UPDATE settings SET value = value WHERE name = 'paper_strategies_revision'`;
 
-/** Two users with a strategy each, and a transaction that holds the rows of a statement until it ends. */
+/** Two users with a strategy each, and a holder of rows. */
 async function opened() {
   const databaseUrl = await postgres.createDatabase();
   const db = await openControlDatabase({ dataDir: '/nonexistent', databaseUrl });
-  const holder = new pg.Client(databaseUrl);
-  await holder.connect();
-  onTestFinished(async () => {
-    await holder.end();
-    await db.destroy();
-  });
+  onTestFinished(() => db.destroy());
   const sources = { clock: new FakeClock(), randomBytes };
   const strategies = new StrategyRepository(db, sources);
   const madeBy = async (email: string) => {
@@ -30,18 +24,7 @@ async function opened() {
     return made;
   };
   const [own, others] = [await madeBy('a@example.com'), await madeBy('b@example.com')];
-  const hold = async (statement: string) => {
-    await holder.query('BEGIN');
-    await holder.query(statement);
-    return { release: () => holder.query('COMMIT') };
-  };
-  /** Resolves once so many statements wait for a lock. */
-  const waiting = async (count: number) => {
-    const blocked = sql<{ count: number }>`select count(*) as count from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`;
-    while ((await blocked.execute(db)).rows[0]?.count !== count);
-  };
-  return { strategies, own, others, hold, waiting };
+  return { strategies, own, others, ...(await openRowHolder(databaseUrl)) };
 }
 
 const wanted = (userId: string, name: string) => ({

@@ -1,5 +1,6 @@
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { openRowHolder } from '../../../test/support/heldRows.ts';
 import { lateReads } from '../../../test/support/lateReads.ts';
 import { opportunity } from '../../../test/support/opportunity.ts';
 import { openTestPostgres } from '../../../test/support/postgres.ts';
@@ -68,26 +69,15 @@ describe.skipIf(postgres.absent)(
           .selectFrom('webhooks')
           .select('active_since_ms')
           .executeTakeFirstOrThrow();
-        const waiting = async (count: number) => {
-          const blocked = sql<{ count: number }>`select count(*) as count from pg_stat_activity
-          where datname = current_database() and wait_event_type = 'Lock'`;
-          while ((await blocked.execute(db)).rows[0]?.count !== count);
-        };
-        let release: () => void = () => undefined;
-        const held = db.transaction().execute(async (transaction) => {
-          await transaction.updateTable('webhook_deliveries').set({ attempts: 0 }).execute();
-          await new Promise<void>((resolve) => {
-            release = resolve;
-          });
-        });
+        const { hold, waiting } = await openRowHolder(databaseUrl);
+        const { release } = await hold('UPDATE webhook_deliveries SET attempts = 0');
         const health = { webhookId, activeSinceMs, consecutiveFailures: 1, paused: false };
         const failed = { delivery, state: 'failed', rowDueMs: delivery.dueMs } as const;
         const settled = outbox.settle([failed], [health]);
         await waiting(1);
         const changed = registry[change]({ webhookId });
         await waiting(2);
-        release();
-        await held;
+        await release();
         await Promise.all([settled, changed]);
         const left = change === 'delete' ? [] : ['failed'];
         expect(await states(t)).toEqual(left);
