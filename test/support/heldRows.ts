@@ -2,7 +2,7 @@ import pg from 'pg';
 import { onTestFinished } from 'vitest';
 
 /** Locks rows of a PostgreSQL database within a test, so that other statements wait for them. */
-export interface RowHolder {
+interface RowHolder {
   /** Resolves once the rows that the statement changes are locked, until `release`. */
   hold(statement: string): Promise<{ release: () => Promise<unknown> }>;
   /** Resolves once so many statements wait for a lock. */
