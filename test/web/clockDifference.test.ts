@@ -20,7 +20,7 @@ describe('the difference between the clocks of service and reader', () => {
     expect(clockAheadMs(AS_OF, NOW + readerAheadMs)).toBe(ahead);
   });
 
-  it('is told in words', () => {
+  it('is described in one sentence', () => {
     expect(clockText(0)).toBeNull();
     expect(clockText(3 * MINUTE_MS)).toBe(
       'The clock of this machine is 3 min behind the service’s. This page goes by the service’s.',

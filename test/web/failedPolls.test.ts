@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { browserAbsent, type WatchedPage } from '../support/browser.ts';
 import { useStubbedPages } from '../support/stubbedPages.ts';
@@ -32,6 +32,14 @@ async function answer(page: Page, path: string, json: object, status = 200): Pro
   await page.route(`**/app/${path}`, (route) => route.fulfill({ status, json }));
 }
 
+/** Lets the polls of a path fail. @returns The page's alert about them. */
+async function failPolls(watched: WatchedPage, path: string): Promise<Locator> {
+  watched.refusals.add(`502 /app/${path.replace(/\?.*$/, '')}`);
+  await answer(watched.page, path, FAILED, 502);
+  await watched.page.clock.runFor(POLLED_MS);
+  return watched.page.getByRole('alert').filter({ hasText: 'Not updated since' });
+}
+
 async function openWebhooks(watched: WatchedPage): Promise<Page> {
   const { page } = watched;
   await page.clock.install({ time: NOW });
@@ -58,10 +66,9 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await page.getByRole('button', { name: 'Replace secret of hook' }).click();
     await page.getByRole('button', { name: 'Replace secret of hook for good' }).click();
     await page.getByText('whsec_new').waitFor();
-    watched.refusals.add('502 /app/webhooks/wh_1');
-    await answer(page, 'webhooks/wh_1', FAILED, 502);
-    await page.clock.runFor(POLLED_MS);
-    const alert = page.getByRole('alert').filter({ hasText: 'Not updated since 20 Nov, 12:' });
+    const alert = (await failPolls(watched, 'webhooks/wh_1')).filter({
+      hasText: 'Not updated since 20 Nov, 12:',
+    });
     await alert.getByText('The store does not answer').waitFor();
     await page.getByText('whsec_new').waitFor();
     await answer(page, 'webhooks/wh_1', HOOK);
@@ -76,10 +83,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await page.goto('/webhooks');
     await page.getByRole('button', { name: 'New webhook' }).click();
     await page.getByLabel('Label').fill('the desk');
-    watched.refusals.add('502 /app/webhooks');
-    await answer(page, 'webhooks', FAILED, 502);
-    await page.clock.runFor(POLLED_MS);
-    await page.getByRole('alert').filter({ hasText: 'Not updated since' }).waitFor();
+    await (await failPolls(watched, 'webhooks')).waitFor();
     expect(await page.getByLabel('Label').inputValue()).toBe('the desk');
     await page.getByRole('table', { name: 'Webhooks' }).waitFor();
   });
@@ -92,10 +96,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await answer(page, 'tiers', { tiers: { premium: { paper_strategies: 5 } } });
     await page.goto('/paper');
     await page.getByLabel('Name').fill('cheap');
-    watched.refusals.add('502 /app/paper/strategies');
-    await answer(page, 'paper/strategies', FAILED, 502);
-    await page.clock.runFor(POLLED_MS);
-    await page.getByRole('alert').filter({ hasText: 'Not updated since' }).waitFor();
+    await (await failPolls(watched, 'paper/strategies')).waitFor();
     expect(await page.getByLabel('Name').inputValue()).toBe('cheap');
   });
 
@@ -141,10 +142,8 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await page.clock.install({ time: NOW });
     await page.goto('/perpetuals');
     await page.getByRole('table', { name: 'BTC perpetual' }).waitFor();
-    watched.refusals.add('502 /app/perp/depth');
-    await answer(page, 'perp/depth?**', FAILED, 502);
-    await page.clock.runFor(POLLED_MS);
-    await page.getByRole('alert').filter({ hasText: 'Not updated since 20 Nov, 12:' }).waitFor();
+    const alert = await failPolls(watched, 'perp/depth?**');
+    await alert.filter({ hasText: 'Not updated since 20 Nov, 12:' }).waitFor();
     await page.getByRole('table', { name: 'BTC perpetual' }).waitFor();
   });
 });

@@ -7,7 +7,7 @@ const SKIPPED = 'the sign-out (skipped without a build or Chromium)';
 describe.skipIf(browserAbsent)(SKIPPED, () => {
   const pages = useStubbedPages();
 
-  it('that the service did not carry out is told: the session goes on', async () => {
+  it('shows an error if the service fails to end the session, and stays signed in', async () => {
     const watched = await pages.open();
     const { page } = watched;
     const refusal = { status: 500, json: { detail: 'Internal error' } };

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../control/schema.ts';
 import { type Clock, every, type Timer } from '../../runtime/clock.ts';
+import { compareTexts } from '../../runtime/compareTexts.ts';
 import type { Logger } from '../../runtime/log.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { Quota } from './limitsWindow.ts';
@@ -180,7 +181,7 @@ export class SharedCounters {
       this.#waitingCount -= entry.answers.length;
       if (this.#open.get(keyOf(entry)) === entry) this.#open.delete(keyOf(entry));
     }
-    return entries.toSorted((a, b) => (a.client < b.client ? -1 : Number(a.client > b.client)));
+    return entries.toSorted((a, b) => compareTexts(a.client, b.client));
   }
 
   async #count(entries: readonly Entry[]): Promise<CountRow[]> {

@@ -184,6 +184,7 @@ export class UserRepository {
       if (!row) throw unknownUser();
       return toUser(row);
     };
+    // A tier may be changed within a caller's transaction, which cannot contain another.
     if (!suspended) return await changed(this.#db);
     return await this.#db.transaction().execute(async (db) => {
       const user = await changed(db);

@@ -1,7 +1,9 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Database, Schema } from '../../control/schema.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { compareTexts } from '../../runtime/compareTexts.ts';
 import { type SigningWebhook, wants } from '../registry/registration.ts';
+import { skipPending } from '../registry/skipPending.ts';
 import type { WebhookDeliveriesTable, WebhookEventsTable } from '../schemaWebhooks.ts';
 import { BulkStatement } from './bulkStatement.ts';
 import { type Delivery, type DeliveryChange, deliveryIdOf } from './delivery.ts';
@@ -146,11 +148,11 @@ export class Outbox {
 
 /** In one order, so that two processes that accept the same events never wait for each other's rows in a circle. */
 function byId(a: { event_id: string }, b: { event_id: string }): number {
-  return a.event_id < b.event_id ? -1 : Number(a.event_id > b.event_id);
+  return compareTexts(a.event_id, b.event_id);
 }
 
 function byWebhook(a: WebhookHealth, b: WebhookHealth): number {
-  return a.webhookId < b.webhookId ? -1 : Number(a.webhookId > b.webhookId);
+  return compareTexts(a.webhookId, b.webhookId);
 }
 
 type PendingRow = Selectable<WebhookDeliveriesTable> &
@@ -226,9 +228,4 @@ async function writeHealth(db: Kysely<Schema>, health: WebhookHealth, nowMs: num
     .returning('webhook_id')
     .executeTakeFirst();
   return row !== undefined;
-}
-
-async function skipPending(db: Kysely<Schema>, webhookId: string): Promise<void> {
-  const waiting = db.updateTable('webhook_deliveries').set({ state: 'skipped' });
-  await waiting.where('webhook_id', '=', webhookId).where('state', '=', sql.lit('pending')).execute();
 }

@@ -19,6 +19,7 @@ import type { PreviousSecretBox, WebhooksTable } from '../schemaWebhooks.ts';
 import { parseTarget, type TargetGuard } from '../target/target.ts';
 import { previousOf, toWebhook, type Webhook } from './registration.ts';
 import { webhooksRevision } from './revision.ts';
+import { skipPending } from './skipPending.ts';
 
 /** Webhooks that a user may have at once. */
 export const MAX_WEBHOOKS_PER_USER = 20;
@@ -250,10 +251,7 @@ export class WebhookRegistry {
       const change = changeOf(before);
       const row = await update.set(change).executeTakeFirstOrThrow();
       // Also at a resumption: a process that had not seen the pause yet may have stored an event during it.
-      if (change.state !== undefined) {
-        const waiting = db.updateTable('webhook_deliveries').set({ state: 'skipped' });
-        await waiting.where('webhook_id', '=', webhookId).where('state', '=', 'pending').execute();
-      }
+      if (change.state !== undefined) await skipPending(db, webhookId);
       await webhooksRevision.change(db, this.#sources);
       return toWebhook(row);
     });

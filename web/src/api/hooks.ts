@@ -88,7 +88,7 @@ export function useAction<K extends OperationName>(
   return useMutation({
     mutationFn: (input: InputOf<K>) => call(operation, input),
     onSuccess: reload,
-    // Not awaited: the error is told at once.
+    // Not awaited, so that the page shows the error at once.
     onError: () => void reload(),
   });
 }

@@ -26,7 +26,7 @@ import {
 import { useSession } from '../api/hooks.ts';
 import type { CurrentUser } from '../api/schema.ts';
 import { LineIcon } from '../ui/LineIcon.tsx';
-import { Failure } from '../ui/states.tsx';
+import { RequestFailure } from '../ui/RequestFailure.tsx';
 import { AccountMenu } from './AccountMenu.tsx';
 import { Brand } from './Brand.tsx';
 import { DataSourceBadge } from './DataSourceBadge.tsx';
@@ -44,9 +44,7 @@ export function Shell(): ReactNode {
   const [asked, setAsked] = useState(href);
   if (session.data && asked !== href && !href.startsWith('/sign-in')) setAsked(href);
   if (session.isPending) return <ShellFrame />;
-  if (session.data === undefined) {
-    return <Failure error={session.error} retry={() => void session.refetch()} />;
-  }
+  if (session.data === undefined) return <RequestFailure of={session} />;
   if (session.data === null) return <Navigate to="/sign-in" search={{ next: asked }} replace />;
   // Another user begins with new pages: nothing that was typed or shown for the last one stays.
   return <SignedInShell key={session.data.user_id} user={session.data} />;

@@ -1,15 +1,14 @@
 import { Navigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useApi, useSession } from '../api/hooks.ts';
-import { Failure, Loading } from '../ui/states.tsx';
+import { RequestFailure } from '../ui/RequestFailure.tsx';
+import { Loading } from '../ui/states.tsx';
 
 /** Redirects from `/`: to the markets, to the sign-in, or, without an operator, to the sign-up. */
 export function Home(): ReactNode {
   const session = useSession();
   if (session.isPending) return <Loading />;
-  if (session.data === undefined) {
-    return <Failure error={session.error} retry={() => void session.refetch()} />;
-  }
+  if (session.data === undefined) return <RequestFailure of={session} />;
   if (session.data === null) return <Entry />;
   return <Navigate to="/live" search={{ ticker: 'BTC' }} replace />;
 }

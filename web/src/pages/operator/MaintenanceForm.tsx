@@ -1,5 +1,6 @@
 import { Alert, Button, Group, NumberInput, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useState } from 'react';
+import type { AnswerOf } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/hooks.ts';
 import { Confirmation } from '../../ui/ConfirmButton.tsx';
 import { FormProblem, useShownProblem } from '../../ui/FormProblem.tsx';
@@ -14,20 +15,28 @@ export function MaintenanceForm(): ReactNode {
   if (state.isPending) return <Loading rows={2} />;
   const known = lastAnswer(state);
   if (known === undefined) return <RequestFailure of={state} />;
-  if (!known.on) {
-    return (
-      <>
-        <RequestFailure of={state} />
-        <StartForm change={change} />
-      </>
-    );
-  }
   return (
     <>
       <RequestFailure of={state} />
-      <Alert color="orange" title={`In maintenance since ${moment(known.since)} UTC`}>
+      {known.on ? <Ongoing maintenance={known} change={change} /> : <StartForm change={change} />}
+    </>
+  );
+}
+
+type Change = ReturnType<typeof useAction<'PUT /app/maintenance'>>;
+
+function Ongoing({
+  maintenance: { since, message },
+  change,
+}: {
+  maintenance: AnswerOf<'GET /app/maintenance'>;
+  change: Change;
+}): ReactNode {
+  return (
+    <>
+      <Alert color="orange" title={`In maintenance since ${moment(since)} UTC`}>
         <Group justify="space-between">
-          {known.message ?? 'Clients are asked to retry later.'}
+          {message ?? 'Clients are asked to retry later.'}
           <Button loading={change.isPending} onClick={() => change.mutate({ body: { on: false } })}>
             End maintenance
           </Button>
@@ -37,8 +46,6 @@ export function MaintenanceForm(): ReactNode {
     </>
   );
 }
-
-type Change = ReturnType<typeof useAction<'PUT /app/maintenance'>>;
 
 function StartForm({ change }: { change: Change }): ReactNode {
   const [message, setMessage] = useState('');
