@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fakeClock.ts';
+import { SteppedClock } from '../../test/support/steppedClock.ts';
 import { HangWatchdog, Heartbeat } from './heartbeat.ts';
 
 const EVENT = { seq: 17, timeMs: Date.UTC(2026, 10, 20, 12), type: 'book' };
@@ -57,4 +58,16 @@ test('loading for each of several runs may take the limit each time', async () =
     beats[0].onReturn();
   }
   expect(hangs).toEqual([]);
+});
+
+test('a process that was suspended for longer than the limit reports no hang', () => {
+  const clock = new SteppedClock(0);
+  const [memory, hangs] = [Heartbeat.memory(), [] as string[]];
+  new HangWatchdog([memory], { clock, limitMs: 10_000, onHang: (what) => void hangs.push(what) });
+  new Heartbeat(memory).onEvent(EVENT);
+  clock.stepTo(1_000);
+  clock.stepTo(3_600_000);
+  expect(hangs).toEqual([]);
+  for (let check = 1; check < 10; check++) clock.stepTo(3_600_000 + check * 1_000);
+  expect(hangs).toHaveLength(1);
 });

@@ -9,6 +9,9 @@ const EVENT_TYPES = [
 ] as const;
 const LOADING = -1;
 
+/** Checks within the limit. They are counted instead of time: a suspended process (Ctrl-Z) checks nothing meanwhile. */
+const CHECKS_A_LIMIT = 10;
+
 /** Written by the thread. */
 export class Heartbeat {
   readonly #fields: Float64Array;
@@ -46,10 +49,10 @@ export class Heartbeat {
 /** Reports user code that has not returned from one event for too long. */
 export class HangWatchdog {
   readonly #beats: readonly Float64Array[];
-  readonly #clock: Clock;
   readonly #limitMs: number;
   readonly #onHang: (what: string) => void;
-  readonly #seen: { count: number; sinceMs: number }[];
+  /** The event of each thread at the last check, and how many checks found it again; `count` -1: it is in none. */
+  readonly #seen: { count: number; checks: number }[];
   readonly #timer: Timer;
 
   /** @param memories One of each thread. */
@@ -58,11 +61,10 @@ export class HangWatchdog {
     { clock, limitMs, onHang }: { clock: Clock; limitMs: number; onHang: (what: string) => void },
   ) {
     this.#beats = memories.map((memory) => new Float64Array(memory));
-    this.#clock = clock;
     this.#limitMs = limitMs;
     this.#onHang = onHang;
-    this.#seen = this.#beats.map(() => ({ count: -1, sinceMs: 0 }));
-    this.#timer = every(clock, limitMs / 10, () => this.#check());
+    this.#seen = this.#beats.map(() => ({ count: -1, checks: 0 }));
+    this.#timer = every(clock, limitMs / CHECKS_A_LIMIT, () => this.#check());
   }
 
   stop(): void {
@@ -70,14 +72,13 @@ export class HangWatchdog {
   }
 
   #check(): void {
-    const nowMs = this.#clock.monotonic();
     for (const [at, beat] of this.#beats.entries()) {
-      const seen = this.#seen[at] as { count: number; sinceMs: number };
+      const seen = this.#seen[at] as { count: number; checks: number };
       const count = beat[IN_USER_CODE] === 1 ? (beat[COUNT] as number) : -1;
       if (count === -1 || count !== seen.count) {
         seen.count = count;
-        seen.sinceMs = nowMs;
-      } else if (nowMs - seen.sinceMs >= this.#limitMs) {
+        seen.checks = 0;
+      } else if (++seen.checks >= CHECKS_A_LIMIT) {
         this.stop();
         this.#onHang(this.#describe(beat));
         return;

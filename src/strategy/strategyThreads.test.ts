@@ -216,13 +216,20 @@ describe.skipIf(commandAbsent)(`a strategy file in a thread ${skipped}`, () => {
     const entry = strategy({
       'mine.ts': `${HEAD}let seen = 0;
         export default defineStrategy({ name: 'mine', params: {}, ${INPUTS},
-          onEvent() { if (++seen === 3) for (;;); } });`,
+          onEvent() {
+            if (++seen < 3) return;
+            console.log('in the loop');
+            for (;;);
+          } });`,
     });
-    const clock = new FakeClock();
-    const threads = start(entry, { clock, eventLimitMs: 5_000 });
+    const [clock, output] = [new FakeClock(), new PassThrough()];
+    const threads = start(entry, { clock, output, eventLimitMs: 5_000 });
     await threads.begin([SETTING]);
     onTestFinished(() => threads.close());
-    await expect(clock.advanceUntil(threads.process(SEGMENT), 500)).rejects.toThrow(
+    const processed = threads.process(SEGMENT);
+    // Before that a thread that has to wait for a processor would hang in another event by the fake clock.
+    await once(output, 'data');
+    await expect(clock.advanceUntil(processed, 500)).rejects.toThrow(
       /mine\.ts: onEvent did not return within 5 s from the book event \d+ of 2026-/,
     );
   });
