@@ -85,7 +85,9 @@ function byDefinition({ results, periods, trials }: TrialResults): number {
     const inSample = ratios(half);
     const out = ratios([0, 1, 2, 3].filter((block) => !half.some((chosen) => chosen === block)));
     const own = out[inSample.indexOf(Math.max(...inSample))] as number;
-    return out.filter((ratio) => ratio < own).length + 1 <= (trials + 1) / 2;
+    const less = out.filter((ratio) => ratio < own).length;
+    const equal = out.filter((ratio) => ratio === own).length;
+    return less + (1 + equal) / 2 <= (trials + 1) / 2;
   });
   return overfit.length / halves.length;
 }
@@ -101,6 +103,22 @@ test('is the share of halvings that the definition counts', () => {
   }
   // Both directions of a halving are judged: the shares are not only thirds.
   expect(found.size).toBeGreaterThan(4);
+});
+
+test('counts copies of a trial like other trials', () => {
+  let changed = 0;
+  for (let seed = 0; seed < 40; seed++) {
+    const random = new Random(`copies ${seed}`);
+    const own = Array.from({ length: 20 }, () => Array.from({ length: 4 }, () => random.normal()));
+    const of = Array.from({ length: 7 }, (_, trial) => (trial < 4 ? trial : random.below(4)));
+    const results = Float64Array.from(own.flatMap((period) => of.map((trial) => period[trial] as number)));
+    const share = overfittingProbability({ results, periods: 20, trials: 7 }, 4);
+    expect(share, `seed ${seed}`).toBe(byDefinition({ results, periods: 20, trials: 7 }));
+    const once = Float64Array.from(own.flat());
+    if (share !== overfittingProbability({ results: once, periods: 20, trials: 4 }, 4)) changed++;
+  }
+  // Otherwise leaving them out would have passed as well.
+  expect(changed).toBeGreaterThan(5);
 });
 
 test('leaves out the oldest periods if the blocks do not use all', () => {

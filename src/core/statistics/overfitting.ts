@@ -34,7 +34,7 @@ export function overfittingProbability(
   blocks = blocksFor(periods),
 ): number | null {
   if (blocks === null || trials < 2 || periods < blocks) return null;
-  const halves = new Halves(blockSums({ results, periods, trials }, blocks));
+  const halves = new Halves(distinctOf(blockSums({ results, periods, trials }, blocks)));
   return halves.overfit() / halves.count;
 }
 
@@ -45,6 +45,12 @@ interface BlockSums {
   /** Of block `b` and trial `n` at `b * trials + n`. */
   readonly sums: Float64Array;
   readonly squares: Float64Array;
+}
+
+/** Each distinct trial once, in the order of their first ones. Neighbours in a grid often make the same trades. */
+interface DistinctSums extends BlockSums {
+  /** How many trials are equal to each distinct one, itself included. */
+  readonly copies: Uint32Array;
 }
 
 /** Sharpe's ratio needs only sums, and those of a half are the sums of its blocks. */
@@ -65,6 +71,33 @@ function blockSums({ results, periods, trials }: TrialResults, blocks: number): 
   return { blocks, trials, size, sums, squares };
 }
 
+function distinctOf(all: BlockSums): DistinctSums {
+  const { blocks, trials } = all;
+  const counts = new Map<string, { readonly trial: number; copies: number }>();
+  const own = new Float64Array(2 * blocks);
+  for (let trial = 0; trial < trials; trial++) {
+    for (let block = 0; block < blocks; block++) {
+      own[block] = all.sums[block * trials + trial] as number;
+      own[blocks + block] = all.squares[block * trials + trial] as number;
+    }
+    const key = own.join();
+    const known = counts.get(key);
+    if (known === undefined) counts.set(key, { trial, copies: 1 });
+    else known.copies++;
+  }
+  const distinct = [...counts.values()];
+  const columnsOf = (sums: Float64Array) =>
+    Float64Array.from({ length: blocks * distinct.length }, (_, at) => {
+      const { trial } = distinct[at % distinct.length] as { trial: number };
+      return sums[Math.floor(at / distinct.length) * trials + trial] as number;
+    });
+  return {
+    ...{ blocks, size: all.size, trials: distinct.length },
+    ...{ sums: columnsOf(all.sums), squares: columnsOf(all.squares) },
+    copies: Uint32Array.from(distinct, ({ copies }) => copies),
+  };
+}
+
 /** Sums of every trial over the chosen blocks, and the resulting ratios. */
 interface Chosen {
   /** After `n` blocks, at `n`. */
@@ -80,11 +113,11 @@ interface Chosen {
 class Halves {
   /** Halvings, each direction counted. */
   count = 0;
-  readonly #blocks: BlockSums;
+  readonly #blocks: DistinctSums;
   readonly #one: Chosen;
   readonly #other: Chosen;
 
-  constructor(blocks: BlockSums) {
+  constructor(blocks: DistinctSums) {
     this.#blocks = blocks;
     const columns = () =>
       Array.from({ length: blocks.blocks / 2 + 1 }, () => new Float64Array(blocks.trials));
@@ -122,13 +155,13 @@ class Halves {
 
   #judge(): number {
     this.count += 2;
-    const { blocks, size } = this.#blocks;
+    const { blocks, size, copies } = this.#blocks;
     const count = (blocks / 2) * size;
     const one = scored(this.#one, count);
     const other = scored(this.#other, count);
     return (
-      (rankShare(other, indexOfMaximum(one)) <= 0.5 ? 1 : 0) +
-      (rankShare(one, indexOfMaximum(other)) <= 0.5 ? 1 : 0)
+      (rankShare(other, copies, indexOfMaximum(one)) <= 0.5 ? 1 : 0) +
+      (rankShare(one, copies, indexOfMaximum(other)) <= 0.5 ? 1 : 0)
     );
   }
 }
@@ -154,14 +187,16 @@ function indexOfMaximum(values: Float64Array): number {
   return best;
 }
 
-/** Rank of a trial among all, in (0, 1): ties count half, divided by the number of trials plus one. */
-function rankShare(values: Float64Array, at: number): number {
+/** Rank of a trial among all and their copies, in (0, 1): ties count half, divided by the number of all plus one. */
+function rankShare(values: Float64Array, copies: Uint32Array, at: number): number {
   const own = values[at] as number;
-  let rank = 1;
+  let [less, equal, all] = [0, 0, 0];
   for (let i = 0; i < values.length; i++) {
     const value = values[i] as number;
-    if (value < own) rank++;
-    else if (value === own && i !== at) rank += 0.5;
+    const count = copies[i] as number;
+    all += count;
+    if (value < own) less += count;
+    else if (value === own) equal += count;
   }
-  return rank / (values.length + 1);
+  return (1 + less + (equal - 1) / 2) / (all + 1);
 }

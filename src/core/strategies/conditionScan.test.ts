@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { drawnStrategy } from '../../../test/support/drawnConditions.ts';
 import { PlainReplay } from '../../../test/support/plainReplay.ts';
 import { START_MS, TAPE_MARKET, TapeWriter } from '../../../test/support/tapes.ts';
-import type { ConditionBased } from '../../schema/strategy.ts';
+import type { ConditionBased, ThresholdEntry } from '../../schema/strategy.ts';
 import { Ledger } from '../ledger.ts';
 import { Random } from '../random.ts';
 import { type PreparedMarket, prepareMarket } from '../session/prepare.ts';
@@ -19,6 +19,7 @@ const RESOLUTION = { payoutYes: 0, resolvedTimeMs: START_MS + 400_000 };
 const PARAMS = { fill_mode: 'walk_book', latency_ms: 50, max_fill_price: 0.985, max_slippage: null } as const;
 const TAPES = 8;
 const STRATEGIES_A_TAPE = 30;
+const THRESHOLDS_A_TAPE = 8;
 /** Books of some levels, of one side, or of none, unproven ones and gaps; the strike is known from second 2 on. */
 function tapeOf(seed: string): MarketTape {
   const random = new Random(seed);
@@ -48,11 +49,24 @@ function tapeOf(seed: string): MarketTape {
   return writer.tape();
 }
 
+type Scanned = ConditionBased | ThresholdEntry;
+
+function drawnThreshold(random: Random): ThresholdEntry {
+  return {
+    ...{ type: 'threshold_entry', threshold: (35 + random.below(30)) / 100 },
+    direction: random.chance(0.5) ? 'below' : 'above',
+    side: random.chance(0.5) ? 'buy_yes' : 'buy_no',
+  };
+}
+
 /** Every tape with every strategy drawn for it. */
-function* cases(): Generator<{ prepared: PreparedMarket; strategy: ConditionBased; name: string }> {
+function* cases(): Generator<{ prepared: PreparedMarket; strategy: Scanned; name: string }> {
   for (let n = 0; n < TAPES; n++) {
     const random = new Random(`scanned strategies ${n}`);
-    const strategies = Array.from({ length: STRATEGIES_A_TAPE }, () => drawnStrategy(random));
+    const strategies = [
+      ...Array.from({ length: STRATEGIES_A_TAPE }, () => drawnStrategy(random)),
+      ...Array.from({ length: THRESHOLDS_A_TAPE }, () => drawnThreshold(random)),
+    ];
     const needs = needsOfAll(strategies.map((strategy) => compileStrategy(strategy).needs));
     const prepared = prepareMarket(tapeOf(`scanned tape ${n}`), { ...needs, model: true });
     for (const [i, strategy] of strategies.entries()) yield { prepared, strategy, name: `${n}.${i}` };
