@@ -14,7 +14,7 @@ const TYPES: Readonly<Record<string, string>> = {
   ...{ '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml' },
 };
 const STATE = {
-  ...{ as_of: '2026-11-20T12:00:00.000+00:00', store_lag_seconds: 0.4, ready: true, reasons: [] },
+  ...{ store_lag_seconds: 0.4, ready: true, reasons: [] },
   ...{ degraded: [], history: null, tickers: ['BTC', 'ETH', 'SOL'] },
 };
 const USER = { user_id: 'u1', email: 'ann@example.com', tier: 'premium', operator: true };
@@ -27,6 +27,8 @@ class StubbedPages {
   readonly #recordings = new Map<string, MarketRecording>();
   readonly #opened: WatchedPage[] = [];
   readonly perpBooks: object[] = [];
+  /** How far the clock of the service is ahead of each page's. */
+  clockAheadMs = 0;
   #server: Server | null = null;
   #browser: Browser | null = null;
   #url = '';
@@ -40,6 +42,11 @@ class StubbedPages {
     if (this.#browser === null) throw new TypeError('the browser runs within tests alone');
     const watched = await WatchedPage.open(this.#browser, this.#url, timezoneId);
     this.#opened.push(watched);
+    const { page } = watched;
+    await page.route('**/app/state', async (route) => {
+      const nowMs = (await page.evaluate<number>('Date.now()')) + this.clockAheadMs;
+      await route.fulfill({ json: { ...STATE, as_of: new Date(nowMs).toISOString() } });
+    });
     return watched;
   }
 
@@ -59,6 +66,7 @@ class StubbedPages {
 
   async closePages(): Promise<void> {
     for (const watched of this.#opened.splice(0)) await watched.close();
+    this.clockAheadMs = 0;
   }
 
   async stop(): Promise<void> {
@@ -81,8 +89,6 @@ class StubbedPages {
     switch (resource) {
       case 'me':
         return { user: USER };
-      case 'state':
-        return STATE;
       case 'tiers':
         return { tiers: { premium: { export: true, webhooks: true } } };
       case 'underlying':

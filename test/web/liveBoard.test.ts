@@ -80,6 +80,16 @@ test('loaded prices are not current for longer where the reader’s clock is beh
   expect(priceAt(NOW + 10_001)).toBeNull();
 });
 
+test.each([-5, 5])('loaded prices are current on a clock that is %i h off', (hours) => {
+  const board = new Board();
+  const readerMs = NOW + hours * 3_600_000;
+  board.setMarkets([], NOW - readerMs);
+  board.seedPrices('BTC', [[NOW - 1_000, 100_000]], readerMs);
+  const priceAt = (nowMs: number) => board.stateAt(nowMs, true).tickers.BTC?.price;
+  expect(priceAt(readerMs + 9_000)).toBe(100_000);
+  expect(priceAt(readerMs + 9_001)).toBeNull();
+});
+
 test('prices that were loaded are as old as the newest of them', () => {
   const board = new Board();
   board.seedPrices('BTC', [[NOW - 10_001, 100_000]], NOW);

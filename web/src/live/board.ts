@@ -63,7 +63,8 @@ export class Board {
 
   /**
    * Replaces a ticker's prices: prices received meanwhile are newer, and older ones cannot be inserted before them.
-   * @param nowMs When they were read, by this machine's clock; a clock that is behind finds their times in its future.
+   * @param nowMs When they were read, by this machine's clock. Prices are never newer, also where the clocks differ by
+   * too little to be noticed.
    */
   seedPrices(
     ticker: string,
@@ -73,7 +74,7 @@ export class Board {
     const prices = new TickerPrices();
     for (const [timeMs, price] of points) prices.push(timeMs, price);
     this.#prices.set(ticker, prices);
-    this.#priceRead(ticker, Math.min(points.at(-1)?.[0] ?? 0, nowMs));
+    this.#priceRead(ticker, Math.min((points.at(-1)?.[0] ?? 0) - this.#aheadMs, nowMs));
   }
 
   /** @param nowMs When the message was read, by this machine's clock. */

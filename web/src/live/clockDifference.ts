@@ -10,7 +10,7 @@ const DIFFERENCE_MS_MAX = 5_000;
  */
 export function clockAheadMs(asOf: string, answeredMs: number): number {
   const aheadMs = Date.parse(asOf) - answeredMs;
-  return Math.abs(aheadMs) <= DIFFERENCE_MS_MAX ? 0 : aheadMs;
+  return Math.abs(aheadMs) > DIFFERENCE_MS_MAX ? aheadMs : 0;
 }
 
 /** A sentence on a difference of the clocks; null without one. */

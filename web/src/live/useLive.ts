@@ -55,19 +55,24 @@ export function useLive(
     };
   }, [client]);
   useEffect(() => {
-    if (seededTickers.current.has(ticker)) return;
-    seededTickers.current.add(ticker);
-    void sendFirstPrices(ticker, (message) => worker.current?.postMessage(message));
-  }, [ticker]);
-  useEffect(() => {
     if (markets === undefined) return;
     worker.current?.postMessage({ kind: 'markets', markets, aheadMs } satisfies ToWorker);
   }, [markets, aheadMs]);
+  // The difference of the clocks comes with the markets.
+  const isClockKnown = markets !== undefined;
+  useEffect(() => {
+    if (!isClockKnown || seededTickers.current.has(ticker)) return;
+    seededTickers.current.add(ticker);
+    const start = new Date(Date.now() + aheadMs - FIRST_PRICES_MS).toISOString();
+    void sendFirstPrices({ ticker, start }, (message) => worker.current?.postMessage(message));
+  }, [ticker, isClockKnown, aheadMs]);
   return state;
 }
 
-async function sendFirstPrices(ticker: Ticker, post: (message: ToWorker) => void): Promise<void> {
-  const start = new Date(Date.now() - FIRST_PRICES_MS).toISOString();
+async function sendFirstPrices(
+  { ticker, start }: { ticker: Ticker; start: string },
+  post: (message: ToWorker) => void,
+): Promise<void> {
   const query = { ticker, source: 'binance_spot', start, order: 'desc', limit: FIRST_PRICES_MAX } as const;
   // Without them sigma is known later; nothing else depends on them.
   const answer = await call('GET /v1/underlying', { query }).catch(() => null);

@@ -1,8 +1,8 @@
 import { Badge, Group, Progress, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { BacktestJob } from '../../api/schema.ts';
+import { useServiceNow } from '../../live/useServiceClock.ts';
 import { duration } from '../../ui/format.ts';
-import { useNow } from '../../ui/useNow.ts';
 
 type State = Pick<BacktestJob, 'status' | 'progress' | 'started_at'>;
 
@@ -22,7 +22,7 @@ export function JobState({ job }: { job: State }): ReactNode {
 }
 
 function RunningState({ job }: { job: State }): ReactNode {
-  const now = useNow();
+  const now = useServiceNow();
   const percent = Math.floor(job.progress * 100);
   return (
     <Stack gap={2} miw={140}>
@@ -43,7 +43,7 @@ function leftText({ progress, started_at }: State, now: number): string {
 
 /** A job under way, large: markets done of those asked for, time passed and time left. */
 export function JobProgress({ job }: { job: BacktestJob }): ReactNode {
-  const now = useNow();
+  const now = useServiceNow();
   const { status, progress, started_at, request } = job;
   if (status === 'queued') {
     return (

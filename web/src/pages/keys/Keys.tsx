@@ -2,6 +2,7 @@ import { Badge, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useAction, useApi } from '../../api/hooks.ts';
 import type { OwnKeyList } from '../../api/schema.ts';
+import { useServiceNow } from '../../live/useServiceClock.ts';
 import { ConfirmButton } from '../../ui/ConfirmButton.tsx';
 import { type Column, DataTable } from '../../ui/DataTable.tsx';
 import { Figures } from '../../ui/Figures.tsx';
@@ -10,7 +11,6 @@ import { TableFrame } from '../../ui/frames.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { lastAnswer, RequestFailure } from '../../ui/RequestFailure.tsx';
 import { Empty } from '../../ui/states.tsx';
-import { useNow } from '../../ui/useNow.ts';
 import { NewKey } from './NewKey.tsx';
 
 type Key = OwnKeyList['keys'][number];
@@ -37,7 +37,7 @@ export function Keys(): ReactNode {
 }
 
 function OwnKeys({ keys }: { keys: readonly Key[] }): ReactNode {
-  const now = useNow();
+  const now = useServiceNow();
   if (keys.length === 0) {
     return (
       <div className="card">

@@ -5,6 +5,7 @@ import type { Level, Market, Snapshot } from '../../api/schema.ts';
 import { DepthChart } from '../../charts/DepthChart.tsx';
 import { clockText, zoneName } from '../../charts/timeZone.ts';
 import { useTimeZone } from '../../charts/useTimeZone.ts';
+import { useServiceTime } from '../../live/useServiceClock.ts';
 import { WARNING_COLOUR } from '../../theme.ts';
 import { assetPrice, cents, shares } from '../../ui/format.ts';
 import { type LadderUnits, MirroredLadder } from '../../ui/MirroredLadder.tsx';
@@ -20,6 +21,7 @@ export function BookPanel({
   market: Market;
   shown: ReturnType<typeof useBook>;
 }): ReactNode {
+  const nowMs = useServiceTime();
   const isAbsent = stored.isError && stored.error instanceof ApiProblem && stored.error.status === 404;
   const isAsked = stored.fetchStatus !== 'idle' || stored.isError;
   if (isAbsent || (book === undefined && !isAsked)) {
@@ -27,7 +29,7 @@ export function BookPanel({
       <Empty title="No book yet at this time">
         {isAbsent
           ? 'Move the slider to the right: the first book was recorded later.'
-          : isBeforeShown(market)
+          : isBeforeShown(market, nowMs)
             ? SHOWN_FROM
             : 'No book of this market was recorded so far.'}
       </Empty>

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import type { Market } from '../../api/schema.ts';
 import { momentText } from '../../charts/timeZone.ts';
 import { useTimeZone } from '../../charts/useTimeZone.ts';
+import { useServiceTime } from '../../live/useServiceClock.ts';
 import { cents, percent, shares, usd } from '../../ui/format.ts';
 import { closeText, coverageText, strikeText } from '../markets/marketText.ts';
 import { Outcome } from '../markets/Outcome.tsx';
@@ -11,7 +12,7 @@ import { Outcome } from '../markets/Outcome.tsx';
 export function Facts({ market }: { market: Market }): ReactNode {
   const [zone] = useTimeZone();
   const moment = (time: string | null) => (time === null ? '–' : momentText(Date.parse(time), zone));
-  const nowMs = Date.now();
+  const nowMs = useServiceTime();
   const source = market.strike_source === null ? '' : ` (${market.strike_source})`;
   const resolvedBy = market.resolved_at_source === null ? '' : ` (${market.resolved_at_source})`;
   const rows: readonly (readonly [string, ReactNode])[] = [
@@ -19,7 +20,7 @@ export function Facts({ market }: { market: Market }): ReactNode {
     ['Ends', moment(market.end_time)],
     ['Strike', `${strikeText(market, nowMs)}${source}`],
     ['Close', closeText(market, nowMs)],
-    ['Outcome', <Outcome key="outcome" market={market} />],
+    ['Outcome', <Outcome key="outcome" market={market} nowMs={nowMs} />],
     ['Resolved', `${moment(market.resolved_at)}${resolvedBy}`],
     ['Coverage', coverageText(market, nowMs)],
     ['Tick size', cents(market.tick_size)],

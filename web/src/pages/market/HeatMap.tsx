@@ -8,9 +8,10 @@ import type { Line } from '../../charts/chartOptions.ts';
 import { HeatLegend } from '../../charts/HeatLegend.tsx';
 import { type HeatColumn, type HeatGrid, heatLayer } from '../../charts/heatLayer.ts';
 import { TimeChart } from '../../charts/TimeChart.tsx';
+import { useServiceTime } from '../../live/useServiceClock.ts';
 import { cents } from '../../ui/format.ts';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
-import { lastBefore, pollingOf, secondsOf } from './data.ts';
+import { lastBefore, secondsOf, usePolling } from './data.ts';
 import { PROBABILITY, timeMarksOf } from './MidCharts.tsx';
 
 const COLUMNS = 240;
@@ -34,14 +35,15 @@ export function HeatMap({
   const zoom = useShared(useChartGroup('time').zoom);
   const [{ from, to }] = useDebouncedValue(zoom ?? span, SETTLE_MS);
   const seconds = Math.max(Math.ceil(((to - from) * 1000) / COLUMNS), 10) / 1000;
+  const nowSeconds = useServiceTime() / 1000;
   // Columns begin at multiples of their length, as the service's intervals do.
   const first = Math.floor(from / seconds) * seconds;
-  const last = Math.min(to, Math.max(Date.now() / 1000, from));
+  const last = Math.min(to, Math.max(nowSeconds, from));
   const query = {
     ...{ market_id: market.market_id, start: isoOf(first), end: isoOf(to), depth: 100 },
     ...{ interval_ms: Math.round(seconds * 1000), limit: COLUMNS + 10 },
   };
-  const books = useApi('GET /v1/snapshots', { query }, { ...pollingOf(market), keep: true });
+  const books = useApi('GET /v1/snapshots', { query }, { ...usePolling(market), keep: true });
   const before = useApi('GET /v1/snapshots', { query: lastBefore(market, isoOf(first)) }, { keep: true });
   const grid = useMemo(() => {
     const known = books.data?.snapshots ?? [];

@@ -11,6 +11,7 @@ import { distanceLayer } from '../../charts/distanceLayer.ts';
 import type { DrawnTrade } from '../../charts/drawnTrades.ts';
 import type { Layer, TimeMark } from '../../charts/layers.ts';
 import { TimeChart } from '../../charts/TimeChart.tsx';
+import { useClockAhead } from '../../live/useServiceClock.ts';
 import { assetPrice, cents, percent, tradeCount } from '../../ui/format.ts';
 import { saveCsv } from '../../ui/saveCsv.ts';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
@@ -49,17 +50,16 @@ export function PriceCharts(props: MidChartsProps): ReactNode {
   const { market, bands } = props;
   const { found, error, retry } = useRecordedPoints(market);
   const span = useMemo(() => secondsOf(market), [market]);
-  const recorded = useMemo(
-    () =>
-      found === undefined
-        ? undefined
-        : recordedOf(market, found.points, { earlier: found.earlier, within: span, now: Date.now() / 1000 }),
-    [market, found, span],
-  );
+  const aheadMs = useClockAhead() ?? 0;
+  const recorded = useMemo(() => {
+    if (found === undefined) return undefined;
+    const now = (Date.now() + aheadMs) / 1000;
+    return recordedOf(market, found.points, { earlier: found.earlier, within: span, now });
+  }, [market, found, span, aheadMs]);
   const timeMarks = useMemo(() => timeMarksOf(market), [market]);
   if (error !== null) return <Failure error={error} retry={retry} />;
   if (found === undefined || recorded === undefined) return <Loading rows={8} />;
-  if (isBeforeShown(market)) return <Empty title="Not begun">{SHOWN_FROM}</Empty>;
+  if (isBeforeShown(market, Date.now() + aheadMs)) return <Empty title="Not begun">{SHOWN_FROM}</Empty>;
   if (found.points.length === 0) {
     return <Empty title="Nothing recorded yet">No book of this market was recorded so far.</Empty>;
   }

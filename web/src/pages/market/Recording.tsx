@@ -5,6 +5,7 @@ import { ChartGroupContext, makeChartGroup, useShared } from '../../charts/chart
 import type { Band } from '../../charts/chartOptions.ts';
 import type { DrawnTrade } from '../../charts/drawnTrades.ts';
 import { TimeZoneChoice } from '../../charts/TimeZoneChoice.tsx';
+import { useServiceTime } from '../../live/useServiceClock.ts';
 import { BookPanel } from './BookPanel.tsx';
 import { spanOf, useTape } from './data.ts';
 import { HeatMap } from './HeatMap.tsx';
@@ -39,7 +40,7 @@ export function Recording({
   const group = useMemo(makeChartGroup, []);
   const [view, setView] = useState<'line' | 'candles'>('line');
   const { fromMs, toMs } = spanOf(market);
-  const latest = Math.max(Math.min(toMs, Date.now()), fromMs);
+  const latest = Math.max(Math.min(toMs, useServiceTime()), fromMs);
   const moment = useShared(group.moment);
   const timeMs = moment === null ? (at ?? latest) : Math.round(moment * 1000);
   const playback = usePlayback(group, { from: fromMs / 1000, to: latest / 1000 }, (time) =>

@@ -4,6 +4,7 @@ import { call } from '../../api/client.ts';
 import { pollingMs, useApi } from '../../api/hooks.ts';
 import type { Gap, Market, Snapshot, TimeseriesPoint, Trade, UnderlyingPoint } from '../../api/schema.ts';
 import type { Band } from '../../charts/chartOptions.ts';
+import { useClockAhead } from '../../live/useServiceClock.ts';
 import { lastAnswer } from '../../ui/RequestFailure.tsx';
 
 /** Rows per request: the service's maximum. */
@@ -25,8 +26,8 @@ export const OPEN_REFETCH_MS = 15_000;
 const LAST_STORED_MS = 60_000;
 
 /** How often the rows of a market are requested again: until its last ones are stored. */
-export function pollingOf({ status, end_time }: Market): { refetchMs: number; isFinal: () => boolean } {
-  const finalMs = Date.parse(end_time) + LAST_STORED_MS;
+export function usePolling({ status, end_time }: Market): { refetchMs: number; isFinal: () => boolean } {
+  const finalMs = Date.parse(end_time) + LAST_STORED_MS - (useClockAhead() ?? 0);
   return { refetchMs: OPEN_REFETCH_MS, isFinal: () => status !== 'open' && Date.now() > finalMs };
 }
 
@@ -39,8 +40,8 @@ export function spanOf(market: Market): { start: string; end: string; fromMs: nu
 }
 
 /** The market's charts begin in the future: everything recorded so far is earlier than the range they show. */
-export function isBeforeShown(market: Market): boolean {
-  return spanOf(market).fromMs > Date.now();
+export function isBeforeShown(market: Market, nowMs: number): boolean {
+  return spanOf(market).fromMs > nowMs;
 }
 
 /** The same in seconds, for charts. */
@@ -60,7 +61,7 @@ export function useRecordedPoints(market: Market): {
   error: Error | null;
   retry: () => void;
 } {
-  const { refetchMs, isFinal } = pollingOf(market);
+  const { refetchMs, isFinal } = usePolling(market);
   const found = useQuery({
     queryKey: ['recorded-points', market.market_id],
     queryFn: ({ signal }) => recordedPoints(market, signal),
@@ -151,7 +152,7 @@ export interface Tape {
 
 export function useTape(market: Market): Tape {
   const query = { market_id: market.market_id, order: 'desc', limit: PAGE_SIZE } as const;
-  const request = useApi('GET /v1/trades', { query }, pollingOf(market));
+  const request = useApi('GET /v1/trades', { query }, usePolling(market));
   const known = lastAnswer(request);
   const trades = useMemo(() => known?.trades.toReversed(), [known]);
   return { trades, isCut: known !== undefined && known.next_cursor !== null, request };
@@ -166,7 +167,7 @@ interface KnownGaps {
 
 /** Untrusted time ranges of the market; an open one ends with the chart. */
 export function useGaps(market: Market): KnownGaps {
-  const { refetchMs, isFinal } = pollingOf(market);
+  const { refetchMs, isFinal } = usePolling(market);
   const request = useQuery({
     queryKey: ['all-gaps', market.market_id],
     queryFn: ({ signal }) => allGaps(market, signal),

@@ -4,6 +4,7 @@ import { useCallback, useRef, useState } from 'react';
 import { call } from '../../api/client.ts';
 import { useApi } from '../../api/hooks.ts';
 import type { Market, Orderbook, Snapshot } from '../../api/schema.ts';
+import { useServiceTime } from '../../live/useServiceClock.ts';
 
 /** Delay after the last move before the book of a time is loaded. */
 const SETTLE_MS = 120;
@@ -28,11 +29,12 @@ export function useBook(
   { timeMs, isPlaying, speed }: { timeMs: number; isPlaying: boolean; speed: number },
 ): ShownBook {
   const [settled] = useDebouncedValue(timeMs, SETTLE_MS);
+  const nowMs = useServiceTime();
   const stored = useApi(
     'GET /v1/snapshot-at/{ts}',
     { path: { ts: new Date(settled).toISOString() }, query: { market_id: market.market_id } },
     // A window that has not begun has no book to ask for.
-    { keep: true, enabled: !isPlaying && settled <= Date.now() },
+    { keep: true, enabled: !isPlaying && settled <= nowMs },
   );
   const played = useFrames(market.market_id, { timeMs, speed, isPlaying });
   const { stepped, findChange } = useSteps(market.market_id);

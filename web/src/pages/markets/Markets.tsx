@@ -7,6 +7,7 @@ import { type Ticker, useAssets } from '../../api/assets.ts';
 import { call } from '../../api/client.ts';
 import { listPollingMs } from '../../api/hooks.ts';
 import type { Market, MarketList } from '../../api/schema.ts';
+import { useServiceTime } from '../../live/useServiceClock.ts';
 import { type Column, DataTable } from '../../ui/DataTable.tsx';
 import { moment, WINDOW_CHOICES, WINDOW_NAMES } from '../../ui/format.ts';
 import { Page } from '../../ui/Page.tsx';
@@ -102,7 +103,7 @@ function MarketTable({ markets }: { markets: readonly Market[] }): ReactNode {
   return (
     <DataTable
       label="Markets"
-      columns={columnsAt(Date.now())}
+      columns={columnsAt(useServiceTime())}
       rows={markets}
       keyOf={({ market_id }) => market_id}
     />
@@ -124,7 +125,7 @@ function columnsAt(nowMs: number): readonly Column<Market>[] {
     { title: 'Ends, UTC', cell: ({ end_time }) => moment(end_time) },
     { title: 'Strike', isNumber: true, cell: (market) => strikeText(market, nowMs) },
     { title: 'Close', isNumber: true, cell: (market) => closeText(market, nowMs) },
-    { title: 'Outcome', cell: (market) => <Outcome market={market} /> },
+    { title: 'Outcome', cell: (market) => <Outcome market={market} nowMs={nowMs} /> },
     { title: 'Coverage', isNumber: true, cell: (market) => coverageText(market, nowMs) },
   ];
 }

@@ -3,7 +3,7 @@ import { assetPrice, percent } from '../../ui/format.ts';
 
 const NOT_BEGUN = 'not begun';
 
-/** The reader's clock is before the window. */
+/** The window begins later than `nowMs`, which is by the service's clock. */
 function isAhead({ start_time }: Pick<Market, 'start_time'>, nowMs: number): boolean {
   return Date.parse(start_time) > nowMs;
 }

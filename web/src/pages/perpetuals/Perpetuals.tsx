@@ -8,6 +8,7 @@ import type { DepthSnapshot, PerpDepth } from '../../api/schema.ts';
 import { DepthChart } from '../../charts/DepthChart.tsx';
 import { momentText } from '../../charts/timeZone.ts';
 import { useTimeZone } from '../../charts/useTimeZone.ts';
+import { useClockAhead } from '../../live/useServiceClock.ts';
 import { AssetChoice } from '../../ui/AssetChoice.tsx';
 import { Figures } from '../../ui/Figures.tsx';
 import { exactUsd, shares } from '../../ui/format.ts';
@@ -42,13 +43,15 @@ export function Perpetuals(): ReactNode {
   const navigate = route.useNavigate();
   const assets = useAssets();
   const ticker = chosenAsset(assets, search.ticker);
+  const aheadMs = useClockAhead();
   // A new range only every minute, so that most requests are the same one.
-  const minute = Math.floor(useNow() / MINUTE_MS) * MINUTE_MS;
+  const minute = Math.floor((useNow() + (aheadMs ?? 0)) / MINUTE_MS) * MINUTE_MS;
   const start = new Date(minute - SEARCHED_MS).toISOString();
   const found = useApi(
     'GET /v1/perp/depth',
     { query: { ticker, venue: search.venue, start, order: 'desc', limit: 1 } },
-    { refetchMs: REFETCH_MS },
+    // The range of a wrong clock may have no book.
+    { refetchMs: REFETCH_MS, enabled: aheadMs !== null },
   );
   const known = lastAnswer(found);
   const set = (change: Partial<PerpetualsSearch>) =>
@@ -74,7 +77,9 @@ export function Perpetuals(): ReactNode {
       {found.isPending && <Loading />}
       <RequestFailure of={found} />
       {known !== undefined && <Newest answer={known} venue={search.venue} />}
-      <PerpCharts key={`${ticker} ${search.venue}`} ticker={ticker} venue={search.venue} minute={minute} />
+      {aheadMs !== null && (
+        <PerpCharts key={`${ticker} ${search.venue}`} ticker={ticker} venue={search.venue} minute={minute} />
+      )}
     </Page>
   );
 }

@@ -2,17 +2,17 @@ import { Group, Slider, Stack, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { ConnectionBadge } from '../../live/ConnectionBadge.tsx';
 import { useBoard } from '../../live/useBoard.ts';
+import { useServiceNow } from '../../live/useServiceClock.ts';
 import { moment } from '../../ui/format.ts';
 import { TableFrame } from '../../ui/frames.tsx';
 import { Empty } from '../../ui/states.tsx';
-import { useNow } from '../../ui/useNow.ts';
 import { OpportunityTable } from './OpportunityTable.tsx';
 
 /** Open opportunities, updated live. */
 export function LiveBoard(): ReactNode {
   const [edge, setEdge] = useState(4);
   const { connection, reason, board } = useBoard();
-  const now = useNow();
+  const now = useServiceNow();
   const shown = board?.opportunities.filter(({ edge_per_share }) => edge_per_share >= edge / 100);
   return (
     <Stack>
