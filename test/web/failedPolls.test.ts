@@ -1,6 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { browserAbsent, type WatchedPage } from '../support/browser.ts';
+import { recordedMarket } from '../support/recordedMarket.ts';
 import { useStubbedPages } from '../support/stubbedPages.ts';
 
 const SKIPPED = 'polls that fail (skipped without a build or Chromium)';
@@ -145,5 +146,27 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     const alert = await failPolls(watched, 'perp/depth?**');
     await alert.filter({ hasText: 'Not updated since 20 Nov, 12:' }).waitFor();
     await page.getByRole('table', { name: 'BTC perpetual' }).waitFor();
+  });
+
+  it('leave the charts of a market', async () => {
+    const watched = await pages.open();
+    const { page } = watched;
+    const recording = recordedMarket('5m', '2026-11-20T11:58:00.000Z');
+    const market = { ...recording.market, status: 'open' } as const;
+    await page.clock.install({ time: NOW });
+    await page.goto(pages.add({ ...recording, market }));
+    const chart = page.getByRole('img', { name: /^Implied and model probability of Up/ });
+    const depth = page.getByRole('img', { name: /^Depth over time/ });
+    await chart.waitFor();
+    await depth.waitFor();
+    const alerts = await failPolls(watched, `markets/${market.market_id}/timeseries?**`);
+    await expect.poll(() => alerts.count()).toBe(1);
+    await failPolls(watched, 'snapshots?**');
+    await expect.poll(() => alerts.count()).toBe(2);
+    await failPolls(watched, 'trades?**');
+    await expect.poll(() => alerts.count()).toBe(3);
+    expect(await chart.count()).toBe(1);
+    expect(await depth.count()).toBe(1);
+    await page.getByRole('region', { name: 'Tape' }).getByRole('table').waitFor();
   });
 });

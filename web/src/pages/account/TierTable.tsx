@@ -3,7 +3,8 @@ import { type ReactNode, useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type { TierTable as Tiers } from '../../api/schema.ts';
 import { number } from '../../ui/format.ts';
-import { Failure, Loading } from '../../ui/states.tsx';
+import { RequestFailure } from '../../ui/RequestFailure.tsx';
+import { Loading } from '../../ui/states.tsx';
 
 type Limits = Tiers['tiers']['free'];
 
@@ -33,7 +34,7 @@ export function TierTable({ own }: { own: string }): ReactNode {
   const table = useApi('GET /app/tiers', {});
   const [compared, setCompared] = useState<string | null>(null);
   if (table.isPending) return <Loading rows={6} />;
-  if (table.isError) return <Failure error={table.error} retry={() => void table.refetch()} />;
+  if (table.data === undefined) return <RequestFailure of={table} />;
   const { tiers } = table.data;
   const look = (tier: string) =>
     tier === own ? { fw: 700 } : { fw: 400, className: tier === compared ? '' : 'only-wide' };

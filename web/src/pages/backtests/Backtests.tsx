@@ -4,7 +4,8 @@ import type { ReactNode } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import { TierLimits } from '../../strategy/TierLimits.tsx';
 import { Page } from '../../ui/Page.tsx';
-import { Failure, Loading } from '../../ui/states.tsx';
+import { RequestFailure } from '../../ui/RequestFailure.tsx';
+import { Loading } from '../../ui/states.tsx';
 import { TierLock } from '../../ui/TierLock.tsx';
 import { useOpenForm } from '../../ui/useOpenForm.ts';
 import { Builder } from './Builder.tsx';
@@ -47,6 +48,6 @@ function NewBacktest({ from }: { from: string | undefined }): ReactNode {
   );
   if (from === undefined) return <Builder key="new" first={FIRST_DRAFT} />;
   if (job.isPending) return <Loading />;
-  if (job.isError) return <Failure error={job.error} retry={() => void job.refetch()} />;
+  if (job.data === undefined) return <RequestFailure of={job} />;
   return <Builder key={from} first={draftOf(job.data)} />;
 }

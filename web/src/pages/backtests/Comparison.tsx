@@ -8,7 +8,8 @@ import { seriesText } from '../../strategy/series.ts';
 import { strategyText } from '../../strategy/strategyText.ts';
 import { type Figure, Figures } from '../../ui/Figures.tsx';
 import { moment, number, percent, usd, withSign } from '../../ui/format.ts';
-import { Failure, Loading } from '../../ui/states.tsx';
+import { RequestFailure } from '../../ui/RequestFailure.tsx';
+import { Loading } from '../../ui/states.tsx';
 import type { ToCompare } from './compareWorker.ts';
 
 const route = getRouteApi('/shell/backtests/$jobId');
@@ -58,7 +59,7 @@ export function Comparison({ job }: { job: Finished }): ReactNode {
 function OtherRun({ job, otherId }: { job: Finished; otherId: string }): ReactNode {
   const other = useApi('GET /v1/backtest/{job_id}', { path: { job_id: otherId } });
   if (other.isPending) return <Loading rows={3} />;
-  if (other.isError) return <Failure error={other.error} retry={() => void other.refetch()} />;
+  if (other.data === undefined) return <RequestFailure of={other} />;
   const { result } = other.data;
   if (result === null || !('trades' in result)) {
     return (

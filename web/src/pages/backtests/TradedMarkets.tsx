@@ -6,7 +6,8 @@ import type { BacktestTrade } from '../../api/schema.ts';
 import { drawnTradesOf } from '../../trades/drawnTradesOf.ts';
 import { pnlText } from '../../trades/pnlText.ts';
 import { moment } from '../../ui/format.ts';
-import { Failure, Loading } from '../../ui/states.tsx';
+import { RequestFailure } from '../../ui/RequestFailure.tsx';
+import { Loading } from '../../ui/states.tsx';
 import { useGaps } from '../market/data.ts';
 import { MidCharts } from '../market/MidCharts.tsx';
 
@@ -51,7 +52,7 @@ export function TradedMarkets({
 function Traded({ marketId, trades }: { marketId: string; trades: readonly BacktestTrade[] }): ReactNode {
   const market = useApi('GET /v1/markets/{market_id}', { path: { market_id: marketId } });
   if (market.isPending) return <Loading rows={8} />;
-  if (market.isError) return <Failure error={market.error} retry={() => void market.refetch()} />;
+  if (market.data === undefined) return <RequestFailure of={market} />;
   return <Drawn market={market.data} trades={trades} />;
 }
 

@@ -9,7 +9,8 @@ import { useServiceTime } from '../../live/useServiceClock.ts';
 import { WARNING_COLOUR } from '../../theme.ts';
 import { assetPrice, cents, shares } from '../../ui/format.ts';
 import { type LadderUnits, MirroredLadder } from '../../ui/MirroredLadder.tsx';
-import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { lastAnswer, RequestFailure } from '../../ui/RequestFailure.tsx';
+import { Empty, Loading } from '../../ui/states.tsx';
 import { isBeforeShown, SHOWN_FROM } from './data.ts';
 import type { useBook } from './useBook.ts';
 
@@ -35,9 +36,14 @@ export function BookPanel({
       </Empty>
     );
   }
-  if (stored.isError) return <Failure error={stored.error} retry={() => void stored.refetch()} />;
+  if (stored.isError && lastAnswer(stored) === undefined) return <RequestFailure of={stored} />;
   if (book === undefined) return <Loading rows={8} />;
-  return <Book book={book} market={market} />;
+  return (
+    <>
+      <RequestFailure of={stored} />
+      <Book book={book} market={market} />
+    </>
+  );
 }
 
 function Book({ book, market }: { book: Snapshot; market: Market }): ReactNode {

@@ -3,7 +3,8 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { addressOf } from '../../api/client.ts';
 import { useFeature, whereIncluded } from '../../api/feature.ts';
-import { Failure, Loading } from '../../ui/states.tsx';
+import { RequestFailure } from '../../ui/RequestFailure.tsx';
+import { Loading } from '../../ui/states.tsx';
 
 const FILES = [
   { dataset: 'snapshots', format: 'csv', label: 'Every book as CSV' },
@@ -15,8 +16,8 @@ const FILES = [
 /** Downloads of a market's whole recording, streamed at any length. */
 export function Downloads({ marketId }: { marketId: string }): ReactNode {
   const { included, table } = useFeature('export');
-  if (table.isError) return <Failure error={table.error} retry={() => void table.refetch()} />;
-  if (included === null) return <Loading rows={1} />;
+  if (table.isPending) return <Loading rows={1} />;
+  if (included === null) return <RequestFailure of={table} />;
   if (!included.own) {
     return (
       <Text size="sm" c="dimmed">

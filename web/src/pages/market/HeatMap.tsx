@@ -10,7 +10,8 @@ import { type HeatColumn, type HeatGrid, heatLayer } from '../../charts/heatLaye
 import { TimeChart } from '../../charts/TimeChart.tsx';
 import { useServiceTime } from '../../live/useServiceClock.ts';
 import { cents } from '../../ui/format.ts';
-import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { lastAnswer, RequestFailure } from '../../ui/RequestFailure.tsx';
+import { Empty, Loading } from '../../ui/states.tsx';
 import { lastBefore, secondsOf, usePolling } from './data.ts';
 import { PROBABILITY, timeMarksOf } from './MidCharts.tsx';
 
@@ -53,12 +54,21 @@ export function HeatMap({
   const under = useMemo(() => [heatLayer(grid, 'price')], [grid]);
   const shown = useMemo(() => bestPrices(grid), [grid]);
   if (books.isPending || before.isPending) return <Loading rows={6} />;
-  if (books.isError) return <Failure error={books.error} retry={() => void books.refetch()} />;
-  if (grid.largest === 0) return <Empty title="No books recorded in this time" />;
+  const answer = lastAnswer(books);
+  if (answer === undefined) return <RequestFailure of={books} />;
+  if (grid.largest === 0) {
+    return (
+      <>
+        <RequestFailure of={books} />
+        <Empty title="No books recorded in this time" />
+      </>
+    );
+  }
   return (
     <>
+      <RequestFailure of={books} />
       <TimeChart
-        label={`Depth over time: ${books.data.count} books, prices from 0 to 100 cents`}
+        label={`Depth over time: ${answer.count} books, prices from 0 to 100 cents`}
         times={shown.times}
         lines={shown.lines}
         span={span}

@@ -13,8 +13,9 @@ import type { Layer, TimeMark } from '../../charts/layers.ts';
 import { TimeChart } from '../../charts/TimeChart.tsx';
 import { useClockAhead } from '../../live/useServiceClock.ts';
 import { assetPrice, cents, percent, tradeCount } from '../../ui/format.ts';
+import { lastAnswer, RequestFailure } from '../../ui/RequestFailure.tsx';
 import { saveCsv } from '../../ui/saveCsv.ts';
-import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { Empty, Loading } from '../../ui/states.tsx';
 import { isBeforeShown, SHOWN_FROM, secondsOf, useRecordedPoints } from './data.ts';
 import { type Recorded, recordedOf } from './recorded.ts';
 import { expectsUp, priceOfUp } from './tradePrice.ts';
@@ -48,7 +49,8 @@ export function MidCharts(props: MidChartsProps): ReactNode {
 /** Implied and model probability, the underlying with its distance to the strike, and the spread, below each other. */
 export function PriceCharts(props: MidChartsProps): ReactNode {
   const { market, bands } = props;
-  const { found, error, retry } = useRecordedPoints(market);
+  const request = useRecordedPoints(market);
+  const found = lastAnswer(request);
   const span = useMemo(() => secondsOf(market), [market]);
   const aheadMs = useClockAhead() ?? 0;
   const recorded = useMemo(() => {
@@ -57,11 +59,16 @@ export function PriceCharts(props: MidChartsProps): ReactNode {
     return recordedOf(market, found.points, { earlier: found.earlier, within: span, now });
   }, [market, found, span, aheadMs]);
   const timeMarks = useMemo(() => timeMarksOf(market), [market]);
-  if (error !== null) return <Failure error={error} retry={retry} />;
-  if (found === undefined || recorded === undefined) return <Loading rows={8} />;
+  if (request.isPending) return <Loading rows={8} />;
+  if (found === undefined || recorded === undefined) return <RequestFailure of={request} />;
   if (isBeforeShown(market, Date.now() + aheadMs)) return <Empty title="Not begun">{SHOWN_FROM}</Empty>;
   if (found.points.length === 0) {
-    return <Empty title="Nothing recorded yet">No book of this market was recorded so far.</Empty>;
+    return (
+      <>
+        <RequestFailure of={request} />
+        <Empty title="Nothing recorded yet">No book of this market was recorded so far.</Empty>
+      </>
+    );
   }
   const pick = props.onPick;
   const shared = {
@@ -70,6 +77,7 @@ export function PriceCharts(props: MidChartsProps): ReactNode {
   };
   return (
     <>
+      <RequestFailure of={request} />
       <ProbabilityChart {...props} recorded={recorded} shared={shared} />
       <UnderlyingChart {...props} recorded={recorded} shared={shared} />
       <SpreadChart recorded={recorded} shared={shared} />
@@ -79,7 +87,7 @@ export function PriceCharts(props: MidChartsProps): ReactNode {
 
 /** Saves the points of the charts as a file. */
 export function PointsDownload({ market }: { market: Market }): ReactNode {
-  const points = useRecordedPoints(market).found?.points ?? [];
+  const points = lastAnswer(useRecordedPoints(market))?.points ?? [];
   if (points.length === 0) return null;
   return (
     <Group>

@@ -25,8 +25,14 @@ export function TradeTape({
   const times = useMemo(() => (trades ?? []).map(({ ts }) => Date.parse(ts)), [trades]);
   if (request.isPending) return <Loading rows={3} />;
   if (trades === undefined) return <RequestFailure of={request} />;
-  if (trades.length === 0)
-    return <Empty title="No trades">Nobody has traded this market while it was recorded.</Empty>;
+  if (trades.length === 0) {
+    return (
+      <>
+        <RequestFailure of={request} />
+        <Empty title="No trades">Nobody has traded this market while it was recorded.</Empty>
+      </>
+    );
+  }
   const passed = times.findLastIndex((time) => time <= timeMs) + 1;
   const zoneAt = zoneName(zone, timeMs);
   const count = trades.length.toLocaleString('en');
@@ -35,6 +41,7 @@ export function TradeTape({
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolled region must be reachable by keyboard
     <section className={classes.frame} aria-label="Tape" tabIndex={0}>
+      <RequestFailure of={request} />
       <table className={classes.tape}>
         <caption>
           Trades, {passed.toLocaleString('en')} of {isCut && 'the newest '}

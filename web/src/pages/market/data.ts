@@ -56,18 +56,13 @@ interface RecordedPoints {
   readonly earlier: UnderlyingPoint[];
 }
 
-export function useRecordedPoints(market: Market): {
-  found: RecordedPoints | undefined;
-  error: Error | null;
-  retry: () => void;
-} {
+export function useRecordedPoints(market: Market): UseQueryResult<RecordedPoints, Error> {
   const { refetchMs, isFinal } = usePolling(market);
-  const found = useQuery({
+  return useQuery({
     queryKey: ['recorded-points', market.market_id],
     queryFn: ({ signal }) => recordedPoints(market, signal),
     refetchInterval: ({ state: { error } }) => !isFinal() && pollingMs(error, refetchMs),
   });
-  return { found: found.data, error: found.error, retry: () => void found.refetch() };
 }
 
 async function recordedPoints(market: Market, signal: AbortSignal): Promise<RecordedPoints> {

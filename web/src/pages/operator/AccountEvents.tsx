@@ -5,7 +5,8 @@ import type { AccountEventList } from '../../api/schema.ts';
 import { type Column, DataTable } from '../../ui/DataTable.tsx';
 import { moment } from '../../ui/format.ts';
 import { TableFrame } from '../../ui/frames.tsx';
-import { Empty, Failure } from '../../ui/states.tsx';
+import { RequestFailure } from '../../ui/RequestFailure.tsx';
+import { Empty } from '../../ui/states.tsx';
 
 const PAGE_SIZE = 25;
 
@@ -17,11 +18,12 @@ export function AccountEvents(): ReactNode {
   const query = { limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) };
   const page = useApi('GET /app/operator/events', { query }, { keep: true });
   if (page.isPending) return <TableFrame rows={5} columns={6} />;
-  if (page.isError) return <Failure error={page.error} retry={() => void page.refetch()} />;
+  if (page.data === undefined) return <RequestFailure of={page} />;
   const { events, next_cursor } = page.data;
   if (events.length === 0) return <Empty title="No events yet">Sign-ins and changes appear here.</Empty>;
   return (
     <>
+      <RequestFailure of={page} />
       <DataTable label="Account events" columns={COLUMNS} rows={events} keyOf={({ event_id }) => event_id} />
       <Group>
         <Button

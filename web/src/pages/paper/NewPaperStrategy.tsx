@@ -9,7 +9,8 @@ import { firstSeries, seriesText } from '../../strategy/series.ts';
 import { STRATEGIES, STRATEGY_NAMES } from '../../strategy/strategies.ts';
 import { FormProblem, useShownProblem } from '../../ui/FormProblem.tsx';
 import { NumberField } from '../../ui/NumberField.tsx';
-import { Failure, Loading } from '../../ui/states.tsx';
+import { RequestFailure } from '../../ui/RequestFailure.tsx';
+import { Loading } from '../../ui/states.tsx';
 
 type Draft = NonNullable<InputOf<'POST /v1/paper/strategies'>['body']>;
 
@@ -29,7 +30,7 @@ export function NewPaperStrategy({ from }: { from: string | undefined }): ReactN
   );
   if (from === undefined) return <Form key="new" first={FIRST_DRAFT} />;
   if (job.isPending) return <Loading />;
-  if (job.isError) return <Failure error={job.error} retry={() => void job.refetch()} />;
+  if (job.data === undefined) return <RequestFailure of={job} />;
   const { strategy, size_usd, job_id } = job.data;
   // A paper strategy trades one series.
   const universe = firstSeries(job.data.universe);
