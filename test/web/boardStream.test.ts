@@ -25,6 +25,10 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     sockets[0]?.send('{"as_of":"2026-11-20T12:00:00.000+00:00","opportunities":[]}');
     const open = page.getByRole('region', { name: 'Open opportunities' });
     await open.getByText(/^None at the moment/).waitFor();
+    sockets[0]?.send('{"type":"board","as_of"');
+    await open.getByText('is not connected: its last message cannot be read. Open as of').waitFor();
+    sockets[0]?.send('{"as_of":"2026-11-20T12:00:00.000+00:00","opportunities":[]}');
+    await open.getByText(/^None at the moment/).waitFor();
     await sockets[0]?.close();
     await open.getByText('Open as of 20 Nov, 12:00:00 UTC: none.').waitFor();
     expect(await open.textContent()).not.toContain('appear here at once');

@@ -4,9 +4,9 @@ import { FRESH_MS } from '../../web/src/live/trust.ts';
 
 const NOW = Date.UTC(2026, 10, 23, 12);
 const HEALTH = { ok: true, latest_snapshot: null, snapshots_last_5min: 1_234 };
-const LOST = { connection: 'lost', reason: null, newestBookMs: NOW } as const;
-const LIVE = { connection: 'live', reason: null, newestBookMs: NOW - 10_000 } as const;
-const NEW = { connection: 'connecting', reason: null, newestBookMs: null } as const;
+const LOST = { connection: 'lost', reason: null, newestBookMs: NOW, unreadable: 0 } as const;
+const LIVE = { connection: 'live', reason: null, newestBookMs: NOW - 10_000, unreadable: 0 } as const;
+const NEW = { connection: 'connecting', reason: null, newestBookMs: null, unreadable: 0 } as const;
 const BOOKS = '1,234 books in the last 5 minutes';
 const RECONNECTING = 'The stream is reconnecting.';
 
@@ -20,6 +20,16 @@ it.each([
     [
       ...['warning', 'silent'],
       'No book change has arrived for more than 10 s: the figures below are old.',
+      BOOKS,
+    ],
+  ],
+  [
+    'a stream with an unreadable change',
+    { ...LIVE, unreadable: 1 },
+    {},
+    [
+      ...['warning', 'incomplete'],
+      'The newest book change of one market cannot be read: these prices are polled every 5 s.',
       BOOKS,
     ],
   ],

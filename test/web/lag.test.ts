@@ -14,7 +14,7 @@ const BEHIND = {
 /** Replaces the worker with the stream's socket, because the browser's request rules do not reach it. */
 const LOST_STREAM = `globalThis.Worker = class {
   set onmessage(listener) {
-    const state = { connection: 'lost', reason: 'too slow', markets: {}, tickers: {}, received: 0 };
+    const state = { connection: 'lost', reason: 'too slow', markets: {}, tickers: {}, unreadable: 0, received: 0 };
     queueMicrotask(() => listener({ data: { kind: 'state', state } }));
   }
   postMessage() {}

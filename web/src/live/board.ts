@@ -1,32 +1,13 @@
 import type { LiveWindow } from '../api/schema.ts';
+import { type BookMessage, bookIn, LEVELS, type Side } from './bookMessage.ts';
 import type { Level, LiveMarket, LiveState } from './messages.ts';
 import { priceMarket } from './outlook.ts';
 import { TickerPrices } from './tickerPrices.ts';
 
-/** Levels a side that a page shows. */
-const LEVELS = 6;
 /** Seconds of mids kept for each market. */
 const TRAIL_SECONDS = 180;
 /** An older price says nothing about now: the service's own rule. */
 const PRICE_AGE_MAX_MS = 10_000;
-
-interface Side {
-  readonly price: number;
-  readonly size: number;
-}
-
-/** The members of a stream message that the board reads. */
-interface BookMessage {
-  readonly market_id: string;
-  readonly ts: string;
-  readonly yes_bids: readonly Side[];
-  readonly yes_asks: readonly Side[];
-  readonly no_bids: readonly Side[];
-  readonly no_asks: readonly Side[];
-  readonly underlying_price: number | null;
-  readonly underlying_ticker: string;
-  readonly trusted: boolean;
-}
 
 interface Shown {
   book: BookMessage;
@@ -41,6 +22,8 @@ export class Board {
   readonly #markets = new Map<string, LiveWindow>();
   /** The causes of each market's open gaps, by their ids: rows that were lost have a gap of their own. */
   readonly #gaps = new Map<string, Map<string, string>>();
+  /** Markets whose newest snapshot could not be read. */
+  readonly #unreadable = new Set<string>();
   readonly #prices = new Map<string, TickerPrices>();
   /** When each ticker's newest price was read. */
   readonly #pricedMs = new Map<string, number>();
@@ -59,6 +42,7 @@ export class Board {
         this.#gaps.delete(marketId);
       }
     }
+    for (const marketId of this.#unreadable) if (!known.has(marketId)) this.#unreadable.delete(marketId);
   }
 
   /**
@@ -75,6 +59,22 @@ export class Board {
     for (const [timeMs, price] of points) prices.push(timeMs, price);
     this.#prices.set(ticker, prices);
     this.#priceRead(ticker, Math.min((points.at(-1)?.[0] ?? 0) - this.#aheadMs, nowMs));
+  }
+
+  /**
+   * Applies the text of a snapshot. After an unreadable one, the market has no pushed book until the next: the old one
+   * would look current, and polls have a newer one.
+   * @param nowMs When the message was read, by this machine's clock.
+   */
+  pushText(marketId: string, text: string, nowMs: number): void {
+    const book = bookIn(text);
+    if (book === null) {
+      this.#shown.delete(marketId);
+      this.#unreadable.add(marketId);
+      return;
+    }
+    this.#unreadable.delete(marketId);
+    this.pushBook(book, nowMs);
   }
 
   /** @param nowMs When the message was read, by this machine's clock. */
@@ -120,7 +120,10 @@ export class Board {
   }
 
   /** @param isLive Books are being pushed; otherwise the mid of this second is unknown. */
-  stateAt(nowMs: number, isLive: boolean): Pick<LiveState, 'markets' | 'tickers' | 'newestBookMs'> {
+  stateAt(
+    nowMs: number,
+    isLive: boolean,
+  ): Pick<LiveState, 'markets' | 'tickers' | 'newestBookMs' | 'unreadable'> {
     const tickers = Object.fromEntries(
       [...this.#prices].map(([ticker, prices]) => [
         ticker,
@@ -133,7 +136,7 @@ export class Board {
     const markets = Object.fromEntries(
       [...this.#shown].map(([id, shown]) => [id, this.#lookAt(shown, nowMs, isLive)]),
     );
-    return { markets, tickers, newestBookMs: this.#newestBookMs };
+    return { markets, tickers, newestBookMs: this.#newestBookMs, unreadable: this.#unreadable.size };
   }
 
   #lookAt(shown: Shown, nowMs: number, isLive: boolean): LiveMarket {

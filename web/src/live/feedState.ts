@@ -21,7 +21,12 @@ interface FeedState {
  * @param answeredMs Time of the newest polled answer, Unix ms; 0 before the first.
  */
 export function feedStateOf(
-  { connection, reason, newestBookMs }: Pick<LiveState, 'connection' | 'reason' | 'newestBookMs'>,
+  {
+    connection,
+    reason,
+    newestBookMs,
+    unreadable,
+  }: Pick<LiveState, 'connection' | 'reason' | 'newestBookMs' | 'unreadable'>,
   { health, answeredMs, nowMs }: { health: Health | undefined; answeredMs: number; nowMs: number },
 ): FeedState {
   const books =
@@ -32,9 +37,14 @@ export function feedStateOf(
   }
   if (connection === 'live') {
     const silentMs = newestBookMs === null ? 0 : nowMs - newestBookMs;
-    if (silentMs <= SILENCE_SHOWN_MS) return { tone: 'good', label: 'live', problem: null, detail: books };
-    const problem = 'No book change has arrived for more than 10 s: the figures below are old.';
-    return { tone: 'warning', label: 'silent', problem, detail: books };
+    if (silentMs > SILENCE_SHOWN_MS) {
+      const problem = 'No book change has arrived for more than 10 s: the figures below are old.';
+      return { tone: 'warning', label: 'silent', problem, detail: books };
+    }
+    if (unreadable === 0) return { tone: 'good', label: 'live', problem: null, detail: books };
+    const markets = unreadable === 1 ? 'one market' : `${unreadable} markets`;
+    const problem = `The newest book change of ${markets} cannot be read: these prices are polled every 5 s.`;
+    return { tone: 'warning', label: 'incomplete', problem, detail: books };
   }
   if (connection === 'connecting') {
     return { tone: 'waiting', label: 'connecting', problem: null, detail: books };

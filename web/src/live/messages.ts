@@ -41,6 +41,8 @@ export interface LiveState {
   readonly tickers: Readonly<Record<string, LiveTicker>>;
   /** When the newest book change was read, by this machine's clock, Unix ms; null before the first. */
   readonly newestBookMs: number | null;
+  /** Markets whose newest book change could not be read. */
+  readonly unreadable: number;
   /** Book changes received since the page was opened. */
   readonly received: number;
 }

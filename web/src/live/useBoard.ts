@@ -17,11 +17,27 @@ export function useBoard(): BoardState {
     () =>
       keepConnected({
         address: new URL('/app/arb/board', window.location.href).href,
-        // The stream has no other kind of message.
-        onText: (text) => setState((known) => ({ ...known, board: JSON.parse(text) })),
+        onText: (text) => {
+          const board = boardIn(text);
+          setState((known) =>
+            board === null
+              ? { ...known, connection: 'lost', reason: 'its last message cannot be read' }
+              : { connection: 'live', reason: null, board },
+          );
+        },
         onState: (connection, reason) => setState((known) => ({ ...known, connection, reason })),
       }),
     [],
   );
   return state;
+}
+
+/** The stream has no other kind of message. Null for a message that is not one of the service. */
+function boardIn(text: string): BoardState['board'] {
+  try {
+    const board = JSON.parse(text) as BoardState['board'];
+    return Array.isArray(board?.opportunities) ? board : null;
+  } catch {
+    return null;
+  }
 }

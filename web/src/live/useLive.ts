@@ -17,6 +17,7 @@ const NOTHING_YET: LiveState = {
   markets: {},
   tickers: {},
   newestBookMs: null,
+  unreadable: 0,
   received: 0,
 };
 
