@@ -33,7 +33,9 @@ it('opens the socket of a page that was left meanwhile, closes it, and reports n
 
 /** A socket of the browser whose network does what the test says. */
 class FakeSocket {
+  static readonly OPEN = 1;
   static readonly opened: FakeSocket[] = [];
+  readonly readyState = 3;
   isClosed = false;
   onmessage: ((event: { data: string }) => void) | null = null;
   onclose: ((event: { reason: string }) => void) | null = null;
@@ -74,4 +76,16 @@ it('replaces a connection on which nothing more arrives: its network may be gone
   expect(states).toEqual(['live', 'lost', 'live']);
   vi.advanceTimersByTime(75_000);
   expect([states, second?.isClosed]).toEqual([['live', 'lost', 'live', 'lost'], true]);
+});
+
+it('says that a connection was refused also where the refusal has no reason', async () => {
+  vi.stubGlobal('WebSocket', FakeSocket);
+  vi.stubGlobal('fetch', async () => new Response('null', { status: 502 }));
+  onTestFinished(() => void vi.unstubAllGlobals());
+  const reason = await new Promise((resolve) => {
+    const onState = (_state: string, why: string | null) => why !== null && resolve(why);
+    onTestFinished(keepConnected({ address: 'http://127.0.0.1:9/', onText: () => undefined, onState }));
+    FakeSocket.opened.at(-1)?.onclose?.({ reason: '' });
+  });
+  expect(reason).toBe('The service answered 502');
 });

@@ -43,12 +43,11 @@ export async function problemOf(response: Response): Promise<ApiProblem> {
   const { status, headers } = response;
   const retryAfter = Number(headers.get('retry-after') ?? Number.NaN);
   const retryAfterSeconds = Number.isFinite(retryAfter) ? retryAfter : null;
-  const detail = await response.json().then(
-    (body) => (body as { detail?: unknown }).detail,
-    () => undefined,
-  );
-  if (Array.isArray(detail)) {
-    const errors = detail as FieldError[];
+  // A proxy may answer with anything.
+  const body: unknown = await response.json().catch(() => null);
+  const detail = (body as { detail?: unknown } | null)?.detail;
+  const errors = Array.isArray(detail) ? detail.filter(isFieldError) : [];
+  if (errors.length > 0) {
     const fields = new Map(errors.map(({ loc, msg }) => [loc.slice(1).join('.'), readable(msg)]));
     const message = [...fields].map(([place, msg]) => `${place}: ${msg}`).join('; ');
     return new ApiProblem(message, { status, fields, retryAfterSeconds });
@@ -56,6 +55,11 @@ export async function problemOf(response: Response): Promise<ApiProblem> {
   const message = typeof detail === 'string' ? detail : `The service answered ${status}`;
   const needsCode = headers.get('x-second-factor') === 'required';
   return new ApiProblem(message, { status, retryAfterSeconds, needsCode });
+}
+
+function isFieldError(value: unknown): value is FieldError {
+  const { loc, msg } = (value ?? {}) as Partial<FieldError>;
+  return Array.isArray(loc) && typeof msg === 'string';
 }
 
 /** A message without the prefix of the validator, as a sentence. */

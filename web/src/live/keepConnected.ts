@@ -1,3 +1,4 @@
+import { problemOf } from '../api/problem.ts';
 import type { Connectedness } from './messages.ts';
 
 const RETRY_MS_MIN = 500;
@@ -89,8 +90,7 @@ async function refusalOf(address: string): Promise<string | null> {
   try {
     const answer = await fetch(address, { signal: AbortSignal.timeout(REFUSAL_MS_MAX) });
     if (answer.ok || answer.status === WOULD_CONNECT) return null;
-    const { detail } = (await answer.json()) as { detail?: unknown };
-    return typeof detail === 'string' ? detail : null;
+    return (await problemOf(answer)).message;
   } catch {
     return 'The service does not answer';
   }
