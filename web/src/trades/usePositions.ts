@@ -6,17 +6,24 @@ type Position = PaperPositions['positions'][number];
 
 /** Rows per request: the service's maximum. */
 const PAGE_SIZE = 10_000;
-/** Most positions that a page loads; of more the first are shown. */
-const POSITIONS_MAX = 50_000;
+/** Most positions that a page loads. */
+export const POSITIONS_MAX = 50_000;
+
+interface KnownPositions {
+  /** In the order they were opened. */
+  readonly positions: readonly Position[];
+  /** The strategy has newer ones than a page loads. */
+  readonly isCut: boolean;
+}
 
 /**
- * All positions of a paper strategy, in the order they were opened.
+ * The positions of a paper strategy, at most `POSITIONS_MAX`.
  * @param revision Positions are reloaded only when it changes, because there may be many.
  */
 export function usePositions(
   strategyId: string | undefined,
   revision = '',
-): UseQueryResult<readonly Position[], Error> {
+): UseQueryResult<KnownPositions, Error> {
   return useQuery({
     queryKey: ['positions', strategyId, revision],
     queryFn: ({ signal }) => allPositions(strategyId ?? '', signal),
@@ -25,7 +32,7 @@ export function usePositions(
   });
 }
 
-async function allPositions(strategyId: string, signal: AbortSignal): Promise<Position[]> {
+export async function allPositions(strategyId: string, signal: AbortSignal): Promise<KnownPositions> {
   const found: Position[] = [];
   let cursor: string | null = null;
   do {
@@ -38,5 +45,5 @@ async function allPositions(strategyId: string, signal: AbortSignal): Promise<Po
     found.push(...page.positions);
     cursor = page.next_cursor;
   } while (cursor !== null && found.length < POSITIONS_MAX);
-  return found;
+  return { positions: found, isCut: cursor !== null };
 }

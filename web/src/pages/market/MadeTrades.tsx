@@ -4,12 +4,15 @@ import { type ReactNode, useMemo } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import { pnlText } from '../../trades/pnlText.ts';
 import type { MadeTrade } from '../../trades/source.ts';
-import { usePositions } from '../../trades/usePositions.ts';
+import { POSITIONS_MAX, usePositions } from '../../trades/usePositions.ts';
+import { number } from '../../ui/format.ts';
 import type { MarketSearch } from './data.ts';
 
 interface Made {
   /** Undefined if none were requested or they are still loading. */
   readonly trades: readonly MadeTrade[] | undefined;
+  /** Of a paper strategy with more positions than a page loads: its later trades are missing. */
+  readonly isCut: boolean;
   readonly error: Error | null;
 }
 
@@ -24,9 +27,10 @@ export function useMadeTrades(marketId: string, { backtest, paper }: MarketSearc
   const result = job.data?.result;
   return useMemo(() => {
     const replayed = result && 'trades' in result ? result.trades : undefined;
-    const all = paper === undefined ? replayed : positions.data;
+    const all = paper === undefined ? replayed : positions.data?.positions;
     return {
       trades: all?.filter((trade) => trade.market_id === marketId),
+      isCut: paper !== undefined && positions.data?.isCut === true,
       error: (paper === undefined ? job.error : positions.error) ?? null,
     };
   }, [marketId, paper, result, job.error, positions.data, positions.error]);
@@ -53,7 +57,8 @@ export function MadeTrades({ made, search }: { made: Made; search: MarketSearch 
             the paper strategy
           </Link>
         )}
-        . Triangles are purchases (up: Up, down: Down); rings are sales or payouts.
+        .{made.isCut && ` Only its first ${number(POSITIONS_MAX)} positions were searched.`} Triangles are
+        purchases (up: Up, down: Down); rings are sales or payouts.
       </Text>
       <Link to="." search={{ at }} replace resetScroll={false}>
         Hide trades

@@ -111,7 +111,7 @@ function useDetails(report: PaperDivergence, strategyId: string): ReadonlyMap<st
     const replayed = result && 'trades' in result ? result.trades : [];
     const other = new Map(replayed.map((trade) => [placeOf(trade), trade]));
     const details = new Map<string, string>();
-    for (const own of positions.data ?? []) {
+    for (const own of positions.data?.positions ?? []) {
       const trade = other.get(placeOf(own));
       if (trade !== undefined) details.set(placeOf(own), differencesOf(own, trade));
     }

@@ -1,10 +1,10 @@
-import { Code, Stack, Text } from '@mantine/core';
+import { Alert, Code, Stack, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type { PaperStrategy } from '../../api/schema.ts';
 import { TradesTable } from '../../trades/TradesTable.tsx';
-import { usePositions } from '../../trades/usePositions.ts';
+import { POSITIONS_MAX, usePositions } from '../../trades/usePositions.ts';
 import { type Figure, Figures } from '../../ui/Figures.tsx';
 import { moment, number, usd, visibleName, WINDOW_NAMES } from '../../ui/format.ts';
 import { Page } from '../../ui/Page.tsx';
@@ -93,11 +93,19 @@ function Section({ title, children }: { title: string; children: ReactNode }): R
 function Positions({ strategyId, revision }: { strategyId: string; revision: string }): ReactNode {
   const positions = usePositions(strategyId, revision);
   const known = lastAnswer(positions);
-  const newest = useMemo(() => known?.toReversed(), [known]);
+  const newest = useMemo(() => known?.positions.toReversed(), [known]);
   if (positions.isPending) return <Loading rows={3} />;
   return (
     <>
       <RequestFailure of={positions} />
+      {known?.isCut === true && (
+        <Alert
+          color="orange"
+          title={`The first ${number(POSITIONS_MAX)} positions are listed, not the later ones`}
+        >
+          <code>GET /v1/paper/strategies/{strategyId}/positions</code> has all of them.
+        </Alert>
+      )}
       {newest?.length === 0 && (
         <Empty title="Nothing bought yet">
           It buys when its condition is met in an open window. This page updates automatically.
