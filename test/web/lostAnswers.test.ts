@@ -69,4 +69,21 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await page.getByRole('table', { name: 'API keys' }).getByText('laptop').waitFor();
     expect(await page.getByLabel('What the key is for').inputValue()).toBe('laptop');
   });
+
+  it('of a list hold back no key that is shown once', async () => {
+    const { page } = await pages.open();
+    let isMade = false;
+    await page.route('**/app/keys', (route) => {
+      if (route.request().method() === 'POST') {
+        isMade = true;
+        return route.fulfill({ json: { ...KEY, key: 'ur_secret' } });
+      }
+      return isMade ? undefined : route.fulfill({ json: { keys: [] } });
+    });
+    await page.goto('/keys');
+    await page.getByText('No keys yet').waitFor();
+    await page.getByLabel('What the key is for').fill('laptop');
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByLabel('API key', { exact: true }).getByText('ur_secret').waitFor();
+  });
 });

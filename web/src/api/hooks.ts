@@ -78,16 +78,19 @@ export function listPollingMs(
 /**
  * Calls an operation that changes something, then reloads the operations in `outdates`: also after an error, because the
  * answer may have been lost after the change, or the change was of something that is gone.
+ * @param options.isShownOnce The answer has a secret that nothing shows again: the page has it at once, whatever the
+ * reload does.
  */
 export function useAction<K extends OperationName>(
   operation: K,
   outdates: readonly OperationName[] = [],
+  { isShownOnce = false }: { readonly isShownOnce?: boolean } = {},
 ): UseMutationResult<AnswerOf<K>, Error, InputOf<K>> {
   const client = useQueryClient();
   const reload = () => Promise.all(outdates.map((name) => client.invalidateQueries({ queryKey: [name] })));
   return useMutation({
     mutationFn: (input: InputOf<K>) => call(operation, input),
-    onSuccess: reload,
+    onSuccess: () => (isShownOnce ? void reload() : reload()),
     // Not awaited, so that the page shows the error at once.
     onError: () => void reload(),
   });

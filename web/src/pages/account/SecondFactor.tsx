@@ -10,7 +10,9 @@ import { Loading } from '../../ui/states.tsx';
 export function SecondFactor(): ReactNode {
   const state = useApi('GET /app/second-factor', {});
   const begin = useAction('POST /app/second-factor');
-  const confirm = useAction('POST /app/second-factor/confirm', ['GET /app/second-factor']);
+  const confirm = useAction('POST /app/second-factor/confirm', ['GET /app/second-factor'], {
+    isShownOnce: true,
+  });
   if (state.isPending) return <Loading rows={2} />;
   if (confirm.isSuccess) return <RecoveryCodes codes={confirm.data.recovery_codes} />;
   const known = lastAnswer(state);

@@ -7,7 +7,7 @@ import { Copyable } from '../../ui/Secret.tsx';
 /** Creates a key and shows it once, with a first request. */
 export function NewKey({ suggested = '' }: { suggested?: string }): ReactNode {
   const [label, setLabel] = useState(suggested);
-  const create = useAction('POST /app/keys', ['GET /app/keys']);
+  const create = useAction('POST /app/keys', ['GET /app/keys'], { isShownOnce: true });
   const send = (event: FormEvent) => {
     event.preventDefault();
     create.mutate({ body: { label } }, { onSuccess: () => setLabel('') });

@@ -13,7 +13,7 @@ export function NewWebhook(): ReactNode {
   const [label, setLabel] = useState('');
   const [format, setFormat] = useState<WebhookFormat>('signed');
   const [filter, setFilter] = useState(EVERYTHING);
-  const create = useAction('POST /app/webhooks', ['GET /app/webhooks']);
+  const create = useAction('POST /app/webhooks', ['GET /app/webhooks'], { isShownOnce: true });
   const { fields, error, change, compare } = useShownProblem(create.error);
   const send = (event: FormEvent) => {
     event.preventDefault();

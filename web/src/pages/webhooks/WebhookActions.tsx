@@ -52,7 +52,7 @@ export function WebhookEnding({
 }): ReactNode {
   const path = { webhook_id: hook.webhook_id };
   const navigate = useNavigate();
-  const rotate = useAction('POST /app/webhooks/{webhook_id}/rotate', LISTS);
+  const rotate = useAction('POST /app/webhooks/{webhook_id}/rotate', LISTS, { isShownOnce: true });
   const remove = useAction('DELETE /app/webhooks/{webhook_id}', ['GET /app/webhooks']);
   const replace = (whenDone: () => void) =>
     rotate.mutate(
