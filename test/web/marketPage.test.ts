@@ -201,6 +201,29 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     await expect.poll(shown).toEqual(expected(END_MS, 1));
   });
 
+  it('requests a resolved market again until nothing of it changes any more', async () => {
+    const { page } = await pages.open();
+    const path = pages.add(RECORDING);
+    let asked = 0;
+    await page.route(`**/app${path}`, (route) => {
+      asked += 1;
+      return route.fallback();
+    });
+    await page.clock.install({ time: END_MS + 10 * 60_000 });
+    await page.goto(path);
+    await page.getByRole('table', { name: 'Order book of Up' }).waitFor();
+    await page.clock.runFor(POLL_MS);
+    await expect.poll(() => asked).toBeGreaterThan(1);
+    await page.clock.runFor(11 * 60_000);
+    const askedLater = async () => {
+      const before = asked;
+      await page.clock.runFor(4 * POLL_MS);
+      await page.evaluate('document.title');
+      return asked - before;
+    };
+    await expect.poll(askedLater).toBe(0);
+  });
+
   it('shows no coverage of a window that has not begun', async () => {
     const { page } = await pages.open();
     const future = recordedMarket('1h', '2099-01-01T00:00:00.000Z');

@@ -4,12 +4,13 @@ import { type ReactNode, Suspense, useCallback, useMemo } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type { Market } from '../../api/schema.ts';
 import { ServiceNotices } from '../../live/ServiceNotices.tsx';
+import { useClockAhead } from '../../live/useServiceClock.ts';
 import { drawnTradesOf } from '../../trades/drawnTradesOf.ts';
 import { Page } from '../../ui/Page.tsx';
 import { lastAnswer, RequestFailure } from '../../ui/RequestFailure.tsx';
 import { Loading } from '../../ui/states.tsx';
 import { Downloads } from './Downloads.tsx';
-import { OPEN_REFETCH_MS, useGaps } from './data.ts';
+import { isSettled, OPEN_REFETCH_MS, useGaps } from './data.ts';
 import { Facts } from './Facts.tsx';
 import { GapList } from './GapList.tsx';
 import { MadeTrades, useMadeTrades } from './MadeTrades.tsx';
@@ -23,10 +24,11 @@ void Recording.preload?.();
 /** The whole recording of one market. */
 export function MarketPage(): ReactNode {
   const { marketId } = route.useParams();
+  const aheadMs = useClockAhead() ?? 0;
   const market = useApi(
     'GET /v1/markets/{market_id}',
     { path: { market_id: marketId } },
-    { refetchMs: OPEN_REFETCH_MS },
+    { refetchMs: OPEN_REFETCH_MS, isFinal: (known) => isSettled(known, Date.now() + aheadMs) },
   );
   if (market.isPending) return <Loading rows={10} />;
   const known = lastAnswer(market);

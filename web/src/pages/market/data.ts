@@ -24,11 +24,17 @@ export const SHOWN_FROM =
 export const OPEN_REFETCH_MS = 15_000;
 /** The last rows of a market may be stored this long after its end. */
 const LAST_STORED_MS = 60_000;
+const SETTLED_MS = 1_200_000;
 
 /** How often the rows of a market are requested again: until its last ones are stored. */
 export function usePolling({ status, end_time }: Market): { refetchMs: number; isFinal: () => boolean } {
   const finalMs = Date.parse(end_time) + LAST_STORED_MS - (useClockAhead() ?? 0);
   return { refetchMs: OPEN_REFETCH_MS, isFinal: () => status !== 'open' && Date.now() > finalMs };
+}
+
+/** Nothing of a market changes any more: the venue's final price appears within 14 minutes of the end, or never. */
+export function isSettled({ status, end_time }: Market, nowMs: number): boolean {
+  return status === 'resolved' && nowMs > Date.parse(end_time) + SETTLED_MS;
 }
 
 /** The requested range: the window and some time before it. */
