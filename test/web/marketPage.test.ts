@@ -93,6 +93,7 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
       .getByRole('img', { name: /^Cumulative depth of Up: .* shares bid, .* shares offered$/ })
       .waitFor();
     await page.getByText('Shares at a price (log scale)').waitFor();
+    await page.getByRole('link', { name: 'First 10,000 points as JSON' }).waitFor();
     const passed = RECORDING.trades.filter(({ ts }) => Date.parse(ts) <= AT_MS).length;
     expect(await tapeCount(page)).toBe(passed);
     await watched.inspect('market-recorded');

@@ -15,6 +15,9 @@ import { Facts } from './Facts.tsx';
 import { GapList } from './GapList.tsx';
 import { MadeTrades, useMadeTrades } from './MadeTrades.tsx';
 
+/** Points in one answer: the service's maximum. */
+const EXPORTED_MAX = 10_000;
+
 const route = getRouteApi('/shell/markets/$marketId');
 
 /** Of its own file, loaded beside the market: the facts of a market need not wait for the code of the charts. */
@@ -72,7 +75,7 @@ function Recorded({ market }: { market: Market }): ReactNode {
             variant="default"
             renderRoot={(props) => <a {...props} href={exportLink(market)} download />}
           >
-            Points as JSON
+            First {EXPORTED_MAX.toLocaleString('en')} points as JSON
           </Button>
           {market.polymarket_url === null ? null : (
             <Anchor href={market.polymarket_url} rel="noreferrer" target="_blank">
@@ -117,5 +120,5 @@ function Section({ title, children }: { title: string; children: ReactNode }): R
 }
 
 function exportLink({ market_id }: Market): string {
-  return `/app/markets/${market_id}/timeseries?limit=10000`;
+  return `/app/markets/${market_id}/timeseries?limit=${EXPORTED_MAX}`;
 }
