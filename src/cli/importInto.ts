@@ -82,7 +82,7 @@ export async function importInto(
         const archive = await openArchive(file, { markets });
         frames +=
           archive === null
-            ? await importRecording(file, { router, fallbackTimeMs: systemClock.now(), onProgress })
+            ? await importRecording(file, { router, log, fallbackTimeMs: systemClock.now(), onProgress })
             : await importArchive(file, archive, { router, report, onProgress });
         recorder.finishQuiet(Number.POSITIVE_INFINITY);
         await store.writer.flush();

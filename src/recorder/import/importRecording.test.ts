@@ -18,7 +18,7 @@ import { recordingsUnder } from './recordedFiles.ts';
 const T0 = 1_795_176_010_000;
 const SHARE = 1_000_000;
 
-async function importAll(target: string, listed: readonly Market[] = []) {
+async function importAll(target: string, listed: readonly Market[] = [], log = silentLogger) {
   const sink = new MemorySink();
   const common = { clock: new FakeClock(T0), log: silentLogger, metrics: new Metrics() };
   const recorder = new Recorder({ ...common, sink, timeBy: 'receipt' });
@@ -26,7 +26,7 @@ async function importAll(target: string, listed: readonly Market[] = []) {
   for (const market of listed) recorder.track(market);
   let frames = 0;
   for (const file of await recordingsUnder(target)) {
-    frames += await importRecording(file, { router, fallbackTimeMs: T0 });
+    frames += await importRecording(file, { router, log, fallbackTimeMs: T0 });
   }
   router.finish();
   recorder.close();

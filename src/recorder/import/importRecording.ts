@@ -1,10 +1,13 @@
+import type { Logger } from '../../runtime/log.ts';
 import { identifyFrame } from '../../venues/identify.ts';
 import { marketOfLostFrame } from '../lostFrame.ts';
+import { LINE_CHARS_MAX } from './archives/textLines.ts';
 import type { FrameRouter, RoutedFeed } from './frameRouter.ts';
 import { readRecording } from './recordedFiles.ts';
 
 /**
- * Plays a recording into the recorder.
+ * Plays a recording into the recorder. A line that is too long counts as an unreadable frame: it is logged with file and
+ * line, and its market gets a gap.
  * @param fallbackTimeMs Receive time of the frames before the first one with any time.
  * @returns Number of frames read.
  */
@@ -12,13 +15,16 @@ export async function importRecording(
   file: string,
   {
     router,
+    log,
     fallbackTimeMs,
     onProgress,
-  }: { router: FrameRouter; fallbackTimeMs: number; onProgress?: () => Promise<void> },
+  }: { router: FrameRouter; log: Logger; fallbackTimeMs: number; onProgress?: () => Promise<void> },
 ): Promise<number> {
   let frames = 0;
   let lastTimeMs = fallbackTimeMs;
-  for await (const { receivedTimeMs, frame } of readRecording(file)) {
+  const onCut = (line: number) =>
+    log.error({ file, line, charactersMax: LINE_CHARS_MAX }, 'import.line_too_long');
+  for await (const { receivedTimeMs, frame } of readRecording(file, onCut)) {
     // Without a recorded receive time, the venue's own time replaces it.
     lastTimeMs = receivedTimeMs ?? venueTimeMs(frame) ?? lastTimeMs;
     router.route(feedOf(frame), frame, lastTimeMs);

@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { InvalidInputError } from '../../runtime/errors.ts';
 import { systemReason } from '../../runtime/systemReason.ts';
-import { textLines } from './archives/textLines.ts';
+import { LINE_CHARS_MAX, textLines } from './archives/textLines.ts';
 
 /** A frame in the format of any supported recorder. */
 export interface RecordedFrame {
@@ -41,16 +41,27 @@ export async function recordingsUnder(target: string): Promise<string[]> {
 /**
  * Reads a recording line by line: JSONL of `{received_ms, frame}` (or `recv_ms`), bare frames, or frames after a
  * receive time; gzip and zstd by file name. A file with one JSON document over several lines is one frame.
+ * @param onCut Called with the number of a line that is too long, before its beginning is returned as a frame.
  */
-export async function* readRecording(file: string): AsyncGenerator<RecordedFrame> {
+export async function* readRecording(
+  file: string,
+  onCut: (line: number) => void = () => {},
+): AsyncGenerator<RecordedFrame> {
   let document: string[] | null = null;
-  let first = true;
-  for await (const line of textLines(file)) {
-    if (line.trim() === '') continue;
-    if (first && /^\s*[[{]/.test(line) && !isJson(line)) document = [];
-    first = false;
-    if (document === null) yield parseLine(line);
-    else document.push(line);
+  let [isFirst, characters] = [true, 0];
+  for await (const { number, text, wasCut } of textLines(file)) {
+    if (text.trim() === '') continue;
+    if (isFirst && !wasCut && /^\s*[[{]/.test(text) && !isJson(text)) document = [];
+    isFirst = false;
+    characters += text.length;
+    // Too long for a document: the first line is a damaged one of a recording.
+    if (document !== null && (wasCut || characters > LINE_CHARS_MAX)) {
+      for (const line of document) yield parseLine(line);
+      document = null;
+    }
+    if (wasCut) onCut(number);
+    if (document === null) yield parseLine(text);
+    else document.push(text);
   }
   if (document === null) return;
   const whole = document.join('\n');

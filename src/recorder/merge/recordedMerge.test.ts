@@ -64,7 +64,7 @@ describe.skipIf(recordingsAbsent)('a recording through the stream, from one coll
     for (const recorder of recorders) {
       const router = new FrameRouter({ recorder, log: silentLogger });
       for (const file of await recordingsUnder(recordingPath(path)))
-        await importRecording(file, { router, fallbackTimeMs: 1_700_000_000_000 });
+        await importRecording(file, { router, log: silentLogger, fallbackTimeMs: 1_700_000_000_000 });
       router.finish();
       recorder.close();
     }

@@ -13,7 +13,7 @@ import { type DepthLevel, DepthSide } from '../../../venues/depthLadder.ts';
 import { HYPERLIQUID_COINS } from '../../../venues/hyperliquid/mapper.ts';
 import { OKX_SWAPS } from '../../../venues/okx/messages.ts';
 import { type ArchiveItem, type ArchiveReader, BadRowError } from './archiveItem.ts';
-import { textLines } from './textLines.ts';
+import { LINE_CHARS_MAX, type TextLine, textLines } from './textLines.ts';
 
 /** Of perpetual depth; spot trades lack nothing. */
 const DEPTH_LACKS = [
@@ -53,34 +53,40 @@ type Row = Readonly<Record<string, string>>;
 /** @returns Null if the first line is not the head of such a file. */
 export async function openTardis(file: string): Promise<ArchiveReader | null> {
   const lines = textLines(file);
-  const { value: head = '' } = await lines.next();
-  const columns = String(head).split(',');
-  if (!['exchange', 'symbol', 'timestamp', 'local_timestamp'].every((name) => columns.includes(name)))
-    return null;
+  const head = await lines.next();
+  const columns = head.done || head.value.wasCut ? [] : head.value.text.split(',');
+  const isTardis = ['exchange', 'symbol', 'timestamp', 'local_timestamp'].every((name) =>
+    columns.includes(name),
+  );
   const layout = LAYOUTS.find(({ column }) => columns.includes(column));
-  if (!layout) return null;
+  if (!isTardis || !layout) {
+    // Closes the file.
+    await lines.return(undefined);
+    return null;
+  }
   return { layout: `Tardis ${layout.name}`, lacks: layout.lacks, items: layout.read(rowsOf(lines, columns)) };
 }
 
 interface NumberedRow {
   readonly row: number;
+  /** Null for a damaged line. */
   readonly cells: Row | null;
+  readonly damage: string;
 }
 
 async function* rowsOf(
-  lines: AsyncIterable<string>,
+  lines: AsyncIterable<TextLine>,
   columns: readonly string[],
 ): AsyncGenerator<NumberedRow> {
-  let row = 1;
-  for await (const line of lines) {
-    row++;
-    if (line === '') continue;
-    const cells = line.split(',');
+  for await (const { number: row, text, wasCut } of lines) {
+    if (text === '') continue;
+    const cells = text.split(',');
     // No value of these files is quoted, so another number of cells is a damaged line.
-    const isWhole = cells.length === columns.length;
+    const isWhole = !wasCut && cells.length === columns.length;
     yield {
       row,
       cells: isWhole ? Object.fromEntries(columns.map((name, at) => [name, cells[at] as string])) : null,
+      damage: wasCut ? `longer than ${LINE_CHARS_MAX} characters` : 'another number of cells than the head',
     };
   }
 }
@@ -97,14 +103,14 @@ class ArchivedBook {
 async function* incrementalRows(rows: AsyncIterable<NumberedRow>): AsyncGenerator<ArchiveItem> {
   const books = new Map<string, ArchivedBook>();
   let message: { readonly key: string; readonly cells: Row } | null = null;
-  for await (const { row, cells } of rows) {
+  for await (const { row, cells, damage } of rows) {
     const key = cells === null ? '' : `${cells.exchange} ${cells.symbol} ${cells.local_timestamp}`;
     if (message !== null && cells !== null && key !== message.key) {
       yield* bookOf(message.cells, books);
       message = null;
     }
     try {
-      if (cells === null) throw new BadRowError('another number of cells than the head');
+      if (cells === null) throw new BadRowError(damage);
       if (perpetualOf(cells) === null) {
         yield { kind: 'unused', reason: `${cells.exchange} ${cells.symbol}` };
         continue;
@@ -148,9 +154,9 @@ function* bookOf(cells: Row, books: ReadonlyMap<string, ArchivedBook>): Generato
 
 /** Whole books: columns `asks[0].price`, `asks[0].amount`, and so on for both sides; empty cells are absent levels. */
 async function* snapshotRows(rows: AsyncIterable<NumberedRow>): AsyncGenerator<ArchiveItem> {
-  for await (const { row, cells } of rows) {
+  for await (const { row, cells, damage } of rows) {
     try {
-      if (cells === null) throw new BadRowError('another number of cells than the head');
+      if (cells === null) throw new BadRowError(damage);
       if (perpetualOf(cells) === null) yield { kind: 'unused', reason: `${cells.exchange} ${cells.symbol}` };
       else yield depth(cells, { bids: levelsOf(cells, 'bids'), asks: levelsOf(cells, 'asks') });
     } catch (error) {
@@ -171,9 +177,9 @@ function levelsOf(cells: Row, side: 'bids' | 'asks'): readonly DepthLevel[] {
 
 /** Trades of spot venues are prices of the underlying. No table has trades of perpetuals: they are counted. */
 async function* tradeRows(rows: AsyncIterable<NumberedRow>): AsyncGenerator<ArchiveItem> {
-  for await (const { row, cells } of rows) {
+  for await (const { row, cells, damage } of rows) {
     try {
-      if (cells === null) throw new BadRowError('another number of cells than the head');
+      if (cells === null) throw new BadRowError(damage);
       const spot = SPOT[cells.exchange ?? ''];
       const ticker = TICKERS.find((one) => spot?.symbolOf(one) === cells.symbol);
       if (!spot || ticker === undefined) {
