@@ -5,7 +5,7 @@ import { dirname, join, resolve, sep } from 'node:path';
 import { isDiskFull } from '../runtime/diskFull.ts';
 import { syncDirectory, writeSynced } from '../runtime/durableFile.ts';
 import { BackupDamagedError, InvalidInputError } from '../runtime/errors.ts';
-import { makeDirectories } from '../runtime/makeDirectories.ts';
+import { makeDurableDirectories } from '../runtime/makeDirectories.ts';
 import { nullIfAbsent } from '../runtime/nullIfAbsent.ts';
 import { readDiskSpace } from '../store/engine/diskGuard.ts';
 import { claimDirectory } from '../store/journal/claimDirectory.ts';
@@ -57,7 +57,7 @@ export class DirectoryStorage implements BackupStorage {
     const isNew = (await nullIfAbsent(lstat(path))) === null;
     try {
       await namedWrite(`${name} in ${this.name}`, writeSynced(draft, bytes, 'wx'));
-      makeDirectories(dirname(path));
+      makeDurableDirectories(dirname(path));
       await rename(draft, path);
       if (isNew) this.#added.add(name);
       await syncDirectory(dirname(path));
@@ -90,7 +90,7 @@ export class DirectoryStorage implements BackupStorage {
 
   async claim(): Promise<StorageClaim> {
     const incoming = join(this.name, INCOMING);
-    makeDirectories(incoming);
+    makeDurableDirectories(incoming);
     const claim = await claimDirectory(incoming, `writes a backup into ${this.name}`);
     const drafts = (await readdir(incoming)).filter((name) => /^[0-9a-f]{32}$/.test(name));
     for (const name of drafts) await rm(join(incoming, name), { force: true });

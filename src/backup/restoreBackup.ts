@@ -8,7 +8,7 @@ import type { Clock } from '../runtime/clock.ts';
 import { isDiskFull } from '../runtime/diskFull.ts';
 import { syncDirectory } from '../runtime/durableFile.ts';
 import { InvalidInputError } from '../runtime/errors.ts';
-import { makeDirectories } from '../runtime/makeDirectories.ts';
+import { makeDurableDirectories } from '../runtime/makeDirectories.ts';
 import { API_VERSION } from '../schema/version.ts';
 import { readDiskSpace } from '../store/engine/diskGuard.ts';
 import { claimDirectory } from '../store/journal/claimDirectory.ts';
@@ -43,7 +43,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Manifest> 
   const newer = newerThanThis(manifest);
   if (newer !== null) throw new InvalidInputError(newer);
   const draft = join(dirname(dataDir), `.${basename(dataDir)}.restoring`);
-  makeDirectories(draft);
+  makeDurableDirectories(draft);
   const claim = await claimDirectory(draft, `restores into ${dataDir}`);
   const content = join(draft, 'content');
   try {

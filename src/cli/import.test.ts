@@ -2,15 +2,18 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { commandLine } from '../../test/support/commandLine.ts';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
 import { WireMarket } from '../../test/support/wire.ts';
 import { readConfig } from '../config.ts';
+import * as durableFile from '../runtime/durableFile.ts';
 import { RunClaim } from '../store/journal/runClaim.ts';
 import { registerImport } from './import.ts';
 import { importExports } from './importExports.ts';
 import { importInto } from './importInto.ts';
+
+vi.mock('../runtime/durableFile.ts', { spy: true });
 
 const { run, json, dataDir } = commandLine(registerImport);
 
@@ -101,6 +104,23 @@ it('refuses a file that another process imports: both would store its rows', asy
   await other?.release();
   expect((await importing()).recorded.books).toBe(1);
   expect(readdirSync(join(dataDir(), 'imported'))).toEqual([digest]);
+});
+
+it('syncs the note of an imported file to the disk: after a power loss it is not imported again', async () => {
+  const file = join(temporaryDirectory(), 'a.jsonl');
+  writeFileSync(file, `${JSON.stringify(frameOf('a'))}\n`);
+  process.env.UNDERROUND_DISK_RESERVE = '1MiB';
+  const notes = join(dataDir(), 'imported');
+  await json('import', file);
+  const [note = ''] = readdirSync(notes);
+  expect(durableFile.syncDirectoryNow).toHaveBeenCalledWith(dataDir());
+  const { writeSynced, syncDirectory } = vi.mocked(durableFile);
+  const written = writeSynced.mock.calls.findIndex(([path]) => path === join(notes, note));
+  const named = syncDirectory.mock.calls.findLastIndex(([path]) => path === notes);
+  expect(writeSynced.mock.calls[written]).toEqual([join(notes, note), 'a.jsonl\n', 'w']);
+  expect(syncDirectory.mock.invocationCallOrder[named]).toBeGreaterThan(
+    writeSynced.mock.invocationCallOrder[written] ?? Number.NaN,
+  );
 });
 
 it('stops after the file in work, which is not imported again', async () => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { access, mkdir, writeFile } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Config } from '../config.ts';
@@ -15,8 +15,10 @@ import { RecordCounter } from '../recorder/import/recordCounter.ts';
 import { recordingsUnder } from '../recorder/import/recordedFiles.ts';
 import { Recorder } from '../recorder/recorder.ts';
 import { systemClock } from '../runtime/clock.ts';
+import { syncDirectory, writeSynced } from '../runtime/durableFile.ts';
 import { InvalidInputError } from '../runtime/errors.ts';
 import { createLogger, type Logger } from '../runtime/log.ts';
+import { makeDurableDirectories } from '../runtime/makeDirectories.ts';
 import { Metrics } from '../runtime/metrics.ts';
 import { runAlone } from '../store/journal/claimDirectory.ts';
 import { openStore, type Store } from '../store/store.ts';
@@ -154,9 +156,10 @@ class ImportLedger {
     );
   }
 
+  /** Synced to the disk: without its note, a file whose rows are stored would be imported again. */
   async add(content: string, file: string): Promise<void> {
-    await mkdir(this.#dir, { recursive: true, mode: 0o700 });
-    await writeFile(path.join(this.#dir, content), `${path.basename(file)}\n`, { mode: 0o600 });
+    await writeSynced(path.join(this.#dir, content), `${path.basename(file)}\n`, 'w');
+    await syncDirectory(this.#dir);
   }
 
   /**
@@ -164,6 +167,7 @@ class ImportLedger {
    * @throws {InvalidInputError} If another process imports it.
    */
   async alone(content: string, file: string, run: () => Promise<void>): Promise<void> {
+    makeDurableDirectories(this.#dir);
     await runAlone(path.join(this.#dir, `${content}.running`), `imports ${file}`, run);
   }
 }

@@ -7,7 +7,7 @@ import { parseSecretKey, storedSecretKey } from '../control/secretBox.ts';
 import { loadTls, parseTrust } from '../http/transport.ts';
 import { DEMO_MARKER } from '../runtime/demoMarker.ts';
 import { ConfigError, InvalidInputError } from '../runtime/errors.ts';
-import { makeDirectories } from '../runtime/makeDirectories.ts';
+import { makeDurableDirectories } from '../runtime/makeDirectories.ts';
 import { DEFAULT_TICKERS, type FollowedAssets } from '../schema/market.ts';
 import { reserveProblem } from '../store/engine/diskGuard.ts';
 import { engineLibraryProblem } from '../store/engine/engineLibrary.ts';
@@ -79,7 +79,7 @@ export async function readSettings(
 /** @throws {ConfigError} If the operating system refuses to create the directory. */
 export function makeDataDirectory(dataDir: string): void {
   try {
-    makeDirectories(dataDir);
+    makeDurableDirectories(dataDir);
   } catch (cause) {
     throw new ConfigError(directoryProblem(dataDir, `cannot be made: ${(cause as Error).message}`), {
       cause,

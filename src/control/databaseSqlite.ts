@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, existsSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Kysely, Migrator, SqliteDialect } from 'kysely';
-import { makeDirectories } from '../runtime/makeDirectories.ts';
+import { makeDurableDirectories } from '../runtime/makeDirectories.ts';
 import { migrationsIn, requireKnownMigrations } from './appliedMigrations.ts';
 import type { Database, Migrations, Schema } from './schema.ts';
 import { SqliteFile } from './sqliteFile.ts';
@@ -36,7 +36,7 @@ export async function openSqlite(path: string, migrations: Migrations): Promise<
 
 /** Only the owner may read it: it contains the users' email addresses. SQLite gives its side files the same mode. */
 function createPrivateFile(path: string): void {
-  makeDirectories(dirname(path));
+  makeDurableDirectories(dirname(path));
   closeSync(openSync(path, 'a', 0o600));
   chmodSync(path, 0o600);
 }

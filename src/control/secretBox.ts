@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, variableProblem } from '../config.ts';
 import { ConfigError } from '../runtime/errors.ts';
-import { makeDirectories } from '../runtime/makeDirectories.ts';
+import { makeDurableDirectories } from '../runtime/makeDirectories.ts';
 import { makeFileOnce } from '../runtime/makeFileOnce.ts';
 import type { RandomBytes } from './base62.ts';
 
@@ -63,7 +63,7 @@ export function openSecretBox(
   const key = secretKey === null ? storedSecretKey(dataDir) : parseSecretKey(secretKey);
   if (key !== null) return new SecretBox(key, randomBytes);
   const path = join(dataDir, SECRET_KEY_FILE_NAME);
-  makeDirectories(dataDir);
+  makeDurableDirectories(dataDir);
   makeFileOnce(path, `${Buffer.from(randomBytes(KEY_BYTES)).toString('base64')}\n`);
   return new SecretBox(readKeyFile(path), randomBytes);
 }

@@ -1,3 +1,4 @@
+import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { open, readFile, rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
@@ -32,6 +33,16 @@ export async function writeSynced(path: string, content: string | Uint8Array, fl
 /** Syncs renames and new files in a directory to the disk. */
 export async function syncDirectory(path: string): Promise<void> {
   await syncPath(path);
+}
+
+/** As `syncDirectory`, before it returns. */
+export function syncDirectoryNow(path: string): void {
+  const directory = openSync(path, 'r');
+  try {
+    fsyncSync(directory);
+  } finally {
+    closeSync(directory);
+  }
 }
 
 /** Syncs a file to the disk, if it is still there. */

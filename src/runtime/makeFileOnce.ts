@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, linkSync, openSync, unlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { syncDirectoryNow } from './durableFile.ts';
 
 /**
  * Writes a file that only its owner may read, unless it exists. It appears complete or not at all, also if the machine
@@ -17,10 +18,5 @@ export function makeFileOnce(path: string, text: string): void {
   } finally {
     unlinkSync(draft);
   }
-  const directory = openSync(dirname(path), 'r');
-  try {
-    fsyncSync(directory);
-  } finally {
-    closeSync(directory);
-  }
+  syncDirectoryNow(dirname(path));
 }

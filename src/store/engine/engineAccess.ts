@@ -6,7 +6,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { isDiskFull } from '../../runtime/diskFull.ts';
 import { ConfigError, StoreUnavailableError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/log.ts';
-import { makeDirectories } from '../../runtime/makeDirectories.ts';
+import { makeDurableDirectories } from '../../runtime/makeDirectories.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { freeStartSpace } from '../journal/journalReserve.ts';
 import type { EngineAccess, SharedListening } from './access.ts';
@@ -64,7 +64,7 @@ export async function reachEngine(options: EngineOptions): Promise<EngineAccess>
  */
 async function makeWritable(dataDir: string, log: Logger): Promise<void> {
   try {
-    makeDirectories(dataDir);
+    makeDurableDirectories(dataDir);
     await tryWriting(dataDir).catch(async (error: unknown) => {
       if (!isDiskFull(error) || !(await freeStartSpace(dataDir, log))) throw error;
       await tryWriting(dataDir);

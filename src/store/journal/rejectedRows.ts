@@ -1,8 +1,9 @@
 /** Files of rows that the store cannot hold: `journal/rejected`. */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncDirectory, syncFile } from '../../runtime/durableFile.ts';
 import type { Logger } from '../../runtime/log.ts';
+import { makeDurableDirectories } from '../../runtime/makeDirectories.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { KindedRecord } from '../../schema/records.ts';
 import type { TableName } from '../tables/schema.ts';
@@ -37,7 +38,7 @@ export class RejectedRowFiles {
 
   static async open(dataDir: string, runtime: { log: Logger; metrics: Metrics }): Promise<RejectedRowFiles> {
     const directory = rejectedDirectory(dataDir);
-    await mkdir(directory, { recursive: true, mode: 0o700 });
+    makeDurableDirectories(directory);
     return new RejectedRowFiles(directory, runtime);
   }
 

@@ -2,12 +2,15 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { FakeClock } from '../../../test/support/fakeClock.ts';
 import { temporaryDirectory } from '../../../test/support/temporaryDirectory.ts';
+import * as durableFile from '../../runtime/durableFile.ts';
 import { ConfigError } from '../../runtime/errors.ts';
 import { silentLogger } from '../../runtime/log.ts';
-import { createRun, disown, LEAVE_LIMIT_MS, otherWriter, waitToBeAlone } from './runDirectory.ts';
+import { AliveFile, createRun, disown, LEAVE_LIMIT_MS, otherWriter, waitToBeAlone } from './runDirectory.ts';
+
+vi.mock('../../runtime/durableFile.ts', { spy: true });
 
 /** A run whose owner process lives until it is killed. */
 async function ownedByAnother(journal: string) {
@@ -87,4 +90,13 @@ describe('otherWriter', () => {
     await disown(run);
     expect(await otherWriter(journal, 'main')).toBeNull();
   });
+});
+
+it('syncs the names of a run and of the journal to the disk: without one, synced segments are lost', async () => {
+  const dataDir = temporaryDirectory();
+  const journal = join(dataDir, 'journal');
+  const run = await createRun(journal, 'main', 'r1');
+  const alive = await AliveFile.create(run, 0);
+  onTestFinished(() => alive.close());
+  expect(vi.mocked(durableFile.syncDirectory).mock.calls).toEqual([[run.path], [journal], [dataDir]]);
 });

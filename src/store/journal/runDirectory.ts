@@ -152,7 +152,9 @@ export class AliveFile {
     await alive.beat(timeMs);
     await alive.#handle.sync();
     await syncDirectory(run.path);
-    await syncDirectory(dirname(run.path));
+    const journalDir = dirname(run.path);
+    await syncDirectory(journalDir);
+    await syncDirectory(dirname(journalDir));
     return alive;
   }
 
