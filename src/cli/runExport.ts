@@ -24,21 +24,13 @@ import { otherWriter } from '../store/journal/runDirectory.ts';
 import type { FolderDataset, PartFilter } from '../store/queries/exportParts.ts';
 import { findMarketKey } from '../store/queries/markets.ts';
 import { ControlDatabase } from './controlRows.ts';
+import { type ExportFilters, requireApplicable } from './exportFilters.ts';
 import { exportFolder } from './exportFolder.ts';
 import { interruptible } from './failure.ts';
 import { openRecording } from './openRecording.ts';
 import { followedAssets, readSettings } from './settings.ts';
 
-export interface ExportOptions {
-  readonly marketId?: string;
-  readonly ticker?: string;
-  readonly eventType?: string;
-  readonly source?: string;
-  readonly venue?: string;
-  readonly jobId?: string;
-  readonly start?: string;
-  readonly since?: string;
-  readonly end?: string;
+export interface ExportOptions extends ExportFilters {
   readonly format?: string;
   readonly out?: string;
   readonly dataDir?: string;
@@ -105,6 +97,7 @@ async function writeEngine(engine: EngineName, options: ExportOptions, signal: A
   }
   // The selection of markets is that of the list of markets.
   const { subject, values } = readOptions('markets', options);
+  requireApplicable(['markets'], options, engine);
   if ('msg' in subject) throw new InvalidInputError(`${engine} needs ${neededBy(subject.loc.at(-1))}`);
   const { markets } = subject as Extract<ExportSubject, { markets: unknown }>;
   await reading({ ...options, signal }, async (reader) => {
@@ -132,6 +125,7 @@ function readFile(dataset: string, options: ExportOptions): AskedFile {
     throw new InvalidInputError('several datasets need a folder: --out with a slash at the end');
   }
   const { subject, values } = readOptions(dataset, options);
+  requireApplicable([dataset], options);
   if ('msg' in subject) throw new InvalidInputError(`${dataset} needs ${neededBy(subject.loc.at(-1))}`);
   return { subject, range: rangeOf(values), format: values.format };
 }
@@ -150,6 +144,7 @@ function readFolder(datasets: string, options: ExportOptions): AskedFolder {
   if (inFolders.length < found.length) {
     throw new InvalidInputError('the result of a job is one file: name it with --out');
   }
+  requireApplicable(inFolders, options, datasets);
   const source = options.source === undefined ? null : values.source;
   const venue = options.venue === undefined ? null : values.venue;
   return {

@@ -46,3 +46,14 @@ test('the manifest names its file', async () => {
   const path = join(await folderOf(2), '0.jsonl.manifest.json');
   expect((await runWhole('verify', path)).out).toEqual(['1 file with 2 rows is as exported']);
 });
+
+test.each(['--at', '--s3-endpoint', '--s3-region', '--data-dir'])(
+  'refuses %s, which chooses a backup or its place',
+  async (word) => {
+    const folder = await folderOf(1);
+    expect(await runWhole('verify', folder, word, 'x')).toEqual({
+      ...{ out: [], exit: 1 },
+      err: [`underround: ${folder} is no backup, and ${word} applies to backups alone: leave it out`],
+    });
+  },
+);

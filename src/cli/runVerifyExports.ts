@@ -4,12 +4,16 @@ import { InvalidInputError } from '../runtime/errors.ts';
 import { exportedFilesBelow, verifyFile } from '../store/export/verify.ts';
 import { describedFile, isManifest, manifestPath } from '../store/export/writtenFile.ts';
 import { interruptible } from './failure.ts';
+import type { BackupCommandOptions } from './runBackup.ts';
 
 /**
  * Checks an exported file or a folder of them. The exit status is 1 unless all are as exported.
  * @param named The file, its manifest, or the folder.
  */
-export async function runVerifyExports(named: string, { isJson }: { isJson: boolean }): Promise<void> {
+export async function runVerifyExports(
+  named: string,
+  { json: isJson = false, ...ofBackups }: BackupCommandOptions,
+): Promise<void> {
   await interruptible(async (signal) => {
     const target = isManifest(named) ? describedFile(named) : named;
     const found = statSync(target, { throwIfNoEntry: false });
@@ -17,6 +21,7 @@ export async function runVerifyExports(named: string, { isJson }: { isJson: bool
     if (found === undefined && !existsSync(manifestPath(target))) {
       throw new InvalidInputError(`${target}: there is no such file or directory`);
     }
+    refuseOptionsOfBackups(named, ofBackups);
     const paths = found?.isDirectory() ? await exportedFilesBelow(target) : [target];
     if (paths.length === 0) throw new InvalidInputError(`there is no file in ${target}`);
     let [rows, failed] = [0, 0];
@@ -40,6 +45,18 @@ export async function runVerifyExports(named: string, { isJson }: { isJson: bool
         `underround: ${failed} of ${counted(paths.length, 'file')} ${verb(failed)} not as exported`,
       );
   });
+}
+
+/** @throws {InvalidInputError} */
+function refuseOptionsOfBackups(
+  named: string,
+  { at, s3Endpoint, s3Region, dataDir }: BackupCommandOptions,
+): void {
+  const words = { '--at': at, '--s3-endpoint': s3Endpoint, '--s3-region': s3Region, '--data-dir': dataDir };
+  for (const [word, value] of Object.entries(words)) {
+    if (value === undefined) continue;
+    throw new InvalidInputError(`${named} is no backup, and ${word} applies to backups alone: leave it out`);
+  }
 }
 
 const verb = (count: number) => (count === 1 ? 'is' : 'are');

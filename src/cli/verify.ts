@@ -11,14 +11,14 @@ export function registerVerify(program: Command): void {
       .command('verify')
       .description('check exported files or a backup against their manifests: bytes, rows, hashes and gaps')
       .argument('<file|place>', 'an exported file, a folder of them, or the place of a backup')
-      .option('--at <id>', 'id of the backup (default: the newest)'),
+      .option('--at <id>', 'of a backup: its id (default: the newest)'),
   ).action(async (target: string, options: BackupCommandOptions) => {
     if (await isBackup(target)) {
       const { runVerifyBackup } = await import('./runBackup.ts');
       await runVerifyBackup(target, options);
     } else {
       const { runVerifyExports } = await import('./runVerifyExports.ts');
-      await runVerifyExports(target, { isJson: options.json === true });
+      await runVerifyExports(target, options);
     }
   });
 }

@@ -54,6 +54,39 @@ describe.skipIf(commandAbsent)(`underround export ${commandAbsent ? '(skipped: n
     ],
     [['underlying'], 'underlying needs --ticker'],
     [
+      ['perp_depth', '--ticker', 'BTC', '--event-type', '5m', '--source', 'chainlink'],
+      '--event-type and --source do not apply to perp_depth: leave them out',
+    ],
+    [
+      ['underlying', '--ticker', 'BTC', '--venue', 'okx'],
+      '--venue does not apply to underlying: leave it out',
+    ],
+    [
+      ['trades', '--market-id', '0x01', '--job-id', 'bt_1'],
+      '--job-id does not apply to trades: leave it out',
+    ],
+    [
+      ['trades', '--market-id', '0x01', '--ticker', 'BTC', '--event-type', '5m'],
+      '--market-id names the markets: leave --ticker and --event-type out',
+    ],
+    [
+      ['job_trades', '--job-id', 'bt_1', '--ticker', 'BTC'],
+      '--ticker does not apply to job_trades: leave it out',
+    ],
+    [
+      ['job_cells', '--job-id', 'sw_1', '--since', '2026-01-01'],
+      '--since does not apply to job_cells: leave it out',
+    ],
+    [
+      ['snapshots,trades', '--source', 'chainlink', '--out', 'x/'],
+      '--source does not apply to snapshots,trades: leave it out',
+    ],
+    [['all', '--job-id', 'bt_1', '--out', 'x/'], '--job-id does not apply to all: leave it out'],
+    [
+      ['nautilus', '--ticker', 'BTC', '--event-type', '5m', '--venue', 'bybit', '--out', 'x/'],
+      '--venue does not apply to nautilus: leave it out',
+    ],
+    [
       ['perp_depth', '--ticker', 'DOGE', '--format', 'xml'],
       "--ticker: Input should be 'BTC', 'ETH' or 'SOL'; --format: Input should be 'jsonl', 'csv' or 'parquet'",
     ],
