@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { KEY, testApi } from '../../test/support/api.ts';
 import { marketIdOf, WINDOW_MS, writeSeries } from '../../test/support/backtestData.ts';
@@ -238,9 +239,34 @@ describe('tapes of a service', () => {
       return { ...answer, body: cut() };
     };
     expect(await own.advanceUntil(readAll(remote(flaky, null, own)), 100)).toEqual(local);
-    const never = readAll(remote(() => Promise.reject(new TypeError('fetch failed')), null, own));
+    const cause = new Error('connect ECONNREFUSED 127.0.0.1:1');
+    const never = readAll(remote(() => Promise.reject(new TypeError('fetch failed', { cause })), null, own));
     await expect(own.advanceUntil(never, 100)).rejects.toThrow(
-      'http://service did not answer completely, 6 times: fetch failed',
+      'http://service did not answer completely, 6 times: connect ECONNREFUSED 127.0.0.1:1; check that the service runs and that this is its address, then repeat the command',
+    );
+  });
+
+  test.each([
+    [200, 'its answer is not JSON; '],
+    [502, 'its answer has status 502 and is not JSON; '],
+  ])('a page of another server with status %d is refused, and each try is reported', async (status, said) => {
+    const own = clock();
+    const reported: string[] = [];
+    const page: Ask = async () => ({
+      ...{ status, retryAfterS: null },
+      body: Readable.from([Buffer.from('<html>')]),
+    });
+    const { signal } = new AbortController();
+    const options = { url: 'http://service', ask: page, clock: own, cache: null, signal };
+    const tapes = new RemoteTapes({ ...options, onRetry: (sentence) => reported.push(sentence) });
+    const reason = `${said}is this the address of an Underround service, or does a proxy answer?`;
+    await expect(own.advanceUntil(tapes.markets(UNIVERSE, RANGE), 100)).rejects.toThrow(
+      `http://service did not answer completely, 6 times: ${reason}; check`,
+    );
+    expect(reported).toEqual(
+      [0.5, 1, 2, 4, 8].map(
+        (seconds, at) => `http://service: ${reason}; try ${at + 2} of 6 follows in ${seconds} s`,
+      ),
     );
   });
 

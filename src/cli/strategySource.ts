@@ -1,7 +1,8 @@
 /** Opens the recording that a strategy file reads: of a data directory, or of a service. */
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { systemClock } from '../runtime/clock.ts';
+import { Silence } from '../client/silence.ts';
+import { type Clock, sleep, systemClock } from '../runtime/clock.ts';
 import { systemReason } from '../runtime/systemReason.ts';
 import { type Ask, RemoteTapes } from '../strategy/remoteTapes.ts';
 import { TapeCache } from '../strategy/tapeCache.ts';
@@ -31,13 +32,25 @@ export async function openRemote(service: RemoteService, signal: AbortSignal): P
   });
   await cache.prune();
   console.error(`underround: recording of ${service.url}`);
-  return new RemoteTapes({ url: service.url, ask: askOf(service), clock: systemClock, cache, signal });
+  const ask = askOf(service, systemClock);
+  const onRetry = (sentence: string) => console.error(`underround: warning: ${sentence}`);
+  return new RemoteTapes({ url: service.url, ask, clock: systemClock, cache, signal, onRetry });
 }
 
-function askOf({ url, key }: RemoteService): Ask {
+/** As `timeoutMs` of `@underround/client`: a service whose store hangs says so after 60 s. */
+const SILENCE_MS_MAX = 90_000;
+
+/** Sends a request, which fails once nothing was received for `SILENCE_MS_MAX`. */
+export function askOf({ url, key }: RemoteService, clock: Clock): Ask {
+  const after = (delayMs: number, over: () => void) => {
+    const timer = clock.after(delayMs, over);
+    return () => timer.cancel();
+  };
+  const timers = { now: () => clock.now(), sleep: (ms: number) => sleep(clock, ms), after };
   return async (path, signal) => {
     const headers = { authorization: `Bearer ${key.reveal()}` };
-    const response = await fetch(`${url}${path}`, { headers, signal });
+    const silence = new Silence(timers, SILENCE_MS_MAX, signal);
+    const response = await silence.answer(fetch(`${url}${path}`, { headers, signal: silence.signal }));
     const retryAfter = response.headers.get('retry-after');
     return {
       status: response.status,

@@ -32,11 +32,15 @@ interface RemoteOptions {
   /** Null: nothing is cached. */
   readonly cache: TapeCache | null;
   readonly signal: AbortSignal;
+  /** Receives a sentence about each try that failed, before the next one. */
+  readonly onRetry?: (sentence: string) => void;
 }
 
 const TRIES = 6;
 const RETRY_MS = 500;
 const RETRY_MS_MAX = 30_000;
+const IS_IT_OURS = 'is this the address of an Underround service, or does a proxy answer?';
+const FETCH_FAILED = 'fetch failed';
 /** Answers read at once: as many as every tier with this feature may have. */
 const AT_ONCE = 2;
 /** A tape is final when its last record is this old: gaps and late rows are stored by then. */
@@ -86,13 +90,10 @@ export class RemoteTapes implements TapeSource {
     const words = new URLSearchParams({ ticker, event_type, limit: String(limit) });
     if (startMs !== null) words.set('start', formatTime(startMs));
     if (endMs !== null) words.set('end', formatTime(endMs));
-    const text = await this.#retrying(`/v1/tapes/markets?${words}`, this.#options.signal, async (body) => {
-      return (await bufferOf(Readable.from(body))).toString();
-    });
-    const [head = '', ...lines] = text.trimEnd().split('\n');
-    const { stored_seq, recording } = JSON.parse(head) as { stored_seq: number; recording: string };
+    const path = `/v1/tapes/markets?${words}`;
+    const { head, markets } = await this.#retrying(path, this.#options.signal, readMarketLines);
+    const { stored_seq, recording } = head;
     this.#recording = recording;
-    const markets = lines.map((line) => JSON.parse(line) as MarketLine);
     for (const { market, gaps } of markets) this.#gaps.set(market.marketId, [...gaps]);
     return { storedSeq: stored_seq, markets: markets.map(({ market }) => market) };
   }
@@ -118,7 +119,7 @@ export class RemoteTapes implements TapeSource {
     signal: AbortSignal,
     read: (body: AsyncIterable<Uint8Array>) => Promise<T>,
   ): Promise<T> {
-    const { ask, clock, url } = this.#options;
+    const { ask, clock, url, onRetry } = this.#options;
     for (let tries = 1; ; tries++) {
       let waitMs = backoffDelayMs({ firstMs: RETRY_MS, maxMs: RETRY_MS_MAX }, tries - 1, () => 1);
       let cause: unknown;
@@ -127,21 +128,43 @@ export class RemoteTapes implements TapeSource {
         if (answer.status === 200) return await read(answer.body);
         const detail = await detailOf(answer);
         if (answer.status !== 429 && answer.status < 500) throw new InvalidInputError(`${url}: ${detail}`);
-        cause = new TransportError(`${url}: ${detail}`);
+        cause = new TransportError(detail);
         if (answer.retryAfterS !== null) waitMs = Math.min(RETRY_MS_MAX, 1_000 * answer.retryAfterS);
       } catch (error) {
         signal.throwIfAborted();
         if (error instanceof InvalidInputError) throw error;
         cause = error;
       }
+      const reason = reasonOf(cause as Error);
       if (tries === TRIES) {
-        const reason = (cause as Error).message;
-        throw new TransportError(`${url} did not answer completely, ${TRIES} times: ${reason}`, { cause });
+        const next = 'check that the service runs and that this is its address, then repeat the command';
+        const message = `${url} did not answer completely, ${TRIES} times: ${reason}; ${next}`;
+        throw new TransportError(message, { cause });
       }
+      onRetry?.(`${url}: ${reason}; try ${tries + 1} of ${TRIES} follows in ${waitMs / 1_000} s`);
       await sleep(clock, waitMs, signal);
       signal.throwIfAborted();
     }
   }
+}
+
+/** Reads an answer of `/v1/tapes/markets`. */
+async function readMarketLines(
+  body: AsyncIterable<Uint8Array>,
+): Promise<{ head: { stored_seq: number; recording: string }; markets: MarketLine[] }> {
+  const text = (await bufferOf(Readable.from(body))).toString();
+  const [head, ...lines] = text.trimEnd().split('\n');
+  try {
+    return { head: JSON.parse(head ?? ''), markets: lines.map((line) => JSON.parse(line) as MarketLine) };
+  } catch (cause) {
+    throw new TransportError(`its answer is not JSON; ${IS_IT_OURS}`, { cause });
+  }
+}
+
+/** With the cause's own reason: Node's `fetch` says only that it failed. */
+function reasonOf({ message, cause }: Error): string {
+  const { message: inner } = (cause ?? {}) as { message?: string };
+  return message === FETCH_FAILED && inner ? inner : message;
 }
 
 function tapeQuery(query: string, params: Record<string, unknown>): string {
@@ -161,6 +184,6 @@ async function detailOf({ status, body }: RemoteAnswer): Promise<string> {
     const { detail } = JSON.parse(text) as { detail: unknown };
     return `${status} ${typeof detail === 'string' ? detail : JSON.stringify(detail)}`;
   } catch {
-    return `${status}`;
+    return `its answer has status ${status} and is not JSON; ${IS_IT_OURS}`;
   }
 }
