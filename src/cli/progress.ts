@@ -1,4 +1,6 @@
 const BAR_WIDTH = 32;
+/** A shorter bar shows nothing that the percentage does not. */
+const BAR_WIDTH_MIN = 8;
 
 /** A progress bar on a terminal; elsewhere one line per 10 %, so that logs stay readable. Writes to standard error. */
 export class Progress {
@@ -16,9 +18,7 @@ export class Progress {
     const bounded = Math.min(1, Math.max(0, share));
     const percent = `${Math.floor(bounded * 100)}`.padStart(3);
     if (this.#isTerminal) {
-      const filled = Math.round(bounded * BAR_WIDTH);
-      const bar = `${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}`;
-      this.#show(`\r${this.#label} [${bar}] ${percent} % ${note}`);
+      this.#show(lineOf({ label: this.#label, share: bounded, text: `${percent} % ${note}` }));
     } else if (Math.floor(bounded * 10) > this.#tenth) {
       this.#tenth = Math.floor(bounded * 10);
       process.stderr.write(`${this.#label} ${percent} % ${note}\n`);
@@ -31,9 +31,25 @@ export class Progress {
 
   #show(text: string): void {
     if (text === this.#shown) return;
-    process.stderr.write(text.padEnd(this.#shown.length));
+    // Covers what was shown; a line beyond the width would begin a further one at every update.
+    process.stderr.write(`\r${text.padEnd(Math.min(this.#shown.length, widthMax()))}`);
     this.#shown = text;
   }
+}
+
+/** Columns of a line; the last one stays free, where some terminals begin a new line. */
+function widthMax(): number {
+  const { columns } = process.stderr;
+  return columns > 0 ? columns - 1 : Number.POSITIVE_INFINITY;
+}
+
+/** A line that fits: the bar is shortened first, then left out, then the text is cut. */
+function lineOf({ label, share, text }: { label: string; share: number; text: string }): string {
+  const plain = `${label} ${text}`;
+  const width = Math.min(BAR_WIDTH, widthMax() - `${plain} []`.length);
+  if (width < BAR_WIDTH_MIN) return plain.slice(0, widthMax());
+  const filled = Math.round(share * width);
+  return `${label} [${'#'.repeat(filled)}${'.'.repeat(width - filled)}] ${text}`;
 }
 
 /** Reports how much of the journals of crashed runs has been stored; prints nothing if there are none. */
