@@ -76,6 +76,27 @@ describe('the breakdowns of a report', () => {
     ]);
   });
 
+  test.each([
+    [
+      [0.008, 0.009, 0.0112, 0.0113, 0.0131, 0.014],
+      ['low, below 1.1 %', 'middle, 1.1 % to 1.3 %', 'high, from 1.3 %'],
+    ],
+    [
+      [0.1, 0.3, 0.3, 0.3, 0.3, 0.5],
+      ['low, below 30 %', 'high, from 30 %'],
+    ],
+    // The lowest bucket would have no trade.
+    [[0.3, 0.3, 0.3, 0.3, 0.5], ['high, from 30 %']],
+  ])('name volatilities %j by bounds that differ', (volatilities, labels) => {
+    const trades = volatilities.map((volatility) => ({
+      ...{ price: 0.5, won: true },
+      atEntry: { secondsToEnd: 60, volatility, modelProbability: null },
+    }));
+    const rows = reportOfTrades(...trades).by_volatility;
+    expect(rows?.map(({ label }) => label)).toEqual(labels);
+    expect(rows?.reduce((sum, row) => sum + row.trades, 0)).toBe(volatilities.length);
+  });
+
   test('leave out open positions', () => {
     const open = { closedMs: null, exitPrice: null, exitReason: null, pnl: null };
     expect(reportOfTrades({ price: 0.5, won: true, ...open }).by_hour).toBeNull();

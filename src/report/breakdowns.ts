@@ -93,22 +93,37 @@ function edgeBuckets(
   });
 }
 
-/** Equal thirds by rank; none if fewer than three trades have the value, or all have the same. */
+/**
+ * Equal thirds by rank; two buckets if the middle third would have the bounds of none. None if fewer than three trades
+ * have the value, or all have the same.
+ */
 function volatilityThirds(trades: readonly ReportTrade[]): Bucket[] {
   const known = trades.flatMap(({ volatility }) => (volatility === null ? [] : [volatility]));
   known.sort((a, b) => a - b);
   const [low, high] = [1, 2].map((third) => known[Math.floor((third * known.length) / 3)]);
   if (low === undefined || high === undefined || known[0] === known.at(-1)) return [];
+  const [lowText = '', highText = ''] = distinctPercents(low, high);
+  const middle = { label: `middle, ${lowText} to ${highText}`, from: low, to: high };
   return [
-    { label: `low, below ${percent(low)}`, from: null, to: low },
-    { label: `middle, ${percent(low)} to ${percent(high)}`, from: low, to: high },
-    { label: `high, from ${percent(high)}`, from: high, to: null },
+    { label: `low, below ${lowText}`, from: null, to: low },
+    ...(low === high ? [] : [middle]),
+    { label: `high, from ${highText}`, from: high, to: null },
   ];
 }
 
 const cents = (from: number | null, to: number | null) =>
   `${(from ?? 0).toFixed(2)} to ${(to ?? 1).toFixed(2)}`;
-const percent = (share: number) => `${(100 * share).toFixed(0)} %`;
+
+/** Most decimals of a percentage: more say nothing to a reader. */
+const DECIMALS_MAX = 6;
+
+/** With as many decimals as make different shares look different. */
+function distinctPercents(...shares: readonly number[]): string[] {
+  for (let decimals = 0; ; decimals++) {
+    const texts = shares.map((share) => `${(100 * share).toFixed(decimals)} %`);
+    if (new Set(texts).size === new Set(shares).size || decimals === DECIMALS_MAX) return texts;
+  }
+}
 
 function duration(from: number | null, to: number | null): string {
   return to === null ? `over ${seconds(from ?? 0)}` : `${seconds(from ?? 0)} to ${seconds(to)}`;
