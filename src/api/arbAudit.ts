@@ -1,4 +1,4 @@
-import { type CursorScope, decodeCursor, encodeCursor } from '../http/cursor.ts';
+import { type CursorScope, decodeCursor, encodeCursor, SEQ_TIE } from '../http/cursor.ts';
 import { type Route, route } from '../http/route.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { optional, withDefault } from '../schema/api/fields.ts';
@@ -18,8 +18,6 @@ import type { AuditFilter, AuditRecord } from '../signals/auditReader.ts';
 import type { SignalReaders } from '../signals/signals.ts';
 import { aggregateBody } from './arbAggregate.ts';
 
-/** The number of an audit row. A client may write any number into a cursor, and PostgreSQL refuses one of more than 64 bits. */
-const AUDIT_SEQ_TIE = /^\d{1,15}$/;
 const HOUR_MS = 3_600_000;
 const WINDOW_MS: Readonly<Record<(typeof AUDIT_WINDOWS)[number], number | null>> = {
   '1h': HOUR_MS,
@@ -81,7 +79,7 @@ export function arbAuditRoutes(parts: AuditDependencies): Route[] {
         const { ticker, tier, limit } = query;
         const eventType: EventType | null = query.event_type;
         const scope: CursorScope = ['audit', query.window, ticker, tier, eventType];
-        const place = decodeCursor(scope, query.cursor, AUDIT_SEQ_TIE);
+        const place = decodeCursor(scope, query.cursor, SEQ_TIE);
         const filter = { sinceMs: startOf(query.window, clock.now()), ticker, tier, eventType };
         if (limit === 0) return { body: JSON.stringify(await countedBody(parts, filter)) };
         const after = place && { detectedMs: place.timeMs, seq: Number(place.tie) };

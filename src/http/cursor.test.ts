@@ -24,6 +24,21 @@ test('a cursor of another query is refused', () => {
   expect(refusal(CURSOR, ['perp_depth', 'ETH', null, null, 'asc'])).toEqual(REFUSED);
 });
 
+test.each([
+  ['0', true],
+  ['9007199254740991', true],
+  ['9007199254740992', false],
+  ['10000000000000000', false],
+  ['-1', false],
+  ['1e3', false],
+])('the number %s of a record is accepted: %j', (tie, isAccepted) => {
+  const place = { ...PLACE, tie };
+  const text = encodeCursor(SCOPE, place);
+  expect(isAccepted ? decodeCursor(SCOPE, text, SEQ_TIE) : refusal(text)).toEqual(
+    isAccepted ? place : REFUSED,
+  );
+});
+
 test('a cursor truncated anywhere is refused, even if the rest is a valid position', () => {
   for (let length = 0; length < CURSOR.length; length++) {
     expect(refusal(CURSOR.slice(0, length)), `${length} characters`).toEqual(REFUSED);

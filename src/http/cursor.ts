@@ -32,7 +32,11 @@ export function cutPage<Row>(
 }
 
 /** @throws {RequestRefusedError} 400 for a cursor that is broken or belongs to another query. */
-export function decodeCursor(scope: CursorScope, text: string | null, tie: RegExp): CursorPlace | null {
+export function decodeCursor(
+  scope: CursorScope,
+  text: string | null,
+  tie: Pick<RegExp, 'test'>,
+): CursorPlace | null {
   if (text === null) return null;
   const match =
     text.length <= CURSOR_MAX ? SHAPE.exec(Buffer.from(text, 'base64url').toString('latin1')) : null;
@@ -46,8 +50,13 @@ export function decodeCursor(scope: CursorScope, text: string | null, tie: RegEx
   throw badRequest('cursor is not valid for this query');
 }
 
-/** Tie-breaker of lists in arrival order: a number that fits into UInt64. */
-export const SEQ_TIE = /^\d{1,19}$/;
+/**
+ * The number of a record, or of a row of the audit. A client may write any number into a cursor: above 2^53 its digits
+ * would be lost, and databases refuse one of more than 64 bits.
+ */
+export const SEQ_TIE: Pick<RegExp, 'test'> = {
+  test: (tie) => /^\d{1,16}$/.test(tie) && Number.isSafeInteger(Number(tie)),
+};
 
 function fingerprint(scope: CursorScope, { timeMs, tie }: CursorPlace): string {
   return createHash('sha256')
