@@ -1,6 +1,5 @@
-import { WebSocket } from 'ws';
 import { systemClock } from '../runtime/clock.ts';
-import { InvalidInputError, TransportError } from '../runtime/errors.ts';
+import { InvalidInputError } from '../runtime/errors.ts';
 import { silentLogger } from '../runtime/log.ts';
 import { datetime } from '../schema/api/datetime.ts';
 import { optional, readFields } from '../schema/api/fields.ts';
@@ -9,7 +8,8 @@ import { listOf } from '../schema/api/types.ts';
 import { Replay } from '../stream/replay.ts';
 import { interruptible } from './failure.ts';
 import { openRecording } from './openRecording.ts';
-import { type RemoteService, remoteService } from './remote.ts';
+import { remoteService } from './remote.ts';
+import { printRemoteReplay } from './remoteReplay.ts';
 import { ReplayOutput } from './replayOutput.ts';
 import { followedAssets, readSettings } from './settings.ts';
 
@@ -24,9 +24,6 @@ export interface ReplayOptions {
   readonly url?: string;
 }
 
-/** A refusal of a handshake is at most this long. */
-const REFUSAL_BYTES_MAX = 64 * 1024;
-
 /** Prints a replay. A refusal is one line on standard error and exit status 1. */
 export async function runReplay(options: ReplayOptions): Promise<void> {
   await interruptible(async (signal) => {
@@ -36,7 +33,10 @@ export async function runReplay(options: ReplayOptions): Promise<void> {
     const remote = options.dataDir === undefined ? remoteService(options) : null;
     const output = new ReplayOutput(process.stdout, signal);
     if (remote === null) await printRecording(asked, options, output);
-    else await printRemote(asked, { options, remote }, output);
+    else {
+      const { start, end } = options;
+      await printRemoteReplay({ ...asked, start, end }, { service: remote, clock: systemClock }, output);
+    }
   });
 }
 
@@ -84,62 +84,5 @@ async function printRecording(
     await output.done;
   } finally {
     await store.close();
-  }
-}
-
-async function printRemote(
-  { command, speed }: Asked,
-  { options, remote: { url, key } }: { options: ReplayOptions; remote: RemoteService },
-  output: ReplayOutput,
-): Promise<void> {
-  const address = new URL(`${url}/v1/replay`);
-  address.protocol = address.protocol.replace('http', 'ws');
-  for (const name of ['start', 'end'] as const) {
-    const time = options[name];
-    if (time !== undefined) address.searchParams.set(name, time);
-  }
-  address.searchParams.set('speed', String(speed));
-  const socket = new WebSocket(address, { headers: { authorization: `Bearer ${key.reveal()}` } });
-  socket.on('open', () => socket.send(command));
-  socket.on('message', (data) => {
-    output.send(data as Buffer);
-    if (output.isPressed) socket.pause();
-  });
-  output.onDrained = () => socket.resume();
-  socket.on('close', (code, reason) => output.closed(code, String(reason)));
-  socket.on('error', (cause) =>
-    output.fail(
-      new TransportError(
-        `${url} does not answer: ${cause.message}; start the service, or name another with --url or UNDERROUND_URL`,
-        { cause },
-      ),
-    ),
-  );
-  socket.on('unexpected-response', (_request, response) => {
-    let text = '';
-    response.on('data', (chunk: Buffer) => {
-      if (text.length < REFUSAL_BYTES_MAX) text += chunk;
-    });
-    response.on('error', (error) => output.fail(error));
-    response.on('end', () =>
-      output.fail(new InvalidInputError(`${url}: ${refusalText(response.statusCode ?? 0, text)}`)),
-    );
-  });
-  try {
-    await output.done;
-  } finally {
-    socket.terminate();
-  }
-}
-
-/** The service's `detail`, or the status of another server's answer. */
-function refusalText(status: number, body: string): string {
-  try {
-    const { detail } = JSON.parse(body) as { detail: string | { loc: unknown[]; msg: string }[] };
-    const next = status === 401 ? '; set UNDERROUND_API_KEY to a key of this service' : '';
-    if (typeof detail === 'string') return `${detail} (${status})${next}`;
-    return detail.map(({ loc, msg }) => `${loc.at(-1)}: ${msg}`).join('; ');
-  } catch {
-    return `the answer has status ${status}; is this the address of an Underround service?`;
   }
 }
