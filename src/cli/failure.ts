@@ -1,10 +1,11 @@
 import { ConfigError } from '../runtime/errors.ts';
 import { systemReason } from '../runtime/systemReason.ts';
+import { printBelowBar } from './progress.ts';
 
 /** Prints on standard error why a command failed: one line, or one line for each configuration problem. */
 export function printFailure(error: unknown): void {
   const lines = error instanceof ConfigError ? error.problems : [messageOf(error)];
-  for (const line of lines) console.error(`underround: ${line.replaceAll(/\s*\n\s*/g, ' ')}`);
+  for (const line of lines) printBelowBar(`underround: ${line.replaceAll(/\s*\n\s*/g, ' ')}`);
 }
 
 /** An error of a file names the file. */

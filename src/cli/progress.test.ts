@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { Progress } from './progress.ts';
+import { printFailure } from './failure.ts';
+import { Progress, printBelowBar } from './progress.ts';
 
 const { isTTY, columns } = process.stderr;
 let written: string[];
@@ -39,4 +40,18 @@ test('a shorter text leaves nothing of the one before', () => {
   const [first = '', second = ''] = shown(38, '5 of 10 packs', '');
   expect(second).toBe(`\rbackup [${'#'.repeat(11)}${'.'.repeat(10)}]  50 % `);
   expect(second.length).toBe(first.length);
+});
+
+test('a warning and a failure stand below the bar, which goes on in a new line', () => {
+  const lines = vi.spyOn(console, 'error').mockImplementation((line) => void written.push(`${line}\n`));
+  Object.assign(process.stderr, { isTTY: true, columns: 20 });
+  const progress = new Progress('backup');
+  progress.update(0.5, 'a');
+  printBelowBar('underround: warning: b');
+  progress.update(0.5, 'a');
+  printFailure(new Error('c'));
+  progress.done();
+  expect(lines).toHaveBeenCalledTimes(2);
+  const bar = '\rbackup  50 % a';
+  expect(written).toEqual([bar, '\n', 'underround: warning: b\n', bar, '\n', 'underround: c\n']);
 });

@@ -2,6 +2,15 @@ const BAR_WIDTH = 32;
 /** A shorter bar shows nothing that the percentage does not. */
 const BAR_WIDTH_MIN = 8;
 
+/** The bar whose line on the terminal is not ended. */
+let openBar: Progress | null = null;
+
+/** Prints a line on standard error: below a progress bar, and not behind it on the same line. */
+export function printBelowBar(line: string): void {
+  openBar?.done();
+  console.error(line);
+}
+
 /** A progress bar on a terminal; elsewhere one line per 10 %, so that logs stay readable. Writes to standard error. */
 export class Progress {
   readonly #label: string;
@@ -26,7 +35,10 @@ export class Progress {
   }
 
   done(): void {
-    if (this.#isTerminal) process.stderr.write('\n');
+    if (openBar !== this) return;
+    process.stderr.write('\n');
+    this.#shown = '';
+    openBar = null;
   }
 
   #show(text: string): void {
@@ -34,6 +46,7 @@ export class Progress {
     // Covers what was shown; a line beyond the width would begin a further one at every update.
     process.stderr.write(`\r${text.padEnd(Math.min(this.#shown.length, widthMax()))}`);
     this.#shown = text;
+    openBar = this;
   }
 }
 

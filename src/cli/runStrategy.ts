@@ -19,7 +19,7 @@ import type { TapeSource } from '../strategy/tapeSource.ts';
 import { printSweep } from './backtestTables.ts';
 import { interruptible } from './failure.ts';
 import { withHoldOut } from './holdOut.ts';
-import { Progress } from './progress.ts';
+import { Progress, printBelowBar } from './progress.ts';
 import { runStrategyWalkForward } from './runStrategyWalkForward.ts';
 import type { StrategyOptions } from './strategyOptions.ts';
 import { cellParams, type FileRuns, runBody, sweepBody } from './strategyResults.ts';
@@ -166,7 +166,7 @@ async function withFile(
           ),
       });
       for (const { name, count } of runs.uses) {
-        console.error(`underround: warning: not reproducible: the strategy used ${name} (${count} times)`);
+        printBelowBar(`underround: warning: not reproducible: the strategy used ${name} (${count} times)`);
       }
       return { ...runs, heldOut };
     } finally {

@@ -9,6 +9,7 @@ import { TapeCache } from '../strategy/tapeCache.ts';
 import { storedTapes, type TapeSource } from '../strategy/tapeSource.ts';
 import { cacheFolder } from './cacheFolder.ts';
 import { openRecording } from './openRecording.ts';
+import { printBelowBar } from './progress.ts';
 import { type RemoteService, remoteService } from './remote.ts';
 import { readSettings } from './settings.ts';
 
@@ -28,12 +29,12 @@ export async function openTapes(
 export async function openRemote(service: RemoteService, signal: AbortSignal): Promise<RemoteTapes> {
   const folder = join(cacheFolder(), 'tapes');
   const cache = new TapeCache(folder, (cause) => {
-    console.error(`underround: warning: tapes are not cached in ${folder}: ${systemReason(cause)}`);
+    printBelowBar(`underround: warning: tapes are not cached in ${folder}: ${systemReason(cause)}`);
   });
   await cache.prune();
   console.error(`underround: recording of ${service.url}`);
   const ask = askOf(service, systemClock);
-  const onRetry = (sentence: string) => console.error(`underround: warning: ${sentence}`);
+  const onRetry = (sentence: string) => printBelowBar(`underround: warning: ${sentence}`);
   return new RemoteTapes({ url: service.url, ask, clock: systemClock, cache, signal, onRetry });
 }
 
