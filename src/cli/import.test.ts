@@ -76,6 +76,18 @@ it('refuses recordings of which one is cut, before a row of any is stored', asyn
   expect(readdirSync(dataDir())).toEqual([]);
 });
 
+it('refuses recordings of which a Parquet file is cut, before a row of any is stored', async () => {
+  const folder = temporaryDirectory();
+  writeFileSync(join(folder, 'a.jsonl'), `${JSON.stringify(frameOf('a'))}\n`);
+  writeFileSync(join(folder, 'b.parquet'), 'PAR1 and no end');
+  const { out, err, exit } = await run('import', folder);
+  expect([out, exit]).toEqual([[], 1]);
+  expect(err.at(-1)).toBe(
+    `underround: cannot read ${join(folder, 'b.parquet')}: no Parquet file, or a damaged one: parquet file invalid (footer != PAR1)`,
+  );
+  expect(readdirSync(dataDir())).toEqual([]);
+});
+
 it('refuses exported files below the disk reserve, before the engine starts', async () => {
   const read = readConfig({ UNDERROUND_DATA_DIR: dataDir() });
   if (!('config' in read)) throw new Error(read.problems.join());

@@ -57,7 +57,11 @@ export async function importInto(
     throw new InvalidInputError(
       `${whole} is no file of PMXT, and --market applies to those alone: leave it out`,
     );
-  for (const file of files) await requireWhole(file, signal);
+  for (const file of files) {
+    await requireWhole(file, signal);
+    // Reads the description at the end of the file: a download that was cut has none.
+    if (file.endsWith('.parquet')) await openArchive(file, { markets });
+  }
   return await withStore(config, async ({ store, log, metrics }) => {
     const counter = new RecordCounter(store.writer);
     const common = { clock: systemClock, log, metrics };

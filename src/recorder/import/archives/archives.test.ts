@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { parquetWriteBuffer } from 'hyparquet-writer';
@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../../test/support/fakeClock.ts';
 import { MemorySink } from '../../../../test/support/memorySink.ts';
 import { temporaryDirectory } from '../../../../test/support/temporaryDirectory.ts';
+import { InvalidInputError } from '../../../runtime/errors.ts';
 import { silentLogger } from '../../../runtime/log.ts';
 import { Metrics } from '../../../runtime/metrics.ts';
 import { Recorder } from '../../recorder.ts';
@@ -315,4 +316,16 @@ it('PMXT v2 has books, changes, trades and steps in typed columns', async () => 
 it('files of other columns are no archives', async () => {
   await expect(importAll([file('prices.csv', 'a,b\n1,2\n')])).rejects.toThrow('is no archive');
   await expect(importAll([parquet({ a: [1] })])).rejects.toThrow('is no archive');
+});
+
+it.each([
+  ['empty', (_: Buffer) => Buffer.alloc(0), 'cannot read '],
+  ['cut', (whole: Buffer) => whole.subarray(0, -9), 'footer'],
+])('names a Parquet file that is %s', async (_, change, reason) => {
+  const target = parquet({ a: [1] });
+  writeFileSync(target, change(readFileSync(target)));
+  const refused = await openArchive(target, { markets: null }).catch((error) => error);
+  expect(refused).toBeInstanceOf(InvalidInputError);
+  expect(refused.message).toContain(`cannot read ${target}: no Parquet file, or a damaged one: `);
+  expect(refused.message).toContain(reason);
 });

@@ -5,8 +5,16 @@
  * @see https://archive.pmxt.dev/docs/v2-data-overview, as described by a public adapter between both (read 2026-11-23)
  */
 import { zstdDecompressSync } from 'node:zlib';
-import { asyncBufferFromFile, type FileMetaData, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
+import {
+  type AsyncBuffer,
+  asyncBufferFromFile,
+  type FileMetaData,
+  parquetMetadataAsync,
+  parquetReadObjects,
+} from 'hyparquet';
 import { parsePrice, parseSize } from '../../../core/money.ts';
+import { InvalidInputError } from '../../../runtime/errors.ts';
+import { systemReason } from '../../../runtime/systemReason.ts';
 import type { ClobEvent, Levels, Side } from '../../../schema/events.ts';
 import { normalMarketId } from '../../../schema/protocol.ts';
 import { type ArchiveItem, type ArchiveReader, BadRowError } from './archiveItem.ts';
@@ -35,13 +43,14 @@ type Row = Readonly<Record<string, unknown>>;
 /**
  * @param markets Only these; null: all.
  * @returns Null if the columns are those of no known layout.
+ * @throws {InvalidInputError} If the file cannot be read, or is damaged; of its rows, once they are read.
  */
 export async function openPmxt(
   file: string,
   markets: ReadonlySet<string> | null,
 ): Promise<ArchiveReader | null> {
-  const buffer = await asyncBufferFromFile(file);
-  const metadata = await parquetMetadataAsync(buffer);
+  const buffer = await readable(file, asyncBufferFromFile(file));
+  const metadata = await readable(file, parquetMetadataAsync(buffer));
   const names = new Set(metadata.schema.slice(1).map(({ name }) => name));
   const has = (columns: readonly string[]) => columns.every((name) => names.has(name));
   const isV1 = has(V1_COLUMNS);
@@ -53,20 +62,31 @@ export async function openPmxt(
   return {
     layout: isV1 ? 'PMXT v1' : 'PMXT v2',
     lacks: isV1 ? LACKS_V1 : LACKS_V2,
-    items: items(rowsOf(buffer, metadata, columns), { read, markets }),
+    items: items(rowsOf(file, { buffer, metadata, columns }), { read, markets }),
   };
 }
 
 async function* rowsOf(
-  file: Awaited<ReturnType<typeof asyncBufferFromFile>>,
-  metadata: FileMetaData,
-  columns: string[],
+  name: string,
+  { buffer: file, metadata, columns }: { buffer: AsyncBuffer; metadata: FileMetaData; columns: string[] },
 ): AsyncGenerator<Row> {
   const compressors = { ZSTD: (bytes: Uint8Array) => zstdDecompressSync(bytes) };
   const rows = Number(metadata.num_rows);
   for (let rowStart = 0; rowStart < rows; rowStart += ROWS_AT_ONCE) {
     const rowEnd = Math.min(rows, rowStart + ROWS_AT_ONCE);
-    yield* await parquetReadObjects({ file, metadata, columns, rowStart, rowEnd, compressors });
+    const part = { file, metadata, columns, rowStart, rowEnd, compressors };
+    yield* await readable(name, parquetReadObjects(part));
+  }
+}
+
+/** The library's messages name no file, and few of them say that it is damaged. */
+async function readable<T>(file: string, reading: Promise<T>): Promise<T> {
+  try {
+    return await reading;
+  } catch (cause) {
+    const isSystems = (cause as NodeJS.ErrnoException).syscall !== undefined;
+    const what = isSystems ? '' : 'no Parquet file, or a damaged one: ';
+    throw new InvalidInputError(`cannot read ${file}: ${what}${systemReason(cause)}`, { cause });
   }
 }
 
