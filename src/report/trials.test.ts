@@ -57,4 +57,7 @@ test('a file that cannot be written is an error', () => {
   expect(() => new TrialsFile(join(path, 'trials.jsonl')).add(trial(1), NOW)).toThrow(
     /^trials file .* is a file$/,
   );
+  expect(() => new TrialsFile(temporaryDirectory()).before(trial(1))).toThrow(
+    /^trials file .*: it is a directory, not a file$/,
+  );
 });

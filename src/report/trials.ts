@@ -8,6 +8,7 @@ import { dirname } from 'node:path';
 import { z } from 'zod';
 import { InvalidInputError } from '../runtime/errors.ts';
 import { makeDirectories } from '../runtime/makeDirectories.ts';
+import { systemReason } from '../runtime/systemReason.ts';
 import { formatTime } from '../schema/time.ts';
 
 const lineShape = z.object({ series: z.string(), key: z.string(), trials: z.int().min(1) });
@@ -53,7 +54,7 @@ export class TrialsFile {
       makeDirectories(dirname(this.path));
       appendFileSync(this.path, `${JSON.stringify(line)}\n`);
     } catch (cause) {
-      throw new InvalidInputError(`trials file ${this.path}: ${(cause as Error).message}`, { cause });
+      throw new InvalidInputError(`trials file ${this.path}: ${systemReason(cause)}`, { cause });
     }
   }
 
@@ -63,7 +64,7 @@ export class TrialsFile {
       text = readFileSync(this.path, 'utf8');
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return [];
-      throw new InvalidInputError(`trials file ${this.path}: ${(cause as Error).message}`, { cause });
+      throw new InvalidInputError(`trials file ${this.path}: ${systemReason(cause)}`, { cause });
     }
     return text.split('\n').flatMap((line, at) => (line === '' ? [] : [this.#trial(line, at + 1)]));
   }

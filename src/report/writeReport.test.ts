@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { describe, expect, test } from 'vitest';
@@ -96,6 +96,20 @@ describe('the files of a report', () => {
     writeFileSync(file, '');
     expect(() => writeReport(file, REPORT)).toThrow(
       `the report cannot be written to ${file}: ${file} is a file`,
+    );
+  });
+
+  test('name the reason in words, and leave no part of a file', () => {
+    const directory = temporaryDirectory();
+    mkdirSync(join(directory, 'report.json'));
+    expect(() => writeReport(directory, REPORT)).toThrow(
+      `the report cannot be written to ${directory}: it is a directory, not a file`,
+    );
+    expect(readdirSync(directory)).toEqual(['report.json']);
+    writeFileSync(join(directory, 'file'), '');
+    const below = join(directory, 'file', 'out');
+    expect(() => writeReport(below, REPORT)).toThrow(
+      `the report cannot be written to ${below}: a part of this path is a file, not a directory`,
     );
   });
 });

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import type { RunResult } from '../core/run/result.ts';
 import { InvalidInputError } from '../runtime/errors.ts';
 import { makeDirectories } from '../runtime/makeDirectories.ts';
+import { systemReason } from '../runtime/systemReason.ts';
 import { withRoundedMoney } from '../schema/moneyJson.ts';
 import type { Report } from '../schema/report.ts';
 import { reportPage } from './html/page.ts';
@@ -42,7 +43,7 @@ export function writeReport(directory: string, body: Report, run: RunResult | nu
     for (const name of ALL_FILES) if (!written.includes(name)) rmSync(join(directory, name), { force: true });
     return written;
   } catch (cause) {
-    throw new InvalidInputError(`the report cannot be written to ${directory}: ${(cause as Error).message}`, {
+    throw new InvalidInputError(`the report cannot be written to ${directory}: ${systemReason(cause)}`, {
       cause,
     });
   }
@@ -54,13 +55,19 @@ export function writeResult(path: string, result: unknown): void {
     makeDirectories(dirname(path));
     replaceFile(path, new TextEncoder().encode(`${JSON.stringify(withRoundedMoney(result), null, 1)}\n`));
   } catch (cause) {
-    throw new InvalidInputError(`${path} cannot be written: ${(cause as Error).message}`, { cause });
+    throw new InvalidInputError(`${path} cannot be written: ${systemReason(cause)}`, { cause });
   }
 }
 
 /** A reader sees the old file or the new one, never half of one. */
 function replaceFile(path: string, bytes: Uint8Array): void {
   const part = `${path}.part`;
-  writeFileSync(part, bytes);
-  renameSync(part, path);
+  try {
+    writeFileSync(part, bytes);
+    renameSync(part, path);
+  } catch (error) {
+    // On a full disk it would stay.
+    rmSync(part, { force: true });
+    throw error;
+  }
 }

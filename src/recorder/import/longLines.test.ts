@@ -67,6 +67,13 @@ describe('the lines of a text file', () => {
   });
 });
 
+it('of a file that cannot be read, the lines name it and the reason', async () => {
+  const folder = temporaryDirectory();
+  await expect(all(textLines(folder))).rejects.toThrow(
+    `cannot read ${folder}: it is a directory, not a file`,
+  );
+});
+
 it('a line that is too long is logged with file and line; its market gets a gap, and all other lines are recorded', async () => {
   const wire = new WireMarket();
   wire.set({ side: 'BUY', price: 4900, size: 5 * SHARE });

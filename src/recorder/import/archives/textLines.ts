@@ -3,6 +3,7 @@ import { type Duplex, pipeline as piped, type Readable, Writable } from 'node:st
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { InvalidInputError } from '../../../runtime/errors.ts';
+import { systemReason } from '../../../runtime/systemReason.ts';
 
 /** The name without the ending of its compression. */
 export function plainName(file: string): string {
@@ -89,5 +90,5 @@ function unpackingOf(file: string): Duplex | null {
 }
 
 function unreadable(file: string, cause: unknown): InvalidInputError {
-  return new InvalidInputError(`cannot read ${file}: ${(cause as Error).message}`, { cause });
+  return new InvalidInputError(`cannot read ${file}: ${systemReason(cause)}`, { cause });
 }
