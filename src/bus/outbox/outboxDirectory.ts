@@ -5,8 +5,9 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { syncDirectory } from '../../runtime/durableFile.ts';
 import type { Logger } from '../../runtime/log.ts';
-import { makeDirectories } from '../../runtime/makeDirectories.ts';
+import { makeDurableDirectories } from '../../runtime/makeDirectories.ts';
 import { namesIn } from '../../runtime/namesIn.ts';
 import { livingProcess, thisProcess } from '../../runtime/processIdentity.ts';
 import { OutboxFile } from './outboxFile.ts';
@@ -29,7 +30,7 @@ export class OutboxDirectory {
   }
 
   static async open(directory: string, log: Logger): Promise<OutboxDirectory> {
-    makeDirectories(directory);
+    makeDurableDirectories(directory);
     const runs = await runsIn(directory);
     const path = await createRun(directory, runs);
     return new OutboxDirectory(path, await takeOver({ directory, runs, own: path, log }));
@@ -69,6 +70,7 @@ async function createRun(directory: string, runs: readonly string[]): Promise<st
     const path = join(directory, String(number).padStart(RUN_DIGITS, '0'));
     try {
       await rename(unseen, path);
+      await syncDirectory(directory);
       return path;
     } catch (error) {
       if (!['EEXIST', 'ENOTEMPTY'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;

@@ -3,8 +3,10 @@
  * then of each message its length, a checksum and its bytes. A message cut short by a crash ends the file.
  */
 import { type FileHandle, open, readFile, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { decode, encode } from '@msgpack/msgpack';
+import { syncDirectory } from '../../runtime/durableFile.ts';
 
 const MAGIC = 0x31_42_4f_55;
 const HEAD_BYTES = 8;
@@ -49,6 +51,8 @@ export class OutboxFile {
       if (bytesWritten < wanted)
         throw new Error(`only ${bytesWritten} of ${wanted} bytes fitted on the disk`);
       await handle.datasync();
+      // The bytes of a new file are lost with its name.
+      if (this.#length === 0) await syncDirectory(dirname(this.path));
     } catch (error) {
       // If the next attempt writes fewer bytes, the rest of this one would follow them, and a later run would read it as
       // messages.
