@@ -58,6 +58,11 @@ test('a service that falls silent is given up 90 s after its last message', asyn
   await clock.advance(60_000);
   service.send('{"type":"snapshot"}');
   while (printed.length === 0) await new Promise(setImmediate);
+  await clock.advance(60_000);
+  // Nothing happened in the recording for a minute.
+  const answered = once(service, 'pong');
+  service.ping();
+  await answered;
   const refused = expect(running).rejects.toThrow(refusal);
   await clock.advance(89_999);
   expect(clock.waiting).toBe(1);

@@ -23,3 +23,17 @@ test('syncs the directory above each one that it makes, and none above those tha
   for (let time = 0; time < 2; time++) makeDurableDirectories(join(directory, 'a', 'b'));
   expect(vi.mocked(durableFile.syncDirectoryNow).mock.calls).toEqual([[directory], [join(directory, 'a')]]);
 });
+
+test('makes a directory below one that may be written and not be read', () => {
+  const directory = temporaryDirectory(onTestFinished);
+  const refuse = (code: string) => {
+    vi.mocked(durableFile.syncDirectoryNow).mockImplementationOnce(() => {
+      throw Object.assign(new Error(code), { code });
+    });
+  };
+  refuse('EACCES');
+  makeDurableDirectories(join(directory, 'a'));
+  expect(readdirSync(directory)).toEqual(['a']);
+  refuse('EIO');
+  expect(() => makeDurableDirectories(join(directory, 'b'))).toThrow('EIO');
+});

@@ -18,7 +18,14 @@ export function makeDirectories(path: string): readonly string[] {
 
 /** As `makeDirectories`; a power loss does not undo it. A synced file is lost with the name of its directory. */
 export function makeDurableDirectories(path: string): void {
-  for (const made of makeDirectories(path)) syncDirectoryNow(dirname(made));
+  for (const made of makeDirectories(path)) {
+    try {
+      syncDirectoryNow(dirname(made));
+    } catch (error) {
+      // A parent of someone else's that may be written and not be read cannot be synced.
+      if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
+    }
+  }
 }
 
 function makeLevel(path: string): void {
