@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { bookRecord, marketRecord } from '../../test/support/api.ts';
 import { detection } from '../../test/support/detections.ts';
@@ -67,9 +68,15 @@ const databases = [
 ];
 
 describe.each(databases)('signals of several processes on one $name', ({ open, skip = false }) => {
-  /** Repeats until the database has answered. */
-  async function until(clock: FakeClock, isDone: () => boolean): Promise<void> {
-    while (!isDone()) await clock.advance(1);
+  /**
+   * Repeats until the database has answered. Each turn waits for a statement, so that the clock does not outrun the
+   * statements of the processes: an opportunity lasts only seconds without a new price.
+   */
+  async function until(database: Database, clock: FakeClock, isDone: () => boolean): Promise<void> {
+    while (!isDone()) {
+      await clock.advance(10);
+      await sql`select 1`.execute(database);
+    }
   }
 
   test.skipIf(skip)('the elected process writes; every board shows its row and its time', async () => {
@@ -78,7 +85,7 @@ describe.each(databases)('signals of several processes on one $name', ({ open, s
     everywhere((rig) => rig.market());
     // The reader sees the book first: its own detection is older than the row.
     everywhere((rig) => rig.book(CHEAP));
-    await until(clock, () => boards().every((board) => board.length === 1));
+    await until(database, clock, () => boards().every((board) => board.length === 1));
     expect(new Set(boards().flat()).size).toBe(1);
     expect(published()).toEqual([1, 1, 1]);
     expect(await one.rows()).toHaveLength(1);
@@ -86,7 +93,7 @@ describe.each(databases)('signals of several processes on one $name', ({ open, s
   });
 
   test.skipIf(skip)('a kind that is not published is shown by all once its row can be read', async () => {
-    const { clock, election, everywhere, one, boards, published } = await cluster(await open());
+    const { clock, election, everywhere, one, boards, published, database } = await cluster(await open());
     election.elect(1);
     everywhere((rig) => rig.market({ eventType: '1h', endTimeMs: T0 + 3_600_000 }));
     for (let second = 0; second < 200; second++) {
@@ -99,7 +106,7 @@ describe.each(databases)('signals of several processes on one $name', ({ open, s
       const marketId = rig.markets[0]?.marketId as string;
       rig.bus.publish('book', bookRecord({ seq: 1, marketId, timeMs: clock.now() - 40, ...levels }));
     });
-    await until(clock, () => boards().every((board) => board.length === 1));
+    await until(database, clock, () => boards().every((board) => board.length === 1));
     expect((await one.rows()).map(({ detection: { tier } }) => tier)).toEqual(['stale']);
     expect(new Set(boards().flat()).size).toBe(1);
     expect(published()).toEqual([0, 0, 0]);
@@ -108,7 +115,7 @@ describe.each(databases)('signals of several processes on one $name', ({ open, s
   test.skipIf(skip)(
     'what was detected without a leader is written by the next one, at its own time',
     async () => {
-      const { clock, election, everywhere, boards, published, two } = await cluster(await open());
+      const { clock, election, everywhere, boards, published, two, database } = await cluster(await open());
       election.elect(0);
       everywhere((rig) => rig.market());
       election.end();
@@ -119,7 +126,7 @@ describe.each(databases)('signals of several processes on one $name', ({ open, s
         [0, 0, 0],
       ]);
       election.elect(1);
-      await until(clock, () => boards().every((board) => board.length === 1));
+      await until(database, clock, () => boards().every((board) => board.length === 1));
       expect(published()).toEqual([1, 1, 1]);
       const [row] = await two.rows();
       expect((row?.detection.detectedMs ?? 0) < clock.now() - 4_000).toBe(true);
@@ -143,8 +150,8 @@ describe.each(databases)('signals of several processes on one $name', ({ open, s
     election.end();
     stream.isAway = false;
     election.elect(1);
-    await until(clock, () => published().every((count) => count === 1));
-    await until(clock, () => boards().every((board) => board.length === 1));
+    await until(database, clock, () => published().every((count) => count === 1));
+    await until(database, clock, () => boards().every((board) => board.length === 1));
     while ((await unpublished()).length > 0) await clock.advance(1);
     election.elect(0);
     await clock.advance(1_000);
