@@ -137,8 +137,10 @@ describe('two connections of one group', () => {
   });
 
   test('keep both when neither delivers frames', async () => {
-    for (let i = 0; i < 60; i++) {
+    for (let second = 1; second <= 60; second++) {
       await clock.advance(1000);
+      // Both answer their keep-alives.
+      await until(() => frames.length === 2 * Math.floor(second / 10));
       feed.maintain();
     }
     expect(venue.connections.map(({ closed }) => closed)).toEqual([false, false]);
