@@ -132,6 +132,13 @@ describe.skipIf(absent)(`two API processes${absent ? ` (skipped: ${absent})` : '
       return (await operator.read(path)).snapshots.length >= rows && (inPlay.market_id as string);
     });
 
+  /** Requests that the nodes counted each for itself. */
+  const countedAlone = async () => {
+    const metrics = await Promise.all(nodes.map(async ({ url }) => (await fetch(`${url}/metrics`)).text()));
+    const counts = metrics.map((text) => /^underround_rate_limit_alone_total (\d+)$/m.exec(text)?.[1]);
+    return counts.reduce((sum, count) => sum + Number(count), 0);
+  };
+
   it('admit the first operator by the link of either, once, and share sessions and keys', async () => {
     const [first, second] = [await setupTokenOf(node(0)), await setupTokenOf(node(1))];
     expect(first).not.toBe(second);
@@ -169,12 +176,16 @@ describe.skipIf(absent)(`two API processes${absent ? ` (skipped: ${absent})` : '
     };
     const user = new Visitor(nodes);
     user.key = JSON.parse(await underround(words, environment)).key;
-    const limit = 60;
+    const begunMs = systemClock.monotonic();
+    const aloneBefore = await countedAlone();
     const answers = [];
-    // One a second is allowed, whichever node counts: a node of its own count would answer twice as many.
-    for (let n = 0; n < 2 * limit; n++) answers.push((await user.ask('/v1/markets?limit=1')).status);
-    expect(new Set(answers)).toEqual(new Set([200, 429]));
-    expect(answers.filter((status) => status === 200).length).toBeLessThanOrEqual(limit);
+    for (let n = 0; n < 120; n++) answers.push((await user.ask('/v1/markets?limit=1')).status);
+    expect(answers.filter((status) => status !== 200 && status !== 429)).toEqual([]);
+    // One a second is allowed, whichever node counts: a node of its own count would answer twice as many. While the
+    // database of a busy machine answers late, a node does count alone.
+    const seconds = Math.ceil((systemClock.monotonic() - begunMs) / 1000);
+    const alone = (await countedAlone()) - aloneBefore;
+    expect(answers.filter((status) => status === 200).length).toBeLessThanOrEqual(seconds + 1 + alone);
   });
 
   it('continue a list from the other one’s cursor', async () => {
