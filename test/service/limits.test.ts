@@ -26,10 +26,18 @@ const JOB = {
 const REQUESTS = 20;
 const REQUEST_MS_MAX = 5_000;
 
-/** @returns The body of a success; null for a refusal, or without an answer. */
-async function post<T>({ url, key }: RunningService, path: string, body: object): Promise<T | null> {
+/**
+ * @param limitMs For an answer that may never come; null: a busy machine may take any time.
+ * @returns The body of a success; null for a refusal, or without an answer.
+ */
+async function post<T>(
+  { url, key }: RunningService,
+  path: string,
+  body: object,
+  limitMs: number | null = REQUEST_MS_MAX,
+): Promise<T | null> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  const signal = AbortSignal.timeout(REQUEST_MS_MAX);
+  const signal = limitMs === null ? null : AbortSignal.timeout(limitMs);
   const sent = fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body), signal });
   const answer = await sent.catch(() => null);
   return answer?.ok ? ((await answer.json()) as T) : null;
@@ -63,10 +71,14 @@ describe.skipIf(absent)(
         ...['create', '--email', 'a@example.com', '--url', receiver.url(), '--label', 'limits'],
       );
       let service = await startService(dataDir, venues, variables);
-      const started = await post<{ paper_strategy_id: string }>(service, '/v1/paper/strategies', {
-        ...{ name: 'limits', strategy: TRADES, size_usd: 10 },
-        universe: { ticker: 'BTC', event_type: '5m' },
-      });
+      const universe = { ticker: 'BTC', event_type: '5m' };
+      const strategy = { name: 'limits', strategy: TRADES, size_usd: 10, universe };
+      const started = await post<{ paper_strategy_id: string }>(
+        service,
+        '/v1/paper/strategies',
+        strategy,
+        null,
+      );
       const trades = async () =>
         (await service.get<Equity>(`/v1/paper/strategies/${started?.paper_strategy_id}/equity`))
           .n_closed_positions;
