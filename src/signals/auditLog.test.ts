@@ -38,13 +38,16 @@ describe.each(DRIVERS)('the audit on %s', (_name, isAbsent, open) => {
 
   onDatabase('writes a market and kind once, despite concurrent tries', async (db) => {
     const [one, other] = [new AuditLog(db, new FakeClock()), new AuditLog(db, new FakeClock())];
-    const tries = Array.from({ length: 20 }, (_, i) =>
-      (i % 2 ? one : other).detected(
-        detection({ marketId: `0x${i % 4}`, tier: i % 8 < 4 ? 'logical' : 'stale', detectedMs: T0 + i }),
-      ),
+    const rows = Array.from({ length: 8 }, (_, i) =>
+      detection({ marketId: `0x${i % 4}`, tier: i < 4 ? 'logical' : 'stale', detectedMs: T0 + i }),
     );
-    const written = (await Promise.all(tries)).filter(Boolean);
-    expect(written).toHaveLength(8);
+    const results: boolean[] = [];
+    // Four at once: of more, the last ones would wait longer on a busy machine than the pool or a statement may.
+    for (let at = 0; at < rows.length; at += 2) {
+      const tries = rows.slice(at, at + 2).flatMap((row) => [one.detected(row), other.detected(row)]);
+      results.push(...(await Promise.all(tries)));
+    }
+    expect(results.filter(Boolean)).toHaveLength(8);
     expect(await verifyAudit(db)).toMatchObject({ ok: true, entries: 8, rows: 8 });
   });
 
