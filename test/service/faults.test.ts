@@ -133,7 +133,10 @@ describe.skipIf(commandAbsent)('the service when venues misbehave (skipped witho
       readonly end: string | null;
     }
     const late = async () =>
-      (await running.get<{ gaps: LateGap[] }>(gapsUrl)).gaps.find(({ cause }) => cause === 'late_feed');
+      (await running.get<{ gaps: LateGap[] }>(gapsUrl)).gaps.find(
+        // A busy machine may be late with other feeds too.
+        ({ cause, feed }) => cause === 'late_feed' && feed === 'polymarket.rtds',
+      );
     const ready = async () => {
       const answer = await fetch(`${running.url}/readyz`);
       return { status: answer.status, ...((await answer.json()) as { degraded: string[] }) };
@@ -141,7 +144,7 @@ describe.skipIf(commandAbsent)('the service when venues misbehave (skipped witho
     await eventually('a book', async () => (await fetch(`${running.url}/health`)).ok);
     venues.fault({ fault: 'late_frames', feed: 'relay', delayMs: 7_000 });
     const open = await eventually('a gap', late);
-    expect(open).toMatchObject({ feed: 'polymarket.rtds', end: null });
+    expect(open.end).toBeNull();
     const { status, degraded } = await ready();
     expect(status).toBe(200);
     expect(degraded).toContainEqual(
@@ -156,7 +159,7 @@ describe.skipIf(commandAbsent)('the service when venues misbehave (skipped witho
     });
     venues.fault({ fault: 'late_frames', feed: 'all', delayMs: 0 });
     await eventually('the end of the gap', async () => (await late())?.end !== null);
-    expect((await ready()).degraded).toEqual([]);
+    await eventually('a service without complaints', async () => (await ready()).degraded.length === 0);
   });
 
   it('opens a gap for silent open connections, closes it when data returns, and counts it in coverage', async () => {

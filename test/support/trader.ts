@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
 import type { LiveRig } from './liveRig.ts';
 import { eventually } from './runningService.ts';
@@ -13,6 +14,14 @@ interface StrategyAnswer {
   readonly open_positions: number;
   readonly closed_positions: number;
   readonly baseline_backtest_id: string;
+}
+
+type Sums = Pick<StrategyAnswer, 'net_pnl' | 'open_positions' | 'closed_positions'>;
+
+interface EquityAnswer {
+  readonly n_closed_positions: number;
+  readonly final_net_pnl: number;
+  readonly points: readonly { readonly cumulative_pnl: number }[];
 }
 
 interface PositionAnswer {
@@ -77,8 +86,8 @@ export class Trader {
 
   /** Sums equal those of the positions to the micro-dollar, and each position is listed once. */
   async expectBalanced(): Promise<void> {
-    for (const { paper_strategy_id: id, name, ...sums } of await this.list()) {
-      const positions = await this.positions(id);
+    for (const { paper_strategy_id: id, name } of await this.list()) {
+      const { sums, positions, equity } = await this.#answersOf(id);
       const closed = positions.filter(({ closed_at }) => closed_at !== null);
       const pnl = closed.reduce((sum, { net_pnl }) => sum + micro(net_pnl ?? 0), 0);
       const told = [micro(sums.net_pnl), sums.open_positions, sums.closed_positions];
@@ -86,15 +95,26 @@ export class Trader {
       expect(new Set(positions.map(({ position_id }) => position_id)).size, name).toBe(positions.length);
       const openings = positions.map(({ opened_at }) => opened_at);
       expect(openings, name).toEqual([...openings].sort());
-      const equity = await this.#service.ask<{
-        readonly n_closed_positions: number;
-        readonly final_net_pnl: number;
-        readonly points: readonly { readonly cumulative_pnl: number }[];
-      }>('GET', `${PATH}/${id}/equity`);
       expect([equity.n_closed_positions, equity.points.length], name).toEqual([closed.length, closed.length]);
       const ends = [equity.final_net_pnl, equity.points.at(-1)?.cumulative_pnl ?? 0];
       expect(ends, name).toEqual([sums.net_pnl, sums.net_pnl]);
     }
+  }
+
+  /** The sums, the positions and the curve of one state: a window may end between two answers. */
+  #answersOf(id: string): Promise<{ sums: Sums; positions: PositionAnswer[]; equity: EquityAnswer }> {
+    return eventually('answers about one state', async () => {
+      const sums = await this.#sumsOf(id);
+      const positions = await this.positions(id);
+      const equity = await this.#service.ask<EquityAnswer>('GET', `${PATH}/${id}/equity`);
+      return isDeepStrictEqual(await this.#sumsOf(id), sums) && { sums, positions, equity };
+    });
+  }
+
+  async #sumsOf(id: string): Promise<Sums> {
+    const found = (await this.list()).find(({ paper_strategy_id }) => paper_strategy_id === id);
+    const { net_pnl, open_positions, closed_positions } = found as StrategyAnswer;
+    return { net_pnl, open_positions, closed_positions };
   }
 
   report(id: string): Promise<DivergenceAnswer> {
