@@ -103,6 +103,8 @@ test.each([
   const killed = await rig.open({ recovery: 'background' });
   const levels = { yesBids: [[4_900, 1]], yesAsks: [[5_000, 1]] } as const;
   killed.book(bookRecord({ seq: 1, marketId: 'm', timeMs: NOON_MS - ageMs, trusted: true, ...levels }));
+  // However long the disk takes. The next run has an id of a later time.
+  await killed.keep();
   await rig.clock.advance(200);
   await rig.killRuns();
   const writer = await rig.open({ recovery: 'background' });
