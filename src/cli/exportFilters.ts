@@ -1,4 +1,5 @@
 import { InvalidInputError } from '../runtime/errors.ts';
+import { optionWord } from './optionWord.ts';
 
 /** The options that choose rows. */
 export interface ExportFilters {
@@ -32,7 +33,7 @@ const APPLIES: Readonly<Record<keyof ExportFilters, (dataset: string) => boolean
 
 /**
  * Refuses a filter that would choose nothing: the export would have more rows than were asked for.
- * @param name What is exported, as the message names it.
+ * @param name The name of the export in the message.
  * @throws {InvalidInputError}
  */
 export function requireApplicable(
@@ -46,16 +47,13 @@ export function requireApplicable(
   if (unused.length > 0) {
     const [verb, them] = unused.length === 1 ? ['does', 'it'] : ['do', 'them'];
     throw new InvalidInputError(
-      `${unused.map(wordOf).join(' and ')} ${verb} not apply to ${name}: leave ${them} out`,
+      `${unused.map(optionWord).join(' and ')} ${verb} not apply to ${name}: leave ${them} out`,
     );
   }
   const ofSeries = named.filter((filter) => filter === 'ticker' || filter === 'eventType');
   if (options.marketId !== undefined && ofSeries.length > 0) {
     throw new InvalidInputError(
-      `--market-id names the markets: leave ${ofSeries.map(wordOf).join(' and ')} out`,
+      `--market-id names the markets: leave ${ofSeries.map(optionWord).join(' and ')} out`,
     );
   }
 }
-
-/** The word of an option on the command line. */
-const wordOf = (name: string) => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;

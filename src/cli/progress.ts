@@ -43,7 +43,7 @@ export class Progress {
 
   #show(text: string): void {
     if (text === this.#shown) return;
-    // Covers what was shown; a line beyond the width would begin a further one at every update.
+    // The spaces hide the rest of a longer line. A line wider than the terminal would leave a copy at every update.
     process.stderr.write(`\r${text.padEnd(Math.min(this.#shown.length, widthMax()))}`);
     this.#shown = text;
     openBar = this;

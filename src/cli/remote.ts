@@ -3,6 +3,12 @@ import { ConfigError, InvalidInputError } from '../runtime/errors.ts';
 import type { Secret } from '../runtime/secret.ts';
 import { unknownVariables } from './unknownVariables.ts';
 
+/**
+ * A request to a service fails once nothing was received for this long. As `timeoutMs` of `@underround/client`: a service
+ * sends a ping every 25 s, and says after 60 s that its store hangs.
+ */
+export const SILENCE_S_MAX = 90;
+
 /** The service that a command for clients reads. */
 export interface RemoteService {
   /** Without a slash at its end. */

@@ -1,13 +1,11 @@
 import { WebSocket } from 'ws';
 import { type Clock, every } from '../runtime/clock.ts';
 import { InvalidInputError, TransportError } from '../runtime/errors.ts';
-import type { RemoteService } from './remote.ts';
+import { type RemoteService, SILENCE_S_MAX } from './remote.ts';
 import type { ReplayOutput } from './replayOutput.ts';
 
 /** A refusal of a handshake is at most this long. */
 const REFUSAL_BYTES_MAX = 64 * 1024;
-/** As `timeoutMs` of `@underround/client`. A service sends a ping every 25 s, and says after 60 s that its store hangs. */
-const SILENCE_S_MAX = 90;
 
 interface AskedReplay {
   /** The message that chooses the markets. */

@@ -16,6 +16,7 @@ import { interruptible } from './failure.ts';
 import { withHoldOut } from './holdOut.ts';
 import type { JobOptions, JobRun } from './jobRun.ts';
 import { withLocalJobs } from './localJobs.ts';
+import { optionWord } from './optionWord.ts';
 import { runWalkForward, walkForwardPlan } from './runWalkForward.ts';
 import { followedAssets, readSettings } from './settings.ts';
 import type { StrategyOptions } from './strategyOptions.ts';
@@ -74,9 +75,8 @@ export async function runBacktest(
 function refuseStrategyFileOptions(path: string, options: StrategyOptions): void {
   for (const [name, member] of Object.entries(STRATEGY_FILE_OPTIONS)) {
     if (options[name as keyof typeof STRATEGY_FILE_OPTIONS] === undefined) continue;
-    const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
     const instead = member === null ? 'it does not apply to JSON files' : `set \`${member}\` in the file`;
-    throw new InvalidInputError(`${path}: ${flag} is for strategy files; ${instead}`);
+    throw new InvalidInputError(`${path}: ${optionWord(name)} is for strategy files; ${instead}`);
   }
 }
 

@@ -4,6 +4,7 @@ import { InvalidInputError } from '../runtime/errors.ts';
 import { exportedFilesBelow, verifyFile } from '../store/export/verify.ts';
 import { describedFile, isManifest, manifestPath } from '../store/export/writtenFile.ts';
 import { interruptible } from './failure.ts';
+import { optionWord } from './optionWord.ts';
 import type { BackupCommandOptions } from './runBackup.ts';
 
 /**
@@ -52,10 +53,11 @@ function refuseOptionsOfBackups(
   named: string,
   { at, s3Endpoint, s3Region, dataDir }: BackupCommandOptions,
 ): void {
-  const words = { '--at': at, '--s3-endpoint': s3Endpoint, '--s3-region': s3Region, '--data-dir': dataDir };
-  for (const [word, value] of Object.entries(words)) {
+  for (const [name, value] of Object.entries({ at, s3Endpoint, s3Region, dataDir })) {
     if (value === undefined) continue;
-    throw new InvalidInputError(`${named} is no backup, and ${word} applies to backups alone: leave it out`);
+    throw new InvalidInputError(
+      `${named} is no backup, and ${optionWord(name)} applies to backups alone: leave it out`,
+    );
   }
 }
 

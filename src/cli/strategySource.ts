@@ -10,7 +10,7 @@ import { storedTapes, type TapeSource } from '../strategy/tapeSource.ts';
 import { cacheFolder } from './cacheFolder.ts';
 import { openRecording } from './openRecording.ts';
 import { printBelowBar } from './progress.ts';
-import { type RemoteService, remoteService } from './remote.ts';
+import { type RemoteService, remoteService, SILENCE_S_MAX } from './remote.ts';
 import { readSettings } from './settings.ts';
 
 /** @throws {ConfigError} @throws {InvalidInputError} If there is no recording. @throws {StoreUnavailableError} */
@@ -38,10 +38,7 @@ export async function openRemote(service: RemoteService, signal: AbortSignal): P
   return new RemoteTapes({ url: service.url, ask, clock: systemClock, cache, signal, onRetry });
 }
 
-/** As `timeoutMs` of `@underround/client`: a service whose store hangs says so after 60 s. */
-const SILENCE_MS_MAX = 90_000;
-
-/** Sends a request, which fails once nothing was received for `SILENCE_MS_MAX`. */
+/** Sends a request, which fails once nothing was received for `SILENCE_S_MAX` seconds. */
 export function askOf({ url, key }: RemoteService, clock: Clock): Ask {
   const after = (delayMs: number, over: () => void) => {
     const timer = clock.after(delayMs, over);
@@ -50,7 +47,7 @@ export function askOf({ url, key }: RemoteService, clock: Clock): Ask {
   const timers = { now: () => clock.now(), sleep: (ms: number) => sleep(clock, ms), after };
   return async (path, signal) => {
     const headers = { authorization: `Bearer ${key.reveal()}` };
-    const silence = new Silence(timers, SILENCE_MS_MAX, signal);
+    const silence = new Silence(timers, SILENCE_S_MAX * 1_000, signal);
     const response = await silence.answer(fetch(`${url}${path}`, { headers, signal: silence.signal }));
     const retryAfter = response.headers.get('retry-after');
     return {

@@ -51,6 +51,8 @@ interface BlockSums {
 interface DistinctSums extends BlockSums {
   /** How many trials are equal to each distinct one, itself included. */
   readonly copies: Uint32Array;
+  /** Number of trials, copies included. */
+  readonly all: number;
 }
 
 /** Sharpe's ratio needs only sums, and those of a half are the sums of its blocks. */
@@ -94,7 +96,7 @@ function distinctOf(all: BlockSums): DistinctSums {
   return {
     ...{ blocks, size: all.size, trials: distinct.length },
     ...{ sums: columnsOf(all.sums), squares: columnsOf(all.squares) },
-    copies: Uint32Array.from(distinct, ({ copies }) => copies),
+    ...{ copies: Uint32Array.from(distinct, ({ copies }) => copies), all: trials },
   };
 }
 
@@ -155,13 +157,13 @@ class Halves {
 
   #judge(): number {
     this.count += 2;
-    const { blocks, size, copies } = this.#blocks;
+    const { blocks, size } = this.#blocks;
     const count = (blocks / 2) * size;
     const one = scored(this.#one, count);
     const other = scored(this.#other, count);
     return (
-      (rankShare(other, copies, indexOfMaximum(one)) <= 0.5 ? 1 : 0) +
-      (rankShare(one, copies, indexOfMaximum(other)) <= 0.5 ? 1 : 0)
+      (rankShare(other, indexOfMaximum(one), this.#blocks) <= 0.5 ? 1 : 0) +
+      (rankShare(one, indexOfMaximum(other), this.#blocks) <= 0.5 ? 1 : 0)
     );
   }
 }
@@ -188,13 +190,12 @@ function indexOfMaximum(values: Float64Array): number {
 }
 
 /** Rank of a trial among all and their copies, in (0, 1): ties count half, divided by the number of all plus one. */
-function rankShare(values: Float64Array, copies: Uint32Array, at: number): number {
+function rankShare(values: Float64Array, at: number, { copies, all }: DistinctSums): number {
   const own = values[at] as number;
-  let [less, equal, all] = [0, 0, 0];
+  let [less, equal] = [0, 0];
   for (let i = 0; i < values.length; i++) {
     const value = values[i] as number;
     const count = copies[i] as number;
-    all += count;
     if (value < own) less += count;
     else if (value === own) equal += count;
   }

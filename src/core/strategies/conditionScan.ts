@@ -90,7 +90,7 @@ const TESTS = {
 } as const;
 
 /** One condition on one market. */
-class ConditionScan implements Scan {
+export class ConditionScan implements Scan {
   readonly #search: Search;
   readonly #end: number;
   /** The last search started at row `#from` and found row `#next`: the condition is true at no row between them. */

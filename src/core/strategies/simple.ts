@@ -4,7 +4,8 @@ import { TICKS_PER_USDC } from '../money.ts';
 import { firstRow } from '../session/rows.ts';
 import type { Bound } from './bound.ts';
 import type { Crossing } from './condition.ts';
-import { type Reading, readingKey, tokenBought } from './reading.ts';
+import { ConditionScan, scannedCondition } from './conditionScan.ts';
+import { tokenBought } from './reading.ts';
 import { type Bounds, BUY_NO, BUY_YES, type CompiledStrategy, type Intent, WAIT } from './strategy.ts';
 
 const BUY_AND_HOLD = {
@@ -27,16 +28,22 @@ const heldFrom = (entry: Bound): Bounds => ({ entry: [entry], exit: [] });
 export function thresholdEntry({ threshold, direction, side }: ThresholdEntry): CompiledStrategy {
   const intent = intentOf(side);
   const below = direction === 'below';
-  const reading: Reading = {
-    ...{ metric: 'token_price', token: tokenBought(side), price: 'ask', windowSeconds: null },
-  };
-  const passes = (price: number) => (below ? price < threshold : price > threshold);
+  const condition = scannedCondition(
+    { metric: 'token_price', operator: direction, value: threshold },
+    { own: tokenBought(side), price: 'ask' },
+  );
   return {
     ...BUY_AND_HOLD,
-    bounds: heldFrom({ reading, ...{ side: direction, crosses: false, value: threshold } }),
+    bounds: heldFrom({
+      reading: condition.reading,
+      ...{ side: direction, crosses: false, value: threshold },
+    }),
     start: (rows) => {
       const asks = side === 'buy_yes' ? rows.yesAsk : rows.noAsk;
-      const wants = (row: number) => passes((asks[row] as number) / TICKS_PER_USDC);
+      const wants = (row: number) => {
+        const price = (asks[row] as number) / TICKS_PER_USDC;
+        return below ? price < threshold : price > threshold;
+      };
       return {
         decide: (row) => (wants(row) ? intent : WAIT),
         nextWish: (from) => firstRow(rows, from, (row) => rows.trusted[row] === 1 && wants(row)),
@@ -44,13 +51,11 @@ export function thresholdEntry({ threshold, direction, side }: ThresholdEntry): 
       };
     },
     startRecorded: (columns) => {
-      const prices = columns.now(reading, readingKey(reading));
-      const { first, end } = columns;
-      const wish = (from: number) =>
-        below ? prices.firstBelow(threshold, from, end) : prices.firstAbove(threshold, from, end);
+      const entering = new ConditionScan(condition, columns);
       return {
-        decide: (row) => (passes(prices.values[row] as number) ? intent : WAIT),
-        nextWish: (from, held) => columns.untilGap(from, wish(held === null ? Math.max(from, first) : from)),
+        decide: (row) => (entering.next(row) === row ? intent : WAIT),
+        nextWish: (from, held) =>
+          columns.untilGap(from, entering.next(held === null ? Math.max(from, columns.first) : from)),
       };
     },
   };

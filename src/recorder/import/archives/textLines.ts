@@ -15,7 +15,7 @@ export function plainName(file: string): string {
  * each character of one. A few megabytes of a compressed file can be a line that fits into no memory.
  */
 export const LINE_CHARS_MAX = 64 * 1024 * 1024;
-/** What is kept of a longer line, in characters: enough to find its market, and too much for a frame set aside whole. */
+/** The kept beginning of a longer line, in characters: long enough to name the market of the line. */
 const CUT_LINE_CHARS = 128 * 1024;
 
 export interface TextLine {
