@@ -35,7 +35,10 @@ function absent(engine: FakeEngine): FakeEngine {
 /** A killed run that left these trades in its journal, one trade per segment. */
 async function killedRun(seqs: readonly number[], writerName = 'main'): Promise<void> {
   rig.engine.answer = away;
-  await rig.tradeEverySecond(await rig.open({ writerName, recovery: 'background' }), seqs);
+  const killed = await rig.open({ writerName, recovery: 'background' });
+  await rig.tradeEverySecond(killed, seqs);
+  // However long the disk takes: the last sign of life is then not older than the last row.
+  await killed.keep();
   await rig.killRuns();
 }
 
