@@ -14,7 +14,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openTestStore, type TestStore } from '../../../test/support/store.ts';
 import { STREAMED_ANSWER_HEADER } from './access.ts';
 import { STREAMS_MAX } from './host/sessionPool.ts';
@@ -268,17 +268,23 @@ describe('only the owner', () => {
   });
 });
 
-test('a data directory with a long path has its socket in a separate directory, removed with the host', async () => {
-  const base = await mkdtemp(join(tmpdir(), 'underround-store-'));
-  const dataDir = join(base, 'd'.repeat(100));
-  const { store } = await openTestStore({ dataDir });
-  const directory = dirname(socketPath(dataDir));
-  expect(statSync(directory).mode & 0o777).toBe(0o700);
-  expect(await store.rows('SELECT 1 AS one')).toEqual([{ one: 1 }]);
-  await store.close();
-  expect(existsSync(directory)).toBe(false);
-  await rm(base, { recursive: true });
-});
+test.each(['the usual temporary directory', 'one of its own'])(
+  'a data directory with a long path has its socket in %s, removed with the host',
+  async (kind) => {
+    const base = await mkdtemp(join(tmpdir(), 'ur-'));
+    onTestFinished(() => rm(base, { recursive: true }));
+    if (kind === 'one of its own') vi.stubEnv('TMPDIR', base);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const dataDir = join(base, 'd'.repeat(100));
+    const { store } = await openTestStore({ dataDir });
+    const directory = dirname(socketPath(dataDir));
+    expect(dirname(directory)).toBe(tmpdir());
+    expect(statSync(directory).mode & 0o777).toBe(0o700);
+    expect(await store.rows('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    await store.close();
+    expect(existsSync(directory)).toBe(false);
+  },
+);
 
 test('a socket directory that another user may have planted is refused', async () => {
   const base = await mkdtemp(join(tmpdir(), 'underround-store-'));

@@ -19,9 +19,12 @@ export function socketPath(dataDir: string): string {
   return join(tmpdir(), outsideName(dataDir), SOCKET_NAME);
 }
 
-/** The socket's directory when it is outside of the data directory, which is checked separately; else null. */
-export function outsideSocketDirectory(dataDir: string): string | null {
-  const directory = dirname(socketPath(dataDir));
+/**
+ * The socket's directory when it is outside of the data directory, which is checked separately; else null. The host
+ * learns the path of the socket from its parent, because it has no environment that names another temporary directory.
+ */
+export function outsideSocketDirectory(dataDir: string, socket: string): string | null {
+  const directory = dirname(socket);
   return directory === resolve(dataDir) ? null : directory;
 }
 
@@ -29,8 +32,8 @@ export function outsideSocketDirectory(dataDir: string): string | null {
  * Creates or checks the directory of the socket before any file in it is written or read.
  * @throws {ConfigError} When another user may have created it.
  */
-export function prepareSocketDirectory(dataDir: string): void {
-  const directory = outsideSocketDirectory(dataDir);
+export function prepareSocketDirectory(dataDir: string, socket: string): void {
+  const directory = outsideSocketDirectory(dataDir, socket);
   if (directory !== null) makeOwnDirectory(directory);
 }
 

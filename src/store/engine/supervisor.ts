@@ -162,7 +162,7 @@ export class Supervisor implements EngineAccess {
   /** @throws {ConfigError} When another user may have created the socket's directory. */
   async #tryOnce(): Promise<boolean> {
     try {
-      prepareSocketDirectory(this.#options.dataDir);
+      prepareSocketDirectory(this.#options.dataDir, this.#socket);
       if (this.#mayUseFound() && (await this.#ping())) return true;
       return await this.#spawn();
     } catch (error) {

@@ -90,7 +90,7 @@ async function main(dataDir: string, socket: string): Promise<void> {
     });
     // The socket is removed first, so that no new client finds a host that is shutting down.
     await unlink(socket).catch(() => undefined);
-    const outside = outsideSocketDirectory(dataDir);
+    const outside = outsideSocketDirectory(dataDir, socket);
     if (outside !== null) await rmdir(outside).catch(() => undefined);
     await Promise.all([local.drain(), shared?.drain()]);
     await drainPending();
@@ -103,7 +103,7 @@ async function main(dataDir: string, socket: string): Promise<void> {
   // parent decides when the store ends, by closing the pipe.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
 
-  prepareSocketDirectory(dataDir);
+  prepareSocketDirectory(dataDir, socket);
   // This process holds the engine's lock, so an existing socket belongs to no process.
   await unlink(socket).catch(() => undefined);
   await listening(local, { path: socket });
