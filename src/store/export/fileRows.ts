@@ -2,6 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { zstdDecompressSync } from 'node:zlib';
 import { type AsyncBuffer, asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
+import { MIB } from '../../runtime/byteUnits.ts';
 import { InvalidInputError } from '../../runtime/errors.ts';
 import type { ExportColumn, ExportFormat } from '../../schema/export.ts';
 import { type CsvCell, cellValue, type RowValues, rowValue } from './rowValues.ts';
@@ -46,20 +47,28 @@ async function* jsonRows(path: string, columns: readonly ExportColumn[]): AsyncG
 }
 
 const NEWLINE = 0x0a;
+/** Many times the longest row of an export. A damaged file, whose rows have no end, must not fill the memory. */
+const ROW_BYTES_MAX = 64 * MIB;
+const TOO_LONG = `it has more than ${ROW_BYTES_MAX} bytes`;
 
 /** Only a line feed ends a line: other line ends may be in a text. */
 async function* linesOf(path: string): AsyncGenerator<string> {
-  let rest: Buffer = Buffer.alloc(0);
+  let pieces: Buffer[] = [];
+  let length = 0;
   for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
-    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     let start = 0;
-    for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
-      yield bytes.toString('utf8', start, end);
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
+      if (length === 0) yield chunk.toString('utf8', start, end);
+      else yield Buffer.concat([...pieces, chunk.subarray(start, end)]).toString('utf8');
+      [pieces, length] = [[], 0];
       start = end + 1;
     }
-    rest = bytes.subarray(start);
+    if (start === chunk.length) continue;
+    pieces.push(chunk.subarray(start));
+    length += chunk.length - start;
+    if (length > ROW_BYTES_MAX) throw new InvalidInputError(TOO_LONG);
   }
-  if (rest.length > 0) throw new InvalidInputError('the file ends inside a line');
+  if (length > 0) throw new InvalidInputError('the file ends inside a line');
 }
 
 async function* csvRows(path: string, columns: readonly ExportColumn[]): AsyncGenerator<RowValues> {
@@ -80,18 +89,22 @@ async function* csvRows(path: string, columns: readonly ExportColumn[]): AsyncGe
 
 /** A record may have line feeds inside quotes: it ends at the first one after an even number of quotes. */
 async function* csvRecords(path: string): AsyncGenerator<CsvCell[]> {
-  let open = '';
+  let lines: string[] = [];
+  let length = 0;
+  let isQuoted = false;
   for await (const line of linesOf(path)) {
-    const record = open === '' ? line : `${open}\n${line}`;
-    const cells = cellsOf(record);
-    open = cells === null ? record : '';
-    if (cells !== null) yield cells;
+    lines.push(line);
+    length += line.length + 1;
+    if (length > ROW_BYTES_MAX) throw new InvalidInputError(`a quoted text has no end: ${TOO_LONG}`);
+    if (line.split('"').length % 2 === 0) isQuoted = !isQuoted;
+    if (isQuoted) continue;
+    yield cellsOf(lines.join('\n'));
+    [lines, length] = [[], 0];
   }
-  if (open !== '') throw new InvalidInputError('the file ends inside a quoted text');
+  if (isQuoted) throw new InvalidInputError('the file ends inside a quoted text');
 }
 
-/** Null where a quote is still open. */
-function cellsOf(record: string): CsvCell[] | null {
+function cellsOf(record: string): CsvCell[] {
   const cells: CsvCell[] = [];
   let at = 0;
   for (;;) {
@@ -100,7 +113,7 @@ function cellsOf(record: string): CsvCell[] | null {
     if (isQuoted) {
       for (at++; ; at++) {
         const end = record.indexOf('"', at);
-        if (end < 0) return null;
+        if (end < 0) throw new InvalidInputError('a quoted text has no end');
         text += record.slice(at, end);
         at = end + 1;
         if (record[at] !== '"') break;
