@@ -4,6 +4,7 @@ import { counted } from '../runtime/counted.ts';
 import { makeDirectories } from '../runtime/makeDirectories.ts';
 import type { ExportFormat, ExportRange } from '../schema/export.ts';
 import type { ExportReader } from '../store/export/controlRows.ts';
+import { exportAlone } from '../store/export/exportAlone.ts';
 import { folderFileName } from '../store/export/fileName.ts';
 import { isUpToDate, writeExport } from '../store/export/writtenFile.ts';
 import {
@@ -34,8 +35,15 @@ interface FolderResult {
   readonly bytes: number;
 }
 
-/** Writes one file for each series or asset and day. Keeps finished files whose rows have not changed. */
+/**
+ * Writes one file for each series or asset and day. Keeps finished files whose rows have not changed.
+ * @throws {InvalidInputError} If another process exports into the folder, or its disk is full.
+ */
 export async function exportFolder(reader: ExportReader, options: FolderOptions): Promise<FolderResult> {
+  return await exportAlone(options.out, () => writeFiles(reader, options));
+}
+
+async function writeFiles(reader: ExportReader, options: FolderOptions): Promise<FolderResult> {
   const { store } = reader;
   const { datasets, filter, range, format, out, clock, signal, onFile } = options;
   const parts: ExportPart[] = [];

@@ -70,13 +70,13 @@ async function writeOnce(reader: ExportReader, file: FileToWrite): Promise<Expor
     const before = await revision(store, sources, signal);
     const sum = new HashedBytes();
     const rows = openExport(store, sources, { dataset: subject.dataset, format, signal });
-    await pipeline(rows, sum, createWriteStream(part), { signal });
+    await pipeline(rows, sum, createWriteStream(part, { flush: true }), { signal });
     const name = basename(path);
     const written = { name, bytes: sum.bytes, sha256: sum.digest() };
     const hashed = before === null ? await hashWritten(part, file) : await hashRows(store, sources, signal);
     const manifest = await buildManifest(store, sources, { ...file, file: written, hashed });
     if ((await revision(store, sources, signal)) !== before) return null;
-    await writeFile(manifestPart, `${JSON.stringify(manifest, null, 2)}\n`);
+    await writeFile(manifestPart, `${JSON.stringify(manifest, null, 2)}\n`, { flush: true });
     await rename(part, path);
     // A file without its manifest is not finished, but it would use space.
     await rename(manifestPart, manifestPath(path)).catch(async (error: unknown) => {

@@ -8,6 +8,7 @@ import { eventsRevision, type TokenName } from '../../queries/engineEvents.ts';
 import { listSource } from '../../queries/exports.ts';
 import { where } from '../../queries/sql.ts';
 import type { StoreReader } from '../../reader.ts';
+import { exportAlone } from '../exportAlone.ts';
 import {
   type AskedEvents,
   type EngineFile,
@@ -39,11 +40,21 @@ interface FolderOptions {
 const TRIES_MAX = 3;
 const TOKENS: readonly TokenName[] = ['yes', 'no'];
 
-/** Writes the files of all selected markets. Keeps those whose market has not changed. */
-export async function writeEngineFolder(
-  store: StoreReader,
-  options: FolderOptions,
-): Promise<{ files: number; kept: number }> {
+interface FolderResult {
+  readonly files: number;
+  /** Of these files, ones that were there and whose market has not changed. */
+  readonly kept: number;
+}
+
+/**
+ * Writes the files of all selected markets. Keeps those whose market has not changed.
+ * @throws {InvalidInputError} If another process exports into the folder, or its disk is full.
+ */
+export async function writeEngineFolder(store: StoreReader, options: FolderOptions): Promise<FolderResult> {
+  return await exportAlone(options.out, () => writeMarkets(store, options));
+}
+
+async function writeMarkets(store: StoreReader, options: FolderOptions): Promise<FolderResult> {
   const { out, upToSeq, signal, onFile } = options;
   const listed = [...(await listedFiles(out)).values()];
   const result = { files: 0, kept: 0 };
