@@ -169,4 +169,26 @@ describe.skipIf(browserAbsent)(SKIPPED, () => {
     expect(await depth.count()).toBe(1);
     await page.getByRole('region', { name: 'Tape' }).getByRole('table').waitFor();
   });
+
+  it('say that the book at the left edge of the depth is missing', async () => {
+    const watched = await pages.open();
+    const { page } = watched;
+    const recording = recordedMarket('5m', '2026-11-20T11:58:00.000Z');
+    const address = pages.add({ ...recording, market: { ...recording.market, status: 'open' } });
+    watched.refusals.add('502 /app/snapshots');
+    const start = encodeURIComponent('2026-11-20T11:53:00.000Z');
+    await page.route(`**/app/snapshots?*end=${start}*`, (route) =>
+      route.fulfill({ status: 502, json: FAILED }),
+    );
+    await page.clock.install({ time: NOW });
+    await page.goto(address);
+    // The chart of the probability needs it too.
+    const alerts = page.getByRole('alert').filter({ hasText: 'The store does not answer' });
+    const shown = async () => {
+      await page.clock.runFor(1_000);
+      return alerts.count();
+    };
+    await expect.poll(shown).toBe(2);
+    await page.getByRole('img', { name: /^Depth over time/ }).waitFor();
+  });
 });

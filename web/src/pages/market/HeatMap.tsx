@@ -56,17 +56,19 @@ export function HeatMap({
   if (books.isPending || before.isPending) return <Loading rows={6} />;
   const answer = lastAnswer(books);
   if (answer === undefined) return <RequestFailure of={books} />;
+  // Without the book in force at the left edge, the first columns are empty.
+  const failure = <RequestFailure of={books.error === null ? before : books} />;
   if (grid.largest === 0) {
     return (
       <>
-        <RequestFailure of={books} />
+        {failure}
         <Empty title="No books recorded in this time" />
       </>
     );
   }
   return (
     <>
-      <RequestFailure of={books} />
+      {failure}
       <TimeChart
         label={`Depth over time: ${answer.count} books, prices from 0 to 100 cents`}
         times={shown.times}
