@@ -5,14 +5,14 @@ import { backtestMembers } from '../schema/api/backtests.ts';
 import { bodySchema } from '../schema/api/body.ts';
 import { EVENT_TYPES, TICKERS } from '../schema/market.ts';
 import * as argument from './arguments.ts';
-import { following, joined, readingTool, shortened, type Tool } from './tool.ts';
+import { shortJob } from './shortJob.ts';
+import { following, readingTool, type Tool } from './tool.ts';
 
 const OPPORTUNITIES_MAX = 40;
 const AUDIT_ROWS_MAX = 50;
 const TRADES_MAX = 100;
 const TRADES_DEFAULT = 20;
 const JOBS_MAX = 20;
-const POINTS_MAX = 200;
 
 const getCalibration = readingTool({
   name: 'get_calibration',
@@ -121,7 +121,7 @@ const getBacktest = readingTool({
   name: 'get_backtest',
   title: 'Result of a backtest',
   description:
-    'Gets one backtest or sweep with its result: profit after fees (USD), win rate, intervals, fill rate, drawdown, coverage of the recording and single trades. Status queued or running: call again later. A sweep has cells instead of trades, and n_trials says how many combinations were tried.',
+    'Gets one backtest or sweep with its result: profit after fees (USD), win rate, intervals, fill rate, drawdown, coverage of the recording and single trades. Status queued or running: call again later. A sweep has cells instead of trades, of a large one only some, and n_trials says how many combinations were tried.',
   input: {
     job_id: z
       .string()
@@ -160,29 +160,6 @@ const runBacktest: Tool<BacktestBody> = {
     return { ...answer, leftOut: `It is not finished yet: call get_backtest with job_id ${job.job_id}` };
   },
 };
-
-/** A job without most of its trades and of its equity curve. */
-export function shortJob(
-  job: Readonly<Record<string, unknown>> & { readonly result: object | null },
-  trades: number,
-) {
-  const notes: (string | null)[] = [];
-  const cut = (result: Record<string, unknown>, name: string, most: number, what: string) => {
-    const list = result[name];
-    if (!Array.isArray(list)) return;
-    const [kept, note] = shortened(list, most, what);
-    result[name] = kept;
-    notes.push(note);
-  };
-  if (job.result === null) return { body: job, leftOut: null };
-  const result = { ...job.result } as Record<string, unknown>;
-  cut(result, 'trades', trades, 'trades');
-  cut(result, 'equity_curve', POINTS_MAX, 'points of the equity curve');
-  cut(result, 'markets_skipped', POINTS_MAX, 'skipped markets');
-  const left = joined(...notes);
-  const leftOut = left === null ? null : `${left}; GET /v1/backtest/{job_id} has all`;
-  return { body: { ...job, result }, leftOut };
-}
 
 export const signalTools = [
   getCalibration,
