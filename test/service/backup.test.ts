@@ -9,6 +9,7 @@ import { S3_VARIABLES, startS3 } from '../support/s3Server.ts';
 import { PROJECT_ROOT } from '../support/sourceFiles.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 import { VENUES_OFF } from '../support/venuesOff.ts';
+import { wordsOnPage } from '../support/wordsOnPage.ts';
 
 /** The commands of docs/BACKUP.md, in their order. */
 const page = readFileSync(join(PROJECT_ROOT, 'docs/BACKUP.md'), 'utf8');
@@ -48,14 +49,11 @@ it.skipIf(commandAbsent)('every command of docs/BACKUP.md does what the page say
   let serving: Awaited<ReturnType<typeof startCommand>> | null = null;
   for (const command of commands) {
     const id = String(answers.get(commands[0] ?? '')?.id);
-    const words = command
-      .replaceAll('/var/backups/underround', join(root, 'backups'))
-      .replaceAll('/var/lib/underround-', join(root, 'restored-'))
-      .replaceAll('/var/lib/underround', dataDir)
+    const named = command
       .replace('https://s3.example.com', s3.url)
       .replace('eu-central-1', S3_VARIABLES.AWS_REGION)
-      .replace('--at ID', `--at ${id}`)
-      .split(' ');
+      .replace('--at ID', `--at ${id}`);
+    const words = wordsOnPage(named, { root, dataDir });
     expect(words.shift()).toBe('underround');
     if (words[0] === 'serve') {
       await service.stop();

@@ -9,6 +9,7 @@ import { startCommand } from '../support/runningService.ts';
 import { PROJECT_ROOT } from '../support/sourceFiles.ts';
 import { temporaryDirectory } from '../support/temporaryDirectory.ts';
 import { VENUES_OFF } from '../support/venuesOff.ts';
+import { wordsOnPage } from '../support/wordsOnPage.ts';
 
 const page = readFileSync(join(PROJECT_ROOT, 'docs/UPGRADING.md'), 'utf8');
 const commands = [...page.matchAll(/```sh\n(.*?)```/gs)].flatMap(([, block = '']) =>
@@ -33,12 +34,7 @@ it.skipIf(commandAbsent)('every command of docs/UPGRADING.md does what the page 
       if (runs) upgraded = await startCommand(['serve', '--data-dir', dataDir], environment);
       continue;
     }
-    const words = command
-      .replaceAll('/var/backups/underround', join(root, 'backups'))
-      .replaceAll('/var/lib/underround-', join(root, 'restored-'))
-      .replaceAll('/var/lib/underround', dataDir)
-      .replace('--at ID', `--at ${id}`)
-      .split(' ');
+    const words = wordsOnPage(command.replace('--at ID', `--at ${id}`), { root, dataDir });
     expect(words.shift()).toBe('underround');
     if (words[0] === 'serve') {
       const service = await startCommand(words, environment);

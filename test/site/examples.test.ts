@@ -95,7 +95,7 @@ function quickStartScript(service: { readonly url: string; readonly key: string 
     text
       .replace(/^export BASE=.*$/m, `export BASE=${service.url}`)
       .replace(/^export KEY=.*$/m, `export KEY=${service.key}`)
-      .replace(/^export PYTHONPATH=.*$/m, `export PYTHONPATH=${join(PROJECT_ROOT, 'clients/python')}`);
+      .replace(/^export PYTHONPATH=.*$/m, `export PYTHONPATH='${join(PROJECT_ROOT, 'clients/python')}'`);
   const blocks = examplesOf(QUICK_START).map(({ language, code }) => {
     if (language === 'python') return `python3 - <<'EOF'\n${code}EOF\n`;
     return language === 'sh' ? code.replaceAll('curl -s', 'curl -sf') : addressesIn(code);
