@@ -39,6 +39,9 @@ const isAbsent = (program: string, option: string) =>
   spawnSync(program, [option]).error !== undefined && process.env.CI === undefined;
 const deployed = (path: string) => readFileSync(join(PROJECT_ROOT, 'deploy', path), 'utf8');
 
+/** A path in a configuration: it may have spaces. */
+const quoted = (path: string) => `"${path}"`;
+
 /** The text with each of `values` in place of its key, which must be in it. */
 function replaced(text: string, values: Readonly<Record<string, string>>): string {
   return Object.entries(values).reduce((changed, [from, to]) => {
@@ -57,18 +60,19 @@ const PROXIES: readonly Proxy[] = [
         'listen 80;': `listen 127.0.0.1:${ports.http};`,
         'listen 443 ssl http2;': `listen 127.0.0.1:${ports.https} ssl http2;`,
         '127.0.0.1:8080': `127.0.0.1:${ports.service}`,
-        [`/etc/letsencrypt/live/${NAME}/fullchain.pem`]: tls.cert,
-        [`/etc/letsencrypt/live/${NAME}/privkey.pem`]: tls.key,
-        '/var/log/nginx/underround.log': join(folder, 'access.log'),
+        [`/etc/letsencrypt/live/${NAME}/fullchain.pem`]: quoted(tls.cert),
+        [`/etc/letsencrypt/live/${NAME}/privkey.pem`]: quoted(tls.key),
+        '/var/log/nginx/underround.log': quoted(join(folder, 'access.log')),
       });
       writeFileSync(join(folder, 'site.conf'), site);
       const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-        .map((kind) => `${kind}_temp_path ${folder}/${kind};`)
+        .map((kind) => `${kind}_temp_path ${quoted(join(folder, kind))};`)
         .join(' ');
       const user = process.getuid?.() === 0 ? 'user root;' : '';
+      const [pid, included] = [quoted(join(folder, 'pid')), quoted(join(folder, 'site.conf'))];
       writeFileSync(
         join(folder, 'nginx.conf'),
-        `${user} daemon off; pid ${folder}/pid; error_log stderr; events {} http { ${temporary} include ${folder}/site.conf; }`,
+        `${user} daemon off; pid ${pid}; error_log stderr; events {} http { ${temporary} include ${included}; }`,
       );
       return spawn('/usr/sbin/nginx', ['-p', folder, '-c', join(folder, 'nginx.conf')]);
     },
@@ -79,7 +83,7 @@ const PROXIES: readonly Proxy[] = [
     start: (ports, tls) => {
       const folder = directory();
       const site = replaced(deployed('Caddyfile'), {
-        [`\n${NAME} {\n`]: `\n${NAME}:${ports.https} {\n\tbind 127.0.0.1\n\ttls ${tls.cert} ${tls.key}\n`,
+        [`\n${NAME} {\n`]: `\n${NAME}:${ports.https} {\n\tbind 127.0.0.1\n\ttls ${quoted(tls.cert)} ${quoted(tls.key)}\n`,
         '127.0.0.1:8080': `127.0.0.1:${ports.service}`,
       });
       const global = `{\n\tadmin off\n\thttp_port ${ports.http}\n\thttps_port ${ports.https}\n}\n`;
@@ -181,15 +185,16 @@ describe.each(PROXIES)('$name with the configuration of deploy/', (proxy) => {
     child.stderr?.on('data', (chunk) => {
       log += chunk;
     });
-    const ended = new Promise<void>((resolve) => void child.once('exit', () => resolve()));
+    const ended = new Promise<void>((resolve) => void child.once('close', () => resolve()));
     whenOver(async () => {
       child.kill('SIGTERM');
       await ended;
     });
-    await eventually(`an answer of ${proxy.name}`, async () => {
-      if (child.exitCode !== null) throw new Error(log);
-      return (await ask('GET', '/livez')).status === 200;
-    });
+    const failed = ended.then(() => Promise.reject(new Error(`${proxy.name} ended: ${log}`)));
+    await Promise.race([
+      failed,
+      eventually(`an answer of ${proxy.name}`, async () => (await ask('GET', '/livez')).status === 200),
+    ]);
   });
 
   it.skipIf(skip)('sends plain requests to HTTPS', async () => {
