@@ -22,7 +22,8 @@ const server = new EmbeddedPostgres({
   persistent: false,
   // PostgreSQL refuses to run as root, the usual user in containers.
   createPostgresUser: process.getuid?.() === 0,
-  initdbFlags: ['--no-sync', '--encoding=UTF8'],
+  // The locale of the environment may not be installed, and would change the texts of errors.
+  initdbFlags: ['--no-sync', '--encoding=UTF8', '--no-locale'],
   postgresFlags: [
     ...['-c', 'fsync=off'],
     ...['-c', 'listen_addresses=127.0.0.1'],
