@@ -72,7 +72,7 @@ const PROXIES: readonly Proxy[] = [
       const [pid, included] = [quoted(join(folder, 'pid')), quoted(join(folder, 'site.conf'))];
       writeFileSync(
         join(folder, 'nginx.conf'),
-        `${user} daemon off; pid ${pid}; error_log stderr; events {} http { ${temporary} include ${included}; }`,
+        `${user} daemon off; pid ${pid}; error_log stderr; events {} http { ${temporary} access_log off; include ${included}; }`,
       );
       return spawn('/usr/sbin/nginx', ['-p', folder, '-c', join(folder, 'nginx.conf')]);
     },
