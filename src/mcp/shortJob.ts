@@ -3,7 +3,7 @@ import { joined, shortened, type ToolAnswer } from './tool.ts';
 
 /** The most points of an equity curve, and skipped markets. */
 const POINTS_MAX = 200;
-/** The most values of one axis of a sweep with more cells than a square of them, which have about 80,000 characters. */
+/** A sweep of up to 20 x 20 cells, about 80,000 characters, is whole; of a larger one each axis has at most 20 values. */
 const AXIS_VALUES_MAX = 20;
 const ALL_OF_IT = 'GET /v1/backtest/{job_id} has all';
 
