@@ -57,7 +57,7 @@ test.each([
     (store: StoreReader, out: string) => exportFolder(recordingReader(store), { ...LISTS, out }),
   ],
   ['of an engine', (store: StoreReader, out: string) => writeEngineFolder(store, { ...ENGINE, out })],
-])('an export into a folder %s waits for the end of another one', async (_, exportInto) => {
+])('an export into a folder %s is refused until another one has ended', async (_, exportInto) => {
   const { store, dispose } = await openTestStore();
   onTestFinished(dispose);
   const out = join(temporaryDirectory(), 'nightly');

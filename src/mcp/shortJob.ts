@@ -1,4 +1,5 @@
 /** Results of jobs without most of their rows: a language model reads all that it gets. */
+import type { SweepResultBody } from '../schema/api/backtests.ts';
 import { joined, shortened, type ToolAnswer } from './tool.ts';
 
 /** The most points of an equity curve, and skipped markets. */
@@ -10,22 +11,12 @@ const ALL_OF_IT = 'GET /v1/backtest/{job_id} has all';
 type Job = Readonly<Record<string, unknown>> & { readonly result: object | null };
 type Result = Readonly<Record<string, unknown>>;
 
-interface SweptAxis {
-  readonly values: readonly number[];
-}
-interface SweptResult {
-  readonly cells: readonly (readonly unknown[])[];
-  readonly x_axis: SweptAxis;
-  readonly y_axis: SweptAxis | null;
-  readonly best: { readonly x: number; readonly y: number } | null;
-}
-
 /** @param trades The most trades of the answer. */
 export function shortJob(job: Job, trades: number): ToolAnswer {
   if (job.result === null) return { body: job, leftOut: null };
   const [result, left] =
     'cells' in job.result
-      ? shortSweep(job.result as SweptResult)
+      ? shortSweep(job.result as SweepResultBody)
       : shortBacktest(job.result as Result, trades);
   return { body: { ...job, result }, leftOut: left === null ? null : `${left}; ${ALL_OF_IT}` };
 }
@@ -47,7 +38,7 @@ function shortBacktest(whole: Result, trades: number): [Result, string | null] {
 }
 
 /** A sweep with some values of each axis: the first, the last, that of the best cell and others at equal distances. */
-function shortSweep(whole: SweptResult): [SweptResult, string | null] {
+function shortSweep(whole: SweepResultBody): [SweepResultBody, string | null] {
   const { cells, x_axis, y_axis, best } = whole;
   const all = cells.length * x_axis.values.length;
   if (all <= AXIS_VALUES_MAX ** 2) return [whole, null];
