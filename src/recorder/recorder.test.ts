@@ -49,6 +49,8 @@ describe('Recorder', () => {
         const { sink, recorder, wire } = setUp();
         recorder.clobFrame(wire.snapshot(T0), T0);
         const truth = [[sideOf(wire, 'bids'), sideOf(wire, 'asks')]];
+        // Actions that set a level twice: one that ends as it began is written although its book is not new.
+        const settingTwice = new Set<number>();
         list.forEach((changes, i) => {
           const timeMs = T0 + 1 + i;
           const levels = changes.map(({ side, off, size }) => ({
@@ -56,12 +58,18 @@ describe('Recorder', () => {
             price: side === 'BUY' ? 4900 - off * 100 : 5000 + off * 100,
             size: size * 10_000,
           }));
+          if (new Set(levels.map(({ price }) => price)).size < levels.length) settingTwice.add(timeMs);
           for (const frame of wire.action(timeMs, levels)) recorder.clobFrame(frame, timeMs);
           const state = [sideOf(wire, 'bids'), sideOf(wire, 'asks')];
           if (JSON.stringify(state) !== JSON.stringify(truth.at(-1))) truth.push(state);
         });
         recorder.close();
-        expect(sink.books.map(({ yes }) => [yes.bids, yes.asks])).toEqual(truth);
+        const states = sink.books.map(({ yes }) => [yes.bids, yes.asks]);
+        const isRepeated = states.map((state, i) => JSON.stringify(state) === JSON.stringify(states[i - 1]));
+        expect(states.filter((_, i) => !isRepeated[i])).toEqual(truth);
+        expect(
+          sink.books.every(({ eventTimeMs }, i) => !isRepeated[i] || settingTwice.has(eventTimeMs)),
+        ).toBe(true);
         expect(sink.books.every(({ trusted, mirrored }) => trusted && mirrored)).toBe(true);
         expect(sink.gaps).toEqual([]);
       }),

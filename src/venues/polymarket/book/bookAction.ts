@@ -31,7 +31,7 @@ export interface FinishedAction {
   readonly eventTimeMs: number;
   /** Receive time of the action's last frame. */
   readonly receivedTimeMs: number;
-  /** The levels of either token changed since the last finished action. */
+  /** Levels of either token changed since the last finished action, even if they changed back. */
   readonly changed: boolean;
   /** It includes a book sent on subscription or answered over REST, as opposed to one that follows a trade. */
   readonly isFirstBook: boolean;
