@@ -2,7 +2,13 @@
 import { MICRO_PER_USDC } from '../core/fees.ts';
 import { tapeAtDepth } from '../core/session/depth.ts';
 import { type PreparedMarket, prepareMarket } from '../core/session/prepare.ts';
-import { coverageOf, type MarketReplay, replayMarket, type SkipReason } from '../core/session/replay.ts';
+import {
+  coverageOf,
+  type MarketReplay,
+  replayMarket,
+  replayResults,
+  type SkipReason,
+} from '../core/session/replay.ts';
 import { needsOfAll, type RowNeeds } from '../core/session/rows.ts';
 import type { SessionTerms } from '../core/session/session.ts';
 import { NO_ORDERS } from '../core/session/sessionEvents.ts';
@@ -82,14 +88,15 @@ export function replayCells(
   let skipped: SkipReason | null = null;
   for (const [at, terms] of runs.entries()) {
     if (terms !== null) {
-      const replay = replayMarket(preparedFor(terms), terms, { resolution });
+      const prepared = preparedFor(terms);
+      const replay = replayResults(prepared, terms, resolution);
       if (annulled !== null) {
-        const { trades } = replayMarket(preparedFor(terms), terms, { resolution: annulled.resolution });
-        annulled.pnl[at] = trades.reduce((sum, { pnl }) => sum + (pnl ?? 0), 0);
+        const { results } = replayResults(prepared, terms, annulled.resolution);
+        annulled.pnl[at] = results.reduce((sum, { pnl }) => sum + (pnl ?? 0), 0);
       }
-      for (const trade of replay.trades) {
-        closedMs.push(trade.closedMs ?? Number.NaN);
-        pnls.push(trade.pnl ?? 0);
+      for (const result of replay.results) {
+        closedMs.push(result.closedMs ?? Number.NaN);
+        pnls.push(result.pnl ?? 0);
       }
       tried++;
       if (replay.skipped !== null) skips++;

@@ -27,6 +27,7 @@ const sessionState = of('src/core/session/session.ts', 'src/core/session/session
 const memory = of('src/core/strategies/conditionBased.ts', 'src/trading/paper/divergence.test.ts');
 const restingSession = of('src/core/session/session.ts', 'src/core/session/restingEntry.test.ts');
 const restingEntry = of('src/core/session/restingEntry.ts', 'src/core/session/restingEntry.test.ts');
+const rows = of('src/core/session/rows.ts', 'src/core/session/rows.test.ts');
 const position = of('src/core/session/position.ts', 'src/core/session/position.test.ts');
 const positionBook = of('src/core/session/positionBook.ts', 'src/core/session/positionBook.test.ts');
 const depth = of('src/core/session/depth.ts', 'src/core/session/depth.test.ts');
@@ -244,6 +245,9 @@ export const CORE_MUTANTS: readonly TestedMutant[] = [
   restingEntry(': ask - tickSize)', ': ask)'),
   position('this.exiting.sinceMs > timeMs', 'this.exiting.sinceMs >= timeMs'),
   position('of.timeMs <= timeMs);', 'of.timeMs < timeMs);'),
+  rows('(timeMs[row] as number) > afterMs', '(timeMs[row] as number) >= afterMs'),
+  rows('row < 0 || row > count', 'row < 0'),
+  position('pnl += of.proceeds - of.fee', 'pnl += of.proceeds'),
   position('weighted += slippage * fill.size;', 'weighted += slippage;'),
   position('closedMs: last?.of.timeMs ?? null', 'closedMs: last?.of.timeMs ?? 0'),
   position('Math.floor(size * payout)', 'Math.round(size * payout)'),

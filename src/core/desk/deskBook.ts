@@ -20,18 +20,16 @@ interface DeskBookOptions {
   readonly fillMode: ReplayParams['fill_mode'];
 }
 
-const NO_PRICES: BestPrices = {
-  ...{ yesBid: Number.NaN, yesAsk: Number.NaN },
-  ...{ noBid: Number.NaN, noAsk: Number.NaN },
-};
-
 /** The book in force as our orders find it: as recorded, without the sizes that our fills have consumed. */
 export class DeskBook {
   readonly #options: DeskBookOptions;
   readonly #consumption = new Consumption();
   /** The newest proven book, which `#consumption` has observed. */
   #observed = -1;
-  #best = NO_PRICES;
+  #yesBid = Number.NaN;
+  #yesAsk = Number.NaN;
+  #noBid = Number.NaN;
+  #noAsk = Number.NaN;
   /** Number of the book in force; -1 before the first. */
   book = -1;
   trusted = false;
@@ -46,8 +44,12 @@ export class DeskBook {
   }
 
   /** The best prices in force. */
-  quote(best: BestPrices): void {
-    this.#best = best;
+  quote({ yesBid, yesAsk, noBid, noAsk }: BestPrices): void {
+    // Copied, so that V8 need not allocate the caller's object.
+    this.#yesBid = yesBid;
+    this.#yesAsk = yesAsk;
+    this.#noBid = noBid;
+    this.#noAsk = noAsk;
   }
 
   /** @returns Whether resting orders must be shown this state: the book is proven, and it or its proof is new. */
@@ -161,8 +163,9 @@ export class DeskBook {
   }
 
   #bestOf(token: Token): Best {
-    const { yesBid, yesAsk, noBid, noAsk } = this.#best;
-    return token === 'yes' ? { bid: yesBid, ask: yesAsk } : { bid: noBid, ask: noAsk };
+    return token === 'yes'
+      ? { bid: this.#yesBid, ask: this.#yesAsk }
+      : { bid: this.#noBid, ask: this.#noAsk };
   }
 }
 

@@ -238,12 +238,15 @@ export class MarketDesk {
     const orders = this.#inFlight;
     let at = orders.length;
     while (at > 0 && (orders[at - 1] as InFlight).dueMs > order.dueMs) at--;
-    orders.splice(at, 0, order);
+    // Nearly always the only one.
+    if (at === orders.length) orders.push(order);
+    else orders.splice(at, 0, order);
     this.nextDueMs = (orders[0] as InFlight).dueMs;
   }
 
   #takeNext(): InFlight {
-    const order = this.#inFlight.shift();
+    const orders = this.#inFlight;
+    const order = orders.length === 1 ? orders.pop() : orders.shift();
     if (order === undefined) throw new RangeError('no order in flight');
     this.nextDueMs = this.#inFlight[0]?.dueMs ?? Number.POSITIVE_INFINITY;
     return order;

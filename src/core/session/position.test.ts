@@ -239,8 +239,12 @@ test('reversing to any time gives the position and the ledger of the fills up to
       expect(whole.position.cost).toBe(part.position.cost);
       expect(whole.ledger.positions).toBe(part.ledger.positions);
       for (const { ledger, position } of [whole, part]) {
+        expect(position.result()).toEqual({ closedMs: null, pnl: null });
         position.settle(100, 1);
         expect(ledger.positions).toBe(0);
+        const { closedMs, pnl } = position.trade();
+        expect(position.result()).toEqual({ closedMs, pnl });
+        expect(pnl).toBe(ledger.cash);
       }
       expect(whole.position.trade()).toEqual(part.position.trade());
       expect([whole.ledger.cash, whole.ledger.fees]).toEqual([part.ledger.cash, part.ledger.fees]);

@@ -1,5 +1,5 @@
 import type { CompiledStrategy } from '../strategies/strategy.ts';
-import type { CostChange, Position, Trade } from './position.ts';
+import type { CostChange, Position, Trade, TradeResult } from './position.ts';
 
 /** The positions of one session: at most one is held at a time. */
 export class PositionBook {
@@ -48,6 +48,11 @@ export class PositionBook {
   /** Oldest first; the last may still be held. */
   trades(): Trade[] {
     return this.#all().map((position) => position.trade());
+  }
+
+  /** As `trades`. */
+  tradeResults(): TradeResult[] {
+    return this.#all().map((position) => position.result());
   }
 
   /** In no order. */

@@ -1,6 +1,6 @@
 /** Runs a whole recorded market through a session. */
 import { Ledger } from '../ledger.ts';
-import type { CostChange, Trade } from './position.ts';
+import type { CostChange, Trade, TradeResult } from './position.ts';
 import type { PreparedMarket } from './prepare.ts';
 import { MarketSession, type SessionTerms } from './session.ts';
 import { NO_ORDERS, type OrderCounts, type SessionListener } from './sessionEvents.ts';
@@ -49,25 +49,46 @@ export function replayMarket(
   if (skipped !== null || resolution === null)
     return { skipped, trades: [], orders: NO_ORDERS, paidOutCost: 0, costChanges: [] };
   const session = new MarketSession(prepared, { terms, ledger, listener });
-  const { rows, lastGapRow } = prepared;
-  const { count } = rows;
-  for (let row = 0; row < count; row = session.next()) {
-    session.step(row);
-    if (session.finished && row >= lastGapRow) break;
-  }
+  toTheEnd(session, prepared);
   const held = ledger.positions;
   session.settle(resolution);
   const paidOutCost = held - ledger.positions;
   const trades = session.trades();
-  // Decided afterwards: no strategy could know whether a strike would still arrive.
-  const blind = trades.length === 0 && terms.strategy.needs.strike && !strikeKnown(prepared.market);
   return {
-    skipped: blind ? 'no_strike' : null,
+    skipped: trades.length === 0 ? blindness(prepared, terms) : null,
     trades,
     orders: session.orders,
     paidOutCost,
     costChanges: session.costChanges(),
   };
+}
+
+/** The result of each trade, as `replayMarket` finds them; for the cells of a sweep, which need no more. */
+export function replayResults(
+  prepared: PreparedMarket,
+  terms: SessionTerms,
+  resolution: Resolution | null,
+): { readonly skipped: SkipReason | null; readonly results: readonly TradeResult[] } {
+  const skipped = skipReason(prepared, terms, resolution);
+  if (skipped !== null || resolution === null) return { skipped, results: [] };
+  const session = new MarketSession(prepared, { terms, ledger: new Ledger() });
+  toTheEnd(session, prepared);
+  session.settle(resolution);
+  const results = session.tradeResults();
+  return { skipped: results.length === 0 ? blindness(prepared, terms) : null, results };
+}
+
+function toTheEnd(session: MarketSession, { rows, lastGapRow }: PreparedMarket): void {
+  const { count } = rows;
+  for (let row = 0; row < count; row = session.next()) {
+    session.step(row);
+    if (session.finished && row >= lastGapRow) break;
+  }
+}
+
+/** Of a replay without trades. Decided afterwards: no strategy could know whether a strike would still arrive. */
+function blindness({ market }: PreparedMarket, { strategy }: SessionTerms): SkipReason | null {
+  return strategy.needs.strike && !strikeKnown(market) ? 'no_strike' : null;
 }
 
 /** Share of the window, 0..1, in which the book was proven and in no gap. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { END_MS, type Level, ladder, START_MS, TAPE_MARKET } from '../../../test/support/tapes.ts';
-import { needsOfAll, RowBuilder } from './rows.ts';
+import { firstGapKnown, firstMessageAfter, needsOfAll, RowBuilder } from './rows.ts';
 import { UnderlyingState } from './underlyingState.ts';
 
 /** The imbalance of a book with these levels. */
@@ -32,6 +32,30 @@ test('a strike that was received before its window is known from the start of th
     return builder.rows.distance[0];
   };
   expect([distanceAt(START_MS - 1), distanceAt(START_MS)]).toEqual([Number.NaN, 0.01]);
+});
+
+test('a search ends at the first message after its time, at a gap that becomes known, or after the last row', () => {
+  const underlying = new UnderlyingState();
+  const builder = new RowBuilder(TAPE_MARKET, { underlying, capacity: 8 });
+  const quote = (at: number) => {
+    const best = { yesBid: 4_000 + at, yesAsk: 4_100, noBid: 5_900, noAsk: 6_000 };
+    builder.quote({ receivedMs: START_MS + at, trusted: true, ...best });
+  };
+  quote(1);
+  quote(2);
+  underlying.push({ receivedMs: START_MS + 3, eventMs: START_MS + 3, price: 101_000 });
+  builder.price(START_MS + 3);
+  quote(4);
+  builder.gapDetected({ startMs: START_MS + 4, knownMs: START_MS + 5 });
+  quote(6);
+  const { rows } = builder;
+  const firstAfter = (at: number, from = 0) => firstMessageAfter(rows, from, START_MS + at);
+  // The price of the underlying (row 2) is no message of the market.
+  expect([firstAfter(0), firstAfter(1), firstAfter(2), firstAfter(3)]).toEqual([0, 1, 3, 3]);
+  expect([firstAfter(4), firstAfter(4, 5), firstAfter(6, 5)]).toEqual([4, 5, 6]);
+  expect([firstGapKnown(rows, 0), firstGapKnown(rows, 4), firstGapKnown(rows, 5)]).toEqual([4, 4, 6]);
+  expect(firstGapKnown({ ...rows, count: 4 }, 0)).toBe(4);
+  expect(firstGapKnown({ ...rows, count: 3 }, 0)).toBe(3);
 });
 
 /** Rows of which the newest is kept, without a model. */

@@ -66,6 +66,25 @@ export function firstRow(rows: Rows, from: number, passes: (row: number) => bool
   return row;
 }
 
+/**
+ * The first message of the market from `from` on that arrived after a time, or row at which a gap becomes known;
+ * `rows.count` if there is none. Written out: every order in flight of every cell of a sweep asks for it.
+ */
+export function firstMessageAfter({ kind, timeMs, count }: Rows, from: number, afterMs: number): number {
+  let row = from;
+  while (row < count && kind[row] !== ROW_GAP_KNOWN) {
+    if ((kind[row] as number) <= ROW_BOOK && (timeMs[row] as number) > afterMs) break;
+    row++;
+  }
+  return row;
+}
+
+/** The first row from `from` on at which a gap becomes known; `rows.count` if there is none. */
+export function firstGapKnown({ kind, count }: Rows, from: number): number {
+  const row = kind.indexOf(ROW_GAP_KNOWN, from);
+  return row < 0 || row > count ? count : row;
+}
+
 /** Best prices of a token at a row. */
 export function bestAt({ yesBid, yesAsk, noBid, noAsk }: Rows, row: number, token: Token): Best {
   return token === 'yes'

@@ -6,6 +6,7 @@ import type { Execution, ReplayParams } from '../../schema/strategy.ts';
 import type { VenueTrade } from '../desk/limitOrder.ts';
 import { MarketDesk } from '../desk/marketDesk.ts';
 import type { OrderTerms } from '../desk/order.ts';
+import type { Outage } from '../desk/outage.ts';
 import type { DeskListener, DeskReport, MissReason } from '../desk/report.ts';
 import { limitOf } from '../fills/engine.ts';
 import type { Fill } from '../fills/walk.ts';
@@ -24,10 +25,18 @@ import {
   type StrategyRun,
   TAKE_PROFIT,
 } from '../strategies/strategy.ts';
-import { type CostChange, type ExitReason, Position, type Trade } from './position.ts';
+import { type CostChange, type ExitReason, Position, type Trade, type TradeResult } from './position.ts';
 import { PositionBook } from './positionBook.ts';
 import { restingPurchase } from './restingEntry.ts';
-import { bestAt, bestPricesAt, firstRow, ROW_BOOK, ROW_GAP_KNOWN, type Rows } from './rows.ts';
+import {
+  bestAt,
+  bestPricesAt,
+  firstGapKnown,
+  firstMessageAfter,
+  ROW_BOOK,
+  ROW_GAP_KNOWN,
+  type Rows,
+} from './rows.ts';
 import type { OrderCounts, SessionListener } from './sessionEvents.ts';
 import type { Ladders, Resolution, TapeMarket } from './tape.ts';
 import { TradeCursor, type TradeRows } from './tradeRows.ts';
@@ -63,7 +72,7 @@ interface Purchase {
 }
 
 const MS_PER_SECOND = 1_000;
-const FILL_AND_KILL = { timeInForce: 'fak', expiresMs: null, postOnly: false } as const;
+const NO_OUTAGES: readonly Outage[] = [];
 
 /** The rows of a market, and the books that they refer to. */
 export interface SessionMarket {
@@ -143,9 +152,16 @@ export class MarketSession implements DeskListener {
     const maxSlippage = max_slippage === null ? Number.POSITIVE_INFINITY : ticksOf(max_slippage);
     this.#limits = { maxSlippage, maxFillPrice: ticksOf(max_fill_price) };
     this.#desk = new MarketDesk({
-      ...{ market, rules, ladders, fillMode: fill_mode },
-      ...{ latency: { kind: 'constant', ms: latency_ms }, random: null, outages: [] },
-      ...{ queueModel: execution?.queue_model ?? 'pessimistic', countsRebate: false, listener: this },
+      market,
+      rules,
+      ladders,
+      fillMode: fill_mode,
+      latency: { kind: 'constant', ms: latency_ms },
+      random: null,
+      queueModel: execution?.queue_model ?? 'pessimistic',
+      outages: NO_OUTAGES,
+      countsRebate: false,
+      listener: this,
     });
   }
 
@@ -192,8 +208,8 @@ export class MarketSession implements DeskListener {
     const from = this.#row + 1;
     const { nextWish } = this.#run;
     if (nextWish === undefined || this.#entry !== null) return from;
-    if (this.#decision !== null) return firstRow(this.#rows, from, (row) => this.#isDue(row));
-    if (this.finished) return firstRow(this.#rows, from, () => false);
+    if (this.#decision !== null) return firstMessageAfter(this.#rows, from, this.#desk.nextDueMs);
+    if (this.finished) return firstGapKnown(this.#rows, from);
     const { held } = this.#positions;
     return held?.exiting ? from : nextWish(from, held?.token ?? null);
   }
@@ -261,6 +277,11 @@ export class MarketSession implements DeskListener {
     return this.#positions.trades();
   }
 
+  /** The same without what only reports need. */
+  tradeResults(): TradeResult[] {
+    return this.#positions.tradeResults();
+  }
+
   /** Of all positions, in no order. */
   costChanges(): CostChange[] {
     return this.#positions.costChanges();
@@ -290,10 +311,11 @@ export class MarketSession implements DeskListener {
       }
       const best = bestAt(this.#rows, row, token).ask;
       const limitPrice = limitOf('buy', { best, ...this.#limits });
-      this.#place(
-        { ...FILL_AND_KILL, token, action: 'buy', size: null, budget: this.#terms.size, limitPrice },
-        { placedMs: timeMs, best, reason: null },
-      );
+      this.#place(fillAndKill(token, 'buy', { size: null, budget: this.#terms.size, limitPrice }), {
+        placedMs: timeMs,
+        best,
+        reason: null,
+      });
       return;
     }
     if (intent === STOP_LOSS) held.exiting ??= { reason: 'stop_loss', sinceMs: timeMs };
@@ -305,10 +327,11 @@ export class MarketSession implements DeskListener {
     }
     const best = bestAt(this.#rows, row, held.token).bid;
     const limitPrice = limitOf('sell', { best, ...this.#limits });
-    this.#place(
-      { ...FILL_AND_KILL, token: held.token, action: 'sell', size: held.left, budget: null, limitPrice },
-      { placedMs: timeMs, best, reason: held.exiting.reason },
-    );
+    this.#place(fillAndKill(held.token, 'sell', { size: held.left, budget: null, limitPrice }), {
+      placedMs: timeMs,
+      best,
+      reason: held.exiting.reason,
+    });
   }
 
   /**
@@ -418,6 +441,15 @@ export class MarketSession implements DeskListener {
     this.#takenBack += fills;
     this.#listener?.({ kind: 'taken_back', knownMs, sinceMs });
   }
+}
+
+/** Written out: spreading the constant part costs a tenth of a short replay. */
+function fillAndKill(
+  token: Token,
+  action: OrderTerms['action'],
+  { size, budget, limitPrice }: Pick<OrderTerms, 'size' | 'budget' | 'limitPrice'>,
+): OrderTerms {
+  return { timeInForce: 'fak', expiresMs: null, postOnly: false, token, action, size, budget, limitPrice };
 }
 
 function unreached(kind: 'refused' | 'cancelled' | 'expired'): 'refused' | 'not_reached' {
