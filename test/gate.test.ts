@@ -71,18 +71,28 @@ const WITHOUT_RESULTS = { status: 1, line: '0 passed, 1 failed', lines: [NO_RESU
 it('.ci/run ends with the gate over the checks, all tests, and a third of the service tests in each other Node', () => {
   expect(JSON.parse(read('package.json')).scripts.test).toBe(`node scripts/prepare.mjs ${RUNNER}`);
   const [, last] = read('.ci/run').split('node scripts/gate.mjs ');
-  const others = ['22', '24'].map(
-    (major, index) =>
-      `node scripts/prepare.mjs --node ${major} ${RUNNER} --config vitest.versions.config.ts --shard ${index + 1}/3`,
-  );
-  const commands = ['npm run check', 'npm test --', ...others];
-  expect(last).toBe(
-    `${commands
-      .map((command) => `'${command}'`)
-      .join(' ')
-      .replaceAll("' 'node", "' \\\n  'node")}\n`,
-  );
+  const others = ['22 third', '24 next'].map((pair) => {
+    const [major, shard] = pair.split(' ');
+    return `"node scripts/prepare.mjs --node ${major} ${RUNNER} --config vitest.versions.config.ts --shard $${shard}/3"`;
+  });
+  expect(last).toBe(`${["'npm run check' 'npm test --'", ...others].join(' \\\n  ')}\n`);
   expect(Object.keys(JSON.parse(read('bin/nodeReleases.json'))).sort()).toEqual(['22', '24', '26']);
+});
+
+it('commits with other hashes run other thirds of the service tests', async () => {
+  const [lines] = /^commit=.*\nthird=.*\nnext=.*$/m.exec(read('.ci/run')) ?? [];
+  const shardsOf = async (git: string) => {
+    const { status, out } = await run('bash', [
+      '-c',
+      `set -e; git() { ${git}; }; ${lines}; echo $third $next`,
+    ]);
+    expect(status).toBe(0);
+    return out.trim();
+  };
+  const shards = ['f00000a', 'f00000b', 'f00000c'].map((hash) => shardsOf(`echo ${hash}${'0'.repeat(33)}`));
+  expect((await Promise.all(shards)).sort()).toEqual(['1 2', '2 3', '3 1']);
+  // Outside of a repository.
+  expect(await shardsOf('false')).toBe('1 2');
 });
 
 it.each([
