@@ -50,16 +50,39 @@ test('an order that takes several levels has taken all of them for the next one'
   expect(taken(rig.book(600, [[0.48, 99]], ASKS))).toEqual([170, 50]);
 });
 
-test('at the mid a purchase is rounded up to a tick, and a sale down', () => {
+/** A book of which only the best prices were recorded. */
+const bestsOnly = () => {
   const rules = new MarketRules(TAPE_MARKET);
-  const book = new DeskBook({ market: TAPE_MARKET, rules, ladders: null, fillMode: 'mid' });
-  book.quote({ yesBid: 2_100, yesAsk: 2_601, noBid: 7_399, noAsk: 7_900 });
+  return new DeskBook({ market: TAPE_MARKET, rules, ladders: null, fillMode: 'mid' });
+};
+
+test.each([
+  ['yes', 2_351, 2_350],
+  ['no', 7_601, 7_600],
+] as const)('at the mid of %s a purchase is rounded up to a tick, and a sale down', (token, bought, sold) => {
+  const book = bestsOnly();
+  book.quote({ yesBid: 2_100, yesAsk: 2_601, noBid: 7_301, noAsk: 7_900 });
   const fillOf = (action: 'buy' | 'sell', limitPrice: number) => {
     const amount = { size: SHARE, budget: null, expiresMs: null, postOnly: false } as const;
-    return book.take({ token: 'yes', action, limitPrice, timeInForce: 'fak', ...amount }, START_MS, SHARE);
+    return book.take({ token, action, limitPrice, timeInForce: 'fak', ...amount }, START_MS, SHARE);
   };
-  expect(fillOf('buy', 10_000)).toMatchObject({ levels: [{ price: 2_351, size: SHARE }] });
-  expect(fillOf('sell', 0)).toMatchObject({ levels: [{ price: 2_350, size: SHARE }] });
+  expect(fillOf('buy', 10_000)).toMatchObject({ levels: [{ price: bought, size: SHARE }] });
+  expect(fillOf('sell', 0)).toMatchObject({ levels: [{ price: sold, size: SHARE }] });
+});
+
+test('the book of a token is usable if it is proven and its own best prices are not crossed', () => {
+  const book = bestsOnly();
+  const usable = (yesBid: number, noBid: number) => {
+    book.quote({ yesBid, yesAsk: 5_000, noBid, noAsk: 5_000 });
+    return [book.isUsable('yes'), book.isUsable('no')];
+  };
+  expect(usable(4_900, 4_900)).toEqual([false, false]);
+  book.show(-1, true);
+  expect(usable(5_000, 5_000)).toEqual([true, true]);
+  expect([usable(5_001, 4_900), usable(4_900, 5_001)]).toEqual([
+    [false, true],
+    [true, false],
+  ]);
 });
 
 test('after a gap, shares that our orders took since its start can be taken again, earlier ones cannot', () => {

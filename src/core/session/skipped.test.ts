@@ -4,7 +4,7 @@ import { DEFAULT_PARAMS } from '../../schema/api/strategies.ts';
 import type { Condition, ConditionBased, Strategy } from '../../schema/strategy.ts';
 import { compileStrategy } from '../strategies/compile.ts';
 import { prepareMarket } from './prepare.ts';
-import { replayMarket } from './replay.ts';
+import { replayMarket, replayResults } from './replay.ts';
 import type { MarketTape, Resolution } from './tape.ts';
 
 const UP: Resolution = { payoutYes: 1, resolvedTimeMs: START_MS + 420_000 };
@@ -63,7 +63,12 @@ function skippedOf(
   const compiled = compileStrategy(strategy);
   const params = { ...DEFAULT_PARAMS, fill_mode: mode };
   const terms = { strategy: compiled, size: 10_000_000, params };
-  return replayMarket(prepareMarket(tape, compiled.needs), terms, { resolution }).skipped;
+  const prepared = prepareMarket(tape, compiled.needs);
+  const { skipped, trades } = replayMarket(prepared, terms, { resolution });
+  // What a sweep's cell reports.
+  const results = trades.map(({ closedMs, pnl }) => ({ closedMs, pnl }));
+  expect(replayResults(prepared, terms, resolution)).toEqual({ skipped, results });
+  return skipped;
 }
 
 test.each<[string, MarketTape, Parameters<typeof skippedOf>[1], ReturnType<typeof skippedOf>]>([
