@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryDirectory } from '../../test/support/temporaryDirectory.ts';
@@ -53,6 +53,15 @@ test('the tapes that were read or written longest ago are removed where all are 
     true,
   ]);
   expect(existsSync(join(folder, 'notes.txt'))).toBe(true);
+});
+
+test('a tape that another process removes meanwhile does not keep the others', async () => {
+  const { folder, cache, read } = rig();
+  await cache.write('one', Buffer.alloc(100));
+  // Listed, and gone when it is looked at.
+  symlinkSync(join(folder, 'gone'), join(folder, '0.tape'));
+  await cache.prune(50);
+  expect(await read('one')).toBeNull();
 });
 
 test('the first tape that cannot be written is reported, and nothing is written after it', async () => {

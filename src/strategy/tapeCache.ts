@@ -65,16 +65,21 @@ export class TapeCache {
   }
 
   #files(): { path: string; bytes: number; usedMs: number }[] {
+    let names: string[];
     try {
-      return readdirSync(this.#folder).flatMap((name) => {
-        const path = join(this.#folder, name);
-        const { size, mtimeMs, atimeMs } = statSync(path);
-        return name.includes(ENDING) ? [{ path, bytes: size, usedMs: Math.max(mtimeMs, atimeMs) }] : [];
-      });
+      names = readdirSync(this.#folder);
     } catch {
-      // No tape was cached yet, or another process removes some.
+      // No tape was cached yet.
       return [];
     }
+    return names.flatMap((name) => {
+      if (!name.includes(ENDING)) return [];
+      const path = join(this.#folder, name);
+      // Another process may have removed it since.
+      const found = statSync(path, { throwIfNoEntry: false });
+      if (found === undefined) return [];
+      return [{ path, bytes: found.size, usedMs: Math.max(found.mtimeMs, found.atimeMs) }];
+    });
   }
 
   #pathOf(key: string): string {
