@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import type { HistoryProgress } from '../ops/historyProgress.ts';
 import { builtEntry } from '../runtime/builtEntry.ts';
 import type { HistoryThreadReport, HistoryThreadSettings } from './demoHistoryThread.ts';
-import { Progress } from './progress.ts';
+import { Progress, printBelowBar } from './progress.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -50,6 +50,6 @@ export class HistoryFill {
   #failed(failure: string): void {
     if (this.#state === null || this.#isOver || this.#state.failure !== null) return;
     this.#state = { ...this.#state, failure };
-    console.error(`underround: the simulated history is incomplete: ${failure}`);
+    printBelowBar(`underround: the simulated history is incomplete: ${failure}`);
   }
 }

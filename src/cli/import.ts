@@ -4,6 +4,7 @@ import { InvalidInputError } from '../runtime/errors.ts';
 import { normalMarketId } from '../schema/protocol.ts';
 import type { ImportedFiles } from '../store/export/importFiles.ts';
 import { interruptible } from './failure.ts';
+import { printBelowBar } from './progress.ts';
 
 /** The others are in the JSON. */
 const HOLES_PRINTED_MAX = 20;
@@ -64,7 +65,7 @@ async function runImport(
   const { config, importInto } = await load(dataDir, 'record');
   const markets = market === undefined ? null : new Set(market.split(',').map(normalMarketId));
   const noticed = () =>
-    console.error('stopping after this file (press Ctrl-C again to exit at once, with a part of it stored)');
+    printBelowBar('stopping after this file (press Ctrl-C again to exit at once, with a part of it stored)');
   signal.addEventListener('abort', noticed, { once: true });
   const result = await importInto(config, target, { again, markets, signal });
   if (json) console.log(JSON.stringify(result));

@@ -1,6 +1,7 @@
 import { systemClock } from '../runtime/clock.ts';
 import { printFailure } from './failure.ts';
 import { Phases } from './phases.ts';
+import { printBelowBar } from './progress.ts';
 
 /** Modules that every long-running command needs; imported late so that the short commands start fast. */
 async function load() {
@@ -46,14 +47,14 @@ export async function runUntilStopped(
       if (asked) process.exit(130);
       asked = true;
       const waitsFor = started ? STOPPING : (phases.current ?? 'the start');
-      if (signal === 'SIGINT') console.error(`stopping: ${waitsFor} (press Ctrl-C again to exit at once)`);
+      if (signal === 'SIGINT') printBelowBar(`stopping: ${waitsFor} (press Ctrl-C again to exit at once)`);
       controller.abort(new Error('stopped'));
       if (!started) setTimeout(() => process.exit(130), START_STOP_LIMIT_MS).unref();
       resolve(code);
     };
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => ask(0, signal));
     process.on('uncaughtException', (error, origin) => {
-      console.error(
+      printBelowBar(
         JSON.stringify({ level: 'fatal', msg: 'process.failed', origin, err: String(error.stack) }),
       );
       // Often the same error comes again, and the stop must still save the recorded rows.

@@ -7,6 +7,7 @@ import { systemClock } from '../runtime/clock.ts';
 import { InvalidInputError } from '../runtime/errors.ts';
 import type { JobSpec } from '../schema/backtest.ts';
 import { cacheFolder } from './cacheFolder.ts';
+import { printBelowBar } from './progress.ts';
 
 const NAME = 'trials.jsonl';
 
@@ -29,7 +30,7 @@ export function recordTrial(trials: TrialsFile, trial: Trial, { isNamed }: { isN
     trials.add(trial, systemClock.now());
   } catch (error) {
     if (isNamed) throw error;
-    console.error(`underround: warning: the trial is not counted: ${(error as Error).message}`);
+    printBelowBar(`underround: warning: the trial is not counted: ${(error as Error).message}`);
   }
 }
 
