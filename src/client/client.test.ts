@@ -215,4 +215,12 @@ describe('iterators', () => {
     const done = await client.backtest({} as never, { onProgress: ({ status }) => progress.push(status) });
     expect([done.status, progress, pauses]).toEqual(['complete', ['queued', 'running'], [1_000, 1_000]]);
   });
+
+  it('name the backtest whose result they could not wait for', async () => {
+    const submitted = () => json({ job_id: 'bt_1' }, 201);
+    const busy = rig(submitted, ...Array(5).fill(BUSY));
+    await expect(busy.client.backtest({} as never)).rejects.toThrow(/^Busy \(503\), of job bt_1$/);
+    const refused = rig(BUSY);
+    await expect(refused.client.backtest({} as never)).rejects.toThrow(/^Busy \(503\)$/);
+  });
 });

@@ -1,4 +1,4 @@
-import { NoAnswerError } from './errors.ts';
+import { NoAnswerError, UnderroundError } from './errors.ts';
 import { type AnswerOf, type ClientOptions, type InputOf, type OperationName, Requests } from './requests.ts';
 import type { Operations } from './schema.ts';
 import { messages, type StreamOptions } from './stream.ts';
@@ -115,7 +115,10 @@ export class Underround {
     return readTape(this.#requests, listing, options);
   }
 
-  /** Submits a backtest and waits until it is finished, failed or cancelled. */
+  /**
+   * Submits a backtest and waits until it is finished, failed or cancelled.
+   * @throws {UnderroundError} After the submission it names the job, which the service may still run.
+   */
   async backtest(
     body: InputOf<'POST /v1/backtest'>['body'],
     { signal, onProgress }: { signal?: AbortSignal; onProgress?: (job: Job) => void } = {},
@@ -123,7 +126,10 @@ export class Underround {
     const submitted = (await this.call('POST /v1/backtest', { body, signal })) as { job_id: string };
     for (;;) {
       const path = { job_id: submitted.job_id };
-      const job = await this.call('GET /v1/backtest/{job_id}', { path, signal });
+      const job = await this.call('GET /v1/backtest/{job_id}', { path, signal }).catch((error: unknown) => {
+        if (error instanceof UnderroundError) error.message += `, of job ${submitted.job_id}`;
+        throw error;
+      });
       if (job.status !== 'queued' && job.status !== 'running') return job;
       onProgress?.(job);
       await this.#requests.clock.sleep(JOB_POLL_MS, signal);

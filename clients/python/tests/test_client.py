@@ -183,6 +183,12 @@ class Iterators(Rig):
         self.assertEqual([one["status"] for one in progress], ["queued", "running"])
         self.assertEqual(self.pauses, [1.0, 1.0])
 
+    def test_names_the_backtest_whose_result_it_could_not_wait_for(self):
+        with self.assertRaisesRegex(ApiError, r"^Busy \(503\), of job bt_1$"):
+            self.client(answer(201, {"job_id": "bt_1"}), *[BUSY] * 5).backtest({})
+        with self.assertRaisesRegex(ApiError, r"^Busy \(503\)$"):
+            self.client(BUSY).backtest({})
+
 
 if __name__ == "__main__":
     unittest.main()

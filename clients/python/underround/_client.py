@@ -7,7 +7,7 @@ import json
 import urllib.parse
 from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Sequence
 
-from ._errors import NoAnswerError
+from ._errors import NoAnswerError, UnderroundError
 from ._requests import Requests, default_sources
 from ._stream import messages
 
@@ -159,10 +159,17 @@ class Underround:
     def backtest(
         self, body: Mapping[str, Any], on_progress: Callable[[BacktestJob], None] | None = None
     ) -> BacktestJob:
-        """Submits a backtest and waits until it is finished, failed or cancelled."""
-        job = self.call("POST", "/v1/backtest", body=body)
+        """
+        Submits a backtest and waits until it is finished, failed or cancelled. An error after the submission names the
+        job: the service may still run it.
+        """
+        job_id = self.call("POST", "/v1/backtest", body=body)["job_id"]
         while True:
-            job = self.call("GET", f"/v1/backtest/{_quoted(job['job_id'])}")
+            try:
+                job = self.call("GET", f"/v1/backtest/{_quoted(job_id)}")
+            except UnderroundError as error:
+                error.args = (f"{error}, of job {job_id}",)
+                raise
             if job["status"] not in _UNFINISHED:
                 return job
             if on_progress is not None:
