@@ -1,4 +1,5 @@
 import { InvalidInputError } from '../runtime/errors.ts';
+import { isJobDataset } from '../schema/export.ts';
 import { optionWord } from './optionWord.ts';
 
 /** The options that choose rows. */
@@ -15,17 +16,16 @@ export interface ExportFilters {
 }
 
 const OF_ASSETS: readonly string[] = ['underlying', 'perp_depth'];
-const OF_JOBS: readonly string[] = ['job_trades', 'job_cells'];
-const isOfMarkets = (dataset: string) => !OF_ASSETS.includes(dataset) && !OF_JOBS.includes(dataset);
+const isOfMarkets = (dataset: string) => !OF_ASSETS.includes(dataset) && !isJobDataset(dataset);
 const hasRange = (dataset: string) => dataset !== 'job_cells';
 /** The datasets that each filter applies to. */
 const APPLIES: Readonly<Record<keyof ExportFilters, (dataset: string) => boolean>> = {
   marketId: isOfMarkets,
-  ticker: (dataset) => !OF_JOBS.includes(dataset),
+  ticker: (dataset) => !isJobDataset(dataset),
   eventType: isOfMarkets,
   source: (dataset) => dataset === 'underlying',
   venue: (dataset) => dataset === 'perp_depth',
-  jobId: (dataset) => OF_JOBS.includes(dataset),
+  jobId: isJobDataset,
   start: hasRange,
   since: hasRange,
   end: hasRange,

@@ -13,6 +13,7 @@ import {
   type ExportFormat,
   type ExportRange,
   type ExportSubject,
+  isJobDataset,
 } from '../schema/export.ts';
 import { type ExportReader, openSources } from '../store/export/controlRows.ts';
 import { ENGINES, type EngineName, writeEngineFolder } from '../store/export/engines/engineFolder.ts';
@@ -140,7 +141,7 @@ function readFolder(datasets: string, options: ExportOptions): AskedFolder {
   const [values] = read as [(typeof read)[number]];
   const { ticker, event_type: eventType } = values;
   const found = [...new Set(read.map(({ dataset }) => dataset))];
-  const inFolders = found.filter((dataset) => dataset !== 'job_trades' && dataset !== 'job_cells');
+  const inFolders = found.filter((dataset) => !isJobDataset(dataset));
   if (inFolders.length < found.length) {
     throw new InvalidInputError('the result of a job is one file: name it with --out');
   }

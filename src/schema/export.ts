@@ -25,6 +25,11 @@ export type ControlDataset = 'signals' | JobDataset;
 /** Results of jobs: the trades of a backtest, the cells of a sweep. */
 export type JobDataset = 'job_trades' | 'job_cells';
 
+/** Whether a dataset is the result of a job. */
+export function isJobDataset<D extends string>(dataset: D): dataset is D & JobDataset {
+  return dataset === 'job_trades' || dataset === 'job_cells';
+}
+
 export const EXPORT_FORMATS = ['jsonl', 'csv', 'parquet'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 

@@ -3,6 +3,7 @@ import {
   EXPORT_DATASETS,
   EXPORT_FORMATS,
   type ExportSubject,
+  isJobDataset,
   type ListDataset,
   type MarketDataset,
 } from '../export.ts';
@@ -68,7 +69,7 @@ export function exportSubject(asked: Asked): ExportSubject | Problem {
     if (ticker === null) return missing('query', 'ticker');
     return dataset === 'underlying' ? { dataset, ticker, source } : { dataset, ticker, venue };
   }
-  if (dataset === 'job_trades' || dataset === 'job_cells') {
+  if (isJobDataset(dataset)) {
     return asked.job_id === null ? missing('query', 'job_id') : { dataset, jobId: asked.job_id };
   }
   return marketsSubject(dataset, asked);
