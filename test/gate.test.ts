@@ -71,8 +71,8 @@ const WITHOUT_RESULTS = { status: 1, line: '0 passed, 1 failed', lines: [NO_RESU
 it('.ci/run ends with the gate over the checks, all tests, and a third of the service tests in each other Node', () => {
   expect(JSON.parse(read('package.json')).scripts.test).toBe(`node scripts/prepare.mjs ${RUNNER}`);
   const [, last] = read('.ci/run').split('node scripts/gate.mjs ');
-  const others = ['22 third', '24 next'].map((pair) => {
-    const [major, shard] = pair.split(' ');
+  const shards = { 22: 'third', 24: 'next' };
+  const others = Object.entries(shards).map(([major, shard]) => {
     return `"node scripts/prepare.mjs --node ${major} ${RUNNER} --config vitest.versions.config.ts --shard $${shard}/3"`;
   });
   expect(last).toBe(`${["'npm run check' 'npm test --'", ...others].join(' \\\n  ')}\n`);

@@ -231,8 +231,8 @@ export const CORE_MUTANTS: readonly TestedMutant[] = [
   summary('a.timeMs - b.timeMs || a.rank - b.rank', 'a.timeMs - b.timeMs || b.rank - a.rank'),
   session('this.#pass(row - 1);', 'this.#pass(row);'),
   session(
-    'as number) > this.#desk.nextDueMs',
-    'as number) >= this.#desk.nextDueMs',
+    'row, this.#desk.nextDueMs)',
+    'row, this.#desk.nextDueMs - 1)',
     'the desk compares the times again: a message at the due time matches nothing',
   ),
   session(
@@ -249,7 +249,7 @@ export const CORE_MUTANTS: readonly TestedMutant[] = [
   rows('row < 0 || row > count', 'row < 0'),
   position('pnl += of.proceeds - of.fee', 'pnl += of.proceeds'),
   position('weighted += slippage * fill.size;', 'weighted += slippage;'),
-  position('closedMs: last?.of.timeMs ?? null', 'closedMs: last?.of.timeMs ?? 0'),
+  position('{ closedMs: null, pnl: null }', '{ closedMs: 0, pnl: null }'),
   position('Math.floor(size * payout)', 'Math.round(size * payout)'),
   position('const proceeds = this.#costLeft;', 'const proceeds = this.#bought.principal;'),
   position('if (of.slippage === null) continue;', ''),

@@ -244,17 +244,14 @@ export class Position<Own extends string = never> {
     const { decidedMs, openedMs } = this.#first;
     const exits = this.#exits;
     const last = this.left === 0 ? exits.at(-1) : undefined;
-    let [proceeds, fees] = [0, bought.fee];
-    for (const { of } of exits) {
-      proceeds += of.proceeds;
-      fees += of.fee;
-    }
+    const fees = exits.reduce((sum, { of }) => sum + of.fee, bought.fee);
+    const { closedMs, pnl } = this.result();
     const sold = last === undefined ? null : soldOf(exits);
     return {
       token: this.token,
       decidedMs,
       openedMs,
-      closedMs: last?.of.timeMs ?? null,
+      closedMs,
       size,
       entryPrice: averagePrice(bought),
       exitPrice: last === undefined ? null : averagePrice({ levels: levelsOf(exits), size }),
@@ -266,11 +263,11 @@ export class Position<Own extends string = never> {
       exitSlippage: sold?.slippage ?? null,
       entryLevels: bought.levels.length,
       exitLevels: sold?.levels ?? null,
-      pnl: last === undefined ? null : proceeds - principal - fees,
+      pnl,
     };
   }
 
-  /** The same figures as in `trade`, which costs several times as much. */
+  /** What a sweep needs of `trade`, which costs several times as much. */
   result(): TradeResult {
     const last = this.left === 0 ? this.#exits.at(-1) : undefined;
     if (last === undefined) return { closedMs: null, pnl: null };

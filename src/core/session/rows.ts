@@ -66,16 +66,19 @@ export function firstRow(rows: Rows, from: number, passes: (row: number) => bool
   return row;
 }
 
+/** Whether a row is a message of the market that arrived after a time. */
+export function isMessageAfter({ kind, timeMs }: Rows, row: number, afterMs: number): boolean {
+  return (kind[row] as number) <= ROW_BOOK && (timeMs[row] as number) > afterMs;
+}
+
 /**
  * The first message of the market from `from` on that arrived after a time, or row at which a gap becomes known;
  * `rows.count` if there is none. Written out: every order in flight of every cell of a sweep asks for it.
  */
-export function firstMessageAfter({ kind, timeMs, count }: Rows, from: number, afterMs: number): number {
+export function firstMessageAfter(rows: Rows, from: number, afterMs: number): number {
+  const { kind, count } = rows;
   let row = from;
-  while (row < count && kind[row] !== ROW_GAP_KNOWN) {
-    if ((kind[row] as number) <= ROW_BOOK && (timeMs[row] as number) > afterMs) break;
-    row++;
-  }
+  while (row < count && kind[row] !== ROW_GAP_KNOWN && !isMessageAfter(rows, row, afterMs)) row++;
   return row;
 }
 

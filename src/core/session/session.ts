@@ -33,6 +33,7 @@ import {
   bestPricesAt,
   firstGapKnown,
   firstMessageAfter,
+  isMessageAfter,
   ROW_BOOK,
   ROW_GAP_KNOWN,
   type Rows,
@@ -216,10 +217,7 @@ export class MarketSession implements DeskListener {
 
   /** Whether the row is a later message of the market than the due time of the order in flight. */
   #isDue(row: number): boolean {
-    return (
-      (this.#rows.kind[row] as number) <= ROW_BOOK &&
-      (this.#rows.timeMs[row] as number) > this.#desk.nextDueMs
-    );
+    return isMessageAfter(this.#rows, row, this.#desk.nextDueMs);
   }
 
   /** Applies skipped rows up to this one. */
